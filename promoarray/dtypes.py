@@ -1,0 +1,322 @@
+"""The dtypes: one object each, compared by identity.
+
+A dtype is a row: its name, its code (bit widths, as tables and lattices are written), its kind, its
+bits, the NumPy dtype that stores it and, for floats, the layout of its bits. The weak types
+``b* i* f* c*`` are rows too: what a Python scalar is until it meets an array. So no ``weak=`` flag
+travels anywhere, and "what does int8 + 2.5 give" is a cell of a table like any other.
+
+The storage is where the bits lie, not what they mean. Nothing may branch on ``np.dtype.kind``:
+ml_dtypes answers ``V``, ``f`` and ``W`` for floats.
+"""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+__all__ = ["DType", "Format", "Kind", "as_dtype", "isdtype"]
+
+
+class Kind(Enum):
+    """What sort of number a dtype holds. The order is that of the categories."""
+
+    BOOL = "bool"
+    UINT = "unsigned integer"
+    INT = "signed integer"
+    FLOAT = "real floating"
+    COMPLEX = "complex floating"
+    STRING = "string"
+
+    @property
+    def category(self) -> int:
+        """Bool 0, integers 1, floats 2, complex 3: PyTorch's ladder, which most rules climb."""
+        return _CATEGORY[self]
+
+
+_CATEGORY = {
+    Kind.BOOL: 0,
+    Kind.UINT: 1,
+    Kind.INT: 1,
+    Kind.FLOAT: 2,
+    Kind.COMPLEX: 3,
+    Kind.STRING: 4,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a float's bits are laid out, as the casts need it.
+
+    Attributes
+    ----------
+    exponent, mantissa, bias : int
+        Field widths and the exponent bias.
+    largest : int
+        Code of the largest finite value.
+    inf, nan : int or None
+        Codes of +Inf and of NaN; None where the format has none. For the ``fnuz`` formats NaN is
+        the code of the missing -0.
+    negative_zero, signed : bool
+        Whether there is a -0, and a sign bit at all.
+    """
+
+    exponent: int
+    mantissa: int
+    bias: int
+    largest: int
+    inf: int | None
+    nan: int | None
+    negative_zero: builtins.bool = True
+    signed: builtins.bool = True
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class DType:
+    """A dtype. There is one object per dtype, so ``==`` is ``is``.
+
+    Attributes
+    ----------
+    name : str
+        Array-API or ml_dtypes name, such as ``"int8"`` or ``"float8_e4m3fn"``.
+    code : str
+        Short name with bit widths, such as ``"i8"`` or ``"f8_e4m3fn"``; ``"i*"`` is a weak type.
+    kind : Kind
+    bits : int
+        Width of one element; 0 for weak types and strings.
+    storage : numpy.dtype or None
+        What holds it in memory; None for weak types, whose storage the policy chooses.
+    format : Format or None
+        Layout of the bits of a float; None for other kinds.
+    """
+
+    name: str
+    code: str
+    kind: Kind
+    bits: int
+    storage: Any = None
+    format: Format | None = None
+
+    @property
+    def weak(self) -> builtins.bool:
+        """Whether this is what a Python scalar is before it meets an array."""
+        return self.code.endswith("*")
+
+    def __repr__(self) -> str:
+        return f"promoarray.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _by_code, (self.code,)
+
+
+def _by_code(code: str) -> DType:
+    return BY_CODE[code]
+
+
+def _ieee(exponent: int, mantissa: int) -> Format:
+    top = (1 << exponent) - 1 << mantissa
+    quiet = top | 1 << (mantissa - 1)
+    return Format(exponent, mantissa, (1 << exponent - 1) - 1, top - 1, top, quiet)
+
+
+# The float formats beyond IEEE 754: name, then the row of Format. OFP8 and OCP MX v1.0 give the
+# fn and e8m0 types; "FNUZ" has no -0, and NaN in its place (Graphcore, AMD; arXiv 2206.02915).
+_SMALL_FLOATS = {
+    "float8_e3m4": _ieee(3, 4),
+    "float8_e4m3": _ieee(4, 3),
+    "float8_e4m3b11fnuz": Format(4, 3, 11, 0x7F, None, 0x80, negative_zero=False),
+    "float8_e4m3fn": Format(4, 3, 7, 0x7E, None, 0x7F),
+    "float8_e4m3fnuz": Format(4, 3, 8, 0x7F, None, 0x80, negative_zero=False),
+    "float8_e5m2": _ieee(5, 2),
+    "float8_e5m2fnuz": Format(5, 2, 16, 0x7F, None, 0x80, negative_zero=False),
+    "float8_e8m0fnu": Format(8, 0, 127, 0xFE, None, 0xFF, negative_zero=False, signed=False),
+    "float6_e2m3fn": Format(2, 3, 1, 0x1F, None, None),
+    "float6_e3m2fn": Format(3, 2, 3, 0x1F, None, None),
+    "float4_e2m1fn": Format(2, 1, 1, 0x7, None, None),
+}
+
+
+def _rows() -> list[DType]:
+    rows = [DType("bool", "b1", Kind.BOOL, 8, np.dtype(np.bool))]
+    for bits in (2, 4, 8, 16, 32, 64):
+        for sign, kind in (("", Kind.INT), ("u", Kind.UINT)):
+            name = f"{sign}int{bits}"
+            rows.append(DType(name, f"{sign or 'i'}{bits}", kind, bits, _storage(name)))
+    for name, layout in _SMALL_FLOATS.items():
+        code = "f" + name.removeprefix("float")
+        rows.append(DType(name, code, Kind.FLOAT, int(code[1]), _storage(name), layout))
+    rows.append(DType("bfloat16", "bf16", Kind.FLOAT, 16, _storage("bfloat16"), _ieee(8, 7)))
+    for bits, layout in ((16, _ieee(5, 10)), (32, _ieee(8, 23)), (64, _ieee(11, 52))):
+        name = f"float{bits}"
+        rows.append(DType(name, f"f{bits}", Kind.FLOAT, bits, _storage(name), layout))
+    for bits in (32, 64, 128):
+        name = f"complex{bits}"
+        rows.append(DType(name, f"c{bits}", Kind.COMPLEX, bits, _storage(name)))
+    rows.append(DType("string", "str", Kind.STRING, 0, np.dtypes.StringDType()))
+    for scalar, code, kind in (
+        ("bool", "b*", Kind.BOOL),
+        ("int", "i*", Kind.INT),
+        ("float", "f*", Kind.FLOAT),
+        ("complex", "c*", Kind.COMPLEX),
+    ):
+        rows.append(DType(f"weak_{scalar}", code, kind, 0))
+    return rows
+
+
+def _storage(name: str) -> np.dtype[Any]:
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+BY_CODE = {row.code: row for row in _rows()}
+BY_NAME = {row.name: row for row in BY_CODE.values()}
+BY_STORAGE = {row.storage: row for row in BY_CODE.values() if row.storage is not None}
+
+bool = BY_CODE["b1"]
+int2, int4, int8, int16, int32, int64 = (BY_CODE[f"i{n}"] for n in (2, 4, 8, 16, 32, 64))
+uint2, uint4, uint8, uint16, uint32, uint64 = (BY_CODE[f"u{n}"] for n in (2, 4, 8, 16, 32, 64))
+float4_e2m1fn = BY_CODE["f4_e2m1fn"]
+float6_e2m3fn = BY_CODE["f6_e2m3fn"]
+float6_e3m2fn = BY_CODE["f6_e3m2fn"]
+float8_e3m4 = BY_CODE["f8_e3m4"]
+float8_e4m3 = BY_CODE["f8_e4m3"]
+float8_e4m3b11fnuz = BY_CODE["f8_e4m3b11fnuz"]
+float8_e4m3fn = BY_CODE["f8_e4m3fn"]
+float8_e4m3fnuz = BY_CODE["f8_e4m3fnuz"]
+float8_e5m2 = BY_CODE["f8_e5m2"]
+float8_e5m2fnuz = BY_CODE["f8_e5m2fnuz"]
+float8_e8m0fnu = BY_CODE["f8_e8m0fnu"]
+bfloat16 = BY_CODE["bf16"]
+float16, float32, float64 = (BY_CODE[f"f{n}"] for n in (16, 32, 64))
+complex32, complex64, complex128 = (BY_CODE[f"c{n}"] for n in (32, 64, 128))
+string = BY_CODE["str"]
+weak_bool, weak_int, weak_float, weak_complex = (BY_CODE[c] for c in ("b*", "i*", "f*", "c*"))
+
+WEAK = {
+    builtins.bool: weak_bool,
+    builtins.int: weak_int,
+    builtins.float: weak_float,
+    builtins.complex: weak_complex,
+}
+"""The type of a Python scalar. Exact types only: ``np.float64`` is a float, but a 0-d array."""
+
+STANDARD = (
+    bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    float32, float64, complex64, complex128,
+)  # fmt: skip
+"""The dtypes of the array API standard."""
+
+CONCRETE = tuple(row for row in BY_CODE.values() if not row.weak and row is not string)
+"""Every dtype an array of numbers can have, narrow ones included."""
+
+# What the Python types mean as a dtype argument, as in NumPy, PyTorch and JAX.
+_PYTHON = {
+    builtins.bool: bool,
+    builtins.int: int64,
+    builtins.float: float64,
+    builtins.complex: complex128,
+    builtins.str: string,
+}
+
+
+def as_dtype(dtype: object) -> DType:
+    """Return the DType that ``dtype`` names.
+
+    Parameters
+    ----------
+    dtype : DType, str, numpy.dtype, type
+        A DType; a name or code (``"int8"``, ``"bf16"``); a NumPy or ml_dtypes dtype or scalar type,
+        in any byte order. Codes that NumPy reads otherwise, such as ``"i8"`` (8 bits here, 8 bytes
+        there), are refused rather than guessed. Or ``bool``, ``int``, ``float``, ``complex``, which mean bool, int64,
+        float64 and complex128 as they do in NumPy.
+
+    Returns
+    -------
+    DType
+
+    Raises
+    ------
+    TypeError
+        If it names no dtype promoarray has, or two.
+    """
+    if type(dtype) is DType:
+        return dtype
+    if isinstance(dtype, str):
+        found = _from_text(dtype)
+    elif isinstance(dtype, type) and dtype in _PYTHON:
+        found = _PYTHON[dtype]
+    else:
+        found = _from_numpy(dtype)
+    if found is None or found.weak:
+        names = ", ".join(row.name for row in (*CONCRETE, string))
+        raise TypeError(f"{dtype!r} is no dtype promoarray knows. Write one of: {names}")
+    return found
+
+
+def _from_text(text: str) -> DType | None:
+    if text in BY_NAME:
+        return BY_NAME[text]
+    ours, theirs = BY_CODE.get(text), _from_numpy(text)
+    if ours and theirs and ours is not theirs:
+        raise TypeError(
+            f"{text!r} is {ours.name} by bits and {theirs.name} by bytes, as NumPy reads it. "
+            f"Write {ours.name!r} or {theirs.name!r}"
+        )
+    return ours or theirs
+
+
+def _from_numpy(dtype: Any) -> DType | None:
+    try:
+        storage = np.dtype(dtype)
+    except TypeError:
+        return None
+    if dtype is None:  # np.dtype(None) is float64: an accident nobody means
+        return None
+    if isinstance(storage, np.dtypes.StringDType):
+        return string
+    return BY_STORAGE.get(storage) or BY_STORAGE.get(storage.newbyteorder("="))
+
+
+_ISDTYPE = {
+    "bool": {Kind.BOOL},
+    "signed integer": {Kind.INT},
+    "unsigned integer": {Kind.UINT},
+    "integral": {Kind.INT, Kind.UINT},
+    "real floating": {Kind.FLOAT},
+    "complex floating": {Kind.COMPLEX},
+    "numeric": {Kind.INT, Kind.UINT, Kind.FLOAT, Kind.COMPLEX},
+}
+
+
+def isdtype(dtype: object, kind: object) -> builtins.bool:
+    """Return whether ``dtype`` is of ``kind``.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+    kind : dtype_like, str or tuple
+        A dtype, which asks for identity; one of the array API's kinds ``"bool"``,
+        ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
+        ``"complex floating"``, ``"numeric"``; or a tuple of either, any of which may hold.
+
+    Raises
+    ------
+    TypeError
+        If ``kind`` is neither.
+    """
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, k) for k in kind)
+    row = as_dtype(dtype)
+    if isinstance(kind, str) and kind in _ISDTYPE:
+        return row.kind in _ISDTYPE[kind]
+    try:
+        return row is as_dtype(kind)
+    except TypeError:
+        kinds = ", ".join(map(repr, _ISDTYPE))
+        raise TypeError(f"{kind!r} is no kind of dtype. Write a dtype or one of {kinds}") from None

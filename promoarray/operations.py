@@ -1,0 +1,128 @@
+"""The operations and the families they belong to.
+
+A policy writes its rules by family and names single operations only where they stand apart; the
+chapters take their functions from the same rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Family(Enum):
+    """Operations whose dtypes go by one rule in nearly every framework."""
+
+    ARITHMETIC = "add, subtract, multiply"
+    DIVIDE = "true division"
+    FLOOR_DIVIDE = "floor division and remainder"
+    POW = "power"
+    EQUALITY = "equal, not_equal"
+    ORDER = "less, less_equal, greater, greater_equal"
+    LOGICAL = "logical functions"
+    BITWISE = "bitwise functions"
+    SHIFT = "bit shifts"
+    EXTREMUM = "the larger or smaller of two"
+    FLOAT_BINARY = "float functions of two arguments"
+    WHERE = "where"
+    CLIP = "clip"
+    MATMUL = "matrix products"
+    CONCAT = "concat, stack"
+    LOSS = "losses"
+    FLOAT_UNARY = "float functions of one argument"
+    SIGN = "abs, negative and the like"
+    ROUND = "floor, ceil, trunc, round"
+    TEST = "isnan and the like"
+    COMPLEX = "conj, real, imag"
+    SUM = "sums and products"
+    MEAN = "mean, std, var"
+    EXTREME = "max, min"
+    TRUTH = "all, any"
+    POSITION = "argmax, argmin"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation.
+
+    Attributes
+    ----------
+    name : str
+        The array API's name where it has one.
+    family : Family
+    arity : int
+        How many operands take part in promotion; 0 means any number.
+    symbol : str
+        The Python operator, or "".
+    """
+
+    name: str
+    family: Family
+    arity: int
+    symbol: str = ""
+
+
+_TEXT = """
+ARITHMETIC    2  add:+ subtract:- multiply:*
+DIVIDE        2  divide:/
+FLOOR_DIVIDE  2  floor_divide:// remainder:%
+POW           2  pow:**
+EQUALITY      2  equal:== not_equal:!=
+ORDER         2  less:< less_equal:<= greater:> greater_equal:>=
+LOGICAL       2  logical_and logical_or logical_xor
+LOGICAL       1  logical_not
+BITWISE       2  bitwise_and:& bitwise_or:| bitwise_xor:^
+BITWISE       1  bitwise_invert:~
+SHIFT         2  bitwise_left_shift:<< bitwise_right_shift:>>
+EXTREMUM      2  maximum minimum fmax fmin
+FLOAT_BINARY  2  atan2 hypot copysign nextafter logaddexp
+WHERE         2  where
+CLIP          0  clip
+MATMUL        2  matmul:@ vecdot tensordot outer
+CONCAT        0  concat stack
+LOSS          2  huber_loss poisson_nll_loss l1_loss mse_loss
+FLOAT_UNARY   1  sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1
+FLOAT_UNARY   1  log log1p log2 log10 sqrt reciprocal
+SIGN          1  abs:abs negative:- positive:+ sign square
+ROUND         1  floor ceil trunc round
+TEST          1  isnan isinf isfinite signbit
+COMPLEX       1  conj real imag
+SUM           1  sum prod cumulative_sum cumulative_prod trace
+MEAN          1  mean std var
+EXTREME       1  max min
+TRUTH         1  all any
+POSITION      1  argmax argmin
+"""
+
+
+def _rows() -> dict[str, Operation]:
+    rows = {}
+    for line in _TEXT.strip().splitlines():
+        family, arity, *names = line.split()
+        for entry in names:
+            name, _, symbol = entry.partition(":")
+            rows[name] = Operation(name, Family[family], int(arity), symbol)
+    return rows
+
+
+OPERATIONS = _rows()
+"""Every operation by name."""
+
+BY_SYMBOL = {row.symbol: row for row in OPERATIONS.values() if row.symbol and row.arity == 2}
+"""Binary operations by their Python operator."""
+
+
+def operation(name: str) -> Operation:
+    """Return the operation called ``name`` or written with the operator ``name``.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    try:
+        return OPERATIONS.get(name) or BY_SYMBOL[name]
+    except KeyError:
+        raise ValueError(
+            f"{name!r} is no operation. Write one of: {', '.join(OPERATIONS)}"
+        ) from None
