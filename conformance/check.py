@@ -1,0 +1,298 @@
+"""Hold promoarray against what the real frameworks answered; print only the cells that differ.
+
+    python conformance/check.py [GOLDEN ...]        e.g. torch numpy2; all of them without a name
+
+Exit status 1 if a cell differs that `departures.toml` does not name, or if a departure named there
+no longer differs.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import tables
+
+import promoarray as pa
+from promoarray.dtypes import BY_CODE, DType, weak_bool, weak_complex, weak_float, weak_int
+from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
+from promoarray.policies.registry import policy as in_force
+
+HERE = Path(__file__).resolve().parent
+GOLDEN = HERE / "golden"
+
+POLICY_OF = {
+    "numpy1": "numpy@1",
+    "numpy2": "numpy@2",
+    "jax_x64": "jax@x64",
+    "jax_x32": "jax@x32",
+    "jax_strict": "jax@strict",
+    "jax_lax": "jax@lax",
+    "torch": "torch@2.13",
+    "tf_legacy": "tensorflow",
+    "tf_all": "tensorflow@all",
+    "tf_safe": "tensorflow@safe",
+    "paddle331": "paddle@3.3",
+    "paddle262": "paddle@2.6",
+    "mindspore": "mindspore@2.10",
+}
+"""The policy that each golden file is the truth of."""
+
+SCALARS = {
+    "bool": (weak_bool, True),
+    "int": (weak_int, 1),
+    "float": (weak_float, 1.0),
+    "complex": (weak_complex, 1 + 0j),
+}
+RANKS = {
+    "array_0d": (Rank.ARRAY, Rank.ZERO_D),
+    "0d_array": (Rank.ZERO_D, Rank.ARRAY),
+    "0d_0d": (Rank.ZERO_D, Rank.ZERO_D),
+    "inplace_0d": (Rank.ARRAY, Rank.ZERO_D),
+}
+# The oracles ask by the short names; ours are the array API's.
+NAMES = {
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "mod": "remainder",
+}
+NAMES |= {"greater_than": "greater", "smooth_l1_loss": "huber_loss"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One recorded answer beside ours."""
+
+    section: str
+    row: str
+    column: str
+    recorded: str
+    ours: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two part. A missing kernel is not an answer, unless it names its dtype."""
+        return self.recorded != "?" and self.recorded.lstrip("?") != self.ours
+
+    def __str__(self) -> str:
+        return f"{self.section}: {self.row} {self.column} -> recorded {self.recorded}, ours {self.ours}"
+
+
+def compare(golden: str) -> list[Cell]:
+    """Ask the policy every question of a golden file."""
+    policy = as_policy(POLICY_OF[golden])
+    _, sections = tables.read(GOLDEN / f"{golden}.txt")
+    return [
+        Cell(section, row, column, recorded, answer(policy, section, row, column))
+        for section, cells in sections.items()
+        if section.partition("/")[0] not in ("scalars", "tnp_other")
+        for (row, column), recorded in cells.items()
+    ]
+
+
+def answer(policy: Policy, section: str, row: str, column: str) -> str:
+    """Ask a policy what a golden file's cell asks; the answer is written as there."""
+    kind, _, name = section.partition("/")
+    name = NAMES.get(name, name)
+    if kind in ("unary", "reduce"):
+        return _code(policy.plan(column, (Operand(BY_CODE[row]),)))
+    if kind == "clip":
+        bound = _operand(policy, column)
+        return _code(policy.plan("clip", (_operand(policy, row), bound, bound)))
+    if kind == "scalars_0d":
+        value = _VALUES[BY_CODE[row].kind.category](column)
+        operands = Operand(BY_CODE[name]), Operand(BY_CODE[row], Rank.ZERO_D, value)
+        return _code(policy.plan("add", operands))
+    left, right = RANKS.get(kind, (Rank.ARRAY, Rank.ARRAY))
+    a, b = _operand(policy, row, left), _operand(policy, column, right)
+    if kind == "types":
+        return _code(_TYPES[name](policy, a, b))
+    if kind.startswith("inplace"):
+        return _code(policy.plan_inplace(name, (a, b)))
+    return _code(policy.plan(name, (a, b), function=kind not in ("operator", "tnp")))
+
+
+_VALUES = {0: "True".__eq__, 1: int, 2: float, 3: lambda text: complex(float(text))}
+"""What a column of ``scalars_0d`` is, by the category of the 0-d array's dtype."""
+
+
+def _can_cast(policy: Policy, a: Operand, b: Operand) -> DType | None:
+    return b.type if policy.can_cast(a.type, b.type) else None
+
+
+_TYPES = {
+    "promote_types": lambda policy, a, b: (
+        (common := policy.promote(a.type, b.type)) and policy.strong(common)
+    ),
+    "result_type": lambda policy, a, b: policy.result_type((a, b)),
+    "can_cast": _can_cast,
+}
+
+
+def _operand(policy: Policy, code: str, rank: Rank = Rank.ARRAY) -> Operand:
+    by_value = policy.by_value is not None
+    if code in SCALARS:
+        dtype, value = SCALARS[code]
+        return Operand(dtype, Rank.SCALAR, value if by_value else None)
+    dtype = BY_CODE[code]
+    one = _ones().get(dtype.kind.category) if by_value and rank is Rank.ZERO_D else None
+    return Operand(dtype, rank, one)
+
+
+@cache
+def _ones() -> dict[int, object]:
+    return {0: True, 1: 1, 2: 1.0, 3: 1 + 0j}
+
+
+def _code(answered: object) -> str:
+    if answered is None or isinstance(answered, Refusal):
+        return "-"
+    dtype = answered if isinstance(answered, DType) else answered.result  # type: ignore[attr-defined]
+    return dtype.code
+
+
+@dataclass
+class Departure:
+    """Cells left out, with the reason they stand under."""
+
+    golden: str
+    reason: str
+    cells: list[str]
+
+    def of(self, golden: str) -> bool:
+        """Whether this is about a golden file."""
+        return any(fnmatchcase(golden, part) for part in self.golden.split())
+
+    def covers(self, golden: str, cell: Cell) -> bool:
+        """Whether one of the patterns names this cell."""
+        return self.of(golden) and any(matches(p, cell) for p in self.cells)
+
+
+def matches(pattern: str, cell: Cell) -> bool:
+    """Whether a pattern ``sections : rows : columns`` names a cell."""
+    return all(
+        any(fnmatchcase(name, part) for part in parts)
+        for parts, name in zip(_parts(pattern), (cell.section, cell.row, cell.column), strict=True)
+    )
+
+
+@cache
+def _parts(pattern: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(part.split()) for part in pattern.split(" : "))
+
+
+def departures() -> list[Departure]:
+    """Read the departures."""
+    with (HERE / "departures.toml").open("rb") as file:
+        return [Departure(**entry) for entry in tomllib.load(file).get("departure", [])]
+
+
+def scalars(golden: str) -> list[Cell]:
+    """Compute every recorded ``array op scalar``: its dtype and its first element, or its error."""
+    policy = as_policy(POLICY_OF[golden])
+    _, sections = tables.read(GOLDEN / f"{golden}.txt")
+    with in_force(policy):
+        return [
+            Cell(section, row, column, *_settled(recorded, _computed(section, row, column)))
+            for section, cells in sections.items()
+            if section.startswith("scalars/")
+            for (row, column), recorded in cells.items()
+        ]
+
+
+def _computed(section: str, row: str, column: str) -> str:
+    """What ``ones op scalar`` gives here, written as it was recorded."""
+    x = pa.asarray([1, 1], dtype=BY_CODE[row])
+    value = int(column) if column.lstrip("-").isdigit() else float(column)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # overflow to infinity is a value, not news
+            y = x + value if section == "scalars/add" else x < value
+    except (TypeError, OverflowError) as error:
+        return f"!{type(error).__name__}"
+    return f"{_weak_code(y)}:{y[0].item()}"
+
+
+def _weak_code(x: pa.PArray) -> str:
+    return (
+        next(
+            w for w in ("b*", "i*", "f*", "c*") if BY_CODE[w].kind.category == x.dtype.kind.category
+        )
+        if x.weak_type
+        else x.dtype.code
+    )
+
+
+def _settled(recorded: str, ours: str) -> tuple[str, str]:
+    """Both answers, the second written as the first where they mean the same."""
+    if recorded.startswith("!") and ours.startswith("!"):
+        return recorded, recorded  # each framework has errors of its own
+    code, _, value = recorded.partition(":")
+    our_code, _, our_value = ours.partition(":")
+    if code == our_code and _same_value(value, our_value, code):
+        return recorded, recorded
+    return recorded, ours
+
+
+def _same_value(a: str, b: str, code: str) -> bool:
+    """Whether two printed values are one value of the dtype, to the digits frameworks print."""
+    if a == b or {a, b} <= {"True", "False"}:
+        return a == b
+    x, y = complex(a), complex(b)
+    digits = {"f16": 5e-4, "bf16": 4e-3}.get(code, 2e-5)
+    return repr(x) == repr(y) or abs(x - y) <= digits * abs(x) or (x != x and y != y)
+
+
+def unexplained(golden: str) -> Iterator[Cell]:
+    """Yield the cells that differ without standing in `departures.toml`."""
+    return _without_departures(golden, compare(golden))
+
+
+def unexplained_scalars(golden: str) -> Iterator[Cell]:
+    """Yield the computed scalars that differ without standing in `departures.toml`."""
+    return _without_departures(golden, scalars(golden))
+
+
+def _without_departures(golden: str, cells: list[Cell]) -> Iterator[Cell]:
+    known = departures()
+    for cell in cells:
+        if cell.differs and not any(d.covers(golden, cell) for d in known):
+            yield cell
+
+
+def main(names: list[str]) -> int:
+    """Print the cells that differ, folded where neighbours agree; return the exit status."""
+    status = 0
+    for golden in names or [n for n in POLICY_OF if (GOLDEN / f"{n}.txt").exists()]:
+        cells = [*compare(golden), *scalars(golden)]
+        asked = [c for c in cells if c.recorded != "?"]
+        rest = list(_without_departures(golden, cells))
+        different = sum(c.differs for c in cells)
+        for fold in _folded(rest):
+            print(f"  {fold}")
+        print(
+            f"{golden}: {len(asked)} cells, {different - len(rest)} departures, {len(rest)} differ"
+        )
+        status |= bool(rest)
+    return status
+
+
+def _folded(cells: list[Cell]) -> Iterator[str]:
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for c in cells:
+        groups.setdefault((c.section, c.recorded, c.ours), []).append(f"{c.row}·{c.column}")
+    for (section, recorded, ours), pairs in groups.items():
+        shown = " ".join(pairs[:12]) + (f" … ({len(pairs)})" if len(pairs) > 12 else "")
+        yield f"{section}: recorded {recorded}, ours {ours}: {shown}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,281 @@
+"""What every oracle shares: the questions' names, and a way to ask them that survives a crash.
+
+A framework's script describes one `Oracle` an edition and calls `main`. Each edition is asked in
+a process of its own, because modes such as JAX's x64 or TensorFlow's NumPy behaviour are set once
+a process; the process writes a journal, so that after an abort (some kernels take the interpreter
+with them) a new one goes on behind the question that killed it. Frameworks are imported in the
+function of an edition, so that the process that waits stays small.
+
+    def edition() -> Oracle:
+        import numpy
+        arrays = {...}                                   # dtype code -> array
+        return Oracle({"numpy": ...}, code, {**binary("function", F, arrays, arrays), ...})
+
+    if __name__ == "__main__":
+        main({"numpy2": edition})
+"""
+
+from __future__ import annotations
+
+import argparse
+import operator
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).resolve().parent
+# The scripts are named after frameworks, which their folder must not hide.
+sys.path[:] = [str(_HERE.parent), *(path for path in sys.path if Path(path).resolve() != _HERE)]
+import tables  # noqa: E402
+
+REFUSED, NO_KERNEL = "-", "?"
+
+CODES = tables.CODES
+DTYPES = tuple(name for name in CODES if name != "string" and not name.endswith("*"))
+"""Dtype names to try, in the order tables list them; a framework has some of them."""
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+SCALARS = {"bool": True, "int": 1, "float": 1.0, "complex": 1 + 0j}
+
+BINARY = _names(
+    "add subtract multiply divide floor_divide remainder pow equal less logical_and bitwise_and"
+    " maximum minimum where atan2 left_shift"
+    " not_equal less_equal greater greater_equal logical_or logical_xor bitwise_or bitwise_xor"
+    " right_shift hypot copysign nextafter logaddexp fmax fmin matmul concat stack"
+)
+"""Functions of two arrays. matmul wants (2, 2) arrays, concat and stack arrays only."""
+
+ZERO_D = ("add", "divide", "pow", "less", "where", "maximum", "bitwise_and", "atan2")
+MORE_ZERO_D = _names("hypot copysign logaddexp fmax subtract multiply equal floor_divide remainder")
+"""Functions asked with one operand 0-d; `ZERO_D` with both as well."""
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "pow": operator.pow,
+    "equal": operator.eq,
+    "less": operator.lt,
+    "bitwise_and": operator.and_,
+    "left_shift": operator.lshift,
+    "not_equal": operator.ne,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "right_shift": operator.rshift,
+}
+"""Operators on the usual arrays; ask `operator.matmul` apart, on (2, 2) arrays."""
+
+INPLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.iadd,
+    "subtract": operator.isub,
+    "multiply": operator.imul,
+    "divide": operator.itruediv,
+    "floor_divide": operator.ifloordiv,
+    "remainder": operator.imod,
+    "pow": operator.ipow,
+    "bitwise_and": operator.iand,
+    "left_shift": operator.ilshift,
+}
+
+UNARY = _names(
+    "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log log1p log2 log10"
+    " sqrt square reciprocal abs negative positive sign signbit floor ceil trunc round"
+    " isnan isinf isfinite conj real imag logical_not bitwise_invert"
+)
+REDUCE = _names("sum prod mean cumulative_sum cumulative_prod max min any all std var argmax")
+
+INTS = (
+    *(-1, 0, 1, 127, 128, 255, 256, -128, -129, 1000, 32767, 32768, 65535, 65536),
+    *(2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64),
+    *(-(2**31) - 1, -(2**63), -(2**63) - 1),
+)
+FLOATS = (0.5, 2.0, 65504.0, 65520.0, 1e5, 3.4e38, 1e39, 1e300, float("inf"), float("nan"), 1e-46)
+VALUES: dict[str, int | float] = {repr(value): value for value in (*INTS, *FLOATS)}
+"""Python scalars at the edges of the dtypes, for `scalars`."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table: `ask` of every row's object and every column's. A str answer is the cell."""
+
+    ask: Callable[[Any, Any], Any]
+    rows: Mapping[str, Any]
+    columns: Mapping[str, Any]
+    refusal: Callable[[Exception], str] | None = None
+    skip: Callable[[str, str], bool] = lambda row, column: False
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """One edition of a framework: what it is, how answers read, and what to ask."""
+
+    meta: Mapping[str, str]
+    code: Callable[[Any], str]
+    """Result to dtype code; raises if the result is no array."""
+    sections: Mapping[str, Section]
+    refusal: Callable[[Exception], str] = lambda error: REFUSED
+    """Error to `-`, `?` or `?<code>`."""
+
+
+def binary(
+    prefix: str,
+    functions: Mapping[str, Callable[[Any, Any], Any]],
+    rows: Mapping[str, Any],
+    columns: Mapping[str, Any],
+    *,
+    both_scalars: bool = True,
+) -> dict[str, Section]:
+    """Sections ``prefix/name``; Python scalars on both sides only if ``both_scalars``."""
+    skip = _never if both_scalars else _both_scalars
+    return {
+        f"{prefix}/{name}": Section(f, rows, columns, None, skip) for name, f in functions.items()
+    }
+
+
+def unary(functions: Mapping[str, Callable[[Any], Any]], arrays: Mapping[str, Any]) -> Section:
+    """One table of a family of one-argument functions: dtypes down, functions across."""
+    return Section(lambda x, function: function(x), arrays, functions)
+
+
+def inplace(
+    make: Callable[[str], Any],
+    rows: Iterable[str],
+    columns: Mapping[str, Any],
+    functions: Mapping[str, Callable[[Any, Any], Any]] = INPLACE,
+    prefix: str = "inplace",
+) -> dict[str, Section]:
+    """What the name ``x`` is after ``x += y``; ``make(code)`` gives a new array each time."""
+    codes = {code: code for code in rows}
+    return {
+        f"{prefix}/{name}": Section(lambda code, y, f=f: f(make(code), y), codes, columns)
+        for name, f in functions.items()
+    }
+
+
+def scalars(
+    arrays: Mapping[str, Any],
+    cell: Callable[[Any], str],
+    values: Mapping[str, int | float] = VALUES,
+) -> dict[str, Section]:
+    """``scalars/add`` and ``scalars/less``; ``cell(result)`` is ``code:firstelement``."""
+    return {
+        f"scalars/{name}": Section(
+            lambda x, y, f=f: cell(f(x, y)).replace(" ", ""), arrays, values, _error_name
+        )
+        for name, f in (("add", operator.add), ("less", operator.lt))
+    }
+
+
+def ask(
+    oracle: Oracle, done: Iterable[tuple[str, str, str]] = (), journal: Path | None = None
+) -> dict[str, tables.Cells]:
+    """Ask everything not ``done``; note each question in ``journal`` before and after."""
+    answered, answers = set(done), {name: {} for name in oracle.sections}
+    with open(journal or os.devnull, "a", encoding="utf-8") as log, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, section in oracle.sections.items():
+            for row, x in section.rows.items():
+                for column, y in section.columns.items():
+                    if (name, row, column) in answered or section.skip(row, column):
+                        continue
+                    log.write(f"{name}\t{row}\t{column}")
+                    log.flush()
+                    cell = answers[name][row, column] = _cell(oracle, section, x, y)
+                    log.write(f"\t{cell}\n")
+    return answers
+
+
+def main(editions: Mapping[str, Callable[[], Oracle]]) -> None:
+    """Ask the named editions (all by default) and write ``OUT/<edition>.txt``."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("editions", nargs="*", default=list(editions))
+    parser.add_argument("--out", type=Path, default=Path(tables.__file__).parent / "golden")
+    parser.add_argument("--journal", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.journal:
+        warnings.simplefilter("ignore")
+        _work(editions[options.editions[0]](), options.journal)
+        return
+    for edition in options.editions:
+        meta, answers = _drive(edition)
+        options.out.mkdir(parents=True, exist_ok=True)
+        tables.write(options.out / f"{edition}.txt", meta, answers)
+        cells = sum(map(len, answers.values()))
+        print(f"{edition}: {len(answers)} sections, {cells} cells", flush=True)
+
+
+def _drive(edition: str) -> tuple[dict[str, str], dict[str, tables.Cells]]:
+    with tempfile.TemporaryDirectory() as folder:
+        journal, asked = Path(folder, "journal"), -1
+        while True:
+            command = [sys.executable, sys.argv[0], edition, "--journal", str(journal)]
+            status = subprocess.run(command, check=False).returncode
+            if not status:
+                break
+            text = journal.read_text(encoding="utf-8") if journal.exists() else ""
+            if len(text) <= asked or (status > 0 and (not text or text.endswith("\n"))):
+                sys.exit(f"{edition}: the worker failed with {status}, not in a question")
+            asked = len(text)
+            if not text.endswith("\n"):
+                print(f"{edition}: crash in {text.splitlines()[-1].split()}", flush=True)
+                with journal.open("a", encoding="utf-8") as log:
+                    log.write(f"\t{NO_KERNEL}\n")
+        return _read(journal)
+
+
+def _work(oracle: Oracle, journal: Path) -> None:
+    if not journal.exists():
+        meta = (f"# {key}: {value}\n" for key, value in oracle.meta.items())
+        journal.write_text("".join(meta), encoding="utf-8")
+    done = _read(journal)[1]
+    ask(oracle, [(name, *pair) for name in done for pair in done[name]], journal)
+    os._exit(0)  # a framework that aborts while it is torn down has answered all the same
+
+
+def _read(journal: Path) -> tuple[dict[str, str], dict[str, tables.Cells]]:
+    meta: dict[str, str] = {}
+    answers: dict[str, tables.Cells] = {}
+    for line in journal.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            key, value = line[2:].split(": ", 1)
+            meta[key] = value
+        else:
+            name, row, column, cell = line.split("\t")
+            answers.setdefault(name, {})[row, column] = cell
+    return meta, answers
+
+
+def _cell(oracle: Oracle, section: Section, x: Any, y: Any) -> str:
+    try:
+        answer = section.ask(x, y)
+        return answer if isinstance(answer, str) else oracle.code(answer)
+    except Exception as error:  # whatever a framework raises is its answer
+        return (section.refusal or oracle.refusal)(error)
+
+
+def _error_name(error: Exception) -> str:
+    return f"!{type(error).__name__}"
+
+
+def _never(row: str, column: str) -> bool:
+    return False
+
+
+def _both_scalars(row: str, column: str) -> bool:
+    return row in SCALARS and column in SCALARS

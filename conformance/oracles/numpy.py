@@ -1,0 +1,160 @@
+"""Ask NumPy: `numpy1` where 1.26 is installed, `numpy2` (ml_dtypes registered) where 2.x is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib.metadata import version
+from operator import add, imatmul, matmul
+from typing import Any
+
+from _ask import (
+    BINARY,
+    CODES,
+    DTYPES,
+    INPLACE,
+    MORE_ZERO_D,
+    OPERATORS,
+    REDUCE,
+    REFUSED,
+    SCALARS,
+    UNARY,
+    VALUES,
+    ZERO_D,
+    Oracle,
+    Section,
+    binary,
+    inplace,
+    main,
+    scalars,
+    unary,
+)
+
+OLD_NAMES = {
+    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    "atan2": "arctan2",
+    "pow": "power",
+    "bitwise_invert": "invert",
+    "concat": "concatenate",
+    "cumulative_sum": "cumsum",
+    "cumulative_prod": "cumprod",
+}
+"""The standard's names that NumPy 1 does not have; NumPy 2 has these too."""
+
+PAIRS = {
+    "where": lambda np: lambda x, y: np.where([True, False], x, y),
+    "concat": lambda np: lambda x, y: np.concatenate([x, y]),
+    "stack": lambda np: lambda x, y: np.stack([x, y]),
+}
+"""Functions of two arrays that NumPy spells otherwise."""
+
+
+def edition() -> Oracle:
+    """Everything asked of the installed NumPy."""
+    import numpy as np
+
+    meta = {"framework": "numpy", "numpy": np.__version__}
+    if not np.__version__.startswith("1."):
+        import ml_dtypes
+
+        meta["ml_dtypes"] = ml_dtypes.__version__
+    meta["how"] = "executed; arrays of ones of shape (2,), (2, 2) for matmul"
+
+    dtypes = dict(_dtypes(np, ml="ml_dtypes" in meta))
+    arrays, zero_d, square = (
+        {code: np.ones(shape, dtype) for code, dtype in dtypes.items()}
+        for shape in ((2,), (), (2, 2))
+    )
+    both, both_0d = {**arrays, **SCALARS}, {**zero_d, **SCALARS}
+
+    def code(answer: Any) -> str:
+        name = np.asarray(answer).dtype.name
+        return CODES.get(name, name)
+
+    def first(answer: Any) -> str:
+        return f"{code(answer)}:{np.asarray(answer).ravel()[0]!s}"
+
+    def can_cast(x: Any, y: Any) -> str:
+        return code(y) if np.can_cast(x.dtype, y.dtype) else REFUSED
+
+    def copy(code: str) -> Any:
+        return arrays[code].copy()
+
+    pairs = {name: PAIRS[name](np) if name in PAIRS else _function(np, name) for name in BINARY}
+    on_arrays = {name: pairs.pop(name) for name in ("concat", "stack")}
+    matrix = {"matmul": pairs.pop("matmul")}
+    some_0d = {name: pairs[name] for name in ZERO_D}
+    more_0d = {name: pairs[name] for name in (*ZERO_D, *MORE_ZERO_D)}
+    sections = {
+        **binary("function", pairs, both, both),
+        **binary("function", on_arrays, arrays, arrays),
+        **binary("function", matrix, square, square),
+        **binary("operator", OPERATORS, both, both, both_scalars=False),
+        **binary("operator", {"matmul": matmul}, square, square),
+        **binary("array_0d", more_0d, arrays, zero_d),
+        **binary("0d_array", more_0d, zero_d, arrays),
+        **binary("0d_0d", some_0d, both_0d, both_0d),
+        "types/promote_types": Section(
+            lambda x, y: np.empty(0, np.promote_types(x.dtype, y.dtype)), arrays, arrays
+        ),
+        "types/result_type": Section(lambda x, y: np.empty(0, np.result_type(x, y)), both, both),
+        "types/can_cast": Section(can_cast, arrays, arrays),
+        **inplace(copy, arrays, both),
+        **inplace(copy, arrays, zero_d, {"add": INPLACE["add"]}, "inplace_0d"),
+        **inplace(lambda code: square[code].copy(), square, square, {"matmul": imatmul}),
+        "unary": unary({name: _function(np, name) for name in UNARY}, arrays),
+        "reduce": unary({name: _function(np, name) for name in REDUCE}, arrays),
+        "clip": Section(lambda x, one: np.clip(x, 0 * one, one), arrays, {"int": 1, "float": 1.0}),
+        **scalars(arrays, first),
+    }
+    if "ml_dtypes" not in meta:
+        sections |= _by_value(np, arrays)
+    return Oracle(meta, code, sections)
+
+
+def _dtypes(np: Any, *, ml: bool) -> Iterator[tuple[str, Any]]:
+    for name in DTYPES:
+        with suppress(TypeError):
+            yield CODES[name], np.dtype(_ml_dtype(name) if ml else name)
+
+
+def _ml_dtype(name: str) -> Any:
+    import ml_dtypes
+
+    return getattr(ml_dtypes, name, name)
+
+
+def _function(np: Any, name: str) -> Callable[..., Any]:
+    return getattr(np, name, None) or getattr(np, OLD_NAMES[name])
+
+
+def _by_value(np: Any, arrays: dict[str, Any]) -> dict[str, Section]:
+    """NumPy 1 looks at the value of a 0-d operand: array + every dtype's edge values."""
+    ints = [value for value in VALUES.values() if isinstance(value, int)]
+    floats = [1.0, *(value for value in VALUES.values() if isinstance(value, float))]
+    values: dict[str, list[Any]] = {"b1": [False, True]}
+    for code, array in arrays.items():
+        if array.dtype.kind in "iu":
+            edges = np.iinfo(array.dtype)
+            values[code] = [value for value in ints if edges.min <= value <= edges.max]
+        elif array.dtype.kind in "fc":
+            largest = np.finfo(array.dtype).max
+            values[code] = [value for value in floats if not largest < value < np.inf]
+    zero_d = {
+        code: {repr(value): np.array(value, arrays[code].dtype) for value in values[code]}
+        for code in arrays
+    }
+    columns = {column: column for code in zero_d for column in zero_d[code]}
+    return {
+        f"scalars_0d/{left}": Section(
+            lambda column_of, column, x=x: add(x, column_of[column]),
+            zero_d,
+            columns,
+            skip=lambda row, column: column not in zero_d[row],
+        )
+        for left, x in arrays.items()
+    }
+
+
+if __name__ == "__main__":
+    main({"numpy1" if version("numpy").startswith("1.") else "numpy2": edition})
