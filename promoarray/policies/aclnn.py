@@ -1,0 +1,283 @@
+"""Ascend aclnn: PyTorch's category rule with the wide unsigned integers left out.
+
+The page is CANN's "互推导关系" (mutual derivation): what an API such as aclnnAdd computes in
+when its tensors differ. Nothing here was run on a device or comes from CANN's source code.
+
+Two editions. ``aclnn@8.0``, the bare ``aclnn``, is the page as CANN 6.3 to 8.0 printed it;
+``aclnn@8.5`` is that of 8.5 and later: ``torch.promote_types`` but for bfloat16 with complex32.
+
+What the page contradicts itself in, and how it is settled:
+
+* row bf16, column f16 prints f64, its mirror f32. It is f32 both ways: the only cell without a
+  mirror, which would make the table non-associative, and later editions print f32.
+* f64 with c32 and c64 prints c64 both ways, which loses precision. Kept in 8.0; c128 in 8.5.
+* "非u16、u32、u32" means u16, u32 and u64; bool with bool, which the prose omits, is bool.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.policies.policy import (
+    BITS,
+    INEXACT,
+    INTEGERS,
+    NARROW,
+    NUMBERS,
+    REALS,
+    By,
+    Enter,
+    Operand,
+    OperationRule,
+    Plan,
+    Policy,
+    Rank,
+    Refusal,
+    Scalars,
+    Source,
+    to_bool,
+    wrap,
+)
+from promoarray.policies.rules import Rule, Table, fold
+from promoarray.policies.steps import always, component, exact_to, members
+
+# The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.
+TABLE = Table("""
+         f32   f16   f64   bf16  i8    u8    i16   i32   i64   c32   c64   c128
+    f32  f32   f32   f64   f32   f32   f32   f32   f32   f32   c64   c64   c128
+    f16  f32   f16   f64   f32   f16   f16   f16   f16   f16   c32   c64   c128
+    f64  f64   f64   f64   f64   f64   f64   f64   f64   f64   c64   c64   c128
+    bf16 f32   f32   f64   bf16  bf16  bf16  bf16  bf16  bf16  c32   c64   c128
+    i8   f32   f16   f64   bf16  i8    i16   i16   i32   i64   c32   c64   c128
+    u8   f32   f16   f64   bf16  i16   u8    i16   i32   i64   c32   c64   c128
+    i16  f32   f16   f64   bf16  i16   i16   i16   i32   i64   c32   c64   c128
+    i32  f32   f16   f64   bf16  i32   i32   i32   i32   i64   c32   c64   c128
+    i64  f32   f16   f64   bf16  i64   i64   i64   i64   i64   c32   c64   c128
+    c32  c64   c32   c64   c32   c32   c32   c32   c32   c32   c32   c64   c128
+    c64  c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c64   c128
+    c128 c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+""")
+
+# 8.5 no longer narrows float64 beside a smaller complex dtype.
+TABLE_8_5 = Table.from_cells(
+    TABLE.cells
+    | {
+        pair: dt.complex128
+        for small in (dt.complex32, dt.complex64)
+        for pair in ((dt.float64, small), (small, dt.float64))
+    }
+)
+
+WIDE_UNSIGNED = (dt.uint16, dt.uint32, dt.uint64)
+DTYPES = (*TABLE.dtypes, dt.bool, *WIDE_UNSIGNED)
+
+ADD_DTYPES = frozenset(DTYPES) - {*WIDE_UNSIGNED, dt.complex32}
+"""What aclnnAdd, Sub, Mul and Div take, though the table has rows for more."""
+
+
+def derive(table: Table, a: DType, b: DType) -> DType | None:
+    """Read the table, and the prose above it for bool and the wide unsigned integers."""
+    if a is b:
+        return a
+    if a in WIDE_UNSIGNED or b in WIDE_UNSIGNED:
+        return None
+    if dt.bool in (a, b):
+        return b if a is dt.bool else a
+    return table(a, b)
+
+
+promote_8_0 = partial(derive, TABLE)
+promote_8_5 = partial(derive, TABLE_8_5)
+
+
+def on_910b(tensor: DType, scalar: DType) -> DType | None:
+    """Let a scalar count beside a complex or bool tensor, and floats beside integers (910B)."""
+    acl = NARROW[scalar]
+    if Kind.COMPLEX in (tensor.kind, acl.kind):
+        return promote_8_0(tensor, acl)
+    if tensor.kind is not Kind.FLOAT and (acl.kind is Kind.FLOAT or tensor is dt.bool):
+        return promote_8_0(tensor, acl)
+    return tensor
+
+
+_COMPLEX_OF = {
+    dt.float16: dt.complex32,
+    dt.bfloat16: dt.complex64,
+    dt.float32: dt.complex64,
+    dt.float64: dt.complex128,
+}
+
+
+def on_950(tensor: DType, lower: DType) -> DType | None:
+    """Let a scalar raise the category and nothing else: PyTorch's wrapped numbers (950)."""
+    if lower.kind.category <= tensor.kind.category:
+        return tensor
+    if lower.kind is Kind.COMPLEX and tensor in _COMPLEX_OF:
+        return _COMPLEX_OF[tensor]
+    return promote_8_5(tensor, NARROW.get(lower, lower))
+
+
+def entering(tensors: Rule, scalar: Rule, zero_d: Rule | None = None) -> Enter:
+    """Make the step that folds tensors, then 0-d ones if they have a rule, then scalars."""
+
+    def enter(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+        entered = members(policy, operands)
+        if isinstance(entered, Refusal):
+            return entered
+        ranks = {rank: [o.type for o in operands if o.rank is rank] for rank in Rank}
+        arrays, points, scalars = (ranks[r] for r in (Rank.ARRAY, Rank.ZERO_D, Rank.SCALAR))
+        if zero_d is None or not arrays:
+            tensor_types, points = [o.type for o in operands if o.rank is not Rank.SCALAR], []
+        else:
+            tensor_types = arrays
+        common = fold(tensors, tensor_types) if tensor_types else NARROW[scalars.pop(0)]
+        for rule, others in ((zero_d, points), (scalar, scalars)):
+            if rule is not None and common is not None:
+                common = fold(rule, [common, *others])
+        return Refusal(policy.refusal) if common is None else (common,)
+
+    return enter
+
+
+def _to_bools(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    entered = members(policy, operands)
+    return entered if isinstance(entered, Refusal) else (dt.bool,)
+
+
+_REAL = BITS | REALS
+_WHY_REAL = "complex numbers have no order"
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: By(),
+    Family.DIVIDE: By(compute=exact_to(dt.float32), note="Integers and bools divide in float32."),
+    Family.FLOOR_DIVIDE: By(
+        admit=_REAL,
+        compute=lambda dtype: dt.float32 if dtype is dt.bool else dtype,
+        note="bool is divided in float32.",
+    ),
+    "remainder": By(
+        admit=frozenset({dt.int32, dt.int64, Kind.FLOAT}),
+        why="aclnnRemainder takes int32, int64 and floats after derivation",
+    ),
+    Family.POW: By(admit=NUMBERS, why="aclnnPow refuses bool with bool"),
+    Family.EQUALITY: By(result=to_bool),
+    Family.ORDER: By(admit=_REAL, result=to_bool, why=_WHY_REAL),
+    Family.LOGICAL: By(enter=_to_bools, note="Each operand becomes bool; nothing is derived."),
+    Family.BITWISE: By(admit=BITS),
+    Family.SHIFT: By(admit=INTEGERS),
+    Family.EXTREMUM: By(admit=_REAL, why=_WHY_REAL),
+    Family.FLOAT_BINARY: By(admit=_REAL, compute=exact_to(dt.float32)),
+    Family.WHERE: By(),
+    Family.CLIP: By(admit=_REAL, why=_WHY_REAL),
+    Family.MATMUL: By(admit=NUMBERS),
+    Family.CONCAT: By(note="A left fold of the table."),
+    Family.LOSS: By(admit=INEXACT),
+    Family.FLOAT_UNARY: By(compute=exact_to(dt.float32)),
+    Family.SIGN: By(admit=NUMBERS),
+    "abs": By(admit=NUMBERS, result=component),
+    Family.ROUND: By(admit=REALS),
+    Family.TEST: By(result=to_bool),
+    Family.COMPLEX: By(result=component),
+    "conj": By(),
+    Family.SUM: By(compute=exact_to(dt.int64)),
+    Family.MEAN: By(admit=INEXACT),
+    Family.EXTREME: By(admit=_REAL, why=_WHY_REAL),
+    Family.TRUTH: By(result=to_bool),
+    Family.POSITION: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
+}
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """Say whether a computed dtype may be cast to that of ``out`` (互转换关系).
+
+    Refused are complex to anything else, float to integer and anything to bool. Documentation from
+    2026-07 also allows float to integer and complex to float; this is the rule before it.
+    """
+    lowered = source.kind.category > target.kind.category
+    return not lowered or (source.kind in INTEGERS and target.kind in INTEGERS)
+
+
+_PAGE = "互推导关系 (mutual derivation)"
+_DIFFERS = (
+    "float64 with complex32 or complex64 is complex64 by CANN 8.0's page (aclnn@8.0), complex128 by"
+    " that of 8.5 (aclnn@8.5)."
+)
+
+V8_0 = Policy(
+    name="aclnn@8.0",
+    title="Ascend aclnn, CANN 8.0",
+    promote=promote_8_0,
+    dtypes=DTYPES,
+    operations=OPERATIONS,
+    enter=entering(promote_8_0, on_910b),
+    scalars=Scalars(fit=wrap),
+    defaults=NARROW,
+    can_cast=can_cast,
+    refusal=(
+        f"the table says NA ({_PAGE}): u16, u32 and u64 go only with themselves; the device says"
+        " 'Self dtype ... and other dtype ... can not promote dtype.' (status 161002)"
+    ),
+    sources=(Source(_PAGE, "推导规则", "CANN 8.0"),),
+    notes=(
+        "bfloat16 with float16 is float32 both ways; the page prints float64 one way.",
+        _DIFFERS,
+        "A scalar enters as on the 910B: a float tensor keeps its dtype.",
+        "Reductions and functions of one argument follow torch_npu's conventions.",
+    ),
+)
+
+_AS_TORCH = entering(promote_8_5, on_950, on_950)
+V8_5 = V8_0.derive(
+    "aclnn@8.5",
+    title="Ascend aclnn, CANN 8.5",
+    promote=promote_8_5,
+    operations=OPERATIONS
+    | {
+        Family.EQUALITY: By(enter=_AS_TORCH, result=to_bool),
+        Family.ORDER: By(enter=_AS_TORCH, admit=_REAL, result=to_bool, why=_WHY_REAL),
+        Family.EXTREMUM: By(enter=_AS_TORCH, admit=_REAL, why=_WHY_REAL),
+    },
+    enter=entering(promote_8_5, on_950),
+    ranks=True,
+    sources=(Source(_PAGE, "推导规则", "CANN 8.5"),),
+    notes=(
+        "bfloat16 with complex32 is complex32 (torch.promote_types: complex64).",
+        _DIFFERS,
+        "A scalar enters as on the 950; one 0-d operand does so in comparisons and extrema only.",
+        "Reductions and functions of one argument follow torch_npu's conventions.",
+    ),
+)
+
+
+def supported(policy: Policy) -> Policy:
+    """Return the policy that also refuses what aclnnAdd, Sub, Mul and Div do not list.
+
+    Examples
+    --------
+    >>> strict = supported(as_policy("aclnn"))
+    >>> strict.plan("add", (Operand(dt.uint16), Operand(dt.uint16)))
+    Refusal(reason='aclnn add does not list uint16')
+    """
+
+    def listed(rule: OperationRule) -> OperationRule:
+        def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+            for operand in operands:
+                if not operand.type.weak and operand.type not in ADD_DTYPES:
+                    return Refusal(f"aclnn {name} does not list {operand.type.name}")
+            return rule(policy, name, operands)
+
+        return checked
+
+    narrowed = {f: listed(policy.operations[f]) for f in (Family.ARITHMETIC, Family.DIVIDE)}
+    return policy.derive(
+        f"{policy.name}+check_support", operations={**policy.operations, **narrowed}
+    )
+
+
+def edition(edition: str, *, check_support: bool = False) -> Policy:
+    """Return the policy of an edition; ``check_support`` refuses what the operators do not list."""
+    policy = {"8.0": V8_0, "8.5": V8_5}[edition]
+    return supported(policy) if check_support else policy

@@ -1,0 +1,159 @@
+"""The array API standard: what it defines, and nothing else.
+
+Dtypes promote within their kind, floats also with complex dtypes; everything the standard leaves
+undefined (mixed kinds, uint64 with signed integers, bool arithmetic, functions outside their
+domain) is refused, so code that runs under this policy is portable to every conforming library.
+
+Source: Python array API standard 2025.12, "Type Promotion Rules" and the functions' own pages.
+"""
+
+from __future__ import annotations
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import STANDARD, DType, Kind
+from promoarray.operations import Family
+from promoarray.policies.policy import (
+    BITS,
+    INEXACT,
+    INTEGERS,
+    NUMBERS,
+    REALS,
+    WIDE,
+    By,
+    OperationRule,
+    Policy,
+    Scalars,
+    Source,
+    in_range,
+    to_bool,
+)
+from promoarray.policies.rules import Lattice
+from promoarray.policies.steps import always, component, members
+
+# "Type promotion diagram": the dashed lines, which lead out of Python scalars, are `promote` below.
+LATTICE = Lattice("""
+b1 ->
+i8 -> i16
+i16 -> i32
+i32 -> i64
+i64 ->
+u8 -> u16 i16
+u16 -> u32 i32
+u32 -> u64 i64
+u64 ->
+f32 -> f64 c64
+f64 -> c128
+c64 -> c128
+""")
+
+
+def promote(a: DType, b: DType) -> DType | None:
+    """Promote two dtypes; a Python scalar takes the array's dtype, if the kinds allow that.
+
+    A bool goes with bool arrays, an int with integers and floats, a float with floats, a complex
+    with complex arrays and, since 2024.12, with floats of the same precision.
+    """
+    if a.weak and b.weak:
+        return a if a is b else None if dt.weak_bool in (a, b) else max(a, b, key=_category)
+    if not a.weak and not b.weak:
+        return LATTICE(a, b)
+    scalar, array = (a, b) if a.weak else (b, a)
+    if Kind.BOOL in (scalar.kind, array.kind):
+        return array if scalar.kind is array.kind else None
+    if scalar.kind is Kind.COMPLEX and array.kind is Kind.FLOAT:
+        return LATTICE(array, dt.complex64)
+    return array if _category(scalar) <= _category(array) else None
+
+
+def _category(dtype: DType) -> int:
+    return dtype.kind.category
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """Whether promotion leads from one dtype to the other."""
+    return LATTICE(source, target) is target
+
+
+def same_dtype(result: DType, target: DType) -> bool:
+    """In-place operations must not change the array's dtype."""
+    return result is target
+
+
+def _summed(dtype: DType) -> DType:
+    if dtype.kind is Kind.INT:
+        return dt.int64
+    return dt.uint64 if dtype.kind is Kind.UINT else dtype
+
+
+_FLOATS = frozenset({Kind.FLOAT})
+_BOOLS = frozenset({Kind.BOOL})
+_numeric = By(admit=NUMBERS)
+_real = By(admit=REALS)
+_floating = By(admit=INEXACT, why="the standard defines this for floating-point dtypes only")
+_real_floating = By(
+    admit=_FLOATS, why="the standard defines this for real-valued floating-point dtypes only"
+)
+_truth = By(admit=_BOOLS, why="the standard defines logical functions for bool only")
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: _numeric,
+    Family.DIVIDE: _floating,
+    Family.FLOOR_DIVIDE: _real,
+    Family.POW: _numeric,
+    Family.EQUALITY: By(result=to_bool),
+    Family.ORDER: By(admit=REALS, result=to_bool),
+    Family.LOGICAL: _truth,
+    Family.BITWISE: By(admit=BITS),
+    Family.SHIFT: By(admit=INTEGERS),
+    Family.EXTREMUM: _real,
+    Family.FLOAT_BINARY: _real_floating,
+    Family.WHERE: By(),
+    Family.CLIP: _real,
+    Family.MATMUL: _numeric,
+    Family.CONCAT: By(),
+    Family.LOSS: _real_floating,
+    Family.FLOAT_UNARY: _floating,
+    Family.SIGN: _numeric,
+    Family.ROUND: _real,
+    "round": _numeric,
+    Family.TEST: By(admit=NUMBERS, result=to_bool),
+    "signbit": By(admit=_FLOATS, result=to_bool),
+    Family.COMPLEX: By(admit=NUMBERS, result=component),
+    "conj": _numeric,
+    "imag": By(admit=frozenset({Kind.COMPLEX}), result=component),
+    Family.SUM: By(
+        admit=NUMBERS,
+        compute=_summed,
+        note="integers sum up in the default integer dtype of their kind, int64 or uint64",
+    ),
+    Family.MEAN: By(admit=_FLOATS, why="the standard defines std and var for real floats only"),
+    "mean": _floating,
+    Family.EXTREME: _real,
+    Family.TRUTH: By(result=to_bool),
+    Family.POSITION: By(admit=REALS, result=always(dt.int64)),
+}
+
+ARRAY_API = Policy(
+    name="array_api",
+    title="the array API standard",
+    promote=promote,
+    dtypes=STANDARD,
+    operations=OPERATIONS,
+    enter=members,
+    scalars=Scalars(fit=in_range),
+    defaults=WIDE,
+    inplace=same_dtype,
+    can_cast=can_cast,
+    refusal="the standard leaves promotion across kinds undefined, and of uint64 with signed"
+    " integers (Type Promotion Rules)",
+    sources=(Source("Python array API standard", "Type Promotion Rules", "2025.12"),),
+    notes=(
+        "Everything the standard leaves undefined is refused.",
+        "Defaults it leaves open are NumPy's: int64, float64, complex128.",
+    ),
+)
+
+
+def edition(edition: str) -> Policy:
+    """The one edition."""
+    return ARRAY_API

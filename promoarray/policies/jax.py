@@ -1,0 +1,427 @@
+"""JAX: a lattice in which Python scalars are weak types, so that they seldom change a dtype.
+
+``i* f* c*`` are weak: a Python scalar is one, and so is an array made of nothing else, until it
+meets an array. The result is the least upper bound in a lattice; nothing leads out of the 2- and
+4-bit integers and the floats of 8 bits and fewer, so mixing those is an error, not a guess.
+
+Sources: "Design of Type Promotion Semantics for JAX" (JEP 9407), the lattice and its appendix;
+``_type_promotion_lattice`` in jax/_src/dtypes.py. Recorded: conformance/golden/jax_*.txt, 0.10.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.policies.numpy import can_cast
+from promoarray.policies.policy import (
+    BITS,
+    INEXACT,
+    INTEGERS,
+    NUMBERS,
+    REALS,
+    WIDE,
+    By,
+    Operand,
+    OperationRule,
+    Plan,
+    Policy,
+    Rank,
+    Refusal,
+    Scalars,
+    Source,
+    Step,
+    bounds,
+    to_bool,
+    wrap,
+)
+from promoarray.policies.rules import Lattice, Rule
+from promoarray.policies.steps import component, members, rows, with_arrays
+
+# `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
+# 64 bits of 32, u32 -> i64, is u32 -> i32.
+_LATTICE = """
+b1 -> i*
+i* -> u8 u2 u4 i8 i2 i4
+u2 ->
+u4 ->
+u8 -> i16 u16
+u16 -> i32 u32
+u32 -> {signed} u64
+u64 -> f*
+i2 ->
+i4 ->
+i8 -> i16
+i16 -> i32
+i32 -> i64
+i64 -> f*
+f* -> f4_e2m1fn f6_e2m3fn f6_e3m2fn f8_e3m4 f8_e4m3 f8_e8m0fnu bf16 f16 c*
+f* -> f8_e4m3b11fnuz f8_e4m3fn f8_e4m3fnuz f8_e5m2 f8_e5m2fnuz
+bf16 -> f32
+f16 -> f32
+f32 -> f64 c64
+f64 -> c128
+c* -> c64
+c64 -> c128
+"""
+LATTICE = Lattice(_LATTICE.format(signed="i64"))
+LATTICE_X32 = Lattice(_LATTICE.format(signed="i32"))
+
+# `_type_promotion_lattice(strict=True)`: a scalar joins any dtype of its kind or a higher one.
+STRICT = Lattice("""
+b1 ->
+i* -> f* u8 u2 u4 u16 u32 u64 i2 i4 i8 i16 i32 i64
+f* -> f4_e2m1fn f6_e2m3fn f6_e3m2fn f8_e3m4 f8_e4m3 f8_e8m0fnu bf16 f16 f32 f64 c*
+f* -> f8_e4m3b11fnuz f8_e4m3fn f8_e4m3fnuz f8_e5m2 f8_e5m2fnuz
+c* -> c64 c128
+""")
+
+DTYPES = tuple(d for d in LATTICE.dtypes if not d.weak)
+NARROWED = {
+    dt.int64: dt.int32,
+    dt.uint64: dt.uint32,
+    dt.float64: dt.float32,
+    dt.complex128: dt.complex64,
+}
+"""What arrays are without x64."""
+
+X32 = {weak: NARROWED.get(strong, strong) for weak, strong in WIDE.items()}
+
+TINY = frozenset(rows("i2 i4 u2 u4"))
+
+
+def entering(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Enter operands as their own types; a Python bool is as good as a bool array."""
+    entered = members(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    return tuple(dt.bool if d is dt.weak_bool else d for d in entered)
+
+
+def inexact(dtype: DType) -> DType:
+    """``to_inexact_dtype``: 64-bit integers become float64, others float32, weak ones weak.
+
+    It forgets the 2-bit integers, so these divide as integers and have no ``sin``.
+    """
+    if dtype.kind in INEXACT or dtype in (dt.int2, dt.uint2):
+        return dtype
+    if dtype is dt.weak_int:
+        return dt.weak_float
+    return dt.float64 if dtype.bits == 64 else dt.float32
+
+
+def floating(dtype: DType) -> DType | None:
+    """The same, for functions that want a float."""
+    found = inexact(dtype)
+    return found if found.kind in INEXACT else None
+
+
+def higher_precision(a: DType, b: DType) -> DType | None:
+    """XLA's ``HigherPrecisionType``: complex, then range, precision, width and sign; no ties."""
+
+    def properties(dtype: DType) -> tuple[int, ...]:
+        part = component(dtype)
+        f = part.format
+        top, mantissa = ((f.largest >> f.mantissa) - f.bias, f.mantissa) if f else (-1, -1)
+        bits = 1 if part is dt.bool else part.bits
+        return dtype.kind is Kind.COMPLEX, top, mantissa, bits, part.kind is not Kind.UINT
+
+    if a is not b and properties(a) == properties(b):
+        return None
+    return max(a, b, key=properties)
+
+
+def matmul(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Promote, but let integers and complex numbers become no narrower than an operand is.
+
+    Upstream asks ``lax.dot_general`` for the promoted dtype, and a weakly typed array is as wide
+    as its default dtype there.
+    """
+    plan = By()(policy, name, operands)
+    if isinstance(plan, Refusal):
+        return plan
+    widest = higher_precision(*(policy.strong(o.type) for o in operands))
+    if widest and widest.kind is not Kind.FLOAT and widest.bits > plan.inputs[0].bits:
+        return Refusal(f"lax.dot_general makes no {plan.inputs[0].name} of {widest.name}")
+    return plan
+
+
+def bool_to_int32(dtype: DType) -> DType:
+    """Bools compute in int32 where their own arithmetic makes no sense."""
+    return dt.int32 if dtype is dt.bool else dtype
+
+
+def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """``x ** n`` with a Python int is repeated multiplication in x's dtype; else promote.
+
+    Integers then lose their weakness, and so does a scalar base with an array of integers.
+    """
+    _, exponent = operands
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    x, y = entered
+    if exponent.rank is Rank.SCALAR and exponent.type in (dt.weak_bool, dt.weak_int):
+        common: DType | None = x
+    else:
+        common = policy.promote(x, y)
+        if common in TINY:
+            return Refusal("jax.numpy.power does not take 2- and 4-bit integers")
+        if common is dt.weak_int or (x.weak and y.kind in INTEGERS and not y.weak):
+            common = common and policy.strong(common)
+    if common is None:
+        return Refusal(policy.refusal)
+    common = bool_to_int32(common)
+    return policy.make_plan(name, common, common, 2)
+
+
+_REAL = REALS | {Kind.BOOL}
+_WIDE_REAL = BITS | frozenset(rows("bf16 f16 f32 f64 f*"))
+_FLOAT_NOTE = "64-bit integers compute in the widest float, bools and other integers in float32"
+_INT32_NOTE = "bools compute in int32"
+_STRONG_NOTE = "the result is not weakly typed"
+
+
+def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationRule]:
+    def strong(dtype: DType) -> DType:
+        return defaults.get(dtype, dtype)
+
+    def strongly(step: Step) -> Step:
+        return lambda dtype: None if (d := step(dtype)) is None else strong(d)
+
+    def summed(dtype: DType) -> DType | None:
+        if dtype.kind in (Kind.BOOL, Kind.INT):
+            wide = defaults[dt.weak_int]
+        elif dtype.kind is Kind.UINT:
+            wide = dt.uint64 if defaults[dt.weak_int] is dt.int64 else dt.uint32
+        else:
+            wide = strong(dtype)
+        return None if dtype in TINY else wide
+
+    floats = By(compute=floating, note=_FLOAT_NOTE)
+    position = defaults[dt.weak_int]
+    return {
+        Family.ARITHMETIC: By(),
+        "subtract": By(admit=NUMBERS, why="JAX subtracts no bools: write x1 ^ x2"),
+        Family.DIVIDE: By(compute=inexact, note=_FLOAT_NOTE),
+        Family.FLOOR_DIVIDE: By(admit=_REAL, compute=bool_to_int32, note=_INT32_NOTE),
+        Family.POW: power,
+        Family.EQUALITY: By(result=to_bool),
+        Family.ORDER: By(result=to_bool),
+        Family.LOGICAL: By(result=to_bool, note="the operands promote, though the result is bool"),
+        Family.BITWISE: By(admit=BITS),
+        Family.SHIFT: By(admit=BITS, compute=bool_to_int32, note=_INT32_NOTE),
+        Family.EXTREMUM: By(),
+        Family.FLOAT_BINARY: floats,
+        "hypot": By(admit=_REAL, compute=strongly(floating), note=_STRONG_NOTE),
+        "copysign": By(admit=_WIDE_REAL, compute=floating, note=_FLOAT_NOTE),
+        "nextafter": By(admit=_REAL, compute=floating, note=_FLOAT_NOTE),
+        "logaddexp": By(
+            compute=lambda d: strong(d) if d.kind is Kind.COMPLEX else floating(d),
+            note="the result of weakly typed complex operands is not",
+        ),
+        Family.WHERE: By(),
+        Family.CLIP: By(admit=_REAL, note="the bounds promote with the array"),
+        Family.MATMUL: matmul,
+        Family.CONCAT: By(),
+        Family.LOSS: By(admit=_REAL),
+        Family.FLOAT_UNARY: floats,
+        "log2": By(compute=strongly(floating), note=_STRONG_NOTE),
+        "log10": By(compute=strongly(floating), note=_STRONG_NOTE),
+        Family.SIGN: By(admit=NUMBERS, why="JAX gives a bool no sign"),
+        "positive": By(),
+        "abs": By(compute=lambda d: None if d in (dt.int2, dt.int4) else d, result=component),
+        "square": By(compute=bool_to_int32, note=_INT32_NOTE),
+        Family.ROUND: By(admit=_REAL),
+        "round": By(admit=NUMBERS, why="JAX rounds no bools"),
+        Family.TEST: By(result=to_bool),
+        "signbit": By(admit=_WIDE_REAL, result=to_bool),
+        Family.COMPLEX: By(result=component),
+        "conj": By(),
+        Family.SUM: By(compute=summed, note="integers sum up in the widest of their kind"),
+        "cumulative_prod": By(
+            compute=lambda d: position if d is dt.bool else strong(d), note=_STRONG_NOTE
+        ),
+        Family.MEAN: By(compute=strongly(floating), result=component, note=_FLOAT_NOTE),
+        "mean": By(compute=strongly(inexact), note=_FLOAT_NOTE),
+        Family.EXTREME: By(compute=strong, note=_STRONG_NOTE),
+        Family.TRUTH: By(result=to_bool),
+        Family.POSITION: By(result=lambda _: position),
+    }
+
+
+# --- jax.lax: no promotion at all ------------------------------------------------------------
+
+
+def lax_promote(a: DType, b: DType) -> DType | None:
+    """Promote nothing: a weak type is its default dtype, and must match as such."""
+    if WIDE.get(a, a) is not WIDE.get(b, b):
+        return None
+    return b if a.weak else a
+
+
+def lax_dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Answer the operand of higher precision: the one mixture lax does take."""
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    common = higher_precision(*map(policy.strong, entered))
+    if common is None:
+        return Refusal("neither dtype has the higher precision (lax.dot_general)")
+    weak = all(dtype.weak for dtype in entered)
+    result = max(entered, key=lambda d: d.kind.category) if weak else common
+    return policy.make_plan(name, result, result, len(operands))
+
+
+def lax_power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Take a float or complex base with an exponent of its dtype or of any integer dtype."""
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    x, y = entered
+    if x.kind not in INEXACT:
+        return Refusal("lax.pow wants a float or complex base")
+    if y.kind in INTEGERS:
+        result: DType | None = x if y.weak else policy.strong(x)
+    else:
+        result = policy.promote(x, y)
+    if result is None:
+        return Refusal(policy.refusal)
+    return policy.make_plan(name, result, result, 2)
+
+
+def _as_complex(dtype: DType) -> DType | None:
+    if dtype.kind is Kind.COMPLEX:
+        return dtype
+    return {
+        dt.float32: dt.complex64,
+        dt.float64: dt.complex128,
+        dt.weak_float: dt.weak_complex,
+    }.get(dtype)
+
+
+_FLOATS = frozenset({Kind.FLOAT})
+_LAX_ANY = By(admit=NUMBERS, why="lax computes nothing of bools but the bitwise functions")
+_LAX_INEXACT = By(admit=INEXACT, why="lax turns no integers into floats")
+_LAX_FLOATS = By(admit=_FLOATS, why="lax takes floats only here")
+
+LAX: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: _LAX_ANY,
+    Family.DIVIDE: By(admit=NUMBERS, note="lax.div of integers is C's division"),
+    "remainder": By(admit=REALS, note="lax.rem is C's remainder"),
+    Family.POW: lax_power,
+    Family.EQUALITY: By(result=to_bool),
+    Family.ORDER: By(admit=_REAL, result=to_bool),
+    Family.BITWISE: By(admit=BITS),
+    Family.SHIFT: By(admit=INTEGERS),
+    "maximum": By(),
+    "minimum": By(),
+    "atan2": _LAX_INEXACT,
+    "nextafter": _LAX_FLOATS,
+    Family.WHERE: with_arrays("all", By()),
+    Family.MATMUL: lax_dot,
+    "concat": By(),
+    Family.FLOAT_UNARY: _LAX_INEXACT,
+    "negative": _LAX_ANY,
+    "sign": _LAX_ANY,
+    "square": _LAX_ANY,
+    "abs": By(
+        admit=INEXACT | {Kind.INT},
+        compute=lambda d: None if d in TINY else d,
+        result=component,
+        why="lax.abs takes signed numbers only",
+    ),
+    "floor": _LAX_FLOATS,
+    "ceil": _LAX_FLOATS,
+    "round": _LAX_FLOATS,
+    "isfinite": By(admit=_FLOATS, result=to_bool),
+    "conj": By(compute=_as_complex, why="lax.conj takes no integers"),
+    "real": By(admit=frozenset({Kind.COMPLEX}), result=component),
+    "imag": By(admit=frozenset({Kind.COMPLEX}), result=component),
+    Family.SUM: By(admit=NUMBERS, note="lax widens nothing"),
+    Family.EXTREME: By(),
+    Family.TRUTH: By(admit=frozenset({Kind.BOOL})),
+    Family.POSITION: By(result=lambda _: dt.int32),
+}
+"""What jax.lax has. The rest, floor_divide, the logical functions, mean and such, it has not."""
+
+
+def _fits(widest: DType) -> Callable[[Any, DType], Any]:
+    low, high = bounds(widest)
+
+    def fit(value: Any, dtype: DType) -> Any:
+        if type(value) is int and not low <= value <= high:
+            raise OverflowError(f"Python int {value} does not fit {widest}, JAX's default for ints")
+        return wrap(value, dtype)
+
+    return fit
+
+
+def edition(edition: str) -> Policy:
+    """``x64``, ``x32`` (JAX's default), ``strict`` or ``lax``."""
+    return POLICIES[edition]
+
+
+REFUSAL = (
+    "there is no implicit promotion path: nothing leads out of the 2- and 4-bit integers and the"
+    " floats of 8 bits and fewer (Design of Type Promotion Semantics for JAX)"
+)
+_JEP = Source("Design of Type Promotion Semantics for JAX (JEP 9407)", "Appendix: jnp", "0.10.2")
+_LATTICE_SOURCE = Source("jax-ml/jax, jax/_src/dtypes.py", "_type_promotion_lattice", "0.10.2")
+
+JNP = Policy(
+    name="jax@x64",
+    title="JAX with x64",
+    promote=LATTICE,
+    dtypes=DTYPES,
+    operations=_operations(WIDE),
+    enter=entering,
+    scalars=Scalars(fit=_fits(dt.int64)),
+    defaults=WIDE,
+    weak_arrays=True,
+    can_cast=can_cast,
+    refusal=REFUSAL,
+    sources=(_JEP, _LATTICE_SOURCE),
+    notes=("A Python scalar is weakly typed, and so is what is made of nothing else.",),
+)
+
+
+def _strict(rule: Rule) -> Policy:
+    return JNP.derive(
+        "jax@strict",
+        title="JAX with strict promotion",
+        promote=rule,
+        refusal="strict promotion (jax_numpy_dtype_promotion='strict') joins equal dtypes only,"
+        " and Python scalars with arrays of their kind or a higher one",
+        notes=("jax_numpy_dtype_promotion='strict', with x64.",),
+    )
+
+
+POLICIES = {
+    "x64": JNP,
+    "x32": JNP.derive(
+        "jax@x32",
+        title="JAX without x64",
+        promote=LATTICE_X32,
+        dtypes=tuple(d for d in DTYPES if d not in NARROWED),
+        operations=_operations(X32),
+        scalars=Scalars(fit=_fits(dt.int32)),
+        defaults=X32,
+        canonical=NARROWED,
+        notes=(*JNP.notes, "JAX as installed: 64-bit dtypes become 32-bit ones."),
+    ),
+    "strict": _strict(STRICT),
+    "lax": JNP.derive(
+        "jax@lax",
+        title="jax.lax",
+        promote=lax_promote,
+        operations=LAX,
+        refusal="jax.lax promotes nothing: operands must be of one dtype, Python scalars of their"
+        " default dtype",
+        sources=(Source(_JEP.title, "Appendix: jax.lax", _JEP.version),),
+        notes=("The functions of jax.lax with x64, beneath jax.numpy; no promotion at all.",),
+    ),
+}

@@ -1,0 +1,270 @@
+"""MindSpore: aclnn's table without complex32, and bools go with wide unsigned integers too.
+
+Measured on 2.10.0. No complex Python scalar is taken; a real one raises the category of a tensor
+and nothing else, and u16, u32 and u64 take only a bool one. A 0-d tensor is a tensor, but not for
+``*`` and ``/``: there it counts as a scalar, and the wide unsigned integers take any real scalar
+but no bool tensor. mindspore.ops are the functions; where the operator of a Tensor does otherwise,
+the operator counts and the function is in ``functions``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
+from promoarray.policies.policy import (
+    BITS,
+    INEXACT,
+    INTEGERS,
+    NARROW,
+    NUMBERS,
+    REALS,
+    By,
+    Enter,
+    Operand,
+    OperationRule,
+    Plan,
+    Policy,
+    Rank,
+    Refusal,
+    Scalars,
+    Source,
+    exactly,
+    out_of_range,
+    to_bool,
+    wrap,
+)
+from promoarray.policies.rules import fold
+from promoarray.policies.steps import (
+    agreed,
+    always,
+    component,
+    exact_to,
+    members,
+    with_arrays,
+)
+
+DTYPES = (*(d for d in TABLE_8_5.dtypes if d is not dt.complex32), dt.bool, *WIDE_UNSIGNED)
+
+
+def promote(a: DType, b: DType) -> DType | None:
+    """Promote as aclnn does, and bool with anything."""
+    if dt.bool in (a, b):
+        return b if a is dt.bool else a
+    return promote_8_5(a, b)
+
+
+def raised(tensor: DType, scalar: DType) -> DType | None:
+    """Let a scalar raise the category; of the wide unsigned, only a bool goes along."""
+    if tensor in WIDE_UNSIGNED and scalar.kind is not Kind.BOOL:
+        return None
+    return higher(tensor, scalar)
+
+
+def higher(tensor: DType, lower: DType) -> DType:
+    """Let a scalar, or 0-d tensor, of a higher category replace the dtype."""
+    return tensor if lower.kind.category <= tensor.kind.category else NARROW.get(lower, lower)
+
+
+def bits(tensor: DType, scalar: DType) -> DType | None:
+    """Let the bits of a bool or int in (shifts)."""
+    return tensor if scalar.kind.category <= dt.int8.kind.category else None
+
+
+def fit(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int that fits int64, refuse a larger one; a float is a float32."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        raise out_of_range(value, dt.int64)
+    if type(value) is float:
+        with np.errstate(over="ignore"):
+            return float(np.float32(value))
+    return wrap(value, dtype)
+
+
+def fit_compared(value: Any, dtype: DType) -> Any:
+    """Compare the numbers, as far as an int fits int64."""
+    fit(value, dtype)
+    return exactly(value, dtype)
+
+
+_REAL = BITS | REALS
+_WHY_REAL = "complex numbers have no order"
+
+
+def real(enter: Enter) -> Enter:
+    """Refuse complex Python scalars, as everything in MindSpore does."""
+
+    def checked(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+        if any(operand.type is dt.weak_complex for operand in operands):
+            return Refusal("MindSpore takes no complex Python scalars")
+        return enter(policy, operands)
+
+    return checked
+
+
+def _product(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Fold tensors, and apart from them what is 0-d or a scalar; then the higher category wins."""
+    entered = members(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    arrays = [o.type for o in operands if o.rank is Rank.ARRAY]
+    lower = [NARROW.get(o.type, o.type) for o in operands if o.rank is not Rank.ARRAY]
+    folds = [fold(promote_8_5, dtypes) for dtypes in (arrays, lower) if dtypes]
+    common = None if None in folds else fold(higher, (d for d in folds if d))
+    return Refusal(policy.refusal) if common is None else (common,)
+
+
+COMMON = real(entering(promote, raised))
+PRODUCT = real(_product)
+AGREED = real(entering(agreed, raised))
+BIT_BY_BIT = entering(agreed, bits)
+
+
+def admitting(test: Callable[[Operand], bool], why: str, rule: OperationRule) -> OperationRule:
+    """Make a rule that looks at each operand before anything is promoted."""
+
+    def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        return rule(policy, name, operands) if all(map(test, operands)) else Refusal(why)
+
+    return checked
+
+
+def _no_two_bools(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Refuse two bools, as mindspore.ops.add and sub do."""
+    if all(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
+        return Refusal(f"mindspore.ops has no {name} of two bools")
+    return By()(policy, name, operands)
+
+
+def _remainder(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compose x - floor(x / y) * y, whose product takes no wide unsigned with a bool tensor."""
+    first, second = operands
+    if first.type in WIDE_UNSIGNED and second.type is dt.bool and second.rank is Rank.ARRAY:
+        return Refusal("the product inside takes no wide unsigned integer with a bool")
+    return By()(policy, name, operands)
+
+
+def _copysign(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Answer the first operand's dtype, float32 for anything but float16, float32 and float64."""
+    first, second = operands
+    kinds = {first.type.kind, second.type.kind}
+    if Kind.COMPLEX in kinds or first.type.kind is Kind.BOOL or first.rank is Rank.SCALAR:
+        return Refusal("copysign takes no complex dtypes, and no bool or scalar first")
+    result = first.type if first.type in (dt.float16, dt.float32, dt.float64) else dt.float32
+    return policy.make_plan(name, result, result, len(operands))
+
+
+_LOGICAL = admitting(
+    lambda operand: operand.rank is not Rank.SCALAR or operand.type is dt.weak_bool,
+    "logical functions take only bool Python scalars",
+    By(result=to_bool),
+)
+_BITWISE = By(admit=BITS)
+_FMAX = frozenset({dt.int32, dt.int64, dt.float16, dt.float32, dt.float64})
+_TWO_FLOATS = frozenset({dt.float32, dt.float64})
+
+_OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: By(),
+    "multiply": By(enter=PRODUCT),
+    Family.DIVIDE: By(enter=PRODUCT, compute=exact_to(dt.float32)),
+    Family.FLOOR_DIVIDE: By(),
+    "remainder": admitting(
+        lambda operand: operand.type not in WIDE_UNSIGNED,
+        "the % operator takes no uint16, uint32 or uint64",
+        By(),
+    ),
+    Family.POW: By(),
+    Family.EQUALITY: By(result=to_bool),
+    "equal": By(enter=real(entering(promote, higher)), result=to_bool),
+    Family.ORDER: By(admit=_REAL, result=to_bool, why=_WHY_REAL),
+    Family.LOGICAL: _LOGICAL,
+    Family.BITWISE: with_arrays("first", _BITWISE),
+    "bitwise_invert": By(admit=INTEGERS),
+    Family.SHIFT: By(enter=BIT_BY_BIT, admit=INTEGERS),
+    Family.EXTREMUM: By(admit=_REAL, why=_WHY_REAL),
+    "fmax": By(admit=_FMAX),
+    "fmin": By(admit=_FMAX),
+    Family.FLOAT_BINARY: By(admit=_REAL),
+    "hypot": By(admit=_TWO_FLOATS),
+    "nextafter": By(enter=AGREED, admit=_TWO_FLOATS),
+    "logaddexp": admitting(
+        lambda operand: operand.type.kind is Kind.FLOAT, "logaddexp takes floats only", By()
+    ),
+    "copysign": _copysign,
+    Family.WHERE: By(),
+    Family.CLIP: admitting(
+        lambda operand: operand.type.kind not in (Kind.BOOL, Kind.COMPLEX),
+        "clip takes no bool and no complex",
+        By(enter=entering(promote, higher)),
+    ),
+    Family.MATMUL: By(enter=AGREED, why="both matrices must have one dtype"),
+    Family.CONCAT: By(enter=real(entering(promote_8_5, raised))),
+    "stack": By(enter=AGREED, why="stack takes tensors of one dtype"),
+    Family.LOSS: By(admit=INEXACT),
+    Family.FLOAT_UNARY: By(compute=exact_to(dt.float32)),
+    "exp": By(admit=INEXACT | {dt.bool, dt.int64}, compute=exact_to(dt.float32)),
+    Family.SIGN: By(),
+    "sign": By(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
+    Family.ROUND: By(admit=_REAL),
+    "ceil": By(admit=frozenset({Kind.FLOAT})),
+    Family.TEST: By(admit=_REAL, result=to_bool, why=_WHY_REAL),
+    "isinf": By(result=to_bool),
+    Family.COMPLEX: By(result=component),
+    "conj": By(admit=NUMBERS),
+    Family.SUM: By(compute=lambda d: dt.int64 if d.kind in BITS and d not in WIDE_UNSIGNED else d),
+    "cumulative_sum": By(admit=NUMBERS),
+    "cumulative_prod": By(compute=exact_to(dt.int64)),
+    Family.MEAN: By(admit=frozenset({Kind.FLOAT})),
+    "mean": By(note="An integer mean stays an integer."),
+    Family.EXTREME: By(admit=_REAL, why=_WHY_REAL),
+    Family.TRUTH: By(result=to_bool),
+    "any": By(result=lambda dtype: dtype if dtype is dt.uint8 else dt.bool),
+    Family.POSITION: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
+}
+
+V2_10 = Policy(
+    name="mindspore@2.10",
+    title="MindSpore 2.10",
+    promote=promote,
+    dtypes=DTYPES,
+    operations=_OPERATIONS,
+    functions={
+        "add": _no_two_bools,
+        "subtract": _no_two_bools,
+        "remainder": _remainder,
+        "equal": with_arrays("first", _OPERATIONS["equal"]),
+        "less": with_arrays("first", _OPERATIONS[Family.ORDER]),
+        Family.BITWISE: with_arrays("some", _BITWISE),
+        "bitwise_invert": _OPERATIONS["bitwise_invert"],
+        Family.SHIFT: with_arrays("some", _OPERATIONS[Family.SHIFT]),
+        "hypot": with_arrays("some", _OPERATIONS["hypot"]),
+        "fmax": with_arrays("some", _OPERATIONS["fmax"]),
+        "fmin": with_arrays("some", _OPERATIONS["fmin"]),
+        "nextafter": with_arrays("all", _OPERATIONS["nextafter"]),
+        "logaddexp": with_arrays("all", _OPERATIONS["logaddexp"]),
+    },
+    enter=COMMON,
+    ranks=True,
+    scalars=Scalars(fit=fit, fit_compared=fit_compared),
+    defaults=NARROW,
+    refusal=(
+        "there is no implicit conversion: uint16, uint32 and uint64 go only with themselves and"
+        " bool, and complex Python scalars with nothing (mindspore.ops.add, dtype conversion rules)"
+    ),
+    sources=(Source("mindspore.ops and Tensor operators", "measured on the CPU", "2.10.0"),),
+    notes=(
+        "float64 with complex64 is complex128, unlike in aclnn@8.0; there is no complex32.",
+        "Tensors have no << and >>; the functions bitwise_left_shift and bitwise_right_shift do.",
+    ),
+)
+
+
+def edition(edition: str) -> Policy:
+    """Return the policy of an edition."""
+    return {"2.10": V2_10}[edition]

@@ -1,0 +1,344 @@
+"""NumPy: the smallest dtype that both operands can be cast to safely.
+
+Promotion is NumPy's own procedure over one lattice of safe casts: if one dtype casts safely to the
+other, that is the answer; else the smallest dtype of the higher kind to which both do. NumPy 2
+lets Python scalars choose a kind only (NEP 50); NumPy 1 looked at the values of scalars and 0-d
+arrays, as long as their kind was not above that of the arrays.
+
+Sources: NumPy reference, ``numpy.promote_types``, ``numpy.result_type`` and "Data type promotion in
+NumPy"; NEP 50; ``legacy_userdtype_common_dtype_function`` in numpy/_core/src/multiarray/usertypes.c
+for dtypes from outside. Recorded: conformance/golden/numpy1.txt (1.26.4) and numpy2.txt (2.4.6).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.operations import Family
+from promoarray.policies.policy import (
+    BITS,
+    INTEGERS,
+    NUMBERS,
+    REALS,
+    WIDE,
+    By,
+    Operand,
+    OperationRule,
+    Policy,
+    Refusal,
+    Scalars,
+    Source,
+    bounds,
+    exactly,
+    in_range,
+    to_bool,
+)
+from promoarray.policies.rules import Lattice, fold
+from promoarray.policies.steps import always, component, exact_to, members, rows
+
+# Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
+# nearly all casts among its float8, float6 and float4 types safe, in circles; the edges here keep
+# the direction in which `numpy.promote_types` settles them.
+SAFE = Lattice("""
+b1 -> u8 i8
+u8 -> u16 i16 f16
+u16 -> u32 i32 f32
+u32 -> u64 i64
+u64 -> f64
+i8 -> i16 f16
+i16 -> i32 f32
+i32 -> i64
+i64 -> f64
+f16 -> f32
+f32 -> f64 c64
+f64 -> c128
+c64 -> c128
+b1 -> u2 i2
+u2 -> u4 f4_e2m1fn
+i2 -> i4 f4_e2m1fn
+u4 -> u8 i8
+i4 -> i8
+u8 -> bf16 c32 f4_e2m1fn f8_e5m2 f8_e8m0fnu
+i8 -> bf16 c32 f4_e2m1fn f8_e5m2 f8_e8m0fnu
+f4_e2m1fn -> f6_e3m2fn
+f6_e3m2fn -> f6_e2m3fn
+f6_e2m3fn -> f8_e5m2fnuz
+f8_e5m2fnuz -> f8_e4m3fnuz
+f8_e4m3fnuz -> f8_e4m3fn
+f8_e4m3fn -> f8_e4m3b11fnuz
+f8_e4m3b11fnuz -> f8_e4m3
+f8_e4m3 -> f8_e3m4
+f8_e3m4 -> f32
+f8_e5m2 -> f32
+f8_e8m0fnu -> f32
+bf16 -> f32
+c32 -> c64
+""")
+
+UNREGISTERED = {
+    narrow: frozenset({dt.bfloat16, dt.complex32, dt.float8_e5m2, dt.float8_e8m0fnu}) | more
+    for narrow, more in (
+        (dt.int2, frozenset()),
+        (dt.uint2, frozenset()),
+        (dt.int4, frozenset({dt.float6_e2m3fn})),
+        (dt.uint4, frozenset({dt.float6_e2m3fn})),
+    )
+}
+"""Casts of 2- and 4-bit integers that ml_dtypes leaves out, though those of int8 are there."""
+
+LADDER = rows("i8 i16 i32 i64 f16 f32 f64 c64 c128")
+"""Where NumPy looks for a common dtype if neither operand will do, from the smallest up."""
+
+OWN = rows("b1 i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 c64 c128")
+"""NumPy's own dtypes, in the order of its type numbers."""
+
+SEARCHED = frozenset({*OWN, dt.float8_e5m2})
+"""Dtypes NumPy searches the ladder for: its own, and the one ml_dtypes gives NumPy's float kind."""
+
+KIND_ORDER = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """``numpy.can_cast`` with ``casting="safe"``."""
+    return target in SAFE.above(source) and target not in UNREGISTERED.get(source, ())
+
+
+def same_kind(source: DType, target: DType) -> bool:
+    """``casting="same_kind"``: safe, or within a kind or up the kinds. What in-place allows."""
+    return KIND_ORDER.index(source.kind) <= KIND_ORDER.index(target.kind)
+
+
+def promote_types(a: DType, b: DType) -> DType | None:
+    """``numpy.promote_types``."""
+    if can_cast(a, b):
+        return b
+    if can_cast(b, a):
+        return a
+    if a not in SEARCHED or b not in SEARCHED:
+        return None
+    category = max(a.kind.category, b.kind.category)
+    return next(
+        (d for d in LADDER if d.kind.category >= category and can_cast(a, d) and can_cast(b, d)),
+        None,
+    )
+
+
+def promote(a: DType, b: DType) -> DType | None:
+    """Promote two dtypes; a weak one only sees to the kind (NEP 50)."""
+    if a.weak and b.weak:
+        return max(a, b, key=lambda d: d.kind.category)
+    if b.weak:
+        a, b = b, a
+    if not a.weak:
+        return promote_types(a, b)
+    if a.kind.category <= b.kind.category:
+        return b
+    if b.kind is Kind.FLOAT:
+        return promote_types(b, dt.complex64)
+    return WIDE[a]
+
+
+def floats(dtype: DType) -> DType:
+    """The float in which NumPy computes ``sin`` of a dtype: the first it casts to safely."""
+    if dtype.weak or dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
+        return dtype
+    return dt.float16 if dtype.bits <= 8 else dt.float32 if dtype.bits == 16 else dt.float64
+
+
+def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let every operand enter as the float it is computed in, scalars as what they make of it."""
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    common = fold(policy.promote, sorted(entered, key=lambda d: d.weak))
+    if common is None:
+        return Refusal(policy.refusal)
+    if common.kind not in INTEGERS or all(d.weak for d in entered):
+        return (floats(policy.strong(common)),)
+    return tuple(floats(common if d.weak else d) for d in entered)
+
+
+def as_truth(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let every operand enter as whether it is non-zero; nothing promotes."""
+    entered = policy.enter(policy, operands)
+    return entered if isinstance(entered, Refusal) else (dt.bool,)
+
+
+def _no_bool(dtype: DType) -> DType:
+    return dt.int8 if dtype.kind is Kind.BOOL else dtype
+
+
+def _summed(dtype: DType) -> DType:
+    if dtype.kind in (Kind.BOOL, Kind.INT):
+        return dt.int64
+    return dt.uint64 if dtype.kind is Kind.UINT else dtype
+
+
+_REAL = REALS | {Kind.BOOL}
+_INT8_NOTE = "there is no loop for bool, so it computes in int8"
+_FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wider in float64"
+_LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
+_SIGN = "NumPy gives a bool no sign: write logical_not for ~ or ^ for -"
+
+_float_binary = By(enter=as_floats, admit=frozenset({Kind.FLOAT}), note=_FLOAT_NOTE)
+_compare = By(result=to_bool, note="complex numbers compare by real part, then imaginary part")
+_identity_of_ints = By(admit=_REAL, note="integers and bools are whole already")
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: By(),
+    "subtract": By(admit=NUMBERS, why="NumPy subtracts no bools: write x1 ^ x2"),
+    Family.DIVIDE: By(compute=exact_to(dt.float64), note="integers divide in float64"),
+    Family.FLOOR_DIVIDE: By(admit=_REAL, compute=_no_bool, note=_INT8_NOTE),
+    Family.POW: By(compute=_no_bool, note=_INT8_NOTE),
+    Family.EQUALITY: By(result=to_bool),
+    Family.ORDER: _compare,
+    Family.LOGICAL: By(enter=as_truth, note="operands count by being non-zero; nothing promotes"),
+    Family.BITWISE: By(admit=BITS),
+    Family.SHIFT: By(admit=BITS, compute=_no_bool, note=_INT8_NOTE),
+    Family.EXTREMUM: By(),
+    Family.FLOAT_BINARY: _float_binary,
+    Family.WHERE: By(),
+    Family.CLIP: By(note="the bounds promote with the array"),
+    Family.MATMUL: By(),
+    Family.CONCAT: By(),
+    Family.LOSS: By(),
+    Family.FLOAT_UNARY: By(compute=floats, note=_FLOAT_NOTE),
+    "reciprocal": By(compute=_no_bool, note="the reciprocal of an integer is an integer"),
+    Family.SIGN: By(admit=NUMBERS, why=_SIGN),
+    "abs": By(result=component),
+    "square": By(compute=_no_bool, note=_INT8_NOTE),
+    Family.ROUND: _identity_of_ints,
+    "round": By(compute=lambda d: dt.float16 if d is dt.bool else d, note="bool rounds in float16"),
+    Family.TEST: By(result=to_bool),
+    "signbit": By(admit=_REAL, result=to_bool),
+    Family.COMPLEX: By(result=component),
+    "conj": By(compute=_no_bool, note=_INT8_NOTE),
+    Family.SUM: By(compute=_summed, note="bool and integers sum up in int64, unsigned in uint64"),
+    Family.MEAN: By(compute=exact_to(dt.float64), result=component),
+    "mean": By(compute=exact_to(dt.float64)),
+    Family.EXTREME: By(),
+    Family.TRUTH: By(result=to_bool),
+    Family.POSITION: By(result=always(dt.int64)),
+}
+
+REFUSAL = "neither dtype casts safely to the other or to a third (numpy.promote_types)"
+
+
+# --- NumPy 1: the values of scalars and 0-d arrays -------------------------------------------
+
+
+def by_value(policy: Policy, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """Let scalars and 0-d arrays enter as the smallest dtype that holds their value.
+
+    Only beside arrays, and only if no scalar's kind is above that of every array
+    (`should_use_min_scalar`); else they enter as the arrays they would make.
+    """
+    arrays = [o.type for o in operands if o.value is None]
+    scalars = [as_array_type(o) for o in operands if o.value is not None]
+    small = bool(arrays) and _kind(scalars) <= _kind(arrays)
+    signed = any(a.kind is Kind.INT for a in arrays)
+    return tuple(
+        o
+        if o.value is None
+        else Operand(smallest(o.value, as_array_type(o), signed) if small else as_array_type(o))
+        for o in operands
+    )
+
+
+def _kind(dtypes: Iterable[DType]) -> int:
+    return max(min(d.kind.category, 2) for d in dtypes)  # float and complex are one kind here
+
+
+def as_array_type(operand: Operand) -> DType:
+    """What ``numpy.asarray`` makes of an operand."""
+    if operand.type is dt.weak_int and operand.value > bounds(dt.int64)[1]:
+        return dt.uint64
+    return WIDE.get(operand.type, operand.type)
+
+
+def smallest(value: Any, dtype: DType, signed: bool) -> DType:
+    """``numpy.min_scalar_type``; a positive integer counts as signed beside signed integers."""
+    if dtype.kind in INTEGERS:
+        names = "iu" if signed or value < 0 else "u"
+        found = (BY_CODE[f"{sign}{bits}"] for sign in names for bits in (8, 16, 32, 64))
+        return next((d for d in found if bounds(d)[0] <= value <= bounds(d)[1]), dtype)
+    size = max(abs(value.real), abs(value.imag))
+    for rung, limit in _RUNGS.get(dtype.kind, ()):
+        fits = size < limit or (dtype.kind is Kind.FLOAT and not math.isfinite(value))
+        if rung.bits < dtype.bits and fits:
+            return rung
+    return dtype
+
+
+_RUNGS = {
+    Kind.FLOAT: ((dt.float16, 65000.0), (dt.float32, 3.4e38)),
+    Kind.COMPLEX: ((dt.complex64, 3.4e38),),
+}
+"""NumPy's own limits, which are a little below the largest values."""
+
+
+def fit_64_bits(value: Any, dtype: DType) -> Any:
+    """Refuse an int beyond uint64, which NumPy 1 kept as an object."""
+    return in_range(
+        value, dtype if dtype.kind in INTEGERS else dt.uint64 if value > 0 else dt.int64
+    )
+
+
+def edition(edition: str) -> Policy:
+    """NumPy ``2`` (NEP 50) or ``1`` (promotion by value)."""
+    return {"2": NUMPY_2, "1": NUMPY_1}[edition]
+
+
+_REFERENCE = Source("NumPy reference", "Data type promotion in NumPy; numpy.result_type", "2.4")
+
+NUMPY_2 = Policy(
+    name="numpy@2",
+    title="NumPy 2",
+    promote=promote,
+    dtypes=(*OWN, *(d for d in SAFE.dtypes if d not in OWN)),
+    operations=OPERATIONS,
+    enter=members,
+    scalars=Scalars(fit=in_range, fit_compared=exactly),
+    defaults=WIDE,
+    inplace=same_kind,
+    can_cast=can_cast,
+    refusal=REFUSAL,
+    sources=(
+        Source("NEP 50: Promotion rules for Python scalars", "Table of changes", "NumPy 2.0"),
+        _REFERENCE,
+        Source("jax-ml/ml_dtypes", "registered casts", "0.6.0"),
+    ),
+    notes=(
+        "A Python scalar chooses the kind of the result, never its width; an int must fit.",
+        "Dtypes of ml_dtypes pair as numpy.promote_types says, and Python scalars are weak beside"
+        " them too, which ml_dtypes itself does not keep: there bfloat16 + 1.0 is float32.",
+    ),
+)
+
+NUMPY_1 = NUMPY_2.derive(
+    "numpy@1",
+    title="NumPy 1.26",
+    dtypes=OWN,
+    operations={
+        **OPERATIONS,
+        Family.ROUND: By(admit=_REAL, compute=floats, note=_FLOAT_NOTE),
+    },
+    by_value=by_value,
+    ranks=True,
+    scalars=Scalars(fit=fit_64_bits),
+    sources=(
+        Source("NumPy reference", "numpy.result_type, Notes; numpy.min_scalar_type", "1.26"),
+        Source(
+            "numpy/numpy, numpy/core/src/multiarray/convert_datatype.c", "should_use_min_scalar"
+        ),
+    ),
+    notes=(
+        "A scalar or 0-d array counts as the smallest dtype that holds its value, unless its kind"
+        " is above that of the arrays: int8 array + 1000 is int16, int8 array + 1.5 float64.",
+        "Python ints beyond 64 bits made object arrays; here they are refused.",
+    ),
+)

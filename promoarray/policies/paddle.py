@@ -1,0 +1,441 @@
+"""Paddle: tensors promote only among floats or with a complex one, scalars and 0-d tensors more.
+
+Two layers, as in ``paddle/phi/common/type_promotion.h`` of 3.x: a lookup of every pair (``LOOKUP``,
+the same in 2.6 and 3.3), and a gate before it that lets through what the document "Introduction to
+Data Type Promotion" tabulates (``TENSORS``). A Python scalar or, since 3.0, one 0-d tensor passes
+the gate: it keeps the tensor's dtype if its kind is no higher, else the lookup answers.
+
+Editions: ``paddle`` is the document, its printed errors mended; on 0-d tensors, where it is silent,
+it does as 3.3. ``paddle@3.3`` is what the 3.3.1 wheel does. ``paddle@2.6`` is in ``paddle_2_6.py``.
+
+What the document contradicts itself in, and how it is settled:
+
+* row c64, columns f64 and i64 print c64 and c128; their mirrors, the sample code and 3.3 say c128
+  and c64 (corrected upstream by PaddlePaddle/docs#6830).
+* ``-`` on the diagonal of bool and the integers means that nothing is promoted, not that
+  ``int32 + int32`` raises. So does ``-`` in the list of APIs: there operands must already agree.
+* "otherwise the result follows the Tensor-to-Tensor rules" would refuse ``int64 + 1.0``, which the
+  Tensor-to-Scalar table gives as f32: it is the lookup with the scalar's default dtype.
+* a comment of the sample gives float16 for that sum; the table and 3.3 give float32.
+* "As of Paddle version 2.6": the published 2.6.2 does none of this (``paddle@2.6``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import OPERATIONS as ROWS
+from promoarray.operations import Family
+from promoarray.policies.policy import (
+    BITS,
+    INTEGERS,
+    NARROW,
+    NUMBERS,
+    REALS,
+    By,
+    Operand,
+    OperationRule,
+    Plan,
+    Policy,
+    Rank,
+    Refusal,
+    Scalars,
+    Source,
+    out_of_range,
+    to_bool,
+    wrap,
+)
+from promoarray.policies.rules import Rule, Table, fold
+from promoarray.policies.steps import (
+    agreed,
+    always,
+    component,
+    exact_to,
+    members,
+    with_arrays,
+)
+
+# Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; mended as said above.
+TENSORS = Table("""
+         bf16  f16   f32   f64   b1    u8    i8    i16   i32   i64   c64   c128
+    bf16 bf16  f32   f32   f64   -     -     -     -     -     -     c64   c128
+    f16  f32   f16   f32   f64   -     -     -     -     -     -     c64   c128
+    f32  f32   f32   f32   f64   -     -     -     -     -     -     c64   c128
+    f64  f64   f64   f64   f64   -     -     -     -     -     -     c128  c128
+    b1   -     -     -     -     b1    -     -     -     -     -     c64   c128
+    u8   -     -     -     -     -     u8    -     -     -     -     c64   c128
+    i8   -     -     -     -     -     -     i8    -     -     -     c64   c128
+    i16  -     -     -     -     -     -     -     i16   -     -     c64   c128
+    i32  -     -     -     -     -     -     -     -     i32   -     c64   c128
+    i64  -     -     -     -     -     -     -     -     -     i64   c64   c128
+    c64  c64   c64   c64   c128  c64   c64   c64   c64   c64   c64   c64   c128
+    c128 c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+""")
+
+# promoteTypes in paddle/phi/common/type_promotion.h, in its order; 2.6.2 to 3.3.1 have the same.
+LOOKUP = Table("""
+         u8    i8    i16   i32   i64   f16   f32   f64   c64   c128  b1    bf16
+    u8   u8    i16   i16   i32   i64   f16   f32   f64   c64   c128  u8    bf16
+    i8   i16   i8    i16   i32   i64   f16   f32   f64   c64   c128  i8    bf16
+    i16  i16   i16   i16   i32   i64   f16   f32   f64   c64   c128  i16   bf16
+    i32  i32   i32   i32   i32   i64   f16   f32   f64   c64   c128  i32   bf16
+    i64  i64   i64   i64   i64   i64   f16   f32   f64   c64   c128  i64   bf16
+    f16  f16   f16   f16   f16   f16   f16   f32   f64   c64   c128  f16   f32
+    f32  f32   f32   f32   f32   f32   f32   f32   f64   c64   c128  f32   f32
+    f64  f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  f64   f64
+    c64  c64   c64   c64   c64   c64   c64   c64   c128  c64   c128  c64   c64
+    c128 c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+    b1   u8    i8    i16   i32   i64   f16   f32   f64   c64   c128  b1    bf16
+    bf16 bf16  bf16  bf16  bf16  bf16  f32   f32   f64   c64   c128  bf16  bf16
+""")
+
+# Paddle 3 names these dtypes too, but promotes none of them ("Invalid enum data type").
+NAMES_ONLY = (dt.uint16, dt.uint32, dt.uint64, dt.float8_e4m3fn, dt.float8_e5m2)
+
+REFUSAL = (
+    "tensors promote only between floating-point dtypes, or with a complex one"
+    " (Introduction to Data Type Promotion, Tensor-to-Tensor)"
+)
+AGREE = "the operands must have one dtype; this function promotes nothing"
+
+
+def rises(common: DType, scalar: DType) -> DType | None:
+    """Let a scalar through the gate: it counts only if its kind is higher than the tensor's."""
+    if scalar.kind.category <= common.kind.category:
+        return common
+    if common in NAMES_ONLY and scalar.kind is Kind.FLOAT:
+        return common  # not among the integers that the operators know to make float32
+    return LOOKUP(common, NARROW[scalar])
+
+
+def stays(common: DType, scalar: DType) -> DType | None:
+    """Promote nothing: a scalar becomes the tensor's dtype or is refused."""
+    return common if scalar.kind.category <= common.kind.category else None
+
+
+def zero_d(common: DType, other: DType) -> DType | None:
+    """Let a 0-d tensor through the gate, as a scalar; a dtype that Paddle only names stays out."""
+    if common is not other and not {common, other} <= set(LOOKUP.dtypes):
+        return None
+    same_kind = common.kind.category == other.kind.category
+    return common if same_kind else LOOKUP(common, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """How operands enter: which rule joins which ranks.
+
+    Attributes
+    ----------
+    arrays : Rule
+        Two tensors that are not 0-d.
+    zero_d : Rule
+        Such a tensor and a 0-d one.
+    zero_ds : Rule
+        Two 0-d tensors.
+    scalar : Rule
+        The dtype so far and a Python scalar.
+    """
+
+    arrays: Rule = TENSORS
+    zero_d: Rule = zero_d
+    zero_ds: Rule = LOOKUP
+    scalar: Rule = rises
+
+    def __call__(
+        self, policy: Policy, operands: tuple[Operand, ...]
+    ) -> tuple[DType, ...] | Refusal:
+        entered = members(policy, operands)
+        if isinstance(entered, Refusal):
+            return entered
+        arrays, points, scalars = (
+            [operand.type for operand in operands if operand.rank is rank]
+            for rank in (Rank.ARRAY, Rank.ZERO_D, Rank.SCALAR)
+        )
+        if arrays:
+            common = _join(self.zero_d, fold(self.arrays, arrays), points)
+        elif points:
+            common = fold(self.zero_ds, points)
+        else:
+            common = NARROW[scalars.pop(0)]
+        common = _join(self.scalar, common, scalars)
+        return Refusal(policy.refusal) if common is None else (common,)
+
+
+def _join(rule: Rule, common: DType | None, others: list[DType]) -> DType | None:
+    return None if common is None else fold(rule, [common, *others])
+
+
+OPEN = Gate()
+"""The operators that know 0-d tensors (``support_promotion_ops`` upstream)."""
+WIDENING = Gate(zero_d=LOOKUP)
+"""floor_divide: a 0-d tensor opens the gate but counts in full."""
+SHUT = Gate(zero_d=TENSORS, zero_ds=TENSORS, scalar=stays)
+"""Functions for which a 0-d tensor is a tensor, and that take no scalars to promote."""
+AGREED = Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed, scalar=stays)
+"""Functions that promote nothing."""
+
+
+def as_left(a: DType, b: DType) -> DType | None:
+    """Answer the left dtype, as 2.6 did and ``@`` still does; complex goes with f32 and f64."""
+    if Kind.COMPLEX in (a.kind, b.kind):
+        wide = all(d.kind is Kind.COMPLEX or d in (dt.float32, dt.float64) for d in (a, b))
+        return LOOKUP(a, b) if wide else None
+    return a
+
+
+def low_bits(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int64, as comparisons do; refuse what is beyond."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        raise out_of_range(value, dt.int64)
+    return wrap(value, dtype)
+
+
+def through(single: bool) -> Callable[[Any, DType], Any]:
+    """Make the cast of a scalar: through a C double (or float), then as x86 makes it an integer.
+
+    What does not fit gives the smallest int32 (int64 for int64), of which 8- and 16-bit dtypes keep
+    the low bits. So int64 tensors lose the low bits of large ints, as they do in Paddle.
+    """
+
+    def fit(value: Any, dtype: DType) -> Any:
+        if isinstance(value, complex) or dtype.kind is Kind.BOOL:
+            return value
+        try:
+            number = float(value)
+        except OverflowError:
+            raise OverflowError(f"Python int {value} does not fit a C double") from None
+        if single:
+            with np.errstate(over="ignore"):
+                number = float(np.float32(number))
+        if dtype.kind not in INTEGERS:
+            return number
+        top = 1 << (dtype.bits if dtype.bits == 64 else 32) - 1
+        return wrap(int(number) if -top <= number < top else -top, dtype)
+
+    return fit
+
+
+def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
+    """Make the step that turns those kinds into float32 and leaves the others."""
+    return lambda dtype: dt.float32 if dtype in kinds or dtype.kind in kinds else dtype
+
+
+def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
+    plan = By(enter=OPEN, result=to_bool)(policy, name, operands)
+    tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
+    if isinstance(plan, Plan) and any(
+        common.kind is Kind.COMPLEX and common is not tensor
+        for common in plan.inputs
+        for tensor in tensors
+    ):
+        return Refusal(
+            "calculations with complex dtypes are outside the promotion of logic (Logic Rule)"
+        )
+    return plan
+
+
+_REAL = BITS | REALS
+_WHY_REAL = "complex numbers have no order"
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: By(),
+    Family.DIVIDE: By(
+        compute=exact_to(dt.float32),
+        note="The Divide Rule: never smaller than float, so integers give float32.",
+    ),
+    Family.FLOOR_DIVIDE: By(),
+    "floor_divide": By(enter=WIDENING, admit=_REAL),
+    Family.POW: By(),
+    Family.EQUALITY: _logic,
+    Family.ORDER: By(result=to_bool, admit=_REAL, why="The Logic Rule leaves complex out"),
+    Family.LOGICAL: _logic,
+    Family.BITWISE: By(
+        enter=Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed), admit=BITS, why=AGREE
+    ),
+    Family.SHIFT: By(enter=AGREED, admit=INTEGERS, why=AGREE),
+    Family.EXTREMUM: By(enter=SHUT, admit=_REAL, why=_WHY_REAL),
+    Family.FLOAT_BINARY: By(enter=SHUT, admit=frozenset({Kind.FLOAT})),
+    "atan2": By(enter=SHUT, admit=_REAL, compute=exact_to(dt.float64)),
+    "hypot": By(compute=exact_to(dt.float32), note="Composed of square, + and sqrt."),
+    "copysign": By(admit=_REAL),
+    "logaddexp": By(enter=SHUT, admit=_REAL, compute=exact_to(dt.float32)),
+    Family.WHERE: By(enter=Gate(zero_d=TENSORS, zero_ds=TENSORS)),
+    Family.CLIP: By(admit=_REAL, why=_WHY_REAL),
+    Family.MATMUL: By(enter=AGREED, why=AGREE),
+    Family.CONCAT: By(enter=AGREED, why=AGREE),
+    Family.LOSS: By(enter=SHUT),
+    "l1_loss": By(enter=SHUT, result=component),
+    "mse_loss": By(),
+    Family.FLOAT_UNARY: By(admit=NUMBERS, compute=exact_to(dt.float32)),
+    Family.SIGN: By(),
+    "abs": By(result=component),
+    "positive": By(admit=NUMBERS),
+    Family.ROUND: By(admit=_REAL),
+    "round": By(),
+    Family.TEST: By(result=to_bool),
+    "signbit": By(admit=_REAL, result=to_bool),
+    Family.COMPLEX: By(result=component),
+    "conj": By(),
+    Family.SUM: By(),
+    "sum": By(compute=lambda dtype: dt.int64 if dtype in (dt.bool, dt.int32) else dtype),
+    "cumulative_sum": By(compute=exact_to(dt.int64)),
+    Family.MEAN: By(admit=_REAL, note="An integer mean stays an integer."),
+    "mean": By(note="An integer mean stays an integer."),
+    "std": By(admit=_REAL, compute=exact_to(dt.float32)),
+    Family.EXTREME: By(admit=_REAL, why=_WHY_REAL),
+    Family.TRUTH: By(result=to_bool),
+    Family.POSITION: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
+}
+
+DOCUMENT = Policy(
+    name="paddle",
+    title="Paddle's document on type promotion",
+    promote=TENSORS,
+    dtypes=TENSORS.dtypes,
+    operations=OPERATIONS,
+    enter=OPEN,
+    ranks=True,
+    scalars=Scalars(fit=through(single=False), fit_compared=low_bits),
+    defaults=NARROW,
+    refusal=REFUSAL,
+    sources=(
+        Source(
+            "Introduction to Data Type Promotion", "Type Promotion Rules", "Paddle documentation"
+        ),
+        Source("paddle/phi/common/type_promotion.h", "0-d tensors", "paddlepaddle 3.3.1"),
+    ),
+    notes=(
+        "The document prints c64 and c128 for c64 with f64 and i64; mended to c128 and c64.",
+        "The document says nothing of 0-d tensors: they do as in paddle@3.3.",
+    ),
+)
+
+
+def _truncated(common: DType, scalar: DType) -> DType | None:
+    """Cast a real scalar to the tensor's dtype, be it an integer: ``paddle.pow(i32, 1.5)``."""
+    return None if scalar.kind is Kind.COMPLEX else common
+
+
+def _whole(common: DType, scalar: DType) -> DType | None:
+    """Let the bits of any bool or int in."""
+    return common if scalar.kind.category <= dt.int8.kind.category else None
+
+
+def _as_zero_d(common: DType, scalar: DType) -> DType | None:
+    """Make the scalar a 0-d tensor of its default dtype, which counts in full."""
+    return LOOKUP(common, NARROW[scalar])
+
+
+def _as_tensor(common: DType, scalar: DType) -> DType | None:
+    """Make the scalar a tensor of its default dtype."""
+    return TENSORS(common, NARROW[scalar])
+
+
+def transformed(a: DType, b: DType) -> DType | None:
+    """Promote nothing, but let a complex kernel cast what it can (`data_transform.cc`)."""
+    for wide, other in ((a, b), (b, a)):
+        if wide.kind is Kind.COMPLEX and other in _TRANSFORMED:
+            return wide
+    return agreed(a, b)
+
+
+_TRANSFORMED = {dt.uint8, dt.int16, dt.bfloat16, dt.float16, dt.float32, dt.float64}
+
+
+def _bitwise(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
+    if operands[-1].rank is Rank.SCALAR:
+        return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
+    return By(enter=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE)(policy, name, operands)
+
+
+def _nll(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compose exp(input) - label * input; exp makes an integer float32, and the rest must fit."""
+    product = SHUT(policy, operands)
+    if isinstance(product, Refusal):
+        return product
+    raised = floats_from(*INTEGERS)(operands[0].type)
+    common = TENSORS(raised, product[0])
+    if common is None:
+        return Refusal(policy.refusal)
+    return policy.make_plan(name, common, common, len(operands))
+
+
+def _functions(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family, OperationRule]:
+    """The functions take tensors; the few that take a scalar on the right each do it their way."""
+    truncated = replace(OPEN, scalar=_truncated)
+    return {
+        **{
+            name: with_arrays("all", rules.get(name, rules[row.family]))
+            for name, row in ROWS.items()
+            if row.arity == 2 and row.family is not Family.WHERE
+        },
+        "remainder": with_arrays("first", By(enter=truncated)),
+        "pow": with_arrays("first", By(enter=truncated)),
+        "copysign": with_arrays("first", By(enter=truncated, admit=_REAL)),
+        "floor_divide": with_arrays(
+            "first", By(enter=replace(WIDENING, scalar=_as_zero_d), admit=_REAL)
+        ),
+        "equal": with_arrays("first", By(result=to_bool)),
+        "where": By(enter=replace(SHUT, scalar=_as_tensor)),
+        "matmul": By(enter=replace(AGREED, arrays=transformed), why=AGREE),
+        "stack": _stack,
+    }
+
+
+def _stack(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Promote nothing, but cast what follows a complex tensor."""
+    after_complex = operands[0].type.kind is Kind.COMPLEX
+    return By(enter=replace(AGREED, arrays=transformed if after_complex else agreed), why=AGREE)(
+        policy, name, operands
+    )
+
+
+_COMPARE = By(result=to_bool)
+_OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
+    Family.DIVIDE: By(
+        compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
+        note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
+    ),
+    Family.EQUALITY: _COMPARE,
+    Family.ORDER: _COMPARE,
+    Family.LOGICAL: By(enter=SHUT, result=to_bool),
+    Family.BITWISE: _bitwise,
+    "bitwise_invert": By(admit=BITS),
+    Family.SHIFT: By(enter=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE),
+    "matmul": By(
+        enter=replace(AGREED, arrays=as_left),
+        why="a complex tensor goes only with float32, float64 and complex ones",
+        note="The @ operator casts the right operand to the left one's dtype.",
+    ),
+    "poisson_nll_loss": _nll,
+}
+
+V3_3 = DOCUMENT.derive(
+    "paddle@3.3",
+    title="Paddle 3.3",
+    dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
+    operations=_OPERATIONS_3_3,
+    functions=_functions(_OPERATIONS_3_3),
+    sources=(
+        Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
+    ),
+    notes=("Measured on the CPU wheel, which lacks many float16, bfloat16 and bool kernels.",),
+)
+
+
+def edition(edition: str) -> Policy:
+    """Return the policy of an edition."""
+    if edition == "2.6":
+        from promoarray.policies.paddle_2_6 import V2_6
+
+        return V2_6
+    return {"": DOCUMENT, "3.3": V3_3}[edition]

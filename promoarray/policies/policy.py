@@ -1,0 +1,563 @@
+"""What a policy is, and the plans it makes.
+
+An operation's dtypes are decided in four steps, each of them data of the policy:
+
+1. **enter**: what each operand counts as (a Python scalar, a 0-d array and a value may count for
+   less than an array);
+2. **promote**: the rule that folds those dtypes into their common one;
+3. the **operation rule**: whether the operation admits it, what it computes in and what it returns;
+4. the **plan**: what every operand becomes, what is computed in, what the result is called.
+
+A plan is decided once and cached. The backend obeys it and decides nothing, so CPU and GPU cannot
+disagree about dtypes. What a policy refuses is a ``Refusal`` with its reason, which costs nothing to
+ask for; the dispatcher turns it into an error that says what to write.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family, operation
+from promoarray.policies.rules import Lattice, Rule, fold
+
+if TYPE_CHECKING:
+    from promoarray.policies.checking import Report
+    from promoarray.policies.reading import TableLike
+
+
+class Rank(Enum):
+    """What an operand is apart from its dtype."""
+
+    SCALAR = "Python scalar"
+    ZERO_D = "0-d array"
+    ARRAY = "array"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What a policy sees of an operand.
+
+    Attributes
+    ----------
+    type : DType
+        A Python scalar's is weak; so is that of an array JAX calls weakly typed.
+    rank : Rank
+    value : object, optional
+        The value of a scalar or 0-d array, given only to policies that look at values.
+    """
+
+    type: DType
+    rank: Rank = Rank.ARRAY
+    value: Any = None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.type.name}[]"
+            if self.rank is Rank.ZERO_D
+            else _PLAIN.get(self.type, self.type.name)
+        )
+
+
+_PLAIN = {
+    dt.weak_bool: "Python bool",
+    dt.weak_int: "Python int",
+    dt.weak_float: "Python float",
+    dt.weak_complex: "Python complex",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one operation does: cast the inputs, compute, label the result.
+
+    Attributes
+    ----------
+    inputs : tuple of DType
+        What each operand becomes; never weak.
+    compute : DType
+        What the kernel runs in: float32 for bfloat16 + bfloat16. Never weak.
+    result : DType
+        What the result is called; weak where JAX's result is weakly typed.
+    """
+
+    inputs: tuple[DType, ...]
+    compute: DType
+    result: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no plan."""
+
+    reason: str
+
+
+Enter = Callable[["Policy", tuple[Operand, ...]], "tuple[DType, ...] | Refusal"]
+OperationRule = Callable[["Policy", str, tuple[Operand, ...]], "Plan | Refusal"]
+Step = Callable[[DType], "DType | None"]
+
+
+def as_typed(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...]:
+    """Enter operands as their own types: weak scalars are rows of the rule."""
+    return tuple(operand.type for operand in operands)
+
+
+def same(dtype: DType) -> DType:
+    """Leave a dtype as it is."""
+    return dtype
+
+
+def to_bool(dtype: DType) -> DType:
+    """Answer bool whatever was compared."""
+    return dt.bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class By:
+    """The usual operation rule: enter, promote, admit, compute, label.
+
+    Attributes
+    ----------
+    enter : Enter or None
+        In place of the policy's.
+    promote : Rule or None
+        In place of the policy's.
+    admit : container of Kind or DType, or None
+        What the common dtype must be; None admits everything.
+    compute : callable
+        From the common dtype to the one computed in; None refuses.
+    result : callable
+        From the dtype computed in to that of the result.
+    why : str
+        What to say when the operation does not admit the common dtype, or has a rule of its own that
+        finds none.
+    note : str
+        One sentence for ``explain``: what this rule adds to promotion.
+    """
+
+    enter: Enter | None = None
+    promote: Rule | None = None
+    admit: frozenset[Kind | DType] | None = None
+    compute: Step = same
+    result: Step = same
+    why: str = ""
+    note: str = ""
+
+    def __call__(self, policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        entered = (self.enter or policy.enter)(policy, operands)
+        if isinstance(entered, Refusal):
+            return entered
+        common = fold(self.promote or policy.promote, entered)
+        if common is None:
+            return Refusal(self.why if self.promote and self.why else policy.refusal)
+        computed = self.compute(common) if self.admits(common) else None
+        result = None if computed is None else self.result(computed)
+        if computed is None or result is None:
+            why = self.why or f"{name} is not defined for {common.kind.value} dtypes"
+            return Refusal(f"{why} (here {policy.strong(common).name})")
+        return policy.make_plan(name, computed, result, len(operands))
+
+    def admits(self, dtype: DType) -> bool:
+        """Whether the operation takes operands of this common dtype."""
+        return self.admit is None or dtype in self.admit or dtype.kind in self.admit
+
+
+def refuse(why: str) -> OperationRule:
+    """Return a rule that refuses every operand."""
+
+    def rule(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Refusal:
+        return Refusal(why)
+
+    return rule
+
+
+INTEGERS = frozenset({Kind.INT, Kind.UINT})
+BITS = INTEGERS | {Kind.BOOL}
+REALS = INTEGERS | {Kind.FLOAT}
+INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
+NUMBERS = REALS | {Kind.COMPLEX}
+
+
+def wrap(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int, as a C cast does."""
+    if type(value) is not int or dtype.kind not in INTEGERS:
+        return value
+    low = value & ((1 << dtype.bits) - 1)
+    return low - (1 << dtype.bits) if dtype.kind is Kind.INT and low >> dtype.bits - 1 else low
+
+
+def bounds(dtype: DType) -> tuple[int, int]:
+    """The smallest and the largest value of an integer dtype."""
+    if dtype.kind is Kind.INT:
+        return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
+    return 0, (1 << dtype.bits) - 1
+
+
+def out_of_range(value: int, dtype: DType) -> OverflowError:
+    """Return the error for an int that a dtype cannot hold."""
+    low, high = bounds(dtype)
+    return OverflowError(
+        f"Python int {value} does not fit {dtype.name}, whose range is {low} to {high}. "
+        f"Write pa.asarray({value}, dtype=...) with a wider dtype, or cast the array first"
+    )
+
+
+def in_range(value: Any, dtype: DType) -> Any:
+    """Return a value that fits; raise OverflowError for an int that does not (NEP 50)."""
+    if type(value) is int and dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        if not low <= value <= high:
+            raise out_of_range(value, dtype)
+    return value
+
+
+def exactly(value: Any, dtype: DType) -> Any:
+    """Let an int beyond every value of a dtype compare as an infinity (NumPy 2)."""
+    if type(value) is int and dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        return value if low <= value <= high else math.copysign(math.inf, value)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """What happens to a Python scalar on its way into the dtype the plan gives it.
+
+    Attributes
+    ----------
+    fit : callable
+        From (value, dtype) to a Python value the dtype can hold; OverflowError refuses.
+    fit_compared : callable or None
+        The same where the scalar is compared with; None where that is no different. It may answer
+        an infinity for an int beyond the dtype.
+    """
+
+    fit: Callable[[Any, DType], Any] = in_range
+    fit_compared: Callable[[Any, DType], Any] | None = None
+
+    def rule(self, name: str) -> Callable[[Any, DType], Any]:
+        """The rule that an operation goes by."""
+        compares = operation(name).family in (Family.EQUALITY, Family.ORDER)
+        return self.fit_compared if compares and self.fit_compared else self.fit
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a rule is written down.
+
+    Attributes
+    ----------
+    title : str
+    section : str
+    version : str
+        Of the document, or of the package that was asked.
+    """
+
+    title: str
+    section: str = ""
+    version: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (self.title, self.section, self.version)))
+
+
+WIDE = {
+    dt.weak_bool: dt.bool,
+    dt.weak_int: dt.int64,
+    dt.weak_float: dt.float64,
+    dt.weak_complex: dt.complex128,
+}
+"""Defaults of NumPy and of JAX with x64: what Python itself computes in."""
+
+NARROW = {**WIDE, dt.weak_float: dt.float32, dt.weak_complex: dt.complex64}
+"""Defaults of PyTorch, Paddle and aclnn: int64, but float32 and complex64."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Policy:
+    """One framework's rules.
+
+    A frozen record that *has* rules; nothing inherits from it. ``derive`` makes a changed copy.
+
+    Attributes
+    ----------
+    name : str
+        ``family`` or ``family@edition``.
+    title : str
+        What it reproduces, in words.
+    promote : Rule
+        Common dtype of two dtypes, weak ones included.
+    dtypes : tuple of DType
+        The dtypes the framework has, in the order its tables show them.
+    operations : mapping
+        From an operation's name, or its family, to its rule. A name goes before its family.
+    functions : mapping
+        The same for the framework's own *functions*, where they differ from its operators.
+        promoarray follows the operators; ``explain`` says what the function would do.
+    enter : Enter
+        What each operand counts as.
+    by_value : callable or None
+        Turns operands with values into operands without, for policies that look at values.
+    ranks : bool
+        Whether a 0-d array may enter differently from an array.
+    scalars : Scalars
+    defaults : mapping
+        What the weak types become when nothing strong is near.
+    weak_arrays : bool
+        Whether arrays can stay weakly typed (JAX).
+    canonical : mapping
+        What new arrays are instead of dtypes the policy never holds (JAX without x64).
+    inplace : callable or None
+        From (result, target) to whether ``target op= x`` may write a result of that dtype into the
+        target. None: the name is bound to a new array, so its dtype may change.
+    can_cast : callable
+        From (source, target) to whether the framework calls the cast allowed.
+    refusal : str
+        The reason given where ``promote`` has no answer, with its source.
+    sources : tuple of Source
+    notes : tuple of str
+        What a reader should know: editions, contradictions settled, departures.
+    """
+
+    name: str
+    title: str
+    promote: Rule
+    dtypes: tuple[DType, ...]
+    operations: Mapping[str | Family, OperationRule]
+    functions: Mapping[str | Family, OperationRule] = field(default_factory=dict)
+    enter: Enter = as_typed
+    by_value: Callable[[Policy, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
+    ranks: bool = False
+    scalars: Scalars = Scalars()
+    defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
+    weak_arrays: bool = False
+    canonical: Mapping[DType, DType] = field(default_factory=dict)
+    inplace: Callable[[DType, DType], bool] | None = None
+    can_cast: Callable[[DType, DType], bool] = lambda source, target: True
+    refusal: str = "the dtypes have no common dtype"
+    sources: tuple[Source, ...] = ()
+    notes: tuple[str, ...] = ()
+    plans: dict[Any, Plan | Refusal] = field(default_factory=dict, repr=False)
+    direct: dict[Any, Plan] = field(default_factory=dict, repr=False)
+
+    def plan(
+        self, name: str, operands: tuple[Operand, ...], *, function: bool = False
+    ) -> Plan | Refusal:
+        """Decide what an operation does with its operands.
+
+        Parameters
+        ----------
+        name : str
+            A name of ``promoarray.operations``.
+        operands : tuple of Operand
+            Those that take part in promotion (``where`` without its condition).
+        function : bool
+            Ask for the framework's own function where it differs from the operator.
+        """
+        if self.by_value is not None and any(o.value is not None for o in operands):
+            operands = self.by_value(self, operands)
+        key = name, operands, function
+        try:
+            return self.plans[key]
+        except KeyError:
+            rule = self.rule(name, function=function)
+            return self.plans.setdefault(key, rule(self, name, operands))
+
+    def plan_inplace(self, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        """Decide what ``target op= x`` does; the result's dtype is the target's afterwards."""
+        plan, target = self.plan(name, operands), operands[0].type
+        if self.inplace is None or isinstance(plan, Refusal):
+            return plan
+        if not self.inplace(plan.result, target):
+            result = self.strong(plan.result).name
+            return Refusal(f"the result is {result}, which may not be written into {target.name}")
+        return replace(plan, result=target)
+
+    def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
+        """Decide the common dtype of operands, whatever the operation."""
+        if self.by_value is not None and any(o.value is not None for o in operands):
+            operands = self.by_value(self, operands)
+        entered = self.enter(self, operands)
+        if isinstance(entered, Refusal):
+            return entered
+        common = fold(self.promote, entered)
+        return Refusal(self.refusal) if common is None else self.strong(common)
+
+    def rule(self, name: str, *, function: bool = False) -> OperationRule:
+        """Return the rule of an operation."""
+        family = operation(name).family
+        for rules in (self.functions, self.operations) if function else (self.operations,):
+            for key in (name, family):
+                if key in rules:
+                    return rules[key]
+        return refuse(f"{self.name} has no {name}")
+
+    def make_plan(self, name: str, computed: DType, result: DType, count: int) -> Plan:
+        """Label a decision: weak dtypes get their storage, narrow ones the dtype to compute in."""
+        strong = self.strong(computed)
+        kernel = strong if operation(name).family in MOVES else accumulator(strong)
+        label = result if self.weak_arrays else self.strong(result)
+        return Plan((strong,) * count, kernel, label)
+
+    def strong(self, dtype: DType) -> DType:
+        """What a dtype is in memory: weak ones take the policy's default."""
+        return self.defaults.get(dtype, dtype)
+
+    @classmethod
+    def from_table(cls, name: str, table: TableLike, **options: Any) -> Policy:
+        """Make a policy of a promotion table.
+
+        Parameters
+        ----------
+        name : str
+        table : str, path, mapping or Table
+            A square of dtype codes apart by blanks, commas or bars, ``-`` where there is no common
+            dtype; a CSV file; or ``{(a, b): dtype}``, which holds in both orders. Rows or columns
+            of the weak types ``b* i* f* c*`` say what Python scalars do.
+        title : str, optional
+        scalars : {"weak", "strong", "refuse"}
+            What a Python scalar counts as where the table does not say: its kind only, its default
+            dtype, or nothing.
+        overflow : {"raise", "wrap"} or callable
+            What becomes of a Python int that does not fit: OverflowError, its low bits, or what
+            ``(value, dtype)`` is made into.
+        defaults : mapping, optional
+            What ``bool``, ``int``, ``float``, ``complex`` become where nothing else decides, and
+            with them the results of ``mean`` or ``1 / 2``. Else int64, float64 and complex128, or
+            the widest of the table.
+        inplace : {"same_kind", "any", "rebind"} or callable
+            Whether ``x += y`` may write a float into integers, or makes a new array.
+        ranks : bool
+            Whether a 0-d array counts for less than an array, as in PyTorch.
+        operations : mapping, optional
+            Rules of single operations or families, in place of the general ones
+            (``promoarray.policies.general``).
+        **options
+            Any other field of a policy: ``sources``, ``notes``, ``refusal``, ``can_cast`` ...
+
+        Returns
+        -------
+        Policy
+            Ready to compute with; ``promoarray.policies.register`` makes it known by name.
+
+        Raises
+        ------
+        ValueError
+            If the table cannot be read, or an option has no such choice.
+        """
+        from promoarray.policies.making import from_table
+
+        return from_table(name, table, **options)
+
+    @classmethod
+    def from_lattice(cls, name: str, edges: str | Lattice, **options: Any) -> Policy:
+        """Make a policy of a lattice: lines ``a -> b c``, what lies right above each dtype.
+
+        Parameters
+        ----------
+        name : str
+        edges : str or Lattice
+        **options
+            As for ``from_table``.
+
+        Raises
+        ------
+        ValueError
+            If a line cannot be read, or the edges run in a circle.
+        """
+        from promoarray.policies.making import from_lattice
+
+        return from_lattice(name, edges, **options)
+
+    def derive(
+        self,
+        name: str,
+        cells: Mapping[tuple[object, object], object] | None = None,
+        /,
+        *,
+        symmetric: bool = True,
+        **changes: Any,
+    ) -> Policy:
+        """Return a copy under a new name with some cells or fields changed.
+
+        Parameters
+        ----------
+        name : str
+        cells : mapping, optional
+            ``{("int64", "bfloat16"): "float32"}``: the pairs that promote otherwise, None for those
+            that shall not. Every operation of two such operands goes on as with two of that dtype.
+        symmetric : bool
+            Whether a pair given in one order holds in the other too.
+        **changes
+            Fields of the policy.
+
+        Raises
+        ------
+        ValueError
+            If a dtype is unknown.
+        """
+        changed = replace(self, name=name, plans={}, direct={}, **changes)
+        if cells is None:
+            return changed
+        from promoarray.policies.changing import change
+
+        return change(changed, cells, symmetric=symmetric)
+
+    def check(self, *properties: str, operations: bool = True) -> Report:
+        """Prove or refute what one may hope of the promote rule, with counter-examples.
+
+        Parameters
+        ----------
+        *properties : str
+            Of "total", "commutative", "associative", "idempotent", "monotone", "no loss of kind",
+            "partial lattice", "lattice"; all of them if none is given.
+        operations : bool
+            Whether to go through the rules of the binary operations too.
+
+        Returns
+        -------
+        Report
+            True if every property holds. Every case is tried, so a pass is a proof.
+
+        Raises
+        ------
+        ValueError
+            If a property has no such name.
+        """
+        from promoarray.policies.checking import check
+
+        return check(self, *properties, operations=operations)
+
+    def __repr__(self) -> str:
+        return f"<Policy {self.name}: {self.title}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from promoarray.policies.registry import as_policy
+
+        return as_policy, (self.name,)
+
+
+MOVES = frozenset({Family.WHERE, Family.CONCAT})
+"""Operations that move values and compute nothing."""
+
+
+def accumulator(dtype: DType) -> DType:
+    """The dtype to compute in: float32 (complex64, int8) for anything narrower, narrowed once after.
+
+    Rounding the float32 result of + - * / and sqrt to a format of at most 11 significant bits is
+    correctly rounded, because float32 has more than twice as many plus two (Figueroa 1995). For
+    2- and 4-bit integers the low bits of the 8-bit result are the low bits of the exact one.
+    """
+    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
+        return dt.float32
+    if dtype is dt.complex32:
+        return dt.complex64
+    if dtype.kind in INTEGERS and dtype.bits < 8:
+        return dt.int8 if dtype.kind is Kind.INT else dt.uint8
+    return dtype

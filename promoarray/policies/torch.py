@@ -1,0 +1,272 @@
+"""PyTorch: three ranks of operands, and a table that never widens a category it need not.
+
+Operands are sorted into arrays, 0-d arrays and Python scalars ("wrapped numbers"). Each rank is
+promoted by the table among itself; a lower rank then changes the result only where its *category*
+(bool, integer, float, complex) is higher. So ``int8[2] + int64[]`` is int8 and ``int8[2] + 1.5`` is
+float32, the default dtype.
+
+Sources: PyTorch's documentation, torch.Tensor attributes, "Type Promotion"; the table and the ranks
+are `promoteTypes` in c10/core/ScalarType.cpp and `result_type` in
+aten/src/ATen/native/TypeProperties.cpp. Recorded: conformance/golden/torch.txt, 2.13.0 on CPU.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.policies.policy import (
+    BITS,
+    INEXACT,
+    INTEGERS,
+    NARROW,
+    NUMBERS,
+    REALS,
+    By,
+    Operand,
+    OperationRule,
+    Plan,
+    Policy,
+    Rank,
+    Refusal,
+    Scalars,
+    Source,
+    to_bool,
+    wrap,
+)
+from promoarray.policies.rules import Table, fold
+from promoarray.policies.steps import agreed, always, component, exact_to, members, with_arrays
+
+# c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
+TABLE = Table("""
+      u8    i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  b1    bf16
+u8    u8    i16   i16   i32   i64   f16   f32   f64   c32   c64   c128  u8    bf16
+i8    i16   i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  i8    bf16
+i16   i16   i16   i16   i32   i64   f16   f32   f64   c32   c64   c128  i16   bf16
+i32   i32   i32   i32   i32   i64   f16   f32   f64   c32   c64   c128  i32   bf16
+i64   i64   i64   i64   i64   i64   f16   f32   f64   c32   c64   c128  i64   bf16
+f16   f16   f16   f16   f16   f16   f16   f32   f64   c32   c64   c128  f16   f32
+f32   f32   f32   f32   f32   f32   f32   f32   f64   c64   c64   c128  f32   f32
+f64   f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  c128  f64   f64
+c32   c32   c32   c32   c32   c32   c32   c64   c128  c32   c64   c128  c32   c64
+c64   c64   c64   c64   c64   c64   c64   c64   c128  c64   c64   c128  c64   c64
+c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+b1    u8    i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  b1    bf16
+bf16  bf16  bf16  bf16  bf16  bf16  f32   f32   f64   c64   c64   c128  bf16  bf16
+""")
+
+SHELLS = frozenset({dt.uint2, dt.uint4, dt.uint16, dt.uint32, dt.uint64})
+"""What upstream calls barebones unsigned types: below any float, and beside everything else."""
+
+FLOATS = (dt.bfloat16, dt.float16, dt.float32, dt.float64)
+
+COMPLEX_OF = {
+    dt.float16: dt.complex32,
+    dt.bfloat16: dt.complex64,
+    dt.float32: dt.complex64,
+    dt.float64: dt.complex128,
+}
+
+DTYPES = (
+    *TABLE.dtypes,
+    *(dt.int2, dt.int4, dt.uint2, dt.uint4, dt.uint16, dt.uint32, dt.uint64),
+    *(dt.float8_e4m3fn, dt.float8_e4m3fnuz, dt.float8_e5m2, dt.float8_e5m2fnuz),
+    dt.float8_e8m0fnu,
+)
+
+
+def promote(a: DType, b: DType) -> DType | None:
+    """Common dtype of two; weak ones count as wrapped numbers."""
+    if a.weak is not b.weak:
+        return combine(b, NARROW[a]) if a.weak else combine(a, NARROW[b])
+    a, b = NARROW.get(a, a), NARROW.get(b, b)
+    if a in SHELLS and b in FLOATS:
+        return b
+    if b in SHELLS and a in FLOATS:
+        return a
+    return TABLE(a, b) if a in DTYPES else None
+
+
+def combine(higher: DType, lower: DType) -> DType | None:
+    """Let a lower rank raise the category of a higher one (`combine_categories` upstream)."""
+    if higher.kind is Kind.COMPLEX:
+        return higher
+    if higher.kind is Kind.FLOAT:
+        return COMPLEX_OF.get(higher) if lower.kind is Kind.COMPLEX else higher
+    if higher is dt.bool or lower.kind is Kind.FLOAT:
+        return promote(higher, lower)
+    return lower if lower.kind is Kind.COMPLEX else higher
+
+
+def by_ranks(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Promote each rank among itself, then let the lower ones raise the category."""
+    entered = members(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    common: DType | None = None
+    for rank in Rank:  # Python scalars, 0-d arrays, arrays: from the lowest up
+        types = [NARROW.get(o.type, o.type) for o in operands if o.rank is rank]
+        if not types:
+            continue
+        own = fold(promote, types)
+        both = own if own is None or common is None else combine(own, common)
+        if both is None:
+            return Refusal(REFUSAL)
+        common = both
+    assert common is not None
+    return (common,)
+
+
+REFUSAL = (
+    "uint16, uint32 and uint64 promote only with floats, and float8 dtypes and the 2- and 4-bit"
+    " integers with nothing but themselves (promoteTypes in c10/core/ScalarType.cpp)"
+)
+
+
+def subtract(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Refuse bools, even beside another dtype and as a Python scalar."""
+    if any(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
+        return Refusal("subtraction with a bool is not supported; logical_xor(x1, x2) is")
+    return By()(policy, name, operands)
+
+
+def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Refuse bool ** bool, but not a Python bool as exponent, which needs no kernel."""
+    if operands[-1].type is dt.weak_bool:
+        return By()(policy, name, operands)
+    return By(admit=NUMBERS, note="bool ** bool is refused")(policy, name, operands)
+
+
+def fits(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int; beyond 64 bits it is too big to become a scalar at all."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError(f"Python int {value} is too big for a PyTorch scalar (64 bits)")
+    return wrap(value, dtype)
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """Allow all but complex to real, float to integer, and anything to bool (`canCast`).
+
+    Upstream's `isIntegralType` does not know the 2- and 4-bit integers: a float goes into them.
+    """
+    if target.kind is Kind.COMPLEX or source is target:
+        return True
+    if source.kind is Kind.COMPLEX or target is dt.bool:
+        return False
+    return source.kind is not Kind.FLOAT or target.kind is Kind.FLOAT or target.bits < 8
+
+
+_SPREAD: frozenset[Kind | DType] = frozenset({*COMPLEX_OF, Kind.COMPLEX})
+_TO_FLOAT = exact_to(dt.float32)
+_INT64 = always(dt.int64)
+_ORDERED = REALS | {Kind.BOOL}
+_FLOAT_NOTE = "bool and integers compute in the default dtype, float32"
+_SUM_NOTE = "bool and integers, uint64 too, sum up in int64"
+_INEXACT = "integers have no mean: write x.astype(float32)"
+
+_float_binary = By(admit=_ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
+_floats_only = By(admit=frozenset({Kind.FLOAT}), why="integers are not turned into floats here")
+_unary = By(compute=_TO_FLOAT, note=_FLOAT_NOTE)
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: By(),
+    "subtract": subtract,
+    Family.DIVIDE: By(compute=_TO_FLOAT, note=_FLOAT_NOTE),
+    Family.FLOOR_DIVIDE: By(admit=REALS),
+    Family.POW: power,
+    Family.EQUALITY: By(result=to_bool),
+    Family.ORDER: By(admit=_ORDERED, result=to_bool),
+    Family.LOGICAL: By(result=to_bool, note="the operands promote, though the result is bool"),
+    Family.BITWISE: By(admit=BITS),
+    Family.SHIFT: By(admit=INTEGERS),
+    Family.EXTREMUM: By(admit=_ORDERED),
+    Family.FLOAT_BINARY: _float_binary,
+    "hypot": _floats_only,
+    "nextafter": _floats_only,
+    "logaddexp": By(admit=INEXACT, why="integers are not turned into floats here"),
+    Family.WHERE: By(),
+    Family.CLIP: By(admit=_ORDERED, note="the bounds promote with the array"),
+    Family.MATMUL: By(enter=members, promote=agreed, note="matrix products promote nothing"),
+    "vecdot": By(enter=members, promote=agreed, admit=INEXACT),
+    "outer": By(),
+    Family.CONCAT: By(),
+    Family.LOSS: _floats_only,
+    "l1_loss": By(admit=INEXACT, result=component),
+    "poisson_nll_loss": By(admit=NUMBERS, compute=_TO_FLOAT, note=_FLOAT_NOTE),
+    Family.FLOAT_UNARY: _unary,
+    Family.SIGN: By(admit=NUMBERS, why="a bool has no sign: write logical_not"),
+    "abs": By(result=component),
+    "sign": By(admit=_ORDERED, why="torch.sgn is the one for complex numbers"),
+    "square": By(compute=lambda d: dt.int64 if d is dt.bool else d, note="square is x ** 2"),
+    Family.ROUND: By(admit=REALS),
+    Family.TEST: By(result=to_bool),
+    "signbit": By(admit=_ORDERED, result=to_bool),
+    Family.COMPLEX: By(),
+    "real": By(result=component),
+    "imag": By(admit=frozenset({Kind.COMPLEX}), result=component),
+    Family.SUM: By(compute=exact_to(dt.int64), note=_SUM_NOTE),
+    "mean": By(admit=INEXACT, why=_INEXACT),
+    Family.MEAN: By(admit=_SPREAD, result=component, why=_INEXACT),
+    Family.EXTREME: By(admit=_ORDERED),
+    Family.TRUTH: By(
+        result=lambda d: d if d is dt.uint8 else dt.bool,
+        note="uint8 answers uint8: PyTorch's bool was a uint8 once",
+    ),
+    Family.POSITION: By(admit=REALS, result=_INT64),
+}
+
+# Python scalars: an operator takes them on either side, these functions do not.
+FUNCTIONS: dict[str | Family, OperationRule] = {
+    **{
+        key: with_arrays(which, OPERATIONS[key])
+        for which, keys in {
+            "all": (
+                *(Family.LOGICAL, Family.EXTREMUM, Family.FLOAT_BINARY),
+                *("hypot", "nextafter", "logaddexp"),
+            ),
+            "first": (Family.EQUALITY, Family.ORDER),
+            "some": (Family.POW, Family.BITWISE, Family.SHIFT),
+        }.items()
+        for key in keys
+    },
+    "copysign": with_arrays("first", _float_binary),
+    "remainder": with_arrays("some", OPERATIONS[Family.FLOOR_DIVIDE]),
+}
+
+
+def edition(edition: str) -> Policy:
+    """PyTorch ``2.13``; ``2.11`` differs in one cast only."""
+    policy = TORCH_2_13
+    if edition == "2.11":
+        policy = policy.derive("torch@2.11", title="PyTorch 2.11", notes=(*NOTES, NOTE_2_11))
+    return policy
+
+
+NOTES = (
+    "A 0-d tensor counts for less than one with dimensions, a Python scalar for less than both.",
+)
+NOTE_2_11 = "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN."
+
+TORCH_2_13 = Policy(
+    name="torch@2.13",
+    title="PyTorch 2.13",
+    promote=promote,
+    dtypes=DTYPES,
+    operations=OPERATIONS,
+    functions=FUNCTIONS,
+    enter=by_ranks,
+    ranks=True,
+    scalars=Scalars(fit=fits),
+    defaults=NARROW,
+    inplace=can_cast,
+    can_cast=can_cast,
+    refusal=REFUSAL,
+    sources=(
+        Source("PyTorch documentation, torch.Tensor attributes", "Type Promotion", "2.13"),
+        Source("pytorch/pytorch, c10/core/ScalarType.cpp", "promoteTypes", "2.13.0"),
+        Source("pytorch/pytorch, aten/src/ATen/native/TypeProperties.cpp", "result_type", "2.13.0"),
+    ),
+    notes=NOTES,
+)
