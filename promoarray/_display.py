@@ -1,0 +1,36 @@
+"""How arrays look: their values decoded, in a form that reads back."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from promoarray.array import PArray
+
+
+def text(x: PArray) -> str:
+    """Return ``PArray([...], dtype=...)``, shortened as NumPy would where it is long."""
+    values = np.array2string(x._decoded(), separator=", ", prefix="PArray(", floatmode="unique")
+    if x.size == 0:
+        values = "[]" if x.shape == (0,) else f"empty({x.shape})"
+    return f"PArray({values}, {', '.join(_labels(x))})"
+
+
+def _labels(x: PArray) -> list[str]:
+    labels = [f"dtype={x.dtype.name}"]
+    if x.weak_type:
+        labels.append("weak_type=True")
+    if x._policy is not None:
+        labels.append(f"policy={x._policy.name!r}")
+    return labels
+
+
+def html(x: PArray) -> str:
+    """Return a header with shape, dtype and policy above the values, for notebooks."""
+    shape = " × ".join(map(str, x.shape)) or "0-d"
+    head = f"<b>PArray</b> {shape} · {', '.join(map(escape, _labels(x)))}"
+    body = escape(np.array2string(x._decoded(), separator=", ", threshold=60))
+    return f"<div>{head}<pre>{body}</pre></div>"

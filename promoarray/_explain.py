@@ -1,0 +1,356 @@
+"""``explain``: asks a policy the way the dispatcher does, and tells what it decided and why."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from promoarray import _apply
+from promoarray import dtypes as dt
+from promoarray._explanation import Answer, Cast, Explanation
+from promoarray._losses import loss
+from promoarray.array import PArray
+from promoarray.backends import numpy as numpy_backend
+from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType, as_dtype
+from promoarray.operations import operation
+from promoarray.policies.changing import ChangedEnter, ChangedOperation
+from promoarray.policies.policy import (
+    INTEGERS,
+    By,
+    Enter,
+    Operand,
+    OperationRule,
+    Plan,
+    Policy,
+    Rank,
+    Refusal,
+)
+from promoarray.policies.registry import as_policy, families, get_policy
+from promoarray.policies.rules import Rule, fold
+
+
+def explain(op: str, *operands: Any, policy: str | Policy | None = None) -> Explanation:
+    """Say why an operation has the dtype it has, and what every other policy would answer.
+
+    Parameters
+    ----------
+    op : str
+        A function's name or an operator: ``"add"`` or ``"+"``.
+    *operands : array, Python scalar or dtype_like
+        Those that take part in promotion. The values of Python scalars matter. A dtype stands for
+        an array of it, ``"int64[]"`` for a 0-d one.
+    policy : str or Policy, optional
+        In place of the one the arrays are bound to, or the one in force.
+
+    Returns
+    -------
+    Explanation
+        Which prints; a refusal is explained like any other answer, never raised.
+
+    Raises
+    ------
+    ValueError
+        If there is no such operation.
+    TypeError
+        If an operand is no array, scalar or dtype, or there are too many or few.
+    UnknownPolicyError
+        If there is no such policy.
+    """
+    row = operation(op)
+    entered = tuple(_entered(x) for x in operands)
+    if row.arity not in (0, len(entered)) or not entered:
+        wanted = f"{row.arity} operand{'s' * (row.arity != 1)}" if row.arity else "operands"
+        raise TypeError(f"{row.name} takes {wanted}, not {len(entered)}")
+    asked = _asked(entered) if policy is None else as_policy(policy)
+    return _Case(row.name, entered, asked).explanation()
+
+
+def _entered(x: Any) -> Any:
+    """An array or scalar as the dispatcher takes it, or the Operand a dtype stands for."""
+    if type(x) in WEAK or isinstance(x, (PArray, np.ndarray, np.generic)):
+        return _apply.enter(x)
+    if isinstance(x, Operand):
+        return x
+    if isinstance(x, str) and x.endswith("[]"):
+        return Operand(as_dtype(x.removesuffix("[]")), Rank.ZERO_D)
+    return Operand(as_dtype(x))
+
+
+def _asked(entered: tuple[Any, ...]) -> Policy:
+    arrays = tuple(x for x in entered if not isinstance(x, Operand))
+    return _apply.array_class(arrays)._policy or get_policy()
+
+
+class _Case:
+    """One operation on its operands under one policy."""
+
+    def __init__(self, name: str, entered: tuple[Any, ...], policy: Policy) -> None:
+        self.name = name
+        self.entered = entered
+        self.policy = policy
+        self.seen = tuple(
+            x if isinstance(x, Operand) else _apply.describe(x, policy) for x in entered
+        )
+        self.plan = policy.plan(name, self.seen)
+
+    def explanation(self) -> Explanation:
+        policy = self.policy
+        return Explanation(
+            operation=self.name,
+            policy=policy.name,
+            title=policy.title,
+            expression=self.expression(),
+            answer=self.answer(),
+            steps=tuple(self.steps()),
+            casts=tuple(self.casts()),
+            function=self.function(),
+            sources=tuple(map(str, policy.sources)),
+            notes=tuple(note for note in policy.notes if self.concerns(note)),
+            others=tuple(self.others()),
+        )
+
+    # -- what is asked ----------------------------------------------------------------------------
+
+    def shown(self, index: int) -> str:
+        """An operand as it stands in the expression."""
+        x, seen = self.entered[index], self.seen[index]
+        if type(x) in WEAK:
+            return repr(x)
+        if isinstance(x, PArray) and x.weak_type:
+            return f"{x.dtype} (weak)"
+        return str(Operand(seen.type, seen.rank))
+
+    def source(self, index: int) -> tuple[DType, str]:
+        """The dtype an operand has before any cast, and how to call it."""
+        x = self.entered[index]
+        if type(x) in WEAK:
+            return WEAK[type(x)], f"Python {type(x).__name__} {x!r}"
+        dtype = x.type if isinstance(x, Operand) else _apply.concrete(x)
+        return dtype, dtype.name
+
+    def expression(self) -> str:
+        symbol = operation(self.name).symbol
+        shown = [self.shown(i) for i in range(len(self.seen))]
+        if symbol and len(shown) == 2:
+            return f" {symbol} ".join(shown)
+        return f"{self.name}({', '.join(shown)})"
+
+    # -- what is answered -------------------------------------------------------------------------
+
+    def answer(self) -> Answer:
+        """The policy's answer: a dtype, a refusal, or a scalar that does not fit."""
+        names = (self.policy.name,)
+        if isinstance(self.plan, Refusal):
+            return Answer(names, None, reason=self.plan.reason)
+        try:
+            for index in range(len(self.seen)):
+                self.fitted(index)
+        except (OverflowError, ValueError) as error:
+            return Answer(names, None, reason=f"{type(error).__name__}: {error}")
+        result = self.plan.result
+        return Answer(names, self.policy.strong(result).name, result.weak)
+
+    def fitted(self, index: int) -> Any:
+        """What a Python scalar becomes, as a Python value; None where nothing is to fit.
+
+        An infinity in an integer dtype stands for an int compared as the number it is.
+
+        Raises
+        ------
+        OverflowError
+            If it does not fit.
+        """
+        x = self.entered[index]
+        if type(x) not in WEAK or isinstance(self.plan, Refusal):
+            return None
+        target = self.plan.inputs[index]
+        value = self.policy.scalars.rule(self.name)(x, target)
+        if type(value) is float and math.isinf(value) and target.kind in INTEGERS:
+            return value
+        return numpy_backend.decoded(numpy_backend.scalar(value, target), target).item()
+
+    def compares_exactly(self, index: int) -> bool:
+        """Whether an int out of range is compared as the number it is."""
+        return type(self.entered[index]) is int and self.fitted(index) in (math.inf, -math.inf)
+
+    # -- why --------------------------------------------------------------------------------------
+
+    def steps(self) -> Iterator[str]:
+        """The rule in words: entering, promoting, the operation's own rule, the result."""
+        operands, rule = self.by_value(), _below_changes(self.policy.rule(self.name))
+        if operands != self.seen:
+            types = ", ".join(f"x{i + 1} as {o.type.name}" for i, o in enumerate(operands))
+            yield f"by value: {types}"
+        enter = (rule.enter if isinstance(rule, By) else None) or self.policy.enter
+        promote = (rule.promote if isinstance(rule, By) else None) or self.policy.promote
+        entered = enter(self.policy, operands)
+        common = None if isinstance(entered, Refusal) else fold(promote, entered)
+        if isinstance(rule, By) or self.agrees(common):
+            yield from self.promotion(operands, enter, promote, entered)
+        said = rule.note if isinstance(rule, By) else _doc(rule)
+        if said:
+            yield f"{self.name}: {said}"
+        yield from self.ending()
+
+    def by_value(self) -> tuple[Operand, ...]:
+        policy = self.policy
+        if policy.by_value is None or all(o.value is None for o in self.seen):
+            return self.seen
+        return policy.by_value(policy, self.seen)
+
+    def agrees(self, common: DType | None) -> bool:
+        """Whether the policy's general rule is what the plan came from."""
+        if isinstance(self.plan, Refusal) or common is None:
+            return isinstance(self.plan, Refusal) and common is None
+        return all(d is self.policy.strong(common) for d in self.plan.inputs)
+
+    def promotion(
+        self,
+        operands: tuple[Operand, ...],
+        enter: Enter,
+        promote: Rule,
+        entered: tuple[DType, ...] | Refusal,
+    ) -> Iterator[str]:
+        """How the operands enter, and the way to their common dtype."""
+        if len(operands) == 1:
+            return
+        types = tuple(o.type for o in operands)
+        if entered != types and _doc(enter):
+            yield f"enter: {_doc(enter)}"
+        if isinstance(entered, Refusal):
+            return
+        pairwise = fold(promote, types)
+        if len(entered) == len(types):
+            types = entered
+        elif pairwise is None or pairwise is not entered[0]:
+            yield f"promote: together they count as {_called(entered[0])}"
+            return
+        common: DType | None = types[0]
+        for dtype in types[1:]:
+            if common is None:
+                return
+            yield f"promote: {self.path(promote, common, dtype)}"
+            common = promote(common, dtype)
+
+    def path(self, promote: Rule, a: DType, b: DType) -> str:
+        """The way from two dtypes to their common one."""
+        path = getattr(promote, "path", None)
+        if path is not None:
+            return str(path(a, b))
+        common = promote(a, b)
+        here = f"the rule, row {a.code}, column {b.code}: {common.code if common else '-'}"
+        return f"{_doc(promote)} {here}".strip()
+
+    def ending(self) -> Iterator[str]:
+        """What is computed in, and what comes out."""
+        if isinstance(self.plan, Refusal):
+            yield f"refused: {self.plan.reason}"
+            return
+        reason = self.answer().reason
+        if reason:
+            yield f"raises {reason}"
+            return
+        for index, x in enumerate(self.entered):
+            if self.compares_exactly(index):
+                yield f"{x} lies beyond {self.plan.compute.name}: the numbers themselves are compared"
+        result, compute = self.policy.strong(self.plan.result), self.plan.compute
+        if compute is not result and result is not dt.bool:
+            yield f"computed in {compute.name}, rounded once to {result.name}"
+        elif compute is not result:
+            yield f"compared in {compute.name}" if compute is not dt.bool else "computed in bool"
+        weak = " (weak: it counts for no more than a Python scalar)" * self.plan.result.weak
+        yield f"result: {result.name}{weak}"
+
+    def casts(self) -> Iterator[Cast]:
+        """The casts that the plan inserts, and what they lose."""
+        if isinstance(self.plan, Refusal) or self.answer().dtype is None:
+            return
+        for index, target in enumerate(self.plan.inputs):
+            source, called = self.source(index)
+            if source is target or self.compares_exactly(index):
+                continue
+            lost = self.scalar_loss(index) if source.weak else loss(source, target)
+            yield Cast(f"x{index + 1}", called, target.name, lost)
+
+    def scalar_loss(self, index: int) -> str:
+        """Whether a scalar's very value comes through."""
+        x = self.entered[index]
+        if type(x) not in WEAK:
+            return ""  # a weak dtype without a value
+        got = self.fitted(index)
+        same = got == x or (isinstance(x, float) and math.isnan(x) and got != got)
+        return "" if same else f"{x!r} becomes {got!r}"
+
+    def function(self) -> str:
+        """What the framework's own function would do, if that is something else."""
+        plan = self.policy.plan(self.name, self.seen, function=True)
+        if plan == self.plan:
+            return ""
+        does = f"refuses: {plan.reason}" if isinstance(plan, Refusal) else (
+            f"gives {self.policy.strong(plan.result).name}"
+        )
+        return f"{self.policy.title}'s own function {does}; promoarray follows the operator"
+
+    def concerns(self, note: str) -> bool:
+        """Whether a note of the policy is about this case.
+
+        One on scalars or 0-d arrays is if there are any, one that names dtypes if it names all of
+        the arrays', any other one always.
+        """
+        ranks = {o.rank for o in self.seen}
+        about = {Rank.SCALAR: re.search(r"\bscalars?\b|\bPython ints?\b", note), Rank.ZERO_D: "0-d" in note}
+        if any(about.values()):
+            return any(about.get(rank) for rank in ranks)
+        words = set(re.findall(r"\w+", note))
+        named = {d for d in BY_CODE.values() if {d.name, d.code} & words}
+        return not named or {o.type for o in self.seen if not o.type.weak} <= named
+
+    # -- elsewhere --------------------------------------------------------------------------------
+
+    def others(self) -> Iterator[Answer]:
+        """Every family's answer, and those of its editions that give another."""
+        for names in families().values():
+            answers = [self.asking(name) for name in names]
+            groups: dict[tuple[str | None, bool], list[Answer]] = {}
+            first = answers[0]
+            for answer in answers:
+                if answer is first or _key(answer) != _key(first):
+                    groups.setdefault(_key(answer), []).append(answer)
+            for group in groups.values():
+                who = tuple(a.policies[0] for a in group if a.policies[0] != self.policy.name)
+                if who:
+                    yield Answer(who, group[0].dtype, group[0].weak, group[0].reason)
+
+    def asking(self, name: str) -> Answer:
+        return _Case(self.name, self.entered, as_policy(name)).answer()
+
+
+def _key(answer: Answer) -> tuple[str | None, bool]:
+    return answer.dtype, answer.weak
+
+
+def _below_changes(rule: OperationRule) -> OperationRule:
+    while isinstance(rule, ChangedOperation):
+        rule = rule.base
+    return rule
+
+
+def _doc(step: Any) -> str:
+    """The first sentence of what a step says of itself; nothing for the step that does nothing."""
+    while isinstance(step, ChangedEnter):
+        step = step.base
+    if not inspect.isfunction(step):
+        step = type(step)
+        if step.__module__ == "functools":
+            return ""
+    doc = inspect.getdoc(step) or ""
+    return doc.partition("\n")[0].replace("``", "")
+
+
+def _called(dtype: DType) -> str:
+    return f"{dtype.code} ({dtype.name})" if dtype.code not in BY_NAME else dtype.name

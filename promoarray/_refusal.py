@@ -1,0 +1,97 @@
+"""What a refusal says: what was given, which rule refuses, what to write, what others would do."""
+
+from __future__ import annotations
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType
+from promoarray.errors import PromotionError
+from promoarray.operations import operation
+from promoarray.policies.policy import Operand, Plan, Policy, Rank, Refusal
+from promoarray.policies.registry import as_policy
+
+COMPARED = ("numpy", "torch", "jax", "tensorflow", "paddle", "aclnn")
+"""The policies an error message looks at: one a framework, in the order people meet them."""
+
+
+def promotion_error(
+    policy: Policy,
+    name: str,
+    operands: tuple[Operand, ...],
+    refusal: Refusal,
+    *,
+    inplace: bool = False,
+) -> PromotionError:
+    """Return the error for a refusal."""
+    parts = [
+        f"policy {policy.name!r} does not promote {spelled(name, operands, inplace)}: {refusal.reason}.",
+        remedy(policy, name, operands, inplace),
+        "" if inplace else elsewhere(policy, name, operands),
+    ]
+    return PromotionError(" ".join(filter(None, parts)))
+
+
+def spelled(name: str, operands: tuple[Operand, ...], inplace: bool = False) -> str:
+    """Write an operation with its operands' dtypes."""
+    symbol = operation(name).symbol
+    if symbol and len(operands) == 2:
+        return f" {symbol}{'=' * inplace} ".join(map(str, operands))
+    return f"{name}({', '.join(map(str, operands))})"
+
+
+def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], inplace: bool) -> str:
+    """Say which cast the policy would accept."""
+    if inplace:
+        return f"Write x1 = pa.{name}(x1, x2), or cast the result before you write it."
+    cast = accepted_cast(policy, name, operands)
+    return f"Write pa.astype(x{cast[0] + 1}, pa.{cast[1].name})." if cast else ""
+
+
+def accepted_cast(
+    policy: Policy, name: str, operands: tuple[Operand, ...]
+) -> tuple[int, DType, Plan] | None:
+    """Find the cast of one operand that makes a refused operation pass, gains before losses.
+
+    Returns
+    -------
+    tuple of (int, DType, Plan), or None
+        Which operand, what it is cast to, and the plan then.
+    """
+    for index, target in _candidates(policy, operands):
+        changed = list(operands)
+        changed[index] = Operand(target, operands[index].rank)
+        plan = policy.plan(name, tuple(changed))
+        if isinstance(plan, Plan):
+            return index, target, plan
+    return None
+
+
+def _candidates(policy: Policy, operands: tuple[Operand, ...]) -> list[tuple[int, DType]]:
+    """Which operand could take another one's dtype; a lone one, the policy's default float."""
+    if len(operands) == 1:
+        return [(0, policy.strong(weak)) for weak in (dt.weak_float, dt.weak_int)]
+    pairs = [
+        (index, other.type)
+        for index, operand in enumerate(operands)
+        for other in operands
+        if operand.rank is not Rank.SCALAR
+        and other.type is not operand.type
+        and not other.type.weak
+    ]
+    return sorted(pairs, key=lambda pair: _gain(operands[pair[0]].type, pair[1]), reverse=True)
+
+
+def _gain(source: DType, target: DType) -> tuple[int, int]:
+    return target.kind.category - source.kind.category, target.bits - source.bits
+
+
+def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...]) -> str:
+    """Say what the other frameworks give: "numpy gives float64, torch and jax float32."."""
+    answers: dict[str, list[str]] = {}
+    for other in map(as_policy, COMPARED):
+        if other.name.partition("@")[0] == policy.name.partition("@")[0]:
+            continue
+        plan = other.plan(name, operands)
+        if isinstance(plan, Plan):
+            answers.setdefault(plan.result.name, []).append(other.name.partition("@")[0])
+    said = ", ".join(f"{' and '.join(names)} {dtype}" for dtype, names in answers.items())
+    return said and f"Elsewhere: {said}."

@@ -1,0 +1,188 @@
+"""What a shadow run found, as text, data and a page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from promoarray.operations import OPERATIONS
+from promoarray.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from promoarray._shadow import Answer, Parting, Shadow
+
+_STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
+
+
+class Report:
+    """The places at which policies part.
+
+    Attributes
+    ----------
+    run : Policy
+        The policy the program ran under.
+    policies : tuple of Policy
+        Those that were asked besides.
+    """
+
+    def __init__(self, run: Policy, policies: tuple[Policy, ...], shadow: Shadow) -> None:
+        self.run = run
+        self.policies = policies
+        self._shadow = shadow
+
+    @property
+    def partings(self) -> list[Parting]:
+        """The places, by file and line."""
+        return sorted(self._shadow.partings.values(), key=lambda p: (p.site, p.name))
+
+    @property
+    def operations(self) -> int:
+        """How many operations were watched."""
+        return self._shadow.operations
+
+    @property
+    def roots(self) -> list[Parting]:
+        """The places at which a policy parts for the first time."""
+        return [p for p in self.partings if p.root]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as data."""
+        return {
+            "run": self.run.name,
+            "policies": [p.name for p in self.policies],
+            "operations": self.operations,
+            "partings": [_as_data(p) for p in self.partings],
+        }
+
+    def summary(self) -> str:
+        """Return one sentence that counts."""
+        partings = self.partings
+        if not partings:
+            names = ", ".join(p.name for p in self.policies)
+            return f"{self.operations} operations: {names} all agree with {self.run.name}."
+        return (
+            f"{self.operations} operations under {self.run.name}; {len(partings)} places where the "
+            f"answers part, {len(self.roots)} of them roots."
+        )
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        for parting in self.partings:
+            head = Text(f"{parting.site.file}:{parting.site.line}", style="bold cyan")
+            head.append(f"  {parting.site.expression or parting.site.text}", style="bold")
+            times = f"  ×{parting.count}" if parting.count > 1 else ""
+            head.append(f"  [{spelled(parting)}]{times}", style="dim")
+            yield head
+            for answer, origin, names in grouped(parting):
+                line = Text(f"    {answer.dtype.name if answer.dtype else 'refuses':<12}")
+                line.append(f"{origin:<9}", style=_STYLE[origin])
+                line.append(", ".join(names))
+                if answer.reason:
+                    line.append(f"  {answer.reason}", style="dim")
+                yield line
+        yield Text(self.summary(), style="bold")
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        file = io.StringIO()
+        Console(file=file, width=160, no_color=True, highlight=False).print(self)
+        return file.getvalue()
+
+    __repr__ = __str__
+
+    def to_html(self, extra: str = "") -> str:
+        """Return the report as one self-contained page; ``extra`` is put at its end."""
+        rows = "".join(_as_row(p) for p in self.partings)
+        return _PAGE.format(
+            title=f"Where the policies part from {escape(self.run.name)}",
+            summary=escape(self.summary()),
+            rows=rows,
+            extra=extra,
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(_as_row(p) for p in self.partings)
+        return f"<p>{escape(self.summary())}</p><table>{rows}</table>"
+
+
+def spelled(parting: Parting) -> str:
+    """Write a place's operation with its operands' dtypes."""
+    symbol = OPERATIONS[parting.name].symbol if parting.name in OPERATIONS else ""
+    if symbol and len(parting.operands) == 2:
+        return f" {symbol} ".join(parting.operands)
+    return f"{parting.name}({', '.join(parting.operands)})"
+
+
+def grouped(parting: Parting) -> Iterator[tuple[Answer, str, list[str]]]:
+    """Yield each different answer with the policies that give it, the run's first."""
+    groups: dict[tuple[Any, ...], tuple[Answer, str, list[str]]] = {}
+    for name, answer in parting.answers.items():
+        key = answer.dtype, answer.origin, answer.reason
+        groups.setdefault(key, (answer, answer.origin, []))[2].append(name)
+    yield from groups.values()
+
+
+def _as_data(parting: Parting) -> dict[str, Any]:
+    site = parting.site
+    return {
+        "file": site.file,
+        "line": site.line,
+        "column": site.column,
+        "source": site.text,
+        "expression": site.expression,
+        "operation": parting.name,
+        "operands": list(parting.operands),
+        "count": parting.count,
+        "root": parting.root,
+        "answers": {
+            name: {
+                "dtype": answer.dtype.name if answer.dtype else None,
+                "origin": answer.origin or "agrees",
+                "operands": list(answer.operands),
+                **({"reason": answer.reason} if answer.reason else {}),
+            }
+            for name, answer in parting.answers.items()
+        },
+    }
+
+
+def _as_row(parting: Parting) -> str:
+    answers = "".join(
+        f'<div class="{origin or "agrees"}"><b>{answer}</b> {escape(", ".join(names))}'
+        f"<small>{escape(origin)} {escape(answer.reason)}</small></div>"
+        for answer, origin, names in grouped(parting)
+    )
+    site = parting.site
+    return (
+        f"<tr><td>{escape(str(site))}</td><td><code>{escape(site.text)}</code>"
+        f"<small>{escape(spelled(parting))} ×{parting.count}</small></td><td>{answers}</td></tr>"
+    )
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width">
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
+  color: #1a1a1a; background: #fff }}
+table {{ border-collapse: collapse; width: 100% }}
+td, th {{ border-top: 1px solid #ddd; padding: .5rem .7rem; text-align: left; vertical-align: top }}
+td:first-child {{ white-space: nowrap; color: #555 }}
+code {{ font: 13px ui-monospace, monospace; overflow-wrap: anywhere }}
+small {{ display: block; color: #666 }}
+.root b {{ color: #b3261e }} .inherits b {{ color: #8a5a00 }} .agrees b {{ color: #1b6e3c }}
+</style></head><body>
+<h1>{title}</h1><p>{summary}</p>
+<p><b>Root</b>: the policy treats the operands it sees otherwise than the run's policy would.
+<b>Inherits</b>: only its operands differ, because of an earlier line. After a refusal a policy goes
+on as if you had cast as its error message says.</p>
+<table><tr><th>place</th><th>source</th><th>answers</th></tr>{rows}</table>
+{extra}
+</body></html>
+"""

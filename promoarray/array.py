@@ -1,0 +1,428 @@
+"""PArray: a buffer and its type.
+
+The buffer holds the bits; the type says what they mean. It is not a subclass of ndarray, and no
+operator reaches NumPy's promotion: each goes to the dispatcher, which asks the policy in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from promoarray import _apply
+from promoarray._display import html, text
+from promoarray.backends import backend_of
+from promoarray.backends import numpy as numpy_backend
+from promoarray.backends.numpy import KERNELS
+from promoarray.dtypes import BY_CODE, WEAK, DType, Kind
+from promoarray.operations import OPERATIONS
+from promoarray.policies.registry import _default, _override, as_policy, get_policy
+
+if TYPE_CHECKING:
+    from promoarray.policies.policy import Policy
+
+Operator = Callable[[Any, Any], Any]
+
+
+def _binary(name: str) -> tuple[Operator, Operator, Operator]:
+    """Make ``x op y``, ``y op x`` and ``x op= y``.
+
+    The short way serves two arrays of one class, or an array and a Python scalar, under a plan that
+    the dispatcher has made before: one dictionary look-up, then the kernel. All else takes ``apply``.
+    """
+    kernel, symbol = KERNELS[name], OPERATIONS[name].symbol
+    watchers, override, default = _apply.watchers, _override.get, _default
+    fitted, wrapped, ndarray, asarray = _apply.fitted, object.__new__, np.ndarray, np.asarray
+
+    def forward(self: PArray, other: Any) -> Any:
+        cls = type(self)
+        if not watchers:
+            policy = cls._policy or override() or (default or (get_policy(),))[0]
+            same_class = type(other) is cls
+            mine = self._type
+            theirs = other._type if same_class else _WEAK(type(other))
+            plan = policy.direct.get((name, mine, theirs))
+            if plan is not None:
+                compute = plan.compute
+                x = self._buffer
+                if type(x) is ndarray:
+                    if mine is not compute:
+                        x = _cast(x, mine, compute)
+                    if same_class:
+                        y = (
+                            other._buffer
+                            if theirs is compute
+                            else _cast(other._buffer, theirs, compute)
+                        )
+                    else:
+                        y = fitted(policy, other, compute)
+                    out = kernel(x, y)
+                    if type(out) is not ndarray:
+                        out = asarray(out)
+                    if out.dtype is not plan.result.storage:
+                        out = _relabel(out, plan.result)
+                    new = wrapped(cls)
+                    new._buffer = out
+                    new._type = plan.result
+                    return new
+        return _or_foreign(_apply.apply(name, self, other), symbol, other)
+
+    def reflected(self: PArray, other: Any) -> Any:
+        return _or_foreign(_apply.apply(name, other, self), symbol, other)
+
+    def inplace(self: PArray, other: Any) -> Any:
+        return _or_foreign(_apply.apply_inplace(name, self, other), f"{symbol}=", other)
+
+    return forward, reflected, inplace
+
+
+def _unary(name: str) -> Callable[[Any], Any]:
+    def forward(self: PArray) -> Any:
+        return _apply.apply(name, self)
+
+    return forward
+
+
+_WEAK = WEAK.get
+_cast = numpy_backend.cast
+
+
+def _relabel(buffer: Any, dtype: DType) -> Any:
+    return _cast(buffer, numpy_backend.dtype_of(buffer) or dtype, dtype)
+
+
+def _or_foreign(result: Any, symbol: str, other: Any) -> Any:
+    """Refuse what must not be computed with, and leave other types to their own operators."""
+    if result is NotImplemented and _is_data(other):
+        raise TypeError(
+            f"PArray {symbol} {type(other).__name__}: operands are arrays and Python scalars. "
+            "Write pa.asarray(...) around it first"
+        )
+    return result
+
+
+def _is_data(x: Any) -> bool:
+    """Whether ``x`` is plain data, which no library means to combine with arrays by itself."""
+    plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, type(None))
+    return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
+
+
+_OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
+
+
+def _rebuild(policy: str | None, buffer: Any, code: str) -> PArray:
+    from promoarray.namespaces import array_type
+
+    cls = PArray if policy is None else array_type(as_policy(policy))
+    return cls._of(buffer, BY_CODE[code])
+
+
+def _key(key: Any) -> Any:
+    """An index as the buffer takes it: arrays unwrapped, floats and strings refused."""
+    if isinstance(key, tuple):
+        return tuple(_key(k) for k in key)
+    if isinstance(key, PArray):
+        if key.dtype.kind not in (Kind.BOOL, Kind.INT, Kind.UINT):
+            raise IndexError(f"an index array is of integers or bools, not {key.dtype.name}")
+        return key._decoded()
+    return key
+
+
+class PArray:
+    """An array whose every operation obeys the policy in force.
+
+    Parameters
+    ----------
+    obj : array_like
+        As for ``promoarray.asarray``.
+    dtype : dtype_like, optional
+    weak_type : bool, optional
+        Whether the array is weakly typed, as JAX's results of Python scalars are.
+    policy : str or Policy, optional
+        Bind the array to one policy, as ``promoarray.namespace(policy).asarray`` does.
+
+    Notes
+    -----
+    Two slots: ``_buffer`` (a NumPy or CuPy array, the storage) and ``_type`` (the truth: a dtype,
+    weak or not). ``x.dtype`` is always concrete; ``x.weak_type`` tells a weak type.
+    """
+
+    __slots__ = ("_buffer", "_type")
+    _policy: ClassVar[Policy | None] = None
+    _namespace: ClassVar[Any] = None
+    __hash__ = None  # type: ignore[assignment]
+    __pandas_priority__ = 5000  # above DataFrame, so that its operators hand over to ours
+
+    _buffer: Any
+    _type: Any
+
+    def __new__(
+        cls,
+        obj: Any,
+        dtype: object = None,
+        *,
+        weak_type: bool = False,
+        policy: str | Policy | None = None,
+    ) -> PArray:
+        from promoarray.creation import asarray
+        from promoarray.namespaces import namespace
+
+        source = asarray if policy is None else namespace(policy).asarray
+        made: PArray = source(obj, dtype=dtype)
+        if not weak_type:
+            return made
+        weak = next(w for w in WEAK.values() if w.kind.category == made.dtype.kind.category)
+        return made._of(made._buffer, weak)
+
+    @classmethod
+    def _of(cls, buffer: Any, label: Any) -> Self:
+        """Label a buffer. The one door in; checks nothing."""
+        self = object.__new__(cls)
+        self._buffer = buffer
+        self._type = label
+        return self
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements; for a weakly typed array the one it is stored in."""
+        return _apply.concrete(self)
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the array counts for no more than a Python scalar in promotion (JAX)."""
+        return _apply.type_of(self._type).weak
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        shape: tuple[int, ...] = self._buffer.shape
+        return shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._buffer.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self._buffer.size)
+
+    @property
+    def device(self) -> str:
+        """Where the buffer lies."""
+        device: str = backend_of(self._buffer).device_of(self._buffer)
+        return device
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Self:
+        """Return the array on a device.
+
+        Raises
+        ------
+        ValueError
+            If the device is unknown here, or a stream is given where there are none.
+        """
+        backend = backend_of(self._buffer)
+        return self._of(backend.to_device(self._buffer, device, stream), self._type)
+
+    @property
+    def T(self) -> Self:
+        """The transpose of a matrix.
+
+        Raises
+        ------
+        ValueError
+            If the array has not two axes.
+        """
+        if self.ndim != 2:
+            raise ValueError(
+                f"x.T needs two axes, and x has {self.ndim}; write x.mT or pa.permute_dims"
+            )
+        return self._of(self._buffer.T, self._type)
+
+    @property
+    def mT(self) -> Self:
+        """The array with its last two axes swapped.
+
+        Raises
+        ------
+        ValueError
+            If the array has fewer than two axes.
+        """
+        if self.ndim < 2:
+            raise ValueError(f"x.mT needs two axes or more, and x has {self.ndim}")
+        return self._of(self._buffer.swapaxes(-1, -2), self._type)
+
+    # -- what becomes of it -----------------------------------------------------------------------
+
+    def astype(self, dtype: object, *, copy: bool = True) -> Self:
+        """Cast to a dtype; see ``promoarray.astype``."""
+        from promoarray.data_types import astype
+
+        return astype(self, dtype, copy=copy)
+
+    def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
+        """Return the values in another shape, given as a tuple or as integers."""
+        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        return self._of(backend_of(self._buffer).reshape(self._buffer, wanted, copy), self._type)
+
+    def item(self) -> bool | int | float | complex:
+        """The one element as a Python scalar.
+
+        Raises
+        ------
+        ValueError
+            If there is not exactly one.
+        """
+        if self.size != 1:
+            raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
+        value: bool | int | float | complex = self._decoded().item()
+        return value
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python scalars."""
+        return self._decoded().tolist()
+
+    def _decoded(self) -> Any:
+        backend = backend_of(self._buffer)
+        return backend.decoded(self._buffer, self.dtype)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("a 0-d array has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self.ndim:
+            raise TypeError("a 0-d array has no elements to iterate over; write x.item()")
+        return (self[i] for i in range(self.shape[0]))
+
+    def _single(self, what: str) -> Any:
+        if self.ndim:
+            raise TypeError(f"only a 0-d array becomes {what}; this one has shape {self.shape}")
+        return self.item()
+
+    def __bool__(self) -> bool:
+        return bool(self._single("a bool"))
+
+    def __int__(self) -> int:
+        return int(self._single("an int"))
+
+    def __float__(self) -> float:
+        return float(self._single("a float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._single("a complex"))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in (Kind.INT, Kind.UINT):
+            raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
+        return int(self._single("an index"))
+
+    # -- indexing ---------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Self:
+        return self._of(np.asarray(self._buffer[_key(key)]), self._type)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        _apply.assign(self, _key(key), value)
+
+    # -- protocols --------------------------------------------------------------------------------
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The namespace these arrays belong to: promoarray, or the one they are bound to.
+
+        Raises
+        ------
+        ValueError
+            If another version of the array API is asked for.
+        """
+        from promoarray.namespaces import namespace_of
+
+        return namespace_of(type(self), api_version)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The storage as a NumPy array; what NumPy does with it obeys no policy."""
+        return backend_of(self._buffer).to_numpy(self._buffer, dtype, copy)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
+        name = _OF_UFUNC.get(ufunc)
+        if name is None or method != "__call__" or kwargs:
+            spelled = f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}"
+            given = f" with {', '.join(kwargs)}" if kwargs else ""
+            raise TypeError(
+                f"{spelled}{given} would compute outside the policy. Write promoarray's own function, "
+                "or np.asarray(x) to leave the policy on purpose"
+            )
+        return _apply.apply(name, *inputs)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Export the buffer.
+
+        Raises
+        ------
+        BufferError
+            If DLPack, or NumPy's side of it, has no name for the dtype.
+        """
+        backend = backend_of(self._buffer)
+        return backend.dlpack(
+            self._buffer, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        device: tuple[Any, int] = self._buffer.__dlpack_device__()
+        return device
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        policy = self._policy.name if self._policy is not None else None
+        return _rebuild, (policy, self._buffer, _apply.type_of(self._type).code)
+
+    def __copy__(self) -> Self:
+        return self._of(self._buffer.copy(), self._type)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __repr__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+    # -- operators: forward, reflected, in place ---------------------------------------------------
+
+    __add__, __radd__, __iadd__ = _binary("add")
+    __sub__, __rsub__, __isub__ = _binary("subtract")
+    __mul__, __rmul__, __imul__ = _binary("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__, __imod__ = _binary("remainder")
+    __pow__, __rpow__, __ipow__ = _binary("pow")
+    __matmul__, __rmatmul__, __imatmul__ = _binary("matmul")
+    __and__, __rand__, __iand__ = _binary("bitwise_and")
+    __or__, __ror__, __ior__ = _binary("bitwise_or")
+    __xor__, __rxor__, __ixor__ = _binary("bitwise_xor")
+    __lshift__, __rlshift__, __ilshift__ = _binary("bitwise_left_shift")
+    __rshift__, __rrshift__, __irshift__ = _binary("bitwise_right_shift")
+    __eq__ = _binary("equal")[0]
+    __ne__ = _binary("not_equal")[0]
+    __lt__ = _binary("less")[0]
+    __le__ = _binary("less_equal")[0]
+    __gt__ = _binary("greater")[0]
+    __ge__ = _binary("greater_equal")[0]
+    __neg__ = _unary("negative")
+    __pos__ = _unary("positive")
+    __abs__ = _unary("abs")
+    __invert__ = _unary("bitwise_invert")

@@ -1,0 +1,385 @@
+"""Chapter "creation functions".
+
+What Python numbers become is the policy's business (``policy.defaults``): a float is float64 to
+NumPy, float32 to PyTorch. A dtype that is given, or that data already have, is kept, unless the
+policy never holds it (float64 in JAX without x64).
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from promoarray import _apply
+from promoarray import dtypes as dt
+from promoarray._refusal import promotion_error
+from promoarray.array import PArray
+from promoarray.backends import numpy as numpy_backend
+from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.policies.policy import INTEGERS, Refusal, bounds, out_of_range
+from promoarray.policies.registry import get_policy
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    copy: bool | None = None,
+) -> PArray:
+    """Make an array, or wrap one without copying.
+
+    Parameters
+    ----------
+    obj : array_like
+        A PArray, a NumPy array or scalar, an object with DLPack or ``__array__``, a Python scalar,
+        or nested sequences of scalars and 0-d arrays.
+    dtype : dtype_like, optional
+        By default that of ``obj``; of Python numbers what the policy makes of them.
+    device : str, optional
+    copy : bool, optional
+        True copies; None copies only where it must; False raises where it must.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    TypeError
+        If promoarray has no dtype for the data.
+    ValueError
+        If sequences are ragged, or ``copy=False`` and a copy is needed.
+    OverflowError
+        If an int does not fit ``dtype``.
+    """
+    wanted = None if dtype is None else _canonical(as_dtype(dtype))
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r} for new arrays; write device='cpu'")
+    source = _as_source(obj)
+    if source is None:
+        if copy is False:
+            raise ValueError("copy=False: Python numbers have to be copied into an array")
+        return _from_numbers(obj, wanted)
+    out = source if wanted is None else _cast(source, wanted)
+    if out.dtype is not (canonical := _canonical(out.dtype)):
+        out = _cast(out, canonical)
+    shared = out._buffer is source._buffer and np.may_share_memory(out._buffer, _raw(obj))
+    if copy is False and not shared:
+        raise ValueError(f"copy=False: {out.dtype} from {type(obj).__name__} needs a copy")
+    return out._of(out._buffer.copy(), out._type) if copy and shared else out
+
+
+def _raw(obj: Any) -> Any:
+    return obj._buffer if isinstance(obj, PArray) else obj
+
+
+def _as_source(obj: Any) -> PArray | None:
+    """Anything that is an array already; None for Python numbers and sequences."""
+    if isinstance(obj, PArray):
+        return obj
+    if isinstance(obj, (np.ndarray, np.generic)):
+        return _apply.wrap(obj)
+    if type(obj) in WEAK or isinstance(obj, (list, tuple, range)):
+        return None
+    if hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    if hasattr(obj, "__array__") or _has_buffer(obj):
+        return _apply.wrap(np.asarray(obj))
+    raise TypeError(
+        f"asarray takes numbers, sequences of them and arrays, not {type(obj).__name__}: {obj!r:.60}"
+    )
+
+
+def _has_buffer(obj: Any) -> bool:
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return not isinstance(obj, (bytes, bytearray)) or len(obj) == 0
+
+
+def _canonical(dtype: DType) -> DType:
+    return get_policy().canonical.get(dtype, dtype)
+
+
+def _cast(x: PArray, dtype: DType) -> PArray:
+    return x._of(numpy_backend.cast(x._buffer, _apply.concrete(x), dtype), dtype)
+
+
+def _from_numbers(obj: Any, dtype: DType | None) -> PArray:
+    leaves = list(_leaves(obj))
+    if any(type(leaf) not in WEAK for leaf in leaves):
+        return _from_arrays(obj, leaves, dtype)
+    weak = max(
+        (WEAK[type(leaf)] for leaf in leaves), key=lambda w: w.kind.category, default=dt.weak_float
+    )
+    policy = get_policy()
+    target = dtype or policy.strong(weak)
+    buffer = _filled(obj, leaves, target)
+    scalar = dtype is None and policy.weak_arrays and type(obj) in WEAK and weak is not dt.weak_bool
+    out = PArray._of(buffer, weak if scalar else target)
+    if dtype is None:
+        _apply.tell_made(weak, out)
+    return out
+
+
+def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
+    """Nested Python numbers as a buffer of a dtype, each rounded once."""
+    if target.kind in INTEGERS:
+        low, high = bounds(target)
+        for leaf in leaves:
+            if type(leaf) is int and not low <= leaf <= high:
+                raise out_of_range(leaf, target)
+    exact = (
+        target.kind in INTEGERS and target.bits >= 8 and all(type(x) in (int, bool) for x in leaves)
+    )
+    try:
+        if exact:
+            return np.array(obj, target.storage)
+        natural = np.array(obj, np.complex128 if any(type(x) is complex for x in leaves) else None)
+        if natural.dtype == object:
+            natural = natural.astype(np.float64)
+    except ValueError as error:
+        raise ValueError(f"the sequences are ragged: {error}") from None
+    source = numpy_backend.dtype_of(natural)
+    assert source is not None
+    return numpy_backend.cast(natural, source, target)
+
+
+def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
+    """Nested sequences with 0-d arrays among the numbers: their common dtype, or the one given."""
+    entered = [_apply.enter(leaf) for leaf in leaves]
+    for leaf, x in zip(leaves, entered, strict=True):
+        if x is NotImplemented:
+            kind = type(leaf).__name__
+            raise TypeError(f"asarray found a {kind} among the numbers: {leaf!r:.60}")
+    cls = _apply.array_class(tuple(entered))
+    policy = cls._policy or get_policy()
+    if dtype is None:
+        operands = tuple(_apply.describe(x, policy) for x in entered)
+        common = policy.result_type(operands)
+        if isinstance(common, Refusal):
+            raise promotion_error(policy, "stack", operands, common)
+        dtype = policy.strong(common)
+    flat = [
+        x if type(x) in WEAK else numpy_backend.cast(x._buffer, _apply.concrete(x), dtype)
+        for x in entered
+    ]
+    buffers = [_apply.fitted(policy, x, dtype) if type(x) in WEAK else x for x in flat]
+    return cls._of(np.stack(buffers).reshape((*_shape(obj), *buffers[0].shape)), dtype)
+
+
+def _leaves(obj: Any) -> Iterator[Any]:
+    if isinstance(obj, (list, tuple, range)):
+        for item in obj:
+            yield from _leaves(item)
+    else:
+        yield obj
+
+
+def _shape(obj: Any) -> tuple[int, ...]:
+    if not isinstance(obj, (list, tuple, range)):
+        return ()
+    inner = {_shape(item) for item in obj}
+    if len(inner) > 1:
+        raise ValueError("the sequences are ragged: rows of different lengths")
+    return (len(obj), *(inner.pop() if inner else ()))
+
+
+def _default(weak: DType, dtype: object) -> DType:
+    return _canonical(get_policy().strong(weak) if dtype is None else as_dtype(dtype))
+
+
+def _new(buffer: Any, weak: DType, dtype: object, device: str | None = None) -> PArray:
+    """Cast a wide buffer to the dtype given or to the policy's default."""
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r} for new arrays; write device='cpu'")
+    target, source = _default(weak, dtype), numpy_backend.dtype_of(buffer)
+    assert source is not None
+    out = PArray._of(numpy_backend.cast(buffer, source, target), target)
+    if dtype is None:
+        _apply.tell_made(weak, out)
+    return out
+
+
+def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of unset values; the default dtype is the policy's for floats."""
+    return _new(
+        np.empty(shape, _default(dt.weak_float, dtype).storage), dt.weak_float, dtype, device
+    )
+
+
+def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of zeros; the default dtype is the policy's for floats."""
+    return _new(
+        np.zeros(shape, _default(dt.weak_float, dtype).storage), dt.weak_float, dtype, device
+    )
+
+
+def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of ones; the default dtype is the policy's for floats."""
+    return _new(
+        np.ones(shape, _default(dt.weak_float, dtype).storage), dt.weak_float, dtype, device
+    )
+
+
+def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of one value.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    fill_value : Python scalar or 0-d array
+    dtype : dtype_like, optional
+        By default what ``asarray(fill_value)`` gives.
+    """
+    value = asarray(fill_value, dtype=dtype, device=device)
+    buffer = np.empty(shape, value.dtype.storage)
+    buffer[...] = value._buffer
+    return value._of(buffer, value._type)
+
+
+def arange(
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+) -> PArray:
+    """Return evenly spaced values ``start, start + step, …`` below ``stop``.
+
+    Integers if all arguments are; the default dtype is the policy's for that kind.
+    """
+    start, stop = (0, start) if stop is None else (start, stop)
+    weak = (
+        dt.weak_float
+        if builtins.any(isinstance(v, float) for v in (start, stop, step))
+        else dt.weak_int
+    )
+    return _new(np.arange(start, stop, step), weak, dtype, device)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    endpoint: bool = True,
+) -> PArray:
+    """Return ``num`` evenly spaced values from ``start`` to ``stop``."""
+    weak = (
+        dt.weak_complex
+        if isinstance(start, complex) or isinstance(stop, complex)
+        else dt.weak_float
+    )
+    return _new(np.linspace(start, stop, num, endpoint=endpoint), weak, dtype, device)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: object = None,
+    device: str | None = None,
+) -> PArray:
+    """Return a matrix with ones on its ``k``-th diagonal."""
+    return _new(np.eye(n_rows, n_cols, k=k), dt.weak_float, dtype, device)
+
+
+def _like(x: Any, dtype: object) -> tuple[PArray, DType]:
+    array = _apply.as_array(x, "a ..._like function")
+    return array, array.dtype if dtype is None else _canonical(as_dtype(dtype))
+
+
+def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of unset values, shaped as ``x`` and by default of its dtype."""
+    array, row = _like(x, dtype)
+    return array._of(np.empty(array.shape, row.storage), row)
+
+
+def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return zeros, shaped as ``x`` and by default of its dtype."""
+    array, row = _like(x, dtype)
+    return array._of(np.zeros(array.shape, row.storage), row)
+
+
+def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return ones, shaped as ``x`` and by default of its dtype."""
+    array, row = _like(x, dtype)
+    return array._of(np.ones(array.shape, row.storage), row)
+
+
+def full_like(
+    x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
+) -> PArray:
+    """Return one value, shaped as ``x`` and by default of its dtype."""
+    array, row = _like(x, dtype)
+    value = asarray(fill_value, dtype=row)
+    buffer = np.empty(array.shape, row.storage)
+    buffer[...] = value._buffer
+    return array._of(buffer, row)
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
+    """Return coordinate matrices of one-dimensional arrays of one dtype."""
+    entered = [_apply.as_array(x, "meshgrid") for x in arrays]
+    grids = np.meshgrid(*(x._buffer for x in entered), indexing=indexing)  # type: ignore[call-overload]
+    return tuple(
+        x._of(np.ascontiguousarray(g), x._type) for x, g in zip(entered, grids, strict=True)
+    )
+
+
+def tril(x: Any, /, *, k: int = 0) -> PArray:
+    """Return the lower triangle of matrices, zeros above the ``k``-th diagonal."""
+    array = _apply.as_array(x, "tril")
+    return array._of(np.tril(array._buffer, k=k), array._type)
+
+
+def triu(x: Any, /, *, k: int = 0) -> PArray:
+    """Return the upper triangle of matrices, zeros below the ``k``-th diagonal."""
+    array = _apply.as_array(x, "triu")
+    return array._of(np.triu(array._buffer, k=k), array._type)
+
+
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> PArray:
+    """Wrap the memory of an array of another library.
+
+    Raises
+    ------
+    BufferError
+        If DLPack, or NumPy's side of it, has no name for the dtype.
+    """
+    if isinstance(x, PArray):
+        return x._of(x._buffer.copy(), x._type) if copy else x
+    return _apply.wrap(np.from_dlpack(x, device=device, copy=copy))  # type: ignore[arg-type]

@@ -1,0 +1,206 @@
+"""Chapter "data type functions": casts, limits, and questions about promotion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from promoarray import _apply
+from promoarray import dtypes as dt
+from promoarray._refusal import promotion_error
+from promoarray.array import PArray
+from promoarray.backends import backend_of
+from promoarray.dtypes import WEAK, DType, Format, as_dtype, isdtype
+from promoarray.policies.policy import INTEGERS, Operand, Refusal, bounds
+from promoarray.policies.registry import get_policy
+
+__all__ = [
+    "astype",
+    "can_cast",
+    "finfo",
+    "iinfo",
+    "isdtype",
+    "promote_types",
+    "result_type",
+]
+
+
+def astype(x: Any, dtype: object, /, *, copy: bool = True, device: str | None = None) -> Any:
+    """Cast an array to a dtype.
+
+    Parameters
+    ----------
+    x : array of any shape
+    dtype : dtype_like
+    copy : bool
+        False shares the memory where nothing has to change.
+    device : str, optional
+
+    Returns
+    -------
+    PArray
+        Of the same shape. Floats are rounded once, to nearest, ties to even.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is no array or ``dtype`` names none.
+    """
+    target = as_dtype(dtype)
+    array = _apply.as_array(x, "astype")
+    policy = array._policy or get_policy()
+    target = policy.canonical.get(target, target)
+    backend, source = backend_of(array._buffer), _apply.concrete(array)
+    buffer = backend.cast(array._buffer, source, target)
+    if buffer is array._buffer and copy:
+        buffer = buffer.copy()
+    out = array._of(buffer, target)
+    return out if device is None else out.to_device(device)
+
+
+def _operand(x: Any) -> Operand:
+    """What ``result_type`` is asked about: an array, a Python scalar, or a dtype alone."""
+    if type(x) in WEAK or isinstance(x, (PArray, np.ndarray, np.generic)):
+        return _apply.describe(_apply.enter(x), get_policy())
+    return Operand(as_dtype(x))
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """Return the dtype that operands have in common under the policy in force.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : array, Python scalar or dtype_like
+        0-d arrays and Python scalars count as the policy says.
+
+    Returns
+    -------
+    DType
+        Concrete: a weakly typed result is given as the dtype it is stored in.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no common dtype for them.
+    """
+    if not arrays_and_dtypes:
+        raise TypeError("result_type needs at least one array, scalar or dtype")
+    policy = get_policy()
+    operands = tuple(_operand(x) for x in arrays_and_dtypes)
+    common = policy.result_type(operands)
+    if isinstance(common, Refusal):
+        raise promotion_error(policy, "result_type", operands, common)
+    return policy.strong(common)
+
+
+def promote_types(type1: object, type2: object, /) -> DType:
+    """Return the common dtype of two dtypes under the policy in force.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has none for them.
+    """
+    policy, operands = get_policy(), (Operand(as_dtype(type1)), Operand(as_dtype(type2)))
+    common = policy.promote(operands[0].type, operands[1].type)
+    if common is None:
+        raise promotion_error(policy, "promote_types", operands, Refusal(policy.refusal))
+    return policy.strong(common)
+
+
+def can_cast(from_: Any, to: object, /) -> bool:
+    """Return whether the policy in force calls a cast allowed.
+
+    Parameters
+    ----------
+    from_ : array or dtype_like
+    to : dtype_like
+
+    Notes
+    -----
+    Frameworks mean different things by it: NumPy and the array API that no value is lost, PyTorch
+    that no kind is lost, aclnn 互转换关系 that a computed dtype may be written to an ``out`` of
+    another. The policy's sources say which.
+    """
+    source = _apply.concrete(_apply.enter(from_)) if isinstance(from_, PArray) else as_dtype(from_)
+    return get_policy().can_cast(source, as_dtype(to))
+
+
+@dataclass(frozen=True, slots=True)
+class finfo_object:
+    """The limits of a float dtype, as Python floats."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class iinfo_object:
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+_PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
+
+
+def finfo(type: Any, /) -> finfo_object:
+    """Return the limits of a float dtype, or of the parts of a complex one.
+
+    Parameters
+    ----------
+    type : array or dtype_like
+
+    Returns
+    -------
+    finfo_object
+        With ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` as Python numbers and the real
+        ``dtype``. ``min`` is 2**-127 for float8_e8m0fnu, which has no sign.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is no float.
+    """
+    row = type.dtype if isinstance(type, PArray) else as_dtype(type)
+    row = _PARTS.get(row, row)
+    if row.format is None:
+        raise TypeError(f"finfo is about float dtypes, and {row.name} is none; write pa.iinfo")
+    layout = row.format
+    largest = value_of(layout, layout.largest)
+    normal = 2.0 ** (1 - layout.bias) if layout.mantissa else 2.0**-layout.bias
+    lowest = -largest if layout.signed else value_of(layout, 0)
+    return finfo_object(row.bits, 2.0**-layout.mantissa, largest, lowest, normal, row)
+
+
+def value_of(layout: Format, code: int) -> float:
+    """The value of a finite, positive code of a float format."""
+    exponent, mantissa = code >> layout.mantissa, code & ((1 << layout.mantissa) - 1)
+    if not layout.mantissa:  # e8m0 is a bare power of two, without subnormals
+        return 2.0 ** (exponent - layout.bias)
+    hidden = (1 << layout.mantissa) if exponent else 0
+    return (hidden + mantissa) * 2.0 ** (max(exponent, 1) - layout.bias - layout.mantissa)
+
+
+def iinfo(type: Any, /) -> iinfo_object:
+    """Return the limits of an integer dtype.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is no integer.
+    """
+    row = type.dtype if isinstance(type, PArray) else as_dtype(type)
+    if row.kind not in INTEGERS:
+        raise TypeError(f"iinfo is about integer dtypes, and {row.name} is none; write pa.finfo")
+    low, high = bounds(row)
+    return iinfo_object(row.bits, high, low, row)

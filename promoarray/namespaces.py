@@ -1,0 +1,128 @@
+"""Namespaces bound to one policy, and the arrays that stay in them.
+
+Arrays of a bound namespace are of a class of their own that names the policy, so the binding needs
+no slot and nothing is looked up where it does not apply.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from promoarray.array import PArray
+from promoarray.policies.policy import Policy
+from promoarray.policies.registry import as_policy
+from promoarray.policies.registry import policy as in_force
+
+API_VERSION = "2025.12"
+
+
+class Namespace:
+    """The functions of promoarray under one policy, whatever the policy in force is.
+
+    Made by ``promoarray.namespace``. There is one object a policy; it hashes, and its ``__name__``
+    is ``promoarray.<policy>``, because array-api-compat tells namespaces apart by name.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.__name__ = f"promoarray.{policy.name}"
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(_promoarray(), name)
+        if name in _UNBOUND or name.startswith("_"):
+            return value
+        if isinstance(value, type) and issubclass(value, PArray):
+            return array_type(self.policy)
+        bound = self._bind(value) if callable(value) and not isinstance(value, type) else value
+        self.__dict__[name] = bound  # so that the next look-up is direct
+        return bound
+
+    def _bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        cls, policy = array_type(self.policy), self.policy
+
+        @functools.wraps(function)
+        def under_policy(*args: Any, **kwargs: Any) -> Any:
+            with in_force(policy):
+                return _bound(function(*args, **kwargs), cls)
+
+        return under_policy
+
+    def __dir__(self) -> list[str]:
+        return dir(_promoarray())
+
+    def __repr__(self) -> str:
+        return f"<namespace {self.__name__}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return namespace, (self.policy.name,)
+
+
+# What speaks of policies rather than of arrays means the same in every namespace.
+_UNBOUND = frozenset(
+    {
+        "set_policy",
+        "get_policy",
+        "policy",
+        "list_policies",
+        "namespace",
+        "shadow",
+        "trace",
+        "explain",
+    }
+)
+
+
+def _promoarray() -> Any:
+    return sys.modules["promoarray"]
+
+
+def _bound(value: Any, cls: type[PArray]) -> Any:
+    if type(value) is PArray:
+        return cls._of(value._buffer, value._type)
+    if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+        return type(value)(_bound(v, cls) for v in value)
+    return value
+
+
+def namespace(policy: str | Policy) -> Any:
+    """Return the array-API namespace bound to a policy.
+
+    Parameters
+    ----------
+    policy : str or Policy
+
+    Returns
+    -------
+    Namespace
+        With every function and constant of ``promoarray``; its arrays stay bound to the policy.
+        Arrays of two bound namespaces do not mix.
+
+    Raises
+    ------
+    UnknownPolicyError
+        If there is no policy of that name.
+    """
+    return _namespace(as_policy(policy))
+
+
+@cache
+def _namespace(policy: Policy) -> Namespace:
+    return Namespace(policy)
+
+
+@cache
+def array_type(policy: Policy) -> type[PArray]:
+    """Return the class of the arrays bound to a policy."""
+    body = {"__slots__": (), "_policy": policy, "__module__": "promoarray", "__hash__": None}
+    return type("PArray", (PArray,), body)
+
+
+def namespace_of(cls: type[PArray], api_version: str | None) -> Any:
+    """Answer ``x.__array_namespace__``."""
+    if api_version not in (None, API_VERSION, "2024.12", "2023.12", "2022.12", "2021.12"):
+        raise ValueError(f"promoarray implements the array API {API_VERSION}, not {api_version!r}")
+    return _promoarray() if cls._policy is None else _namespace(cls._policy)
