@@ -83,7 +83,8 @@ class Cell:
         return self.recorded != "?" and self.recorded.lstrip("?") != self.ours
 
     def __str__(self) -> str:
-        return f"{self.section}: {self.row} {self.column} -> recorded {self.recorded}, ours {self.ours}"
+        said = f"recorded {self.recorded}, ours {self.ours}"
+        return f"{self.section}: {self.row} {self.column} -> {said}"
 
 
 def compare(golden: str) -> list[Cell]:
@@ -103,7 +104,7 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
     kind, _, name = section.partition("/")
     name = NAMES.get(name, name)
     if kind in ("unary", "reduce"):
-        return _code(policy.plan(column, (Operand(BY_CODE[row]),)))
+        return _code(policy.plan(column, (Operand(BY_CODE[row]),), function=True))
     if kind == "clip":
         bound = _operand(policy, column)
         return _code(policy.plan("clip", (_operand(policy, row), bound, bound)))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 100
 """Columns for prose where there is no terminal to ask."""
 
+UNBOUNDED = 10_000
+
 
 def console(file: IO[str] | None = None) -> Console:
     """Return a console: coloured in a terminal, without any escape codes elsewhere."""
@@ -32,12 +34,14 @@ def console(file: IO[str] | None = None) -> Console:
 
 
 def show(renderable: Any, file: IO[str] | None = None) -> None:
-    """Print something rich can render, as wide as it needs."""
+    """Print a table as wide as it needs: a terminal may fold its lines, but no cell is cut."""
     from rich.measure import Measurement
 
     target = console(file)
-    wanted = Measurement.get(target, target.options, renderable).maximum
-    target.print(renderable, width=max(wanted, 1), crop=False, overflow="ignore", no_wrap=False)
+    unbounded = target.options.update(width=UNBOUNDED)
+    wanted = Measurement.get(target, unbounded, renderable).maximum
+    target.width = max(target.width, wanted)
+    target.print(renderable)
 
 
 def plain(renderable: Any) -> str:

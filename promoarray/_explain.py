@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,19 +18,10 @@ from promoarray._losses import loss
 from promoarray.array import PArray
 from promoarray.backends import numpy as numpy_backend
 from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType, as_dtype
-from promoarray.operations import operation
+from promoarray.operations import Family, operation
 from promoarray.policies.changing import ChangedEnter, ChangedOperation
-from promoarray.policies.policy import (
-    INTEGERS,
-    By,
-    Enter,
-    Operand,
-    OperationRule,
-    Plan,
-    Policy,
-    Rank,
-    Refusal,
-)
+from promoarray.policies.plans import INTEGERS, By, Enter, Operand, OperationRule, Rank, Refusal
+from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy, families, get_policy
 from promoarray.policies.rules import Rule, fold
 
@@ -89,13 +81,14 @@ def _asked(entered: tuple[Any, ...]) -> Policy:
 class _Case:
     """One operation on its operands under one policy."""
 
-    def __init__(self, name: str, entered: tuple[Any, ...], policy: Policy) -> None:
+    def __init__(
+        self, name: str, entered: tuple[Any, ...], policy: Policy, *, supposed: bool = False
+    ) -> None:
         self.name = name
         self.entered = entered
         self.policy = policy
-        self.seen = tuple(
-            x if isinstance(x, Operand) else _apply.describe(x, policy) for x in entered
-        )
+        self.supposed = supposed  # whether the arrays were made under another policy
+        self.seen = tuple(map(self.described, entered))
         self.plan = policy.plan(name, self.seen)
 
     def explanation(self) -> Explanation:
@@ -116,9 +109,18 @@ class _Case:
 
     # -- what is asked ----------------------------------------------------------------------------
 
+    def described(self, x: Any) -> Operand:
+        """What the policy sees; arrays it would have made itself are of dtypes that it holds."""
+        operand = x if isinstance(x, Operand) else _apply.describe(x, self.policy)
+        if not self.supposed and not isinstance(x, Operand):
+            return operand
+        return replace(operand, type=self.policy.canonical.get(operand.type, operand.type))
+
     def shown(self, index: int) -> str:
         """An operand as it stands in the expression."""
         x, seen = self.entered[index], self.seen[index]
+        if isinstance(x, Operand):
+            return str(x)
         if type(x) in WEAK:
             return repr(x)
         if isinstance(x, PArray) and x.weak_type:
@@ -130,7 +132,7 @@ class _Case:
         x = self.entered[index]
         if type(x) in WEAK:
             return WEAK[type(x)], f"Python {type(x).__name__} {x!r}"
-        dtype = x.type if isinstance(x, Operand) else _apply.concrete(x)
+        dtype = self.seen[index].type if isinstance(x, Operand) else _apply.concrete(x)
         return dtype, dtype.name
 
     def expression(self) -> str:
@@ -182,6 +184,11 @@ class _Case:
 
     def steps(self) -> Iterator[str]:
         """The rule in words: entering, promoting, the operation's own rule, the result."""
+        if self.policy.principle:
+            yield self.policy.principle
+        for x, seen in zip(self.entered, self.seen, strict=True):
+            if isinstance(x, Operand) and x.type is not seen.type:
+                yield f"{self.policy.title} holds {x.type.name} as {seen.type.name}"
         operands, rule = self.by_value(), _below_changes(self.policy.rule(self.name))
         if operands != self.seen:
             types = ", ".join(f"x{i + 1} as {o.type.name}" for i, o in enumerate(operands))
@@ -223,7 +230,10 @@ class _Case:
         if entered != types and _doc(enter):
             yield f"enter: {_doc(enter)}"
         if isinstance(entered, Refusal):
-            return
+            arrays = all(o.rank is Rank.ARRAY for o in operands)
+            if entered.reason != self.policy.refusal or not arrays:
+                return
+            entered = types
         pairwise = fold(promote, types)
         if len(entered) == len(types):
             types = entered
@@ -242,9 +252,9 @@ class _Case:
         path = getattr(promote, "path", None)
         if path is not None:
             return str(path(a, b))
-        common = promote(a, b)
-        here = f"the rule, row {a.code}, column {b.code}: {common.code if common else '-'}"
-        return f"{_doc(promote)} {here}".strip()
+        common, said = promote(a, b), _doc(promote).rstrip(".")
+        cell = f"row {a.code}, column {b.code}: {common.code if common else '-'}"
+        return f"{said}; {cell}" if said else cell
 
     def ending(self) -> Iterator[str]:
         """What is computed in, and what comes out."""
@@ -255,14 +265,15 @@ class _Case:
         if reason:
             yield f"raises {reason}"
             return
-        for index, x in enumerate(self.entered):
-            if self.compares_exactly(index):
-                yield f"{x} lies beyond {self.plan.compute.name}: the numbers themselves are compared"
         result, compute = self.policy.strong(self.plan.result), self.plan.compute
-        if compute is not result and result is not dt.bool:
+        beyond = [x for i, x in enumerate(self.entered) if self.compares_exactly(i)]
+        if beyond:
+            yield f"{beyond[0]} lies beyond {compute.name}: the numbers themselves are compared"
+        elif compute is not result and result is not dt.bool:
             yield f"computed in {compute.name}, rounded once to {result.name}"
         elif compute is not result:
-            yield f"compared in {compute.name}" if compute is not dt.bool else "computed in bool"
+            compares = operation(self.name).family in (Family.EQUALITY, Family.ORDER)
+            yield f"{'compared' if compares else 'computed'} in {compute.name}"
         weak = " (weak: it counts for no more than a Python scalar)" * self.plan.result.weak
         yield f"result: {result.name}{weak}"
 
@@ -291,10 +302,12 @@ class _Case:
         plan = self.policy.plan(self.name, self.seen, function=True)
         if plan == self.plan:
             return ""
-        does = f"refuses: {plan.reason}" if isinstance(plan, Refusal) else (
-            f"gives {self.policy.strong(plan.result).name}"
+        does = (
+            f"refuses: {plan.reason}"
+            if isinstance(plan, Refusal)
+            else (f"gives {self.policy.strong(plan.result).name}")
         )
-        return f"{self.policy.title}'s own function {does}; promoarray follows the operator"
+        return f"the framework's own function {does}; promoarray follows the operator"
 
     def concerns(self, note: str) -> bool:
         """Whether a note of the policy is about this case.
@@ -303,7 +316,10 @@ class _Case:
         the arrays', any other one always.
         """
         ranks = {o.rank for o in self.seen}
-        about = {Rank.SCALAR: re.search(r"\bscalars?\b|\bPython ints?\b", note), Rank.ZERO_D: "0-d" in note}
+        about = {
+            Rank.SCALAR: re.search(r"\bscalars?\b|\bPython ints?\b", note),
+            Rank.ZERO_D: "0-d" in note,
+        }
         if any(about.values()):
             return any(about.get(rank) for rank in ranks)
         words = set(re.findall(r"\w+", note))
@@ -316,10 +332,9 @@ class _Case:
         """Every family's answer, and those of its editions that give another."""
         for names in families().values():
             answers = [self.asking(name) for name in names]
-            groups: dict[tuple[str | None, bool], list[Answer]] = {}
-            first = answers[0]
+            groups: dict[tuple[Any, ...], list[Answer]] = {}
             for answer in answers:
-                if answer is first or _key(answer) != _key(first):
+                if answer is answers[0] or _key(answer)[:2] != _key(answers[0])[:2]:
                     groups.setdefault(_key(answer), []).append(answer)
             for group in groups.values():
                 who = tuple(a.policies[0] for a in group if a.policies[0] != self.policy.name)
@@ -327,11 +342,12 @@ class _Case:
                     yield Answer(who, group[0].dtype, group[0].weak, group[0].reason)
 
     def asking(self, name: str) -> Answer:
-        return _Case(self.name, self.entered, as_policy(name)).answer()
+        return _Case(self.name, self.entered, as_policy(name), supposed=True).answer()
 
 
-def _key(answer: Answer) -> tuple[str | None, bool]:
-    return answer.dtype, answer.weak
+def _key(answer: Answer) -> tuple[str | None, bool, str]:
+    """What makes two answers the same: dtype and reason, whatever edition the reason names."""
+    return answer.dtype, answer.weak, re.sub(r"\d+", "", answer.reason)
 
 
 def _below_changes(rule: OperationRule) -> OperationRule:
@@ -344,11 +360,10 @@ def _doc(step: Any) -> str:
     """The first sentence of what a step says of itself; nothing for the step that does nothing."""
     while isinstance(step, ChangedEnter):
         step = step.base
+    step = inspect.unwrap(step)
     if not inspect.isfunction(step):
-        step = type(step)
-        if step.__module__ == "functools":
-            return ""
-    doc = inspect.getdoc(step) or ""
+        step = type(step).__dict__.get("__call__")
+    doc = inspect.cleandoc(step.__doc__ or "") if inspect.isfunction(step) else ""
     return doc.partition("\n")[0].replace("``", "")
 
 

@@ -198,7 +198,9 @@ class Explanation:
     def _repr_html_(self) -> str:
         parts = [(heading, "\n".join(lines)) for heading, lines in self.sections()]
         body = html_table(("", ""), parts).replace("\n", "<br>")
-        others = html_table(("policy", "result", "why"), [(a.who, a.what, a.reason) for a in self.others])
+        others = html_table(
+            ("policy", "result", "why"), [(a.who, a.what, a.reason) for a in self.others]
+        )
         return f"<div><b>{escape(self.headline)}</b>{body}<b>elsewhere</b>{others}</div>"
 
 

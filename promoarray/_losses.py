@@ -6,7 +6,8 @@ import math
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Format, Kind
-from promoarray.policies.policy import INTEGERS, bounds
+from promoarray.policies.plans import INTEGERS
+from promoarray.policies.scalars import bounds
 
 _PART = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
 
@@ -58,7 +59,9 @@ def _to_float(source: DType, target: DType) -> str:
     if low < 0 and not layout.signed:
         lost.append("there is no sign")
     if max(high, -low) > whole:
-        lost.append(f"keeps integers up to {_exact(min(whole, int(reach)))}, larger ones are rounded")
+        lost.append(
+            f"keeps integers up to {_exact(min(whole, int(reach)))}, larger ones are rounded"
+        )
     if max(high, -low) > reach:
         lost.append(f"magnitudes above {reach:g} overflow")
     return ", ".join(lost)

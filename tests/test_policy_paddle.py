@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import promoarray as pa
 from promoarray import dtypes as dt
+from promoarray import extras
 from promoarray.dtypes import BY_CODE, WEAK, DType
 from promoarray.operations import OPERATIONS
 from promoarray.policies import Operand, Rank, Refusal, as_policy
@@ -162,3 +165,30 @@ def test_refusal_quotes_the_document() -> None:
     refused = DOCUMENT.plan("multiply", (tensor("i64"), tensor("f32")))
     assert isinstance(refused, Refusal)
     assert "Tensor-to-Tensor" in refused.reason
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_losses_promote_floats(reduction: str) -> None:
+    x, target = [1.0, 2.0], [1.5, 5.0]
+    with pa.policy("paddle"):
+        a, b = pa.asarray(x, dtype=pa.float16), pa.asarray(target, dtype=pa.float32)
+        losses = {
+            "l1_loss": [0.5, 3.0],
+            "mse_loss": [0.25, 9.0],
+            "huber_loss": [0.125, 2.5],
+            "poisson_nll_loss": [np.exp(1.0) - 1.5, np.exp(2.0) - 10.0],
+        }
+        for name, each in losses.items():
+            loss = getattr(extras, name)(a, b, reduction=reduction)
+            expected = {"mean": np.mean, "sum": np.sum, "none": np.asarray}[reduction](each)
+            assert loss.dtype is pa.float32
+            np.testing.assert_allclose(np.asarray(loss), expected, rtol=1e-6)
+
+
+def test_losses_refuse_what_the_policy_refuses() -> None:
+    with pa.policy("paddle"):
+        x, target = pa.asarray([1.0]), pa.asarray([1])
+        with pytest.raises(pa.PromotionError, match="Tensor-to-Tensor"):
+            extras.mse_loss(x, target)
+        with pytest.raises(ValueError, match="no reduction 'max'"):
+            extras.mse_loss(x, x, reduction="max")

@@ -1,6 +1,7 @@
 """Policies: every framework's rules, one module each, and what they are written in."""
 
-from promoarray.policies.policy import Operand, Plan, Policy, Rank, Refusal, Source
+from promoarray.policies.plans import Operand, Plan, Rank, Refusal
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.registry import (
     as_policy,
     get_policy,

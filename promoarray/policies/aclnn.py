@@ -21,11 +21,10 @@ from functools import partial
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INEXACT,
     INTEGERS,
-    NARROW,
     NUMBERS,
     REALS,
     By,
@@ -33,15 +32,13 @@ from promoarray.policies.policy import (
     Operand,
     OperationRule,
     Plan,
-    Policy,
     Rank,
     Refusal,
-    Scalars,
-    Source,
     to_bool,
-    wrap,
 )
+from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import Rule, Table, fold
+from promoarray.policies.scalars import Scalars, wrap
 from promoarray.policies.steps import always, component, exact_to, members
 
 # The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.
@@ -209,6 +206,11 @@ _DIFFERS = (
 V8_0 = Policy(
     name="aclnn@8.0",
     title="Ascend aclnn, CANN 8.0",
+    principle=(
+        "The mutual derivation table of the page; a Python scalar with a float tensor becomes "
+        "its dtype, and else an int64, float32 or complex64 of the table where its kind is "
+        "higher."
+    ),
     promote=promote_8_0,
     dtypes=DTYPES,
     operations=OPERATIONS,
@@ -233,6 +235,10 @@ _AS_TORCH = entering(promote_8_5, on_950, on_950)
 V8_5 = V8_0.derive(
     "aclnn@8.5",
     title="Ascend aclnn, CANN 8.5",
+    principle=(
+        "The mutual derivation table as later documented, which is PyTorch's but for bfloat16 "
+        "with complex32; Python scalars count only by their kind."
+    ),
     promote=promote_8_5,
     operations=OPERATIONS
     | {

@@ -12,22 +12,19 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import STANDARD, DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INEXACT,
     INTEGERS,
     NUMBERS,
     REALS,
-    WIDE,
     By,
     OperationRule,
-    Policy,
-    Scalars,
-    Source,
-    in_range,
     to_bool,
 )
+from promoarray.policies.policy import WIDE, Policy, Source
 from promoarray.policies.rules import Lattice
+from promoarray.policies.scalars import Scalars, in_range
 from promoarray.policies.steps import always, component, members
 
 # "Type promotion diagram": the dashed lines, which lead out of Python scalars, are `promote` below.
@@ -114,6 +111,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.LOSS: _real_floating,
     Family.FLOAT_UNARY: _floating,
     Family.SIGN: _numeric,
+    "abs": By(admit=NUMBERS, result=component),
     Family.ROUND: _real,
     "round": _numeric,
     Family.TEST: By(admit=NUMBERS, result=to_bool),
@@ -136,6 +134,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 ARRAY_API = Policy(
     name="array_api",
     title="the array API standard",
+    principle="The standard's tables, within one kind; what it leaves undefined is refused.",
     promote=promote,
     dtypes=STANDARD,
     operations=OPERATIONS,

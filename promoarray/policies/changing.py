@@ -1,4 +1,4 @@
-"""Cells changed in a policy that exists: ``Policy.derive("mine", {("int64", "bfloat16"): "float32"})``.
+"""Cells changed in a policy that exists, as ``Policy.derive`` does.
 
 Policies enter and promote in ways of their own, and some operations in ways of theirs. So the
 change comes before all of them: operands of a changed pair are settled to the cell's dtype, and the
@@ -13,15 +13,8 @@ from functools import cache
 from itertools import combinations
 
 from promoarray.dtypes import DType
-from promoarray.policies.policy import (
-    Enter,
-    Operand,
-    OperationRule,
-    Plan,
-    Policy,
-    Rank,
-    Refusal,
-)
+from promoarray.policies.plans import Enter, Operand, OperationRule, Plan, Rank, Refusal
+from promoarray.policies.policy import Policy
 from promoarray.policies.reading import Cells, read_cells
 from promoarray.policies.rules import Rule
 

@@ -3,182 +3,25 @@
 The dtypes are few, so every case is tried: a pass is a proof. Of the failures the smallest is
 shown: without Python scalars if possible, then of the fewest and narrowest dtypes.
 
-The *order* is the rule's own: ``a`` lies below ``b`` if ``a`` with ``b``, either way about, is ``b``.
+The *order* is the rule's own: ``a`` lies below ``b`` if ``a`` with ``b``, either way about, is
+``b``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray._console import html_table, text
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS
-from promoarray.policies.policy import Operand, Plan, Policy
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from promoarray.policies.findings import Answers, Finding, Report
+from promoarray.policies.plans import Operand, Plan
+from promoarray.policies.policy import Policy
 
 WEAK = (dt.weak_bool, dt.weak_int, dt.weak_float, dt.weak_complex)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One property, proved or refuted.
-
-    Attributes
-    ----------
-    name : str
-    holds : bool
-    says : str
-        The property in words, or its smallest counter-example.
-    example : tuple of DType
-        The dtypes of the counter-example; empty if the property holds.
-    failures, cases : int
-    """
-
-    name: str
-    holds: bool
-    says: str
-    example: tuple[DType, ...] = ()
-    failures: int = 0
-    cases: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """The finding as JSON has it, dtypes by code."""
-        return {
-            "property": self.name,
-            "holds": self.holds,
-            "says": self.says,
-            "counter_example": [d.code for d in self.example],
-            "failures": self.failures,
-            "cases": self.cases,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """How an operation's rule answers pairs of arrays.
-
-    Attributes
-    ----------
-    name : str
-    answered, cases : int
-        Pairs that have a result, of all pairs.
-    apart : tuple of DType
-        A pair whose result depends on its order; empty if there is none.
-    """
-
-    name: str
-    answered: int
-    cases: int
-    apart: tuple[DType, ...] = ()
-
-    @property
-    def total(self) -> bool:
-        """Whether every pair has a result."""
-        return self.answered == self.cases
-
-    @property
-    def commutative(self) -> bool:
-        """Whether no result's dtype depends on the order of the operands."""
-        return not self.apart
-
-    def to_dict(self) -> dict[str, Any]:
-        """The answers as JSON has them."""
-        return {
-            "operation": self.name,
-            "total": self.total,
-            "commutative": self.commutative,
-            "answered": self.answered,
-            "cases": self.cases,
-            "counter_example": [d.code for d in self.apart],
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class Report:
-    """What ``Policy.check`` found. True if every property holds.
-
-    Attributes
-    ----------
-    policy : str
-    dtypes : tuple of DType
-        What was tried, weak types last.
-    findings : tuple of Finding
-    operations : tuple of Answers
-    """
-
-    policy: str
-    dtypes: tuple[DType, ...]
-    findings: tuple[Finding, ...]
-    operations: tuple[Answers, ...] = ()
-
-    def __bool__(self) -> bool:
-        return all(finding.holds for finding in self.findings)
-
-    def __getitem__(self, name: str) -> Finding:
-        return next(f for f in self.findings if f.name == _property(name))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it."""
-        return {
-            "policy": self.policy,
-            "holds": bool(self),
-            "dtypes": [d.code for d in self.dtypes],
-            "properties": [finding.to_dict() for finding in self.findings],
-            "operations": [answers.to_dict() for answers in self.operations],
-        }
-
-    def __rich__(self) -> RenderableType:
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(title=f"{self.policy}, {len(self.dtypes)} dtypes", title_justify="left")
-        table.add_column("property", no_wrap=True)
-        table.add_column("holds", no_wrap=True)
-        table.add_column("proof or smallest counter-example")
-        table.add_column("failures", justify="right", no_wrap=True)
-        for f in self.findings:
-            holds = Text("yes", "green") if f.holds else Text("no", "red")
-            table.add_row(f.name, holds, Text(f.says), f"{f.failures} of {f.cases}")
-        return Group(table, *(Text(line) for line in self._about_operations()))
-
-    def _about_operations(self) -> list[str]:
-        if not self.operations:
-            return []
-        counts: dict[int, list[str]] = {}
-        for a in self.operations:
-            counts.setdefault(a.answered, []).append(a.name)
-        cases = self.operations[0].cases
-        lines = [
-            f"{n} of {cases} pairs of arrays have a result in {', '.join(counts[n])}."
-            for n in sorted(counts, reverse=True)
-        ]
-        apart = [
-            f"{a.name} ({', '.join(d.code for d in a.apart)})" for a in self.operations if a.apart
-        ]
-        return [
-            *lines,
-            f"The order of the operands decides the dtype in {', '.join(apart) or 'none'}.",
-        ]
-
-    def __repr__(self) -> str:
-        return text(self)
-
-    def _repr_html_(self) -> str:
-        rows = (
-            (f.name, "yes" if f.holds else "no", f.says, f"{f.failures} of {f.cases}")
-            for f in self.findings
-        )
-        header = ("property", "holds", "proof or smallest counter-example", "failures")
-        lines = "".join(f"<p>{line}</p>" for line in self._about_operations())
-        return f"<b>{self.policy}</b>{html_table(header, rows)}{lines}"
 
 
 class Failure(NamedTuple):
@@ -219,7 +62,7 @@ class Checked:
         return self.join[a, b] if (a, b) in self.join else self._join(a, b)
 
     def size(self, failure: Failure) -> tuple[int, ...]:
-        """How much a reader must take in: scalars, then distinct dtypes, bits, place in the table."""
+        """How much a reader must take in: scalars, distinct dtypes, bits, places in the table."""
         example = failure.example
         bits = sum(d.bits for d in example)
         places = (self.dtypes.index(d) for d in example)
@@ -251,12 +94,12 @@ class Checked:
             ab, bc = self.join[a, b], self.join[b, c]
             left, right = self.fold(ab, c), self.fold(a, bc)
             if left is not right:
-                yield Failure(
-                    (a, b, c),
-                    f"({a.code} with {b.code}) with {c.code} is {code(ab)} with {c.code}: {code(left)}; "
-                    f"{a.code} with ({b.code} with {c.code}) is {a.code} with {code(bc)}: {code(right)}",
-                    refusal=left is None or right is None,
+                x, y, z = a.code, b.code, c.code
+                says = (
+                    f"({x} with {y}) with {z} is {code(ab)} with {z}: {code(left)}; "
+                    f"{x} with ({y} with {z}) is {x} with {code(bc)}: {code(right)}"
                 )
+                yield Failure((a, b, c), says, refusal=left is None or right is None)
 
     def restless(self) -> Iterable[Failure]:
         """Dtypes that change when they meet themselves."""
@@ -273,17 +116,17 @@ class Checked:
                     (self.join[c, a], self.join[c, b]),
                 ):
                     if low and high and not self._is_below(low, high):
-                        yield Failure(
-                            (a, b, c),
-                            f"{a.code} lies below {b.code}, but with {c.code} they are {low.code} and "
-                            f"{high.code}, and {low.code} does not lie below {high.code}",
+                        says = (
+                            f"{a.code} lies below {b.code}, but with {c.code} they are "
+                            f"{low.code} and {high.code}, and {low.code} is not below {high.code}"
                         )
+                        yield Failure((a, b, c), says)
 
     def _is_below(self, a: DType, b: DType) -> bool:
         return a is b or (self.fold(a, b) is b and self.fold(b, a) is b)
 
     def losing(self) -> Iterable[Failure]:
-        """Pairs whose result cannot hold what one of them is: fractions, imaginary parts, a sign."""
+        """Pairs whose result cannot hold fractions, imaginary parts or a sign of one of them."""
         for a, b in self.pairs:
             common = self.join[a, b]
             for d in (a, b):
@@ -343,7 +186,7 @@ PROPERTIES: dict[str, tuple[str, int, Callable[[Checked], Iterable[Failure]]]] =
     "partial lattice": ("what lies above two dtypes has a least one", 2, Checked.ill_defined),
     "lattice": ("every pair has a least dtype above both, the common one", 2, Checked.not_least),
 }
-"""Each property: its words, over how many dtypes it speaks (0: ordered pairs and a third), its failures."""
+"""Each property: its words, how many dtypes a case has (0: an ordered pair and one), its search."""
 
 
 def lost_kind(source: DType, target: DType) -> str:
@@ -405,5 +248,5 @@ def _answers(policy: Policy) -> Iterable[Answers]:
             plan = policy.plan(name, (Operand(a), Operand(b)))
             results[a, b] = plan.result if isinstance(plan, Plan) else None
         answered = sum(result is not None for result in results.values())
-        apart = next((p for p in pairs if results[p] is not results[p[::-1]]), ())
+        apart = next(((a, b) for a, b in pairs if results[a, b] is not results[b, a]), ())
         yield Answers(name, answered, len(pairs), apart)

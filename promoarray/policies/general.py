@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INTEGERS,
     NUMBERS,
@@ -19,11 +19,11 @@ from promoarray.policies.policy import (
     By,
     Operand,
     OperationRule,
-    Policy,
     Refusal,
     Step,
     to_bool,
 )
+from promoarray.policies.policy import Policy
 from promoarray.policies.steps import always, component
 
 _ORDERED = REALS | {Kind.BOOL}

@@ -6,6 +6,7 @@ meets an array. The result is the least upper bound in a lattice; nothing leads 
 
 Sources: "Design of Type Promotion Semantics for JAX" (JEP 9407), the lattice and its appendix;
 ``_type_promotion_lattice`` in jax/_src/dtypes.py. Recorded: conformance/golden/jax_*.txt, 0.10.2.
+``jax@lax``, which promotes nothing, is in ``jax_lax.py``.
 """
 
 from __future__ import annotations
@@ -17,29 +18,25 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.numpy import can_cast
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INEXACT,
     INTEGERS,
     NUMBERS,
     REALS,
-    WIDE,
     By,
     Operand,
     OperationRule,
     Plan,
-    Policy,
     Rank,
     Refusal,
-    Scalars,
-    Source,
     Step,
-    bounds,
     to_bool,
-    wrap,
 )
+from promoarray.policies.policy import WIDE, Policy, Source
 from promoarray.policies.rules import Lattice, Rule
-from promoarray.policies.steps import component, members, rows, with_arrays
+from promoarray.policies.scalars import Scalars, bounds, shown, wrap
+from promoarray.policies.steps import component, members, rows
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
 # 64 bits of 32, u32 -> i64, is u32 -> i32.
@@ -253,108 +250,13 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
     }
 
 
-# --- jax.lax: no promotion at all ------------------------------------------------------------
-
-
-def lax_promote(a: DType, b: DType) -> DType | None:
-    """Promote nothing: a weak type is its default dtype, and must match as such."""
-    if WIDE.get(a, a) is not WIDE.get(b, b):
-        return None
-    return b if a.weak else a
-
-
-def lax_dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Answer the operand of higher precision: the one mixture lax does take."""
-    entered = policy.enter(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    common = higher_precision(*map(policy.strong, entered))
-    if common is None:
-        return Refusal("neither dtype has the higher precision (lax.dot_general)")
-    weak = all(dtype.weak for dtype in entered)
-    result = max(entered, key=lambda d: d.kind.category) if weak else common
-    return policy.make_plan(name, result, result, len(operands))
-
-
-def lax_power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Take a float or complex base with an exponent of its dtype or of any integer dtype."""
-    entered = policy.enter(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    x, y = entered
-    if x.kind not in INEXACT:
-        return Refusal("lax.pow wants a float or complex base")
-    if y.kind in INTEGERS:
-        result: DType | None = x if y.weak else policy.strong(x)
-    else:
-        result = policy.promote(x, y)
-    if result is None:
-        return Refusal(policy.refusal)
-    return policy.make_plan(name, result, result, 2)
-
-
-def _as_complex(dtype: DType) -> DType | None:
-    if dtype.kind is Kind.COMPLEX:
-        return dtype
-    return {
-        dt.float32: dt.complex64,
-        dt.float64: dt.complex128,
-        dt.weak_float: dt.weak_complex,
-    }.get(dtype)
-
-
-_FLOATS = frozenset({Kind.FLOAT})
-_LAX_ANY = By(admit=NUMBERS, why="lax computes nothing of bools but the bitwise functions")
-_LAX_INEXACT = By(admit=INEXACT, why="lax turns no integers into floats")
-_LAX_FLOATS = By(admit=_FLOATS, why="lax takes floats only here")
-
-LAX: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: _LAX_ANY,
-    Family.DIVIDE: By(admit=NUMBERS, note="lax.div of integers is C's division"),
-    "remainder": By(admit=REALS, note="lax.rem is C's remainder"),
-    Family.POW: lax_power,
-    Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: By(admit=_REAL, result=to_bool),
-    Family.BITWISE: By(admit=BITS),
-    Family.SHIFT: By(admit=INTEGERS),
-    "maximum": By(),
-    "minimum": By(),
-    "atan2": _LAX_INEXACT,
-    "nextafter": _LAX_FLOATS,
-    Family.WHERE: with_arrays("all", By()),
-    Family.MATMUL: lax_dot,
-    "concat": By(),
-    Family.FLOAT_UNARY: _LAX_INEXACT,
-    "negative": _LAX_ANY,
-    "sign": _LAX_ANY,
-    "square": _LAX_ANY,
-    "abs": By(
-        admit=INEXACT | {Kind.INT},
-        compute=lambda d: None if d in TINY else d,
-        result=component,
-        why="lax.abs takes signed numbers only",
-    ),
-    "floor": _LAX_FLOATS,
-    "ceil": _LAX_FLOATS,
-    "round": _LAX_FLOATS,
-    "isfinite": By(admit=_FLOATS, result=to_bool),
-    "conj": By(compute=_as_complex, why="lax.conj takes no integers"),
-    "real": By(admit=frozenset({Kind.COMPLEX}), result=component),
-    "imag": By(admit=frozenset({Kind.COMPLEX}), result=component),
-    Family.SUM: By(admit=NUMBERS, note="lax widens nothing"),
-    Family.EXTREME: By(),
-    Family.TRUTH: By(admit=frozenset({Kind.BOOL})),
-    Family.POSITION: By(result=lambda _: dt.int32),
-}
-"""What jax.lax has. The rest, floor_divide, the logical functions, mean and such, it has not."""
-
-
 def _fits(widest: DType) -> Callable[[Any, DType], Any]:
     low, high = bounds(widest)
 
     def fit(value: Any, dtype: DType) -> Any:
         if type(value) is int and not low <= value <= high:
-            raise OverflowError(f"Python int {value} does not fit {widest}, JAX's default for ints")
+            given = f"Python int {shown(value)}"
+            raise OverflowError(f"{given} does not fit {widest}, JAX's default for ints")
         return wrap(value, dtype)
 
     return fit
@@ -362,6 +264,10 @@ def _fits(widest: DType) -> Callable[[Any, DType], Any]:
 
 def edition(edition: str) -> Policy:
     """``x64``, ``x32`` (JAX's default), ``strict`` or ``lax``."""
+    if edition == "lax":
+        from promoarray.policies.jax_lax import LAX
+
+        return LAX
     return POLICIES[edition]
 
 
@@ -375,6 +281,10 @@ _LATTICE_SOURCE = Source("jax-ml/jax, jax/_src/dtypes.py", "_type_promotion_latt
 JNP = Policy(
     name="jax@x64",
     title="JAX with x64",
+    principle=(
+        "The least dtype above both operands in the lattice; Python scalars, and what is made "
+        "of nothing else, are weakly typed and lie below the array dtypes of their kind."
+    ),
     promote=LATTICE,
     dtypes=DTYPES,
     operations=_operations(WIDE),
@@ -393,6 +303,7 @@ def _strict(rule: Rule) -> Policy:
     return JNP.derive(
         "jax@strict",
         title="JAX with strict promotion",
+        principle="Equal dtypes only, or a Python scalar with an array of its or a higher kind.",
         promote=rule,
         refusal="strict promotion (jax_numpy_dtype_promotion='strict') joins equal dtypes only,"
         " and Python scalars with arrays of their kind or a higher one",
@@ -405,6 +316,7 @@ POLICIES = {
     "x32": JNP.derive(
         "jax@x32",
         title="JAX without x64",
+        principle="The lattice of JAX, whose 64-bit dtypes are 32-bit ones.",
         promote=LATTICE_X32,
         dtypes=tuple(d for d in DTYPES if d not in NARROWED),
         operations=_operations(X32),
@@ -414,14 +326,4 @@ POLICIES = {
         notes=(*JNP.notes, "JAX as installed: 64-bit dtypes become 32-bit ones."),
     ),
     "strict": _strict(STRICT),
-    "lax": JNP.derive(
-        "jax@lax",
-        title="jax.lax",
-        promote=lax_promote,
-        operations=LAX,
-        refusal="jax.lax promotes nothing: operands must be of one dtype, Python scalars of their"
-        " default dtype",
-        sources=(Source(_JEP.title, "Appendix: jax.lax", _JEP.version),),
-        notes=("The functions of jax.lax with x64, beneath jax.numpy; no promotion at all.",),
-    ),
 }

@@ -14,20 +14,11 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Family
 from promoarray.policies.general import operations as general
-from promoarray.policies.policy import (
-    WIDE,
-    Operand,
-    OperationRule,
-    Policy,
-    Rank,
-    Refusal,
-    Scalars,
-    Source,
-    in_range,
-    wrap,
-)
+from promoarray.policies.plans import Operand, OperationRule, Rank, Refusal
+from promoarray.policies.policy import WIDE, Policy, Source
 from promoarray.policies.reading import TableLike, cell_dtype, read_table
 from promoarray.policies.rules import Lattice, Table, fold
+from promoarray.policies.scalars import Scalars, in_range, wrap
 from promoarray.policies.steps import members
 
 SCALARS = ("weak", "strong", "refuse")
@@ -143,7 +134,7 @@ def from_table(name: str, table: TableLike, **options: Any) -> Policy:
     return make(name, read_table(table), **options)
 
 
-def from_lattice(name: str, text: str, **options: Any) -> Policy:
+def from_lattice(name: str, text: str | Lattice, **options: Any) -> Policy:
     """See ``Policy.from_lattice``."""
     return make(name, read_lattice(text), **options)
 
@@ -190,6 +181,7 @@ def make(
     return Policy(
         name=name,
         title=title or name,
+        principle=f"The {written} of {name!r}.",
         promote=Extended(base, strong, scalars),
         dtypes=dtypes,
         operations=general(strong) | _known(operations or {}),

@@ -18,11 +18,10 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INEXACT,
     INTEGERS,
-    NARROW,
     NUMBERS,
     REALS,
     By,
@@ -30,17 +29,13 @@ from promoarray.policies.policy import (
     Operand,
     OperationRule,
     Plan,
-    Policy,
     Rank,
     Refusal,
-    Scalars,
-    Source,
-    exactly,
-    out_of_range,
     to_bool,
-    wrap,
 )
+from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import fold
+from promoarray.policies.scalars import Scalars, exactly, out_of_range, wrap
 from promoarray.policies.steps import (
     agreed,
     always,
@@ -231,6 +226,10 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
 V2_10 = Policy(
     name="mindspore@2.10",
     title="MindSpore 2.10",
+    principle=(
+        "A table as PyTorch's, with uint16, uint32 and uint64 apart; a Python scalar counts "
+        "only if its kind is higher."
+    ),
     promote=promote,
     dtypes=DTYPES,
     operations=_OPERATIONS,

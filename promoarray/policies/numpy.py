@@ -19,25 +19,20 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INTEGERS,
     NUMBERS,
     REALS,
-    WIDE,
     By,
     Operand,
     OperationRule,
-    Policy,
     Refusal,
-    Scalars,
-    Source,
-    bounds,
-    exactly,
-    in_range,
     to_bool,
 )
+from promoarray.policies.policy import WIDE, Policy, Source
 from promoarray.policies.rules import Lattice, fold
+from promoarray.policies.scalars import Scalars, bounds, exactly, in_range
 from promoarray.policies.steps import always, component, exact_to, members, rows
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
@@ -283,6 +278,8 @@ _RUNGS = {
 
 def fit_64_bits(value: Any, dtype: DType) -> Any:
     """Refuse an int beyond uint64, which NumPy 1 kept as an object."""
+    if type(value) is not int:
+        return value
     return in_range(
         value, dtype if dtype.kind in INTEGERS else dt.uint64 if value > 0 else dt.int64
     )
@@ -298,6 +295,10 @@ _REFERENCE = Source("NumPy reference", "Data type promotion in NumPy; numpy.resu
 NUMPY_2 = Policy(
     name="numpy@2",
     title="NumPy 2",
+    principle=(
+        "The smallest dtype both operands cast to safely; a Python scalar only chooses a kind "
+        "and takes the width of the array it meets."
+    ),
     promote=promote,
     dtypes=(*OWN, *(d for d in SAFE.dtypes if d not in OWN)),
     operations=OPERATIONS,
@@ -322,6 +323,10 @@ NUMPY_2 = Policy(
 NUMPY_1 = NUMPY_2.derive(
     "numpy@1",
     title="NumPy 1.26",
+    principle=(
+        "The smallest dtype both operands cast to safely; Python scalars and 0-d arrays whose "
+        "kind is not above the arrays' count as the smallest dtype that holds their value."
+    ),
     dtypes=OWN,
     operations={
         **OPERATIONS,

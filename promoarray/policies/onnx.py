@@ -18,23 +18,19 @@ from functools import cache
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.operations import OPERATIONS, Family
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     INTEGERS,
-    NARROW,
     By,
     Operand,
     OperationRule,
     Plan,
-    Policy,
     Refusal,
-    Scalars,
-    Source,
-    accumulator,
-    in_range,
     refuse,
     same,
     to_bool,
 )
+from promoarray.policies.policy import NARROW, Policy, Source, accumulator
+from promoarray.policies.scalars import Scalars, in_range
 from promoarray.policies.steps import always, members
 
 GROUPS = {
@@ -204,6 +200,8 @@ def edition(edition: str) -> Policy:
     return Policy(
         name=f"onnx@{opset}",
         title=f"ONNX opset {opset}",
+        principle="No promotion: inputs of one type parameter are of one type; each operator lists "
+        "the types it takes, by opset.",
         promote=agree,
         dtypes=admitted(TENSORS, opset),
         operations=_operations(opset),

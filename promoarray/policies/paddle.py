@@ -32,26 +32,22 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INTEGERS,
-    NARROW,
     NUMBERS,
     REALS,
     By,
     Operand,
     OperationRule,
     Plan,
-    Policy,
     Rank,
     Refusal,
-    Scalars,
-    Source,
-    out_of_range,
     to_bool,
-    wrap,
 )
+from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import Rule, Table, fold
+from promoarray.policies.scalars import Scalars, out_of_range, shown, wrap
 from promoarray.policies.steps import (
     agreed,
     always,
@@ -210,7 +206,7 @@ def through(single: bool) -> Callable[[Any, DType], Any]:
         try:
             number = float(value)
         except OverflowError:
-            raise OverflowError(f"Python int {value} does not fit a C double") from None
+            raise OverflowError(f"Python int {shown(value)} does not fit a C double") from None
         if single:
             with np.errstate(over="ignore"):
                 number = float(np.float32(number))
@@ -298,6 +294,11 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 DOCUMENT = Policy(
     name="paddle",
     title="Paddle's document on type promotion",
+    principle=(
+        "Tensors promote among floats and with complex, integers only with themselves; a Python "
+        "scalar keeps the tensor's dtype unless its kind is higher, and then counts as int64, "
+        "float32 or complex64."
+    ),
     promote=TENSORS,
     dtypes=TENSORS.dtypes,
     operations=OPERATIONS,
@@ -422,6 +423,10 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
 V3_3 = DOCUMENT.derive(
     "paddle@3.3",
     title="Paddle 3.3",
+    principle=(
+        "Tensors promote among floats and with complex, integers only with themselves; a 0-d "
+        "tensor or Python scalar keeps the tensor's dtype unless its kind is higher."
+    ),
     dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
     operations=_OPERATIONS_3_3,
     functions=_functions(_OPERATIONS_3_3),

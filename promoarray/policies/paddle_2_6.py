@@ -27,26 +27,24 @@ from promoarray.policies.paddle import (
     through,
     transformed,
 )
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INEXACT,
     INTEGERS,
-    NARROW,
     REALS,
     By,
     Operand,
     OperationRule,
     Plan,
-    Policy,
     Rank,
     Refusal,
-    Scalars,
-    Source,
     refuse,
     same,
     to_bool,
 )
+from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import Rule, fold
+from promoarray.policies.scalars import Scalars
 from promoarray.policies.steps import agreed, component, exact_to, members, with_arrays
 
 REFUSAL = (
@@ -196,6 +194,10 @@ def _functions() -> dict[str | Family, OperationRule]:
 V2_6 = DOCUMENT.derive(
     "paddle@2.6",
     title="Paddle 2.6",
+    principle=(
+        "Only +, - and * promote, and only floats; in most other mixtures an operator takes the "
+        "dtype of its left operand."
+    ),
     promote=floats,
     operations=_OPERATIONS,
     functions=_functions(),

@@ -1,4 +1,4 @@
-"""What a policy is, and the plans it makes.
+"""What a policy is: a frozen record of one framework's rules, which makes plans.
 
 An operation's dtypes are decided in four steps, each of them data of the policy:
 
@@ -9,242 +9,34 @@ An operation's dtypes are decided in four steps, each of them data of the policy
 4. the **plan**: what every operand becomes, what is computed in, what the result is called.
 
 A plan is decided once and cached. The backend obeys it and decides nothing, so CPU and GPU cannot
-disagree about dtypes. What a policy refuses is a ``Refusal`` with its reason, which costs nothing to
-ask for; the dispatcher turns it into an error that says what to write.
+disagree about dtypes.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family, operation
+from promoarray.policies.plans import (
+    INTEGERS,
+    Enter,
+    Operand,
+    OperationRule,
+    Plan,
+    Refusal,
+    as_typed,
+    refuse,
+)
 from promoarray.policies.rules import Lattice, Rule, fold
+from promoarray.policies.scalars import Scalars
 
 if TYPE_CHECKING:
-    from promoarray.policies.checking import Report
+    from promoarray.policies.findings import Report
     from promoarray.policies.reading import TableLike
-
-
-class Rank(Enum):
-    """What an operand is apart from its dtype."""
-
-    SCALAR = "Python scalar"
-    ZERO_D = "0-d array"
-    ARRAY = "array"
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """What a policy sees of an operand.
-
-    Attributes
-    ----------
-    type : DType
-        A Python scalar's is weak; so is that of an array JAX calls weakly typed.
-    rank : Rank
-    value : object, optional
-        The value of a scalar or 0-d array, given only to policies that look at values.
-    """
-
-    type: DType
-    rank: Rank = Rank.ARRAY
-    value: Any = None
-
-    def __str__(self) -> str:
-        return (
-            f"{self.type.name}[]"
-            if self.rank is Rank.ZERO_D
-            else _PLAIN.get(self.type, self.type.name)
-        )
-
-
-_PLAIN = {
-    dt.weak_bool: "Python bool",
-    dt.weak_int: "Python int",
-    dt.weak_float: "Python float",
-    dt.weak_complex: "Python complex",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What one operation does: cast the inputs, compute, label the result.
-
-    Attributes
-    ----------
-    inputs : tuple of DType
-        What each operand becomes; never weak.
-    compute : DType
-        What the kernel runs in: float32 for bfloat16 + bfloat16. Never weak.
-    result : DType
-        What the result is called; weak where JAX's result is weakly typed.
-    """
-
-    inputs: tuple[DType, ...]
-    compute: DType
-    result: DType
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why there is no plan."""
-
-    reason: str
-
-
-Enter = Callable[["Policy", tuple[Operand, ...]], "tuple[DType, ...] | Refusal"]
-OperationRule = Callable[["Policy", str, tuple[Operand, ...]], "Plan | Refusal"]
-Step = Callable[[DType], "DType | None"]
-
-
-def as_typed(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...]:
-    """Enter operands as their own types: weak scalars are rows of the rule."""
-    return tuple(operand.type for operand in operands)
-
-
-def same(dtype: DType) -> DType:
-    """Leave a dtype as it is."""
-    return dtype
-
-
-def to_bool(dtype: DType) -> DType:
-    """Answer bool whatever was compared."""
-    return dt.bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class By:
-    """The usual operation rule: enter, promote, admit, compute, label.
-
-    Attributes
-    ----------
-    enter : Enter or None
-        In place of the policy's.
-    promote : Rule or None
-        In place of the policy's.
-    admit : container of Kind or DType, or None
-        What the common dtype must be; None admits everything.
-    compute : callable
-        From the common dtype to the one computed in; None refuses.
-    result : callable
-        From the dtype computed in to that of the result.
-    why : str
-        What to say when the operation does not admit the common dtype, or has a rule of its own that
-        finds none.
-    note : str
-        One sentence for ``explain``: what this rule adds to promotion.
-    """
-
-    enter: Enter | None = None
-    promote: Rule | None = None
-    admit: frozenset[Kind | DType] | None = None
-    compute: Step = same
-    result: Step = same
-    why: str = ""
-    note: str = ""
-
-    def __call__(self, policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        entered = (self.enter or policy.enter)(policy, operands)
-        if isinstance(entered, Refusal):
-            return entered
-        common = fold(self.promote or policy.promote, entered)
-        if common is None:
-            return Refusal(self.why if self.promote and self.why else policy.refusal)
-        computed = self.compute(common) if self.admits(common) else None
-        result = None if computed is None else self.result(computed)
-        if computed is None or result is None:
-            why = self.why or f"{name} is not defined for {common.kind.value} dtypes"
-            return Refusal(f"{why} (here {policy.strong(common).name})")
-        return policy.make_plan(name, computed, result, len(operands))
-
-    def admits(self, dtype: DType) -> bool:
-        """Whether the operation takes operands of this common dtype."""
-        return self.admit is None or dtype in self.admit or dtype.kind in self.admit
-
-
-def refuse(why: str) -> OperationRule:
-    """Return a rule that refuses every operand."""
-
-    def rule(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Refusal:
-        return Refusal(why)
-
-    return rule
-
-
-INTEGERS = frozenset({Kind.INT, Kind.UINT})
-BITS = INTEGERS | {Kind.BOOL}
-REALS = INTEGERS | {Kind.FLOAT}
-INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
-NUMBERS = REALS | {Kind.COMPLEX}
-
-
-def wrap(value: Any, dtype: DType) -> Any:
-    """Keep the low bits of an int, as a C cast does."""
-    if type(value) is not int or dtype.kind not in INTEGERS:
-        return value
-    low = value & ((1 << dtype.bits) - 1)
-    return low - (1 << dtype.bits) if dtype.kind is Kind.INT and low >> dtype.bits - 1 else low
-
-
-def bounds(dtype: DType) -> tuple[int, int]:
-    """The smallest and the largest value of an integer dtype."""
-    if dtype.kind is Kind.INT:
-        return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
-    return 0, (1 << dtype.bits) - 1
-
-
-def out_of_range(value: int, dtype: DType) -> OverflowError:
-    """Return the error for an int that a dtype cannot hold."""
-    low, high = bounds(dtype)
-    return OverflowError(
-        f"Python int {value} does not fit {dtype.name}, whose range is {low} to {high}. "
-        f"Write pa.asarray({value}, dtype=...) with a wider dtype, or cast the array first"
-    )
-
-
-def in_range(value: Any, dtype: DType) -> Any:
-    """Return a value that fits; raise OverflowError for an int that does not (NEP 50)."""
-    if type(value) is int and dtype.kind in INTEGERS:
-        low, high = bounds(dtype)
-        if not low <= value <= high:
-            raise out_of_range(value, dtype)
-    return value
-
-
-def exactly(value: Any, dtype: DType) -> Any:
-    """Let an int beyond every value of a dtype compare as an infinity (NumPy 2)."""
-    if type(value) is int and dtype.kind in INTEGERS:
-        low, high = bounds(dtype)
-        return value if low <= value <= high else math.copysign(math.inf, value)
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class Scalars:
-    """What happens to a Python scalar on its way into the dtype the plan gives it.
-
-    Attributes
-    ----------
-    fit : callable
-        From (value, dtype) to a Python value the dtype can hold; OverflowError refuses.
-    fit_compared : callable or None
-        The same where the scalar is compared with; None where that is no different. It may answer
-        an infinity for an int beyond the dtype.
-    """
-
-    fit: Callable[[Any, DType], Any] = in_range
-    fit_compared: Callable[[Any, DType], Any] | None = None
-
-    def rule(self, name: str) -> Callable[[Any, DType], Any]:
-        """The rule that an operation goes by."""
-        compares = operation(name).family in (Family.EQUALITY, Family.ORDER)
-        return self.fit_compared if compares and self.fit_compared else self.fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +58,9 @@ class Source:
     def __str__(self) -> str:
         return ", ".join(filter(None, (self.title, self.section, self.version)))
 
+
+RAISING = Scalars()
+"""An int that does not fit is an OverflowError (NEP 50)."""
 
 WIDE = {
     dt.weak_bool: dt.bool,
@@ -291,6 +86,8 @@ class Policy:
         ``family`` or ``family@edition``.
     title : str
         What it reproduces, in words.
+    principle : str
+        The promotion rule in a sentence or two.
     promote : Rule
         Common dtype of two dtypes, weak ones included.
     dtypes : tuple of DType
@@ -330,11 +127,12 @@ class Policy:
     promote: Rule
     dtypes: tuple[DType, ...]
     operations: Mapping[str | Family, OperationRule]
+    principle: str = ""
     functions: Mapping[str | Family, OperationRule] = field(default_factory=dict)
     enter: Enter = as_typed
     by_value: Callable[[Policy, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
     ranks: bool = False
-    scalars: Scalars = Scalars()
+    scalars: Scalars = RAISING
     defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
     weak_arrays: bool = False
     canonical: Mapping[DType, DType] = field(default_factory=dict)
@@ -344,7 +142,7 @@ class Policy:
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     plans: dict[Any, Plan | Refusal] = field(default_factory=dict, repr=False)
-    direct: dict[Any, Plan] = field(default_factory=dict, repr=False)
+    direct: dict[Any, tuple[Any, ...]] = field(default_factory=dict, repr=False)
 
     def plan(
         self, name: str, operands: tuple[Operand, ...], *, function: bool = False
@@ -548,7 +346,7 @@ MOVES = frozenset({Family.WHERE, Family.CONCAT})
 
 
 def accumulator(dtype: DType) -> DType:
-    """The dtype to compute in: float32 (complex64, int8) for anything narrower, narrowed once after.
+    """The dtype to compute in: float32 (complex64, int8) for anything narrower, narrowed once.
 
     Rounding the float32 result of + - * / and sqrt to a format of at most 11 significant bits is
     correctly rounded, because float32 has more than twice as many plus two (Figueroa 1995). For

@@ -17,7 +17,7 @@ from promoarray.policies.rules import Table
 Cells = dict[tuple[DType, DType], DType | None]
 TableLike = str | os.PathLike[str] | Mapping[tuple[object, object], object] | Table
 
-NOTHING = frozenset({"", "-", "–", "—", "·"})  # noqa: RUF001 - the dashes people paste
+NOTHING = frozenset({"", "-", "–", "—", "·"})  # the dashes people paste
 """What stands in a cell without a common dtype."""
 
 

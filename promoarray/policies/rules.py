@@ -128,7 +128,8 @@ class Lattice:
             )
             why = f"{' and '.join(least)} are both least" if least else "nothing lies above both"
             return f"lattice: {why}"
-        legs = (" -> ".join(d.code for d in self._climb(x, common)) for x in dict.fromkeys((a, b)))
+        below = [x for x in dict.fromkeys((a, b)) if x is not common] or [common]
+        legs = (" -> ".join(d.code for d in self._climb(x, common)) for x in below)
         return f"lattice: {', '.join(legs)}"
 
     def _climb(self, a: DType, goal: DType) -> Iterable[DType]:

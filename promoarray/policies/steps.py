@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.policies.policy import Operand, OperationRule, Plan, Policy, Rank, Refusal
+from promoarray.policies.plans import Operand, OperationRule, Plan, Rank, Refusal
+from promoarray.policies.policy import Policy
 
 _COMPONENT = {
     dt.complex32: dt.float16,

@@ -23,21 +23,10 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.policy import (
-    INTEGERS,
-    By,
-    Operand,
-    OperationRule,
-    Plan,
-    Policy,
-    Refusal,
-    Scalars,
-    Source,
-    in_range,
-    to_bool,
-    wrap,
-)
+from promoarray.policies.plans import INTEGERS, By, Operand, OperationRule, Plan, Refusal, to_bool
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Lattice
+from promoarray.policies.scalars import Scalars, in_range, shown, wrap
 from promoarray.policies.steps import always, component, members, with_arrays
 
 DEFAULTS = {
@@ -206,14 +195,16 @@ def fits(value: Any, dtype: DType) -> Any:
     if dtype is dt.uint64:
         return in_range(value, dtype)
     if not -(1 << 63) <= value < 1 << 63:
-        raise OverflowError(f"Python int {value} is out of range for a TensorFlow scalar (int64)")
+        given = f"Python int {shown(value)}"
+        raise OverflowError(f"{given} is out of range for a TensorFlow scalar (int64)")
     return wrap(value, dtype)
 
 
 def fits_int32(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int32: the modes make an int32 of every Python int first."""
     if type(value) is int and not -(1 << 31) <= value < 1 << 31:
-        raise OverflowError(f"Python int {value} is too large for int32, which a scalar is here")
+        given = f"Python int {shown(value)}"
+        raise OverflowError(f"{given} is too large for int32, which a scalar is here")
     return fits(value, dtype)
 
 
@@ -249,7 +240,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ORDER: _order,
     Family.LOGICAL: _bools,
     Family.BITWISE: _bitwise,
-    "bitwise_invert": _integers,
+    "bitwise_invert": _bitwise,
     Family.SHIFT: _integers,
     Family.EXTREMUM: _extremum,
     Family.FLOAT_BINARY: _floats,
@@ -282,6 +273,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     "add": By(enter=left_settles, admit=_NUMBERS, why=_LISTED),
     "multiply": _arithmetic,
     Family.BITWISE: _integers,
+    "bitwise_invert": _integers,
 }
 
 # The operations that follow the lattice, of those above; equal does and not_equal does not.
@@ -290,6 +282,7 @@ MODE_OPERATIONS: dict[str | Family, OperationRule] = {
     "multiply": mask,
     "not_equal": By(promote=legacy, result=to_bool),
     Family.BITWISE: with_arrays("first", _bitwise),
+    "bitwise_invert": _integers,
     Family.LOGICAL: By(promote=lambda a, b: dt.bool, result=to_bool),
     "logical_not": _bools,
     Family.WHERE: By(enter=bool_is_bool, result=settled),
@@ -300,6 +293,7 @@ MODE_FUNCTIONS: dict[str | Family, OperationRule] = {
     "multiply": _arithmetic,
     Family.LOGICAL: _bools,
     Family.BITWISE: _integers,
+    "bitwise_invert": _integers,
     Family.WHERE: _any,
     Family.CONCAT: _any,
 }
@@ -307,6 +301,10 @@ MODE_FUNCTIONS: dict[str | Family, OperationRule] = {
 LEGACY = Policy(
     name="tensorflow",
     title="TensorFlow",
+    principle=(
+        "No promotion between tensors; a Python scalar becomes what the tensor it meets is, if "
+        "the operator converts that side."
+    ),
     promote=legacy,
     dtypes=DTYPES,
     operations=OPERATIONS,
@@ -325,6 +323,7 @@ MODES = {
     "all": LEGACY.derive(
         "tensorflow@all",
         title="TensorFlow with NumPy behaviour, mode all",
+        principle="JAX's lattice, weak types included, for operators; functions promote nothing.",
         promote=promote_all,
         operations=MODE_OPERATIONS,
         functions=MODE_FUNCTIONS,
@@ -341,6 +340,10 @@ MODES = {
 MODES["safe"] = MODES["all"].derive(
     "tensorflow@safe",
     title="TensorFlow with NumPy behaviour, mode safe",
+    principle=(
+        "The cells of JAX's lattice that lose no precision, for operators; functions promote "
+        "nothing."
+    ),
     promote=promote_safe,
     refusal="mode safe promotes only where one of the two dtypes holds all values of the other",
     sources=(Source("TensorFlow guide, TF-NumPy type promotion", "Mode SAFE", "2.21"),),

@@ -17,26 +17,23 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.policy import (
+from promoarray.policies.plans import (
     BITS,
     INEXACT,
     INTEGERS,
-    NARROW,
     NUMBERS,
     REALS,
     By,
     Operand,
     OperationRule,
     Plan,
-    Policy,
     Rank,
     Refusal,
-    Scalars,
-    Source,
     to_bool,
-    wrap,
 )
+from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import Table, fold
+from promoarray.policies.scalars import Scalars, shown, wrap
 from promoarray.policies.steps import agreed, always, component, exact_to, members, with_arrays
 
 # c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
@@ -142,7 +139,7 @@ def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Re
 def fits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int; beyond 64 bits it is too big to become a scalar at all."""
     if type(value) is int and not -(1 << 63) <= value < 1 << 64:
-        raise OverflowError(f"Python int {value} is too big for a PyTorch scalar (64 bits)")
+        raise OverflowError(f"Python int {shown(value)} is too big for a PyTorch scalar (64 bits)")
     return wrap(value, dtype)
 
 
@@ -252,6 +249,10 @@ NOTE_2_11 = "The cast to float8_e4m3fn does not saturate: overflow and infinitie
 TORCH_2_13 = Policy(
     name="torch@2.13",
     title="PyTorch 2.13",
+    principle=(
+        "The tensors with dimensions decide; 0-d tensors, and after them Python scalars, change "
+        "their dtype only if their category (bool, integer, float, complex) is higher."
+    ),
     promote=promote,
     dtypes=DTYPES,
     operations=OPERATIONS,

@@ -1,0 +1,256 @@
+"""The command line: ``promoarray list``, ``table``, ``explain``, ``check`` and ``compare``.
+
+Exit codes are those of linters: 0 if all is well, 1 if the answer is no (a property fails, an
+operation is refused), 2 if the question was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from promoarray.errors import UnknownPolicyError
+from promoarray.operations import BY_SYMBOL, OPERATIONS
+from promoarray.policies.plans import Operand, Rank
+from promoarray.policies.policy import Policy
+from promoarray.policies.reading import cell_dtype
+from promoarray.policies.registry import as_policy, families
+
+EPILOG = "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 the question was wrong."
+
+
+class UsageError(Exception):
+    """The question was wrong; the message is all the user needs."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Else those of the process.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        args = _parser().parse_args(_before_dashes(given))
+    except SystemExit as stop:  # argparse has said what is wrong, or printed the help
+        return int(stop.code or 0)
+    args.args = given[len(_before_dashes(given)) + 1 :]
+    try:
+        run: Callable[[argparse.Namespace], int] = args.run_command
+        code = run(args)
+        sys.stdout.flush()
+    except (UsageError, UnknownPolicyError) as error:
+        print(f"promoarray: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _before_dashes(argv: list[str]) -> list[str]:
+    """What comes before ``--``, if the rest is a script's own arguments."""
+    return argv[: argv.index("--")] if argv[:1] == ["compare"] and "--" in argv else argv
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "promoarray", description="What dtype would this give in another framework?", epilog=EPILOG
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, run: Callable[[argparse.Namespace], int], words: str) -> Any:
+        sub = commands.add_parser(name, help=words, description=words, epilog=EPILOG)
+        sub.set_defaults(run_command=run)
+        sub.add_argument("--json", action="store_true", help="print JSON")
+        return sub
+
+    command("list", _list, "list the policies")
+
+    table = command("table", _table, "print a policy's promotion table")
+    table.add_argument("policy", metavar="POLICY")
+    table.add_argument("--op", default="", help="of one operation: a name such as divide, or /")
+    table.add_argument("--format", choices=("text", "markdown", "csv", "json"), default="text")
+    table.add_argument("--dtypes", help="only these, by name or code: int8,f32,i*")
+
+    explain = command("explain", _explain, "say why an operation has the dtype it has")
+    explain.add_argument("op", metavar="OP", help="a name such as add, or an operator")
+    explain.add_argument(
+        "operands",
+        metavar="OPERAND",
+        nargs="+",
+        help="a dtype by name or code (codes count bits: i8 is int8), int64[] for a 0-d array, "
+        "or a Python scalar: 2.5, 1, True, 1j",
+    )
+    explain.add_argument("--policy", metavar="P", help="in place of the one in force")
+
+    check = command("check", _check, "prove or refute the properties of a policy's rule")
+    check.add_argument("policy", metavar="POLICY")
+
+    compare = command("compare", _compare, "run a program once; show where the policies part")
+    compare.add_argument("script", metavar="SCRIPT")
+    compare.add_argument("--policies", metavar="A,B,C", help="the policies to ask")
+    compare.add_argument("--run", metavar="POLICY", help="the policy the program runs under")
+    compare.add_argument("--show", metavar="NAMES", help="globals to set side by side in the end")
+    compare.add_argument("--html", metavar="FILE", help="write the report as one page, too")
+    compare.add_argument("--run-all", action="store_true", help="run it under each policy for real")
+    compare.add_argument(
+        "--stop",
+        action="store_true",
+        help="with --run-all: stop at the first refusal instead of making the cast it proposes",
+    )
+    compare.usage = f"{compare.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
+    return parser
+
+
+# -- the commands -------------------------------------------------------------------------------
+
+
+def _list(args: argparse.Namespace) -> int:
+    found = {family: [as_policy(name) for name in names] for family, names in families().items()}
+    if args.json:
+        _print_json([_facts(p, p is ps[0]) for ps in found.values() for p in ps])
+        return 0
+    from rich.table import Table
+    from rich.text import Text
+
+    from promoarray._console import show
+
+    table = Table("policy", "editions", "what it reproduces", "source", show_edge=False)
+    for family, policies in found.items():
+        names = [p.name for p in policies]
+        editions = ", ".join(n.partition("@")[2] or n for n in names[:4]) if names[1:] else ""
+        editions += f" … ({len(names)} in all)" if names[4:] else ""
+        sources = policies[0].sources
+        source = sources[0].title if sources else ""
+        table.add_row(family, editions, Text(policies[0].title), Text(source, "dim"))
+    show(table)
+    return 0
+
+
+def _facts(policy: Policy, default: bool) -> dict[str, Any]:
+    return {
+        "policy": policy.name,
+        "title": policy.title,
+        "default": default,
+        "dtypes": [d.name for d in policy.dtypes],
+        "sources": [
+            {"title": s.title, "section": s.section, "version": s.version} for s in policy.sources
+        ],
+        "notes": list(policy.notes),
+    }
+
+
+def _table(args: argparse.Namespace) -> int:
+    from promoarray.policies.showing import table_of
+
+    policy = as_policy(args.policy)
+    if args.op:
+        _known_operation(args.op)
+    wanted = args.dtypes.split(",") if args.dtypes else []
+    shown = _asked(lambda: table_of(policy, args.op, [cell_dtype(d.strip()) for d in wanted]))
+    form = "json" if args.json else args.format
+    if form == "json":
+        _print_json(shown.to_dict())
+    elif form == "csv":
+        sys.stdout.write(shown.to_csv())
+    elif form == "markdown":
+        sys.stdout.write(shown.to_markdown())
+    else:
+        from promoarray._console import show
+
+        show(shown)
+    return 0
+
+
+def _explain(args: argparse.Namespace) -> int:
+    from promoarray._explain import explain
+
+    _known_operation(args.op)
+    operands = [_operand(text) for text in args.operands]
+    explanation = _asked(lambda: explain(args.op, *operands, policy=args.policy))
+    if args.json:
+        _print_json(explanation.to_dict())
+    else:
+        from promoarray._console import console
+
+        console().print(explanation)
+    return 1 if explanation.refused else 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    report = as_policy(args.policy).check()
+    if args.json:
+        _print_json(report.to_dict())
+    else:
+        from promoarray._console import console
+
+        console().print(report)
+    return 0 if report else 1
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from promoarray import _compare
+
+    return _compare.main(args)
+
+
+# -- what the words mean --------------------------------------------------------------------------
+
+
+def _known_operation(op: str) -> None:
+    if op in OPERATIONS or op in BY_SYMBOL:
+        return
+    near = difflib.get_close_matches(op, OPERATIONS, n=4, cutoff=0.5)
+    raise UsageError(f"no operation {op!r}." + (f" Near it: {', '.join(near)}" if near else ""))
+
+
+def _operand(text: str) -> Any:
+    """A Python scalar, or the Operand that a dtype stands for."""
+    scalar = _scalar(text)
+    if scalar is not None:
+        return scalar
+    try:
+        dtype = cell_dtype(text.removesuffix("[]"))
+    except ValueError:
+        raise UsageError(f"{text!r} is neither a dtype nor a Python scalar") from None
+    if dtype.weak:
+        raise UsageError(f"{text!r} is what a scalar counts as; write a scalar such as 1 or 2.5")
+    return Operand(dtype, Rank.ZERO_D if text.endswith("[]") else Rank.ARRAY)
+
+
+def _scalar(text: str) -> bool | int | float | complex | None:
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _asked(question: Callable[[], Any]) -> Any:
+    """Ask; what the library calls a wrong value or type is a wrong question here."""
+    try:
+        return question()
+    except UnknownPolicyError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from error
+
+
+def _print_json(data: Any) -> None:
+    print(json.dumps(data, indent=2, ensure_ascii=False))

@@ -1,0 +1,75 @@
+"""Losses of Paddle's list of promoting functions, beyond the array API: ``promoarray.extras``.
+
+They are one operation each to the policy, as the document lists them; the reduction is an operation
+of its own. Policies without a rule for losses refuse them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from promoarray import _apply
+from promoarray.array import PArray
+from promoarray.statistical import mean, sum
+
+__all__ = ["huber_loss", "l1_loss", "mse_loss", "poisson_nll_loss"]
+
+_REDUCTIONS: dict[str, Callable[[Any], PArray]] = {
+    "mean": mean,
+    "sum": sum,
+    "none": lambda loss: loss,
+}
+
+_PARAMETERS = """
+
+    Parameters
+    ----------
+    x, target : array or Python scalar
+        Of shapes that broadcast; dtypes go by the policy's rule for losses.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the losses of the elements.
+
+    Returns
+    -------
+    PArray
+        0-d, or of the broadcast shape without a reduction.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no result for these dtypes.
+    ValueError
+        If there is no such reduction.
+    """
+
+
+def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
+    """Return the absolute error, ``|x - target|``."""
+    return _reduced("l1_loss", x, target, reduction)
+
+
+def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
+    """Return the squared error, ``(x - target) ** 2``."""
+    return _reduced("mse_loss", x, target, reduction)
+
+
+def huber_loss(x: Any, target: Any, /, *, delta: float = 1.0, reduction: str = "mean") -> PArray:
+    """Return Huber's error: half the square up to ``delta``, linear beyond it."""
+    return _reduced("huber_loss", x, target, reduction, delta=delta)
+
+
+def poisson_nll_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
+    """Return the negative log-likelihood of a Poisson rate ``exp(x)``, ``exp(x) - target * x``."""
+    return _reduced("poisson_nll_loss", x, target, reduction)
+
+
+def _reduced(name: str, x: Any, target: Any, reduction: str, **options: Any) -> PArray:
+    if reduction not in _REDUCTIONS:
+        choices = ", ".join(map(repr, _REDUCTIONS))
+        raise ValueError(f"{name} has no reduction {reduction!r}; write one of: {choices}")
+    return _REDUCTIONS[reduction](_apply.call(name, x, target, **options))
+
+
+for _loss in (l1_loss, mse_loss, huber_loss, poisson_nll_loss):
+    _loss.__doc__ = (_loss.__doc__ or "") + _PARAMETERS

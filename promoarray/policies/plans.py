@@ -1,0 +1,172 @@
+"""Operands, plans and the rules that make one of the other.
+
+What a policy refuses is a ``Refusal`` with its reason, which costs nothing to ask for; the
+dispatcher turns it into an error that says what to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.policies.rules import Rule, fold
+
+if TYPE_CHECKING:
+    from promoarray.policies.policy import Policy
+
+
+INTEGERS = frozenset({Kind.INT, Kind.UINT})
+BITS = INTEGERS | {Kind.BOOL}
+REALS = INTEGERS | {Kind.FLOAT}
+INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
+NUMBERS = REALS | {Kind.COMPLEX}
+
+
+class Rank(Enum):
+    """What an operand is apart from its dtype."""
+
+    SCALAR = "Python scalar"
+    ZERO_D = "0-d array"
+    ARRAY = "array"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What a policy sees of an operand.
+
+    Attributes
+    ----------
+    type : DType
+        A Python scalar's is weak; so is that of an array JAX calls weakly typed.
+    rank : Rank
+    value : object, optional
+        The value of a scalar or 0-d array, given only to policies that look at values.
+    """
+
+    type: DType
+    rank: Rank = Rank.ARRAY
+    value: Any = None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.type.name}[]"
+            if self.rank is Rank.ZERO_D
+            else _PLAIN.get(self.type, self.type.name)
+        )
+
+
+_PLAIN = {
+    dt.weak_bool: "Python bool",
+    dt.weak_int: "Python int",
+    dt.weak_float: "Python float",
+    dt.weak_complex: "Python complex",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one operation does: cast the inputs, compute, label the result.
+
+    Attributes
+    ----------
+    inputs : tuple of DType
+        What each operand becomes; never weak.
+    compute : DType
+        What the kernel runs in: float32 for bfloat16 + bfloat16. Never weak.
+    result : DType
+        What the result is called; weak where JAX's result is weakly typed.
+    """
+
+    inputs: tuple[DType, ...]
+    compute: DType
+    result: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no plan."""
+
+    reason: str
+
+
+Enter = Callable[["Policy", tuple[Operand, ...]], "tuple[DType, ...] | Refusal"]
+OperationRule = Callable[["Policy", str, tuple[Operand, ...]], "Plan | Refusal"]
+Step = Callable[[DType], "DType | None"]
+
+
+def as_typed(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...]:
+    """Enter operands as their own types: weak scalars are rows of the rule."""
+    return tuple(operand.type for operand in operands)
+
+
+def same(dtype: DType) -> DType:
+    """Leave a dtype as it is."""
+    return dtype
+
+
+def to_bool(dtype: DType) -> DType:
+    """Answer bool whatever was compared."""
+    return dt.bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class By:
+    """The usual operation rule: enter, promote, admit, compute, label.
+
+    Attributes
+    ----------
+    enter : Enter or None
+        In place of the policy's.
+    promote : Rule or None
+        In place of the policy's.
+    admit : container of Kind or DType, or None
+        What the common dtype must be; None admits everything.
+    compute : callable
+        From the common dtype to the one computed in; None refuses.
+    result : callable
+        From the dtype computed in to that of the result.
+    why : str
+        What to say when the operation does not admit the common dtype, or has a rule of its own
+        that finds none.
+    note : str
+        One sentence for ``explain``: what this rule adds to promotion.
+    """
+
+    enter: Enter | None = None
+    promote: Rule | None = None
+    admit: frozenset[Kind | DType] | None = None
+    compute: Step = same
+    result: Step = same
+    why: str = ""
+    note: str = ""
+
+    def __call__(self, policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        entered = (self.enter or policy.enter)(policy, operands)
+        if isinstance(entered, Refusal):
+            return entered
+        common = fold(self.promote or policy.promote, entered)
+        if common is None:
+            return Refusal(self.why if self.promote and self.why else policy.refusal)
+        computed = self.compute(common) if self.admits(common) else None
+        result = None if computed is None else self.result(computed)
+        if computed is None or result is None:
+            why = self.why or f"{name} is not defined for {common.kind.value} dtypes"
+            return Refusal(f"{why} (here {policy.strong(common).name})")
+        return policy.make_plan(name, computed, result, len(operands))
+
+    def admits(self, dtype: DType) -> bool:
+        """Whether the operation takes operands of this common dtype."""
+        return self.admit is None or dtype in self.admit or dtype.kind in self.admit
+
+
+def refuse(why: str) -> OperationRule:
+    """Return a rule that refuses every operand."""
+
+    def rule(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Refusal:
+        return Refusal(why)
+
+    return rule

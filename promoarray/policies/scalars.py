@@ -1,0 +1,101 @@
+"""Python scalars on their way into the dtype a plan gives them: raise, wrap, or compare exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family, operation
+from promoarray.policies.plans import INTEGERS
+
+
+def wrap(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int, as a C cast does."""
+    if type(value) is not int or dtype.kind not in INTEGERS:
+        return value
+    low = value & ((1 << dtype.bits) - 1)
+    return low - (1 << dtype.bits) if dtype.kind is Kind.INT and low >> dtype.bits - 1 else low
+
+
+def bounds(dtype: DType) -> tuple[int, int]:
+    """The smallest and the largest value of an integer dtype."""
+    if dtype.kind is Kind.INT:
+        return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
+    return 0, (1 << dtype.bits) - 1
+
+
+def shown(value: int) -> str:
+    """Write an int out, or only tell its size: Python refuses to print the very long ones."""
+    return str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
+
+
+def out_of_range(value: int, dtype: DType) -> OverflowError:
+    """Return the error for an int that a dtype cannot hold."""
+    low, high = bounds(dtype)
+    return OverflowError(
+        f"Python int {shown(value)} does not fit {dtype.name}, whose range is {low} to {high}. "
+        "Write pa.asarray(value, dtype=...) with a wider dtype, or cast the array first"
+    )
+
+
+def truncated(value: Any, dtype: DType) -> Any:
+    """Return a value that is to be stored; refuse a float that is no integer of the dtype.
+
+    Raises
+    ------
+    ValueError
+        For NaN, as ``int(nan)`` does.
+    OverflowError
+        For infinities and what lies beyond the dtype once the fraction is dropped.
+    """
+    if type(value) is float and dtype.kind in INTEGERS:
+        if math.isnan(value):
+            raise ValueError(f"NaN cannot be stored as {dtype.name}, which has integers only")
+        low, high = bounds(dtype)
+        if not low - 1 < value < high + 1:
+            raise OverflowError(
+                f"Python float {value!r} does not fit {dtype.name}, whose range is {low} to {high}"
+            )
+    return value
+
+
+def in_range(value: Any, dtype: DType) -> Any:
+    """Return a value that fits; raise OverflowError for an int that does not (NEP 50)."""
+    if type(value) is int and dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        if not low <= value <= high:
+            raise out_of_range(value, dtype)
+    return value
+
+
+def exactly(value: Any, dtype: DType) -> Any:
+    """Let an int beyond every value of a dtype compare as an infinity (NumPy 2)."""
+    if type(value) is int and dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        return value if low <= value <= high else math.inf if value > 0 else -math.inf
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """What happens to a Python scalar on its way into the dtype the plan gives it.
+
+    Attributes
+    ----------
+    fit : callable
+        From (value, dtype) to a Python value the dtype can hold; OverflowError refuses.
+    fit_compared : callable or None
+        The same where the scalar is compared with; None where that is no different. It may answer
+        an infinity for an int beyond the dtype.
+    """
+
+    fit: Callable[[Any, DType], Any] = in_range
+    fit_compared: Callable[[Any, DType], Any] | None = None
+
+    def rule(self, name: str) -> Callable[[Any, DType], Any]:
+        """The rule that an operation goes by."""
+        compares = operation(name).family in (Family.EQUALITY, Family.ORDER)
+        return self.fit_compared if compares and self.fit_compared else self.fit

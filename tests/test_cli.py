@@ -1,0 +1,256 @@
+"""The command line: what it prints, where, and how it exits."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import promoarray as pa
+from promoarray import Policy, cli
+from promoarray.policies.showing import table_of
+
+Output = pytest.CaptureFixture[str]
+
+
+def run(capsys: Output, *argv: str) -> tuple[int, str, str]:
+    code = cli.main(argv)
+    out = capsys.readouterr()
+    assert "\x1b" not in out.out
+    return code, out.out, out.err
+
+
+# -- list -------------------------------------------------------------------------------------
+
+
+def test_list_names_every_family(capsys: Output) -> None:
+    code, out, _ = run(capsys, "list")
+    assert code == 0
+    for family in ("numpy", "jax", "torch", "tensorflow", "paddle", "aclnn", "onnx", "array_api"):
+        assert family in out
+    assert "(28 in all)" in out
+
+
+def test_list_json_has_every_policy(capsys: Output) -> None:
+    _, out, _ = run(capsys, "list", "--json")
+    rows = json.loads(out)
+    assert {row["policy"] for row in rows} == set(pa.list_policies())
+    assert [row["policy"] for row in rows if row["default"]][:3] == [
+        "numpy@2",
+        "jax@x64",
+        "torch@2.13",
+    ]
+    assert all(row["title"] and row["sources"] for row in rows)
+
+
+# -- table ------------------------------------------------------------------------------------
+
+
+def test_table_in_each_format_is_the_same_table(capsys: Output) -> None:
+    asked = ("table", "torch", "--dtypes", "int8,f32,i*,f*")
+    expected = [["i8", "f32", "i8", "f32"], ["f32", "f32", "f32", "f32"]]
+    _, text, _ = run(capsys, *asked)
+    assert text.splitlines()[0] == "torch@2.13: promotion; the row is the left operand"
+    assert [line.split()[1:] for line in text.splitlines()[2:4]] == expected
+    _, as_csv, _ = run(capsys, *asked, "--format", "csv")
+    assert [row[1:] for row in csv.reader(io.StringIO(as_csv))][1:3] == expected
+    _, markdown, _ = run(capsys, *asked, "--format", "markdown")
+    assert markdown.splitlines()[1] == "| --- | --- | --- | --- | --- |"
+    assert markdown.splitlines()[2] == "| i8  | i8  | f32 | i8  | f32 |"
+    _, as_json, _ = run(capsys, *asked, "--format", "json")
+    data = json.loads(as_json)
+    assert data["dtypes"] == ["i8", "f32", "i*", "f*"]
+    assert data["table"][:2] == expected
+    assert run(capsys, *asked, "--json")[1] == as_json
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax", "torch", "paddle", "onnx"])
+def test_the_whole_table_is_printed_uncut(capsys: Output, name: str) -> None:
+    _, text, _ = run(capsys, "table", name)
+    policy = pa.policies.as_policy(name)
+    rows = [line.split() for line in text.splitlines()[2:]]
+    assert len(rows) == len(policy.dtypes) + 4
+    shown = table_of(policy)
+    assert [row[1:] for row in rows] == shown.codes()
+    assert "…" not in text
+
+
+def test_table_of_an_operation(capsys: Output) -> None:
+    _, out, _ = run(capsys, "table", "torch", "--op", "/", "--dtypes", "i8,i32", "--format", "csv")
+    assert out == ",i8,i32\ni8,f32,f32\ni32,f32,f32\n"
+
+
+def test_table_feeds_from_table(capsys: Output, tmp_path: Path) -> None:
+    _, out, _ = run(capsys, "table", "torch", "--format", "csv")
+    path = tmp_path / "torch.csv"
+    path.write_text(out)
+    assert Policy.from_table("copy", path).promote(pa.int8, pa.uint8) is pa.int16
+
+
+# -- explain ----------------------------------------------------------------------------------
+
+
+def test_explain_prints(capsys: Output) -> None:
+    code, out, _ = run(capsys, "explain", "add", "int8", "2.5", "--policy", "paddle")
+    assert code == 0
+    assert out.startswith("int8 + 2.5 is float32 under paddle")
+
+
+def test_a_refusal_exits_with_1(capsys: Output) -> None:
+    code, out, err = run(capsys, "explain", "add", "int64", "float32", "--policy", "paddle")
+    assert code == 1
+    assert out.startswith("int64 + float32 is refused under paddle")
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("operands", "expression"),
+    [
+        (("i8", "bf16"), "int8 + bfloat16"),
+        (("int64[]", "i8"), "int64[] + int8"),
+        (("int8", "-1"), "int8 + -1"),
+        (("float32", "1e400"), "float32 + inf"),
+        (("float32", "nan"), "float32 + nan"),
+        (("bool", "True"), "bool + True"),
+        (("complex64", "2j"), "complex64 + 2j"),
+        (("float8_e4m3fn", "float8_e4m3fn"), "float8_e4m3fn + float8_e4m3fn"),
+    ],
+)
+def test_operands_as_words(capsys: Output, operands: tuple[str, ...], expression: str) -> None:
+    _, out, _ = run(capsys, "explain", "+", *operands, "--json")
+    assert json.loads(out)["expression"] == expression
+
+
+def test_explain_takes_the_policy_in_force(capsys: Output) -> None:
+    pa.set_policy("torch")
+    _, out, _ = run(capsys, "explain", "/", "int8", "int8", "--json")
+    assert json.loads(out)["policy"] == "torch@2.13"
+    assert json.loads(out)["dtype"] == "float32"
+
+
+# -- check ------------------------------------------------------------------------------------
+
+
+def test_check_exits_by_the_answer(capsys: Output) -> None:
+    code, out, _ = run(capsys, "check", "numpy@1")
+    assert code == 1
+    assert "(i8 with u8) with f16" in out
+    code, out, _ = run(capsys, "check", "numpy@1", "--json")
+    assert json.loads(out)["holds"] is False
+
+
+def test_check_of_a_lattice_exits_with_0(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promoarray.policies.registry._registered", {})
+    pa.policies.register(Policy.from_lattice("chain", "i8 -> i16\ni16 -> f32", scalars="refuse"))
+    assert run(capsys, "check", "chain")[0] == 0
+
+
+# -- compare ----------------------------------------------------------------------------------
+
+
+def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[argparse.Namespace] = []
+
+    def main(args: argparse.Namespace) -> int:
+        seen.append(args)
+        return 1
+
+    monkeypatch.setattr("promoarray._compare.main", main)
+    words = "compare run.py --policies torch,jax --run numpy --html r.html --run-all"
+    assert cli.main([*words.split(), "--", "--json", "-x"]) == 1
+    args = seen[0]
+    assert (args.script, args.policies, args.run, args.html) == (
+        *("run.py", "torch,jax", "numpy", "r.html"),
+    )
+    assert (args.run_all, args.json, args.args) == (True, False, ["--json", "-x"])
+    assert cli.main(["compare", "run.py"]) == 1
+    assert seen[1].args == []
+
+
+# -- wrong questions, pipes, colours ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ("table torhc", "no policy 'torhc'. Near it: torch"),
+        ("check torhc", "no policy 'torhc'. Near it: torch"),
+        ("explain add int8 1 --policy torhc", "no policy 'torhc'. Near it: torch"),
+        ("compare x.py --policies torhc", "no policy 'torhc'"),
+        ("table torch --op ad", "no operation 'ad'. Near it: add"),
+        ("table torch --op sin", "sin takes one operand, so it has no table"),
+        ("table torch --dtypes i8,i99", "'i99' names no dtype"),
+        ("explain ad int8 1", "no operation 'ad'. Near it: add"),
+        ("explain add int8", "add takes 2 operands, not 1"),
+        ("explain add int8 one", "'one' is neither a dtype nor a Python scalar"),
+        ("explain add int8 f*", "'f*' is what a scalar counts as"),
+    ],
+)
+def test_a_wrong_question_is_one_line_on_stderr(
+    capsys: Output, tmp_path: Path, argv: str, says: str
+) -> None:
+    (tmp_path / "x.py").write_text("")
+    words = [str(tmp_path / w) if w == "x.py" else w for w in argv.split()]
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith("promoarray: ")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("argv", ["", "nothing", "table", "table torch --format yaml"])
+def test_argparse_speaks_for_itself(capsys: Output, argv: str) -> None:
+    code, _, err = run(capsys, *argv.split())
+    assert code == 2
+    assert "usage: promoarray" in err
+
+
+def test_help_exits_with_0(capsys: Output) -> None:
+    code, out, _ = run(capsys, "explain", "--help")
+    assert code == 0
+    assert "Exit codes" in out
+
+
+def shell(command: str, **env: str) -> subprocess.CompletedProcess[str]:
+    keep = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    return subprocess.run(
+        ["sh", "-c", command.replace("promoarray", f"{sys.executable} -m promoarray")],
+        env={**keep, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_python_m_works_and_a_closed_pipe_is_no_error() -> None:
+    done = shell("promoarray table onnx | head -n 1")
+    assert done.stdout.startswith("onnx@25: promotion")
+    assert done.stderr == ""
+
+
+def test_no_color_is_plain_even_where_colour_is_forced() -> None:
+    command = "promoarray explain add int8 2.5"
+    assert "\x1b[" in shell(command, FORCE_COLOR="1").stdout
+    assert "\x1b" not in shell(command, FORCE_COLOR="1", NO_COLOR="1").stdout
+    assert "\x1b" not in shell(command).stdout
+
+
+def test_rich_is_not_imported_before_something_is_printed() -> None:
+    code = """
+import sys, promoarray as pa, promoarray.cli
+pa.explain("add", "int8", 2.5).to_dict()
+pa.policies.as_policy("torch").check().to_dict()
+promoarray.cli.main(["table", "torch", "--format", "csv"])
+sys.exit(any(name.partition(".")[0] == "rich" for name in sys.modules))
+"""
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode
+        == 0
+    )

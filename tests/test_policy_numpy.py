@@ -1,0 +1,95 @@
+"""NumPy: the table JAX's document prints, promotion by value, and the dtypes of ml_dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import tables
+from check import GOLDEN
+
+from promoarray.dtypes import BY_CODE, WEAK
+from promoarray.policies import Operand, Rank, Refusal, as_policy
+
+ONES = {"i*": 1, "f*": 1.0, "c*": 1 + 0j}
+
+
+def operand(given: Any) -> Operand:
+    """A dtype code, or a Python scalar with its value."""
+    if isinstance(given, str):
+        return Operand(BY_CODE[given])
+    return Operand(WEAK[type(given)], Rank.SCALAR, given)
+
+
+def result(policy: str, name: str, *operands: Any) -> str:
+    plan = as_policy(policy).plan(name, tuple(map(operand, operands)))
+    return "-" if isinstance(plan, Refusal) else plan.result.code
+
+
+def test_document_prints_numpy_1() -> None:
+    """The scalars of the document are 1, 1.0 and 1j, whose values NumPy 1 looks at."""
+    _, sections = tables.read(GOLDEN / "documents.txt")
+    different = {
+        (row, column)
+        for (row, column), printed in sections["jax/numpy"].items()
+        if result("numpy@1", "add", ONES.get(row, row), ONES.get(column, column)) != printed
+    }
+    assert not different
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "one", "two"),
+    [
+        ("i8", 1000, "i16", "i8"),
+        ("u8", -1, "i16", "u8"),
+        ("i8", 200, "i16", "i8"),
+        ("f16", 65504.0, "f32", "f16"),
+        ("f32", 1e300, "f64", "f32"),
+        ("f32", float("nan"), "f32", "f32"),
+        ("i8", 1.0, "f64", "f64"),
+        ("b1", 1, "i64", "i64"),
+        ("c64", 1e39j, "c128", "c64"),
+        ("i64", 1 << 63, "f64", "i64"),
+    ],
+)
+def test_values_mattered_once(left: str, right: Any, one: str, two: str) -> None:
+    assert result("numpy@1", "add", left, right) == one
+    assert result("numpy@1", "add", right, left) == one
+    assert result("numpy@2", "add", left, right) == two
+
+
+def test_0d_arrays_count_by_value_in_numpy_1_only() -> None:
+    zero_d = Operand(BY_CODE["i64"], Rank.ZERO_D, 100)
+    plans = [as_policy(name).plan("add", (Operand(BY_CODE["i8"]), zero_d)) for name in
+             ("numpy@1", "numpy@2")]  # fmt: skip
+    assert [plan.result.code for plan in plans if not isinstance(plan, Refusal)] == ["i8", "i64"]
+
+
+@pytest.mark.parametrize(
+    ("scalar", "expected"), [(True, "bf16"), (1, "bf16"), (1.0, "bf16"), (1j, "c64")]
+)
+def test_scalars_are_weak_beside_bfloat16(scalar: Any, expected: str) -> None:
+    for name in ("add", "multiply", "divide", "maximum", "where"):
+        assert result("numpy", name, "bf16", scalar) == expected
+
+
+@pytest.mark.parametrize("code", ["bf16", "f8_e4m3fn", "f8_e5m2", "i4", "u2", "c32", "f4_e2m1fn"])
+def test_arithmetic_of_one_dtype_stays_in_it(code: str) -> None:
+    for name in ("add", "subtract", "multiply", "pow", "where"):
+        assert result("numpy", name, code, code) == code
+
+
+@pytest.mark.parametrize(
+    ("target", "other", "allowed"),
+    [("i8", "i64", True), ("i8", "u64", False), ("u8", "i8", False), ("f32", "f64", True),
+     ("i8", "f32", False), ("f32", "c64", False), ("i64", "u64", False)],
+)  # fmt: skip
+def test_in_place_casts_within_a_kind(target: str, other: str, allowed: bool) -> None:
+    plan = as_policy("numpy").plan_inplace("add", (operand(target), operand(other)))
+    assert isinstance(plan, Refusal) is not allowed
+
+
+def test_ints_beyond_64_bits_are_refused_in_numpy_1() -> None:
+    for dtype in ("i8", "f64"):
+        with pytest.raises(OverflowError, match="does not fit"):
+            as_policy("numpy@1").scalars.fit(1 << 64, BY_CODE[dtype])
