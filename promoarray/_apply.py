@@ -21,8 +21,10 @@ from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
-from promoarray.policies.policy import INTEGERS, Operand, Plan, Policy, Rank, Refusal
+from promoarray.policies.plans import INTEGERS, Operand, Plan, Rank, Refusal
+from promoarray.policies.policy import Policy
 from promoarray.policies.registry import get_policy
+from promoarray.policies.scalars import truncated
 
 if TYPE_CHECKING:
     from promoarray.array import PArray
@@ -34,8 +36,13 @@ class Watcher(Protocol):
     def saw(self, event: Event) -> None:
         """Hear of one operation; may change the type label of ``event.result``."""
 
-    def made(self, weak: DType, result: PArray) -> None:
-        """Hear of an array made of Python scalars, whose dtype is the policy's default."""
+    def made(self, weak: DType, result: PArray, lone: bool) -> None:
+        """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
+
+    def refused(
+        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
+    ) -> Mended | None:
+        """Hear of a refusal; may answer which operand to cast to what, and the plan then."""
 
 
 class Event(NamedTuple):
@@ -48,6 +55,8 @@ class Event(NamedTuple):
     plan: Plan
     result: PArray
 
+
+Mended = tuple[int, DType, Plan]
 
 watchers: list[Watcher] = []
 """Watchers of any context. While there is one, every operation takes the long way, ``apply``."""
@@ -105,12 +114,26 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     seen = tuple(describe(x, policy) for x in entered)
     plan = policy.plan(name, seen)
     if isinstance(plan, Refusal):
-        raise promotion_error(policy, name, seen, plan)
+        entered, plan = _mended(name, policy, entered, seen, plan)
+        seen = tuple(describe(x, policy) for x in entered)
     buffers = _buffers(name, policy, plan, entered, seen)
     result = cls._of(run(name, plan, policy, buffers, **options), plan.result)
     _tell(Event(name, policy, entered, seen, plan, result))
     remember(name, policy, seen, plan)
     return result
+
+
+def _mended(
+    name: str, policy: Policy, entered: tuple[Any, ...], seen: tuple[Operand, ...], refusal: Refusal
+) -> tuple[tuple[Any, ...], Plan]:
+    """Raise the refusal, unless a watcher casts an operand so that the program can go on."""
+    answers = (watcher.refused(name, policy, seen, refusal) for watcher in _watching.get())
+    for index, target, plan in filter(None, answers):
+        x = entered[index]
+        buffer = backend_of(x._buffer).cast(x._buffer, concrete(x), target)
+        cast = x._of(buffer, target)
+        return (*entered[:index], cast, *entered[index + 1 :]), plan
+    raise promotion_error(policy, name, seen, refusal)
 
 
 def apply_inplace(name: str, target: PArray, other: Any) -> Any:
@@ -151,6 +174,8 @@ def assign(target: PArray, key: Any, value: Any) -> None:
     ------
     TypeError
         If the value is no array or Python scalar, or complex where the target is not.
+    ValueError, OverflowError
+        If it is a NaN, an infinity or a number too large for a target of integers.
     """
     entered, dtype = enter(value), concrete(target)
     if entered is NotImplemented:
@@ -164,7 +189,7 @@ def assign(target: PArray, key: Any, value: Any) -> None:
         )
     backend = backend_of(target._buffer)
     if type(entered) in WEAK:
-        buffer = fitted(policy, entered, dtype)
+        buffer = fitted(policy, truncated(entered, dtype), dtype)
     else:
         buffer = backend.cast(entered._buffer, source, dtype)
     target._buffer[key] = buffer
@@ -220,7 +245,7 @@ _fitted = lru_cache(maxsize=1024, typed=True)(_fit)
 
 
 def enter(x: Any) -> Any:
-    """A PArray or Python scalar as it is, NumPy's scalars and arrays wrapped, else NotImplemented."""
+    """A PArray or Python scalar as it is, NumPy's arrays wrapped, anything else NotImplemented."""
     if type(x) in WEAK or isinstance(x, _array()):
         return x
     if isinstance(x, (np.ndarray, np.generic)):
@@ -270,6 +295,8 @@ def wrap(x: Any, cls: type[PArray] | None = None) -> PArray:
     TypeError
         If promoarray has no dtype for it.
     """
+    if type(x) is not np.ndarray and hasattr(x, "filled"):
+        raise TypeError("a masked array would lose its mask; write x.filled(...) first")
     buffer = numpy_backend.native(np.asarray(x))
     dtype = numpy_backend.dtype_of(buffer)
     if dtype is None:
@@ -318,10 +345,10 @@ def concrete(x: PArray) -> DType:
     return dtype
 
 
-def tell_made(weak: DType, result: PArray) -> None:
-    """Tell watchers of an array made of Python scalars."""
+def tell_made(weak: DType, result: PArray, *, lone: bool = False) -> None:
+    """Tell watchers of an array made of Python numbers."""
     for watcher in _watching.get():
-        watcher.made(weak, result)
+        watcher.made(weak, result, lone)
 
 
 def _tell(event: Event) -> None:
@@ -330,19 +357,40 @@ def _tell(event: Event) -> None:
 
 
 def remember(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -> None:
-    """Note a binary plan that holds whatever the ranks, for ``PArray``'s short way."""
-    if len(seen) != 2 or policy.by_value is not None or plan.result.weak:
+    """Note a binary plan that ``PArray``'s short way can carry out.
+
+    That is one that holds whatever the ranks, whose casts are NumPy's own widening ones and whose
+    kernel answers in the dtype of the result.
+    """
+    common = plan.compute
+    if len(seen) != 2 or plan.inputs != (common, common) or policy.by_value is not None:
         return
-    if plan.inputs != (plan.compute, plan.compute) or plan.result.bits < 8:
+    scalar = seen[1].rank is Rank.SCALAR
+    if seen[0].rank is Rank.SCALAR or (scalar and policy.scalars.rule(name) != policy.scalars.fit):
         return
-    scalar = any(o.rank is Rank.SCALAR for o in seen)
-    if scalar and policy.scalars.rule(name) is not policy.scalars.fit:
-        return  # the short way knows only the usual rule for scalars
-    ranks = [(o.rank,) if o.rank is Rank.SCALAR else (Rank.ARRAY, Rank.ZERO_D) for o in seen]
+    if not all(_widens(o, common) for o in seen) or not _plain(name, plan):
+        return
+    ranks = (Rank.ARRAY, Rank.ZERO_D)
     if policy.ranks and any(
-        policy.plan(name, tuple(Operand(o.type, r) for o, r in zip(seen, pair, strict=True)))
-        != plan
-        for pair in product(*ranks)
+        policy.plan(name, (Operand(seen[0].type, a), Operand(seen[1].type, b))) != plan
+        for a, b in product(ranks, (Rank.SCALAR,) if scalar else ranks)
     ):
         return
-    policy.direct[(name, *(o.type for o in seen))] = plan
+    wider = [None if o.type in (common, *WEAK.values()) else common.storage for o in seen]
+    policy.direct[(name, *(o.type for o in seen))] = (*wider, common, plan.result)
+
+
+def _widens(operand: Operand, common: DType) -> bool:
+    return operand.rank is Rank.SCALAR or (operand.type, common) in numpy_backend.WIDENING
+
+
+def _plain(name: str, plan: Plan) -> bool:
+    """Whether a ufunc of the computed dtype answers in the result's."""
+    kernel, storage = numpy_backend.KERNELS[name], plan.compute.storage
+    if not isinstance(kernel, np.ufunc) or plan.result.weak:
+        return False
+    try:
+        *_, answers = kernel.resolve_dtypes((storage, storage, None))
+    except TypeError:
+        return False
+    return bool(answers == plan.result.storage)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,38 @@ if TYPE_CHECKING:
     from promoarray.array import PArray
 
 
+# Ours must read back whatever the user has set for NumPy's.
+_PLAIN: Any = {
+    "floatmode": "unique",
+    "suppress": False,
+    "sign": "-",
+    "nanstr": "nan",
+    "infstr": "inf",
+    "formatter": None,
+    "legacy": False,
+}
+
+
 def text(x: PArray) -> str:
     """Return ``PArray([...], dtype=...)``, shortened as NumPy would where it is long."""
-    values = np.array2string(x._decoded(), separator=", ", prefix="PArray(", floatmode="unique")
+    with np.printoptions(**_PLAIN):
+        values = np.array2string(
+            x._decoded(), separator=", ", prefix="PArray(", formatter=_formatter(x)
+        )
     if x.size == 0:
         values = "[]" if x.shape == (0,) else f"empty({x.shape})"
     return f"PArray({values}, {', '.join(_labels(x))})"
+
+
+def _formatter(x: PArray) -> Any:
+    """Write complex numbers as calls where ``1.+2.j`` would not read back: NaN, infinity, -0."""
+    values = x._decoded()
+    if not np.iscomplexobj(values):
+        return None
+    parts = np.stack([values.real, values.imag])
+    if np.all(np.isfinite(parts) & ((parts != 0) | ~np.signbit(parts))):
+        return None
+    return {"complex_kind": lambda z: f"complex({z.real!s}, {z.imag!s})"}
 
 
 def _labels(x: PArray) -> list[str]:

@@ -6,7 +6,8 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError
 from promoarray.operations import operation
-from promoarray.policies.policy import Operand, Plan, Policy, Rank, Refusal
+from promoarray.policies.plans import Operand, Plan, Rank, Refusal
+from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy
 
 COMPARED = ("numpy", "torch", "jax", "tensorflow", "paddle", "aclnn")
@@ -23,7 +24,8 @@ def promotion_error(
 ) -> PromotionError:
     """Return the error for a refusal."""
     parts = [
-        f"policy {policy.name!r} does not promote {spelled(name, operands, inplace)}: {refusal.reason}.",
+        f"policy {policy.name!r} does not promote {spelled(name, operands, inplace)}: "
+        f"{refusal.reason}.",
         remedy(policy, name, operands, inplace),
         "" if inplace else elsewhere(policy, name, operands),
     ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from promoarray._console import text
 from promoarray.operations import OPERATIONS
 from promoarray.policies.policy import Policy
 
@@ -88,11 +88,7 @@ class Report:
         yield Text(self.summary(), style="bold")
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        file = io.StringIO()
-        Console(file=file, width=160, no_color=True, highlight=False).print(self)
-        return file.getvalue()
+        return text(self)
 
     __repr__ = __str__
 
@@ -154,15 +150,21 @@ def _as_data(parting: Parting) -> dict[str, Any]:
 
 def _as_row(parting: Parting) -> str:
     answers = "".join(
-        f'<div class="{origin or "agrees"}"><b>{answer}</b> {escape(", ".join(names))}'
-        f"<small>{escape(origin)} {escape(answer.reason)}</small></div>"
+        f'<div class="{origin or "agrees"}"><b>{answer}</b> <i>{origin}</i> '
+        f"{escape(', '.join(names))}{_small(answer.reason)}</div>"
         for answer, origin, names in grouped(parting)
     )
     site = parting.site
+    times = f" ×{parting.count}" if parting.count > 1 else ""
     return (
-        f"<tr><td>{escape(str(site))}</td><td><code>{escape(site.text)}</code>"
-        f"<small>{escape(spelled(parting))} ×{parting.count}</small></td><td>{answers}</td></tr>"
+        f"<tr><td>{escape(str(site))}</td>"
+        f"<td><code>{escape(site.expression or site.text)}</code>"
+        f"{_small(spelled(parting) + times)}</td><td>{answers}</td></tr>"
     )
+
+
+def _small(text: str) -> str:
+    return f"<small>{escape(text)}</small>" if text else ""
 
 
 _PAGE = """<!doctype html>
@@ -175,7 +177,7 @@ table {{ border-collapse: collapse; width: 100% }}
 td, th {{ border-top: 1px solid #ddd; padding: .5rem .7rem; text-align: left; vertical-align: top }}
 td:first-child {{ white-space: nowrap; color: #555 }}
 code {{ font: 13px ui-monospace, monospace; overflow-wrap: anywhere }}
-small {{ display: block; color: #666 }}
+small {{ display: block; color: #666 }} i {{ color: #888; font-size: 85% }}
 .root b {{ color: #b3261e }} .inherits b {{ color: #8a5a00 }} .agrees b {{ color: #1b6e3c }}
 </style></head><body>
 <h1>{title}</h1><p>{summary}</p>

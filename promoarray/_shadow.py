@@ -17,13 +17,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from promoarray import _apply
+from promoarray import dtypes as dt
 from promoarray._apply import Event
 from promoarray._refusal import accepted_cast
 from promoarray._report import Report
 from promoarray._sites import Site, here
 from promoarray.array import PArray
 from promoarray.dtypes import WEAK, DType
-from promoarray.policies.policy import Operand, Policy, Rank, Refusal
+from promoarray.policies.plans import Operand, Rank, Refusal
+from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy, get_policy
 
 
@@ -48,9 +50,9 @@ class Answer:
     reason : str
         Why it refuses.
     origin : str
-        ``""`` where it agrees with the run; ``"root"`` where the run's policy would answer otherwise
-        for the operands this one sees; ``"inherits"`` where it would answer the same, so that only
-        the operands differ.
+        ``""`` where it agrees with the run; ``"root"`` where the run's policy would answer
+        otherwise for the operands this one sees; ``"inherits"`` where it would answer the same,
+        so that only the operands differ.
     operands : tuple of str
         The operands' dtypes as this policy sees them.
     """
@@ -101,17 +103,15 @@ class Shadow:
     partings: dict[Any, Parting] = field(default_factory=dict)
     operations: int = 0
 
-    def made(self, weak: DType, result: PArray) -> None:
+    def made(self, weak: DType, result: PArray, lone: bool) -> None:
         """Note what default dtype each policy gives Python numbers."""
         self.operations += 1
         run = result._policy or get_policy()
         answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
         mine = Answer(run.strong(weak), "", "", ())
         self._note("default dtype", run, mine, answers, (str(Operand(weak, Rank.SCALAR)),))
-        kept = {
-            p.name: weak if p.weak_arrays and result.weak_type else p.strong(weak)
-            for p in self.policies
-        }
+        stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
+        kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
         self._label(result, _apply.type_of(result._type), kept)
 
     def saw(self, event: Event) -> None:
@@ -126,6 +126,11 @@ class Shadow:
         mine = Answer(result, "", "", tuple(map(str, event.seen)))
         self._note(event.name, event.policy, mine, answers, mine.operands)
         self._label(event.result, event.plan.result, kept)
+
+    def refused(
+        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
+    ) -> None:
+        """Leaves the run's own refusals to the program."""
 
     def _note(
         self,

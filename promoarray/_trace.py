@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray import _apply
 from promoarray._apply import Event
+from promoarray._console import text
 from promoarray._sites import Site, here
 from promoarray.array import PArray
 from promoarray.dtypes import WEAK, DType
+from promoarray.policies.plans import Operand, Refusal
+from promoarray.policies.policy import Policy
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -52,7 +54,7 @@ class Trace:
 
     casts: Counter[Cast] = field(default_factory=Counter)
 
-    def made(self, weak: DType, result: PArray) -> None:
+    def made(self, weak: DType, result: PArray, lone: bool) -> None:
         """Casts nothing: Python numbers have no dtype before."""
 
     def saw(self, event: Event) -> None:
@@ -61,6 +63,11 @@ class Trace:
         for x, dtype in zip(event.operands, event.plan.inputs, strict=True):
             if type(x) not in WEAK and (source := _apply.concrete(x)) is not dtype:
                 self.casts[Cast(site, event.name, source, dtype)] += 1
+
+    def refused(
+        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
+    ) -> None:
+        """Leaves refusals to the program."""
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the casts as data, in the order of the source."""
@@ -90,11 +97,7 @@ class Trace:
         yield table
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        file = io.StringIO()
-        Console(file=file, width=140, no_color=True, highlight=False).print(self)
-        return file.getvalue()
+        return text(self)
 
     __repr__ = __str__
 

@@ -7,7 +7,6 @@ policy never holds it (float64 in JAX without x64).
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,9 +17,10 @@ from promoarray import dtypes as dt
 from promoarray._refusal import promotion_error
 from promoarray.array import PArray
 from promoarray.backends import numpy as numpy_backend
-from promoarray.dtypes import WEAK, DType, as_dtype
-from promoarray.policies.policy import INTEGERS, Refusal, bounds, out_of_range
+from promoarray.dtypes import WEAK, DType, Kind, as_dtype
+from promoarray.policies.plans import INTEGERS, Refusal
 from promoarray.policies.registry import get_policy
+from promoarray.policies.scalars import bounds, in_range, truncated
 
 __all__ = [
     "arange",
@@ -77,27 +77,33 @@ def asarray(
         If an int does not fit ``dtype``.
     """
     wanted = None if dtype is None else _canonical(as_dtype(dtype))
-    if device not in (None, "cpu"):
-        raise ValueError(f"there is no device {device!r} for new arrays; write device='cpu'")
-    source = _as_source(obj)
+    _check(device)
+    source = _as_source(obj, copy)
     if source is None:
         if copy is False:
             raise ValueError("copy=False: Python numbers have to be copied into an array")
         return _from_numbers(obj, wanted)
-    out = source if wanted is None else _cast(source, wanted)
-    if out.dtype is not (canonical := _canonical(out.dtype)):
-        out = _cast(out, canonical)
-    shared = out._buffer is source._buffer and np.may_share_memory(out._buffer, _raw(obj))
+    target = wanted or _canonical(source.dtype, source)
+    # A weakly typed array is stored in a dtype, but is not of it.
+    out = source if wanted is None and target is source.dtype else _cast(source, target)
+    shared = out._buffer is source._buffer and _is_shared(obj)
     if copy is False and not shared:
         raise ValueError(f"copy=False: {out.dtype} from {type(obj).__name__} needs a copy")
-    return out._of(out._buffer.copy(), out._type) if copy and shared else out
+    ours = isinstance(obj, (PArray, np.ndarray))
+    return out._of(out._buffer.copy(), out._type) if copy and shared and ours else out
 
 
-def _raw(obj: Any) -> Any:
-    return obj._buffer if isinstance(obj, PArray) else obj
+def _check(device: str | None) -> None:
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r} for new arrays; write device='cpu'")
 
 
-def _as_source(obj: Any) -> PArray | None:
+def _is_shared(obj: Any) -> bool:
+    """Whether wrapping ``obj`` leaves its memory where it is."""
+    return obj.dtype.isnative if isinstance(obj, np.ndarray) else not isinstance(obj, np.generic)
+
+
+def _as_source(obj: Any, copy: bool | None) -> PArray | None:
     """Anything that is an array already; None for Python numbers and sequences."""
     if isinstance(obj, PArray):
         return obj
@@ -106,12 +112,15 @@ def _as_source(obj: Any) -> PArray | None:
     if type(obj) in WEAK or isinstance(obj, (list, tuple, range)):
         return None
     if hasattr(obj, "__dlpack__"):
-        return from_dlpack(obj)
+        try:
+            return from_dlpack(obj, copy=copy)
+        except (BufferError, RuntimeError):  # bfloat16 has no name there, but may have in NumPy
+            if not hasattr(obj, "__array__"):
+                raise
     if hasattr(obj, "__array__") or _has_buffer(obj):
-        return _apply.wrap(np.asarray(obj))
-    raise TypeError(
-        f"asarray takes numbers, sequences of them and arrays, not {type(obj).__name__}: {obj!r:.60}"
-    )
+        return _apply.wrap(np.array(obj, copy=copy))
+    kind = type(obj).__name__
+    raise TypeError(f"asarray takes numbers, sequences of them and arrays, not {kind}: {obj!r:.60}")
 
 
 def _has_buffer(obj: Any) -> bool:
@@ -119,11 +128,12 @@ def _has_buffer(obj: Any) -> bool:
         memoryview(obj)
     except TypeError:
         return False
-    return not isinstance(obj, (bytes, bytearray)) or len(obj) == 0
+    return not isinstance(obj, (bytes, bytearray))  # text, not numbers: say memoryview(...)
 
 
-def _canonical(dtype: DType) -> DType:
-    return get_policy().canonical.get(dtype, dtype)
+def _canonical(dtype: DType, x: PArray | None = None) -> DType:
+    policy = (x._policy if x is not None else None) or get_policy()
+    return policy.canonical.get(dtype, dtype)
 
 
 def _cast(x: PArray, dtype: DType) -> PArray:
@@ -132,6 +142,9 @@ def _cast(x: PArray, dtype: DType) -> PArray:
 
 def _from_numbers(obj: Any, dtype: DType | None) -> PArray:
     leaves = list(_leaves(obj))
+    if dtype is dt.string and leaves and all(type(leaf) is str for leaf in leaves):
+        _shape(obj)
+        return PArray._of(np.array(obj, dtype.storage), dtype)
     if any(type(leaf) not in WEAK for leaf in leaves):
         return _from_arrays(obj, leaves, dtype)
     weak = max(
@@ -140,31 +153,32 @@ def _from_numbers(obj: Any, dtype: DType | None) -> PArray:
     policy = get_policy()
     target = dtype or policy.strong(weak)
     buffer = _filled(obj, leaves, target)
-    scalar = dtype is None and policy.weak_arrays and type(obj) in WEAK and weak is not dt.weak_bool
-    out = PArray._of(buffer, weak if scalar else target)
+    lone = type(obj) in WEAK
+    stays = lone and dtype is None and policy.weak_arrays and weak is not dt.weak_bool
+    out = PArray._of(buffer, weak if stays else target)
     if dtype is None:
-        _apply.tell_made(weak, out)
+        _apply.tell_made(weak, out, lone=lone)
     return out
 
 
 def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
     """Nested Python numbers as a buffer of a dtype, each rounded once."""
+    is_complex = any(type(leaf) is complex for leaf in leaves)
+    if is_complex and target.kind not in (Kind.COMPLEX, Kind.BOOL):
+        raise TypeError(f"complex numbers do not become {target.name}; take x.real first")
     if target.kind in INTEGERS:
-        low, high = bounds(target)
         for leaf in leaves:
-            if type(leaf) is int and not low <= leaf <= high:
-                raise out_of_range(leaf, target)
-    exact = (
-        target.kind in INTEGERS and target.bits >= 8 and all(type(x) in (int, bool) for x in leaves)
-    )
-    try:
-        if exact:
-            return np.array(obj, target.storage)
-        natural = np.array(obj, np.complex128 if any(type(x) is complex for x in leaves) else None)
-        if natural.dtype == object:
+            truncated(in_range(leaf, target), target)
+    whole = all(type(leaf) in (int, bool) for leaf in leaves)
+    _shape(obj)  # refuses ragged sequences
+    if whole and target.kind in INTEGERS and target.bits >= 8:
+        return np.array(obj, target.storage)
+    natural = np.array(obj, np.complex128 if is_complex else None)
+    if natural.dtype == object:  # ints beyond 64 bits
+        try:
             natural = natural.astype(np.float64)
-    except ValueError as error:
-        raise ValueError(f"the sequences are ragged: {error}") from None
+        except OverflowError:
+            raise OverflowError(f"an int does not fit {target.name}, nor any float") from None
     source = numpy_backend.dtype_of(natural)
     assert source is not None
     return numpy_backend.cast(natural, source, target)
@@ -216,10 +230,16 @@ def _default(weak: DType, dtype: object) -> DType:
 
 def _new(buffer: Any, weak: DType, dtype: object, device: str | None = None) -> PArray:
     """Cast a wide buffer to the dtype given or to the policy's default."""
-    if device not in (None, "cpu"):
-        raise ValueError(f"there is no device {device!r} for new arrays; write device='cpu'")
+    _check(device)
     target, source = _default(weak, dtype), numpy_backend.dtype_of(buffer)
-    assert source is not None
+    if source is not None and source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX:
+        raise TypeError(f"complex numbers do not become {target.name}; take x.real first")
+    if target.kind in INTEGERS and source is not target and buffer.size:
+        for end in np.stack([buffer.min(), buffer.max()]).tolist():  # NaN is both
+            truncated(in_range(end, target), target)
+    if source is None:  # Python ints, some beyond int64
+        source = dt.uint64 if target is dt.uint64 else dt.float64
+        buffer = buffer.astype(source.storage)
     out = PArray._of(numpy_backend.cast(buffer, source, target), target)
     if dtype is None:
         _apply.tell_made(weak, out)
@@ -234,10 +254,18 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
 
 
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of zeros; the default dtype is the policy's for floats."""
-    return _new(
-        np.zeros(shape, _default(dt.weak_float, dtype).storage), dt.weak_float, dtype, device
-    )
+    """Return an array of zeros; the default dtype is the policy's for floats.
+
+    float8_e8m0fnu has no zero: there the values are NaN, as ``asarray(0.0)`` gives.
+    """
+    return _new(_zeros(shape, _default(dt.weak_float, dtype)), dt.weak_float, dtype, device)
+
+
+def _zeros(shape: Any, dtype: DType) -> Any:
+    buffer = np.zeros(shape, dtype.storage)
+    if dtype is dt.float8_e8m0fnu:  # has no zero: its code 0 is 2**-127, and 0.0 becomes NaN
+        buffer[...] = numpy_backend.scalar(0.0, dtype)
+    return buffer
 
 
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
@@ -277,12 +305,26 @@ def arange(
     Integers if all arguments are; the default dtype is the policy's for that kind.
     """
     start, stop = (0, start) if stop is None else (start, stop)
-    weak = (
-        dt.weak_float
-        if builtins.any(isinstance(v, float) for v in (start, stop, step))
-        else dt.weak_int
-    )
-    return _new(np.arange(start, stop, step), weak, dtype, device)
+    if step == 0:
+        raise ValueError("arange needs a step other than 0")
+    values = _range(start, stop, step)
+    source = numpy_backend.dtype_of(values)
+    is_float = source is not None and source.kind is Kind.FLOAT
+    return _new(values, dt.weak_float if is_float else dt.weak_int, dtype, device)
+
+
+def _range(start: Any, stop: Any, step: Any) -> Any:
+    """The values of ``arange``; Python ints stay exact beyond int64 too."""
+    ends = (start, stop, step)
+    if any(type(v) is not int for v in ends):
+        return np.arange(start, stop, step)
+    count = (stop - start) // step
+    if count >= 1 << 48:  # beyond which NumPy's count goes wrong
+        raise ValueError(f"arange would have more than 2**{count.bit_length() - 1} elements")
+    low, high = bounds(dt.int64)
+    if all(low <= v <= high for v in ends):
+        return np.arange(start, stop, step)
+    return np.array(range(start, stop, step), np.object_)
 
 
 def linspace(
@@ -319,7 +361,7 @@ def eye(
 
 def _like(x: Any, dtype: object) -> tuple[PArray, DType]:
     array = _apply.as_array(x, "a ..._like function")
-    return array, array.dtype if dtype is None else _canonical(as_dtype(dtype))
+    return array, array.dtype if dtype is None else _canonical(as_dtype(dtype), array)
 
 
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
@@ -331,7 +373,7 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return zeros, shaped as ``x`` and by default of its dtype."""
     array, row = _like(x, dtype)
-    return array._of(np.zeros(array.shape, row.storage), row)
+    return array._of(_zeros(array.shape, row), row)
 
 
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
@@ -362,14 +404,23 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
 
 def tril(x: Any, /, *, k: int = 0) -> PArray:
     """Return the lower triangle of matrices, zeros above the ``k``-th diagonal."""
-    array = _apply.as_array(x, "tril")
-    return array._of(np.tril(array._buffer, k=k), array._type)
+    return _triangle("tril", x, k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> PArray:
     """Return the upper triangle of matrices, zeros below the ``k``-th diagonal."""
-    array = _apply.as_array(x, "triu")
-    return array._of(np.triu(array._buffer, k=k), array._type)
+    return _triangle("triu", x, k)
+
+
+def _triangle(name: str, x: Any, k: int) -> PArray:
+    array = _apply.as_array(x, name)
+    if array.ndim < 2:
+        raise ValueError(f"{name} needs two axes or more, and x has {array.ndim}")
+    rows, columns = array.shape[-2:]
+    kept = np.tri(rows, columns, k if name == "tril" else k - 1, np.bool) == (name == "tril")
+    buffer = _zeros(array.shape, array.dtype)
+    np.copyto(buffer, array._buffer, where=kept)
+    return array._of(buffer, array._type)
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> PArray:
@@ -379,7 +430,12 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     ------
     BufferError
         If DLPack, or NumPy's side of it, has no name for the dtype.
+    TypeError
+        If ``x`` does not speak DLPack.
     """
+    _check(device)
     if isinstance(x, PArray):
         return x._of(x._buffer.copy(), x._type) if copy else x
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"a {type(x).__name__} does not speak DLPack; write pa.asarray(x)")
     return _apply.wrap(np.from_dlpack(x, device=device, copy=copy))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ Every function follows the operator of its name. Python scalars are taken on eit
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from promoarray import _apply
 from promoarray.array import PArray
@@ -105,8 +105,11 @@ _DOC = """{title}
 
     See Also
     --------
-    promoarray.explain : ``pa.explain("{name}", ...)`` tells the rule and the other policies' answers.
+    promoarray.explain : ``pa.explain("{name}", ...)`` tells the rule and what others answer.
     """
+
+
+Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
 def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
@@ -123,7 +126,7 @@ def _unary(name: str, title: str) -> Callable[[Any], PArray]:
     return _named(function, name, title, "x")
 
 
-def _named(function: Any, name: str, title: str, names: str) -> Any:
+def _named(function: Function, name: str, title: str, names: str) -> Function:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "promoarray"
     family = OPERATIONS[name].family.value

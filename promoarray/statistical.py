@@ -1,4 +1,4 @@
-"""Chapter "statistical functions". What they return for narrow and integer dtypes is the policy's."""
+"""Chapter "statistical functions". What they return for integers is the policy's business."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the arithmetic mean. Integers are float64 to NumPy, float32 to JAX, refused by PyTorch."""
+    """Return the arithmetic mean; of integers float64 in NumPy, float32 in JAX, none in PyTorch."""
     return _apply.call("mean", x, axis=axis, keepdims=keepdims)
 
 

@@ -1,7 +1,7 @@
 """Every recorded answer of every framework, cell by cell.
 
-`conformance/golden` holds what the real frameworks answered; cells that promoarray answers otherwise
-on purpose stand in `conformance/departures.toml` under their reasons.
+`conformance/golden` holds what the real frameworks answered; cells that promoarray answers
+otherwise on purpose stand in `conformance/departures.toml` under their reasons.
 """
 
 from __future__ import annotations

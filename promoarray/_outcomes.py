@@ -1,0 +1,207 @@
+"""Running a program for real under each policy, and what it ended as.
+
+A policy that refuses a line would end the program there. So that every policy can be compared to
+the end, the cast that the refusal's message proposes is made, and the place noted; with
+``mend=False`` the first refusal stops the program as it would stop the user's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import runpy
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from promoarray import _apply
+from promoarray._apply import Event
+from promoarray._refusal import accepted_cast, spelled
+from promoarray._sites import Site, here
+from promoarray.array import PArray
+from promoarray.dtypes import DType
+from promoarray.errors import PromotionError
+from promoarray.policies.plans import Operand, Refusal
+from promoarray.policies.policy import Policy
+from promoarray.policies.registry import policy as in_force
+
+
+@dataclass
+class Mender:
+    """A watcher that makes the cast a refusal proposes.
+
+    Attributes
+    ----------
+    places : dict
+        From each place and operation refused to the cast made, in words.
+    """
+
+    places: dict[tuple[Site, str], str] = field(default_factory=dict)
+
+    def saw(self, event: Event) -> None:
+        """Changes nothing."""
+
+    def made(self, weak: DType, result: PArray, lone: bool) -> None:
+        """Changes nothing."""
+
+    def refused(
+        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
+    ) -> _apply.Mended | None:
+        """Cast one operand as the error message would have said, if there is such a cast."""
+        cast = accepted_cast(policy, name, seen)
+        if cast is not None:
+            self.places[here(), spelled(name, seen)] = f"x{cast[0] + 1} to {cast[1].name}"
+        return cast
+
+
+@dataclass
+class Outcome:
+    """How a program ended under one policy.
+
+    Attributes
+    ----------
+    policy : Policy
+    values : dict
+        The globals asked for, as text.
+    refusals : dict
+        From each place and operation refused to the cast made there, in words.
+    error : str
+        What stopped it, or "".
+    site : str
+        The line of the program where it stopped.
+    output : str
+        What it printed.
+    """
+
+    policy: Policy
+    values: dict[str, str] = field(default_factory=dict)
+    refusals: dict[tuple[Site, str], str] = field(default_factory=dict)
+    error: str = ""
+    site: str = ""
+    output: str = ""
+
+    @property
+    def trouble(self) -> list[str]:
+        """What a reader should know, a line each: the refusals, and what stopped the program."""
+        lines = [f"{site}: {said}, cast {cast}" for (site, said), cast in self.refusals.items()]
+        return lines + ([f"stopped at {self.site}", self.error] if self.error else [])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as data."""
+        return {
+            "policy": self.policy.name,
+            "values": self.values,
+            "refusals": [
+                {"file": site.file, "line": site.line, "refused": said, "cast": cast}
+                for (site, said), cast in self.refusals.items()
+            ],
+            "error": self.error or None,
+            "stopped_at": self.site or None,
+            "output": self.output,
+        }
+
+
+def execute(script: Path, argv: list[str]) -> tuple[str | None, dict[str, Any]]:
+    """Run a script as ``python script argv`` would; return its traceback, if any, and globals."""
+    with _as_main(script, argv):
+        try:
+            return None, runpy.run_path(str(script), run_name="__main__")
+        except SystemExit as stop:
+            return (None if stop.code in (None, 0) else f"exit status {stop.code}"), {}
+        except Exception:
+            return traceback.format_exc(), {}
+
+
+@contextlib.contextmanager
+def _as_main(script: Path, argv: list[str]) -> Iterator[None]:
+    before = sys.argv, sys.path[:]
+    sys.argv, sys.path[:0] = [str(script), *argv], [str(script.resolve().parent)]
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = before
+
+
+def outcome_under(
+    policy: Policy, script: Path, argv: list[str], show: list[str] | None, *, mend: bool = True
+) -> Outcome:
+    """Run a script for real under one policy."""
+    outcome, printed, mender = Outcome(policy), io.StringIO(), Mender()
+    watched = _apply.watching(mender) if mend else contextlib.nullcontext()
+    with (
+        _as_main(script, argv),
+        in_force(policy),
+        watched,
+        contextlib.redirect_stdout(printed),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # the watched run has shown them
+        try:
+            ended = runpy.run_path(str(script), run_name="__main__")
+            outcome.values = _globals(ended, show)
+        except SystemExit:
+            pass
+        except Exception as error:
+            kind = "" if isinstance(error, PromotionError) else f"{type(error).__name__}: "
+            outcome.error = kind + str(error).partition(" Elsewhere: ")[0]
+            outcome.site = _line_in(script, error)
+    outcome.refusals = mender.places
+    outcome.output = printed.getvalue()
+    return outcome
+
+
+def _line_in(script: Path, error: Exception) -> str:
+    """The line of the program that an error came from."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(script)]
+    return f"{script.name}:{frames[-1].lineno}: {frames[-1].line}" if frames else script.name
+
+
+def _globals(ended: dict[str, Any], show: list[str] | None) -> dict[str, str]:
+    """What a program's globals ended as: those asked for, else its arrays and floats."""
+    names = show if show is not None else [n for n, v in ended.items() if _worth_showing(n, v)]
+    return {name: _brief(ended[name]) if name in ended else "not set" for name in names}
+
+
+def _worth_showing(name: str, value: Any) -> bool:
+    return not name.startswith("_") and isinstance(value, (PArray, float))
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, PArray):
+        shape = "x".join(map(str, value.shape))
+        return f"{value.dtype} [{shape}]" if shape else f"{value.item():.6g} ({value.dtype})"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def as_table(outcomes: list[Outcome]) -> Any:
+    """Return the outcomes as a table for the terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    names = list(dict.fromkeys(name for o in outcomes for name in o.values))
+    table = Table("run for real under", *names, "refused, and the cast made", show_lines=True)
+    for o in outcomes:
+        trouble = Text("\n".join(o.trouble), style="red" if o.error else "")
+        table.add_row(o.policy.name, *(o.values.get(n, "") for n in names), trouble)
+    return table
+
+
+def as_html(outcomes: list[Outcome]) -> str:
+    """Return the outcomes as a section of the page."""
+    if not outcomes:
+        return ""
+    names = list(dict.fromkeys(name for o in outcomes for name in o.values))
+    titles = ("policy", *names, "refused, and the cast made")
+    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
+    rows = "".join(
+        f"<tr><td>{escape(o.policy.name)}</td>"
+        + "".join(f"<td>{escape(o.values.get(n, ''))}</td>" for n in names)
+        + f"<td>{'<br>'.join(map(escape, o.trouble))}</td></tr>"
+        for o in outcomes
+    )
+    return f"<h2>Run for real under each policy</h2><table><tr>{head}</tr>{rows}</table>"

@@ -1,0 +1,100 @@
+"""`promoarray compare` on the example, and on programs that go wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from promoarray import cli
+
+DIGITS = str(Path(__file__).resolve().parent.parent / "examples" / "digits.py")
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    out = tmp_path_factory.mktemp("compare") / "page.html"
+    import contextlib
+    import io
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        arguments = ["--run-all", "--show", "accuracy,weights", "--html", str(out), "--json"]
+        assert cli.main(["compare", DIGITS, *arguments]) == 0
+    return {"data": json.loads(printed.getvalue()), "page": out.read_text(encoding="utf-8")}
+
+
+def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) -> None:
+    partings = compared["data"]["partings"]  # type: ignore[index]
+    assert len(partings) > 40
+    roots = {p["source"] for p in partings if p["root"]}
+    assert "brightness = xp.mean(images)" in roots
+    assert any(p["answers"]["torch@2.13"]["origin"] == "inherits" for p in partings)
+    assert {p["file"] for p in partings} == {DIGITS}
+
+
+def test_digits_ends_everywhere_once_the_refusals_are_mended(compared: dict[str, object]) -> None:
+    outcomes = {o["policy"]: o for o in compared["data"]["outcomes"]}  # type: ignore[index]
+    assert {o["error"] for o in outcomes.values()} == {None}
+    assert outcomes["numpy@2"]["values"] == {
+        "accuracy": "0.95 (float64)",
+        "weights": "float64 [122x10]",
+    }
+    assert outcomes["torch@2.13"]["values"]["weights"] == "float32 [122x10]"
+    assert outcomes["numpy@2"]["refusals"] == []
+    refused = {(r["line"], r["refused"]) for r in outcomes["torch@2.13"]["refusals"]}
+    assert (67, "float32 - bool") in refused
+
+
+def test_the_page_has_both_parts(compared: dict[str, object]) -> None:
+    page = compared["page"]
+    assert "Run for real under each policy" in page  # type: ignore[operator]
+    assert "xp.mean(images)" in page  # type: ignore[operator]
+
+
+def test_stop_ends_at_the_first_refusal(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--run-all", "--stop", "--policies", "torch", "--json"]
+    assert cli.main(["compare", DIGITS, *arguments]) == 0
+    _, torch = json.loads(capsys.readouterr().out)["outcomes"]
+    assert torch["stopped_at"] == "digits.py:26: brightness = xp.mean(images)"
+    assert "integers have no mean" in torch["error"]
+
+
+def _program(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "program.py"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_a_program_that_fails_is_reported_up_to_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "import promoarray as xp\n"
+        "x = xp.asarray([1], dtype=xp.int8) / 2\n"
+        "raise RuntimeError('oh')\n",
+    )
+    assert cli.main(["compare", script, "--policies", "torch"]) == 2
+    out, err = capsys.readouterr()
+    assert "program.py:2" in out
+    assert "RuntimeError: oh" in err
+
+
+def test_a_program_gets_its_arguments_and_may_exit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(tmp_path, "import sys\nprint(sys.argv[1:])\nsys.exit()\n")
+    assert cli.main(["compare", script, "--policies", "torch", "--", "-n", "3"]) == 0
+    assert "['-n', '3']" in capsys.readouterr().out
+
+
+def test_a_missing_file_and_an_unknown_policy_are_one_line_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", str(tmp_path / "nothing.py")]) == 2
+    assert cli.main(["compare", DIGITS, "--policies", "pytorch"]) == 2
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert len(errors) == 2
+    assert "torch@2.13" in errors[1]

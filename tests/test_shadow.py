@@ -1,0 +1,195 @@
+"""Shadow runs: which places part, for whom, and whether there or before."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+
+
+def _found(report: pa.Report) -> list[tuple[str, str, dict[str, tuple[str, str]]]]:
+    return [
+        (p.site.expression, p.name, {n: (str(a), a.origin) for n, a in p.answers.items()})
+        for p in report.partings
+    ]
+
+
+def test_a_line_all_agree_on_is_not_reported() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch", "jax", "paddle") as report:
+        x + x
+    assert report.partings == []
+    assert report.operations == 1
+    assert "all agree" in str(report)
+
+
+def test_a_parting_names_place_operands_and_answers() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch", "paddle") as report:
+        x + 1.5
+    (parting,) = report.partings
+    assert parting.site.file == __file__
+    assert parting.site.expression == "x + 1.5"
+    assert parting.operands == ("int8", "Python float")
+    assert {n: str(a) for n, a in parting.answers.items()} == {
+        "numpy@2": "float64",
+        "torch@2.13": "float32",
+        "paddle": "float32",
+    }
+
+
+def test_a_later_line_inherits_what_an_earlier_one_began() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch") as report:
+        y = x + 1.5
+        z = y * y
+        z[0] + pa.asarray(2, dtype=pa.int8)
+    origins = [answers["torch@2.13"] for _, _, answers in _found(report)]
+    assert origins == [("float32", "root"), ("float32", "inherits"), ("float32", "inherits")]
+    assert report.roots == report.partings[:1]
+
+
+def test_after_a_refusal_a_policy_goes_on_as_if_the_user_had_cast() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int32)
+    w = pa.asarray([0.5, 1.5], dtype=pa.float32)
+    with pa.shadow("paddle") as report:
+        y = x * w
+        y + y
+    first, second = report.partings
+    assert str(first.answers["paddle"]) == "refuses"
+    assert first.answers["paddle"].origin == "root"
+    assert "tensors promote only between" in first.answers["paddle"].reason
+    # The cast the message proposes is x to float32, so the product is float32 there.
+    assert second.answers["paddle"].dtype is pa.float32
+    assert second.answers["paddle"].origin == "inherits"
+
+
+def test_a_scalar_that_does_not_fit_is_a_refusal() -> None:
+    x = pa.asarray([1], dtype=pa.uint8)
+    with pa.policy("torch"), pa.shadow("numpy") as report:
+        x + 300
+    (parting,) = report.partings
+    assert "does not fit uint8" in parting.answers["numpy@2"].reason
+
+
+def test_weak_types_ride_along() -> None:
+    with pa.shadow("jax") as report:
+        y = pa.asarray(2.0) * pa.asarray([1.0], dtype=pa.float32)
+    (parting,) = report.partings
+    assert parting.answers["jax@x64"].dtype is pa.float32  # a 0-d float64 array in NumPy
+    assert y.dtype is pa.float64
+
+
+def test_default_dtypes_part_where_arrays_are_made() -> None:
+    with pa.shadow("torch", "tensorflow") as report:
+        pa.zeros(3)
+        pa.arange(3)
+    made = {p.site.expression: {n: str(a) for n, a in p.answers.items()} for p in report.partings}
+    assert made["pa.zeros(3)"] == {
+        "numpy@2": "float64",
+        "torch@2.13": "float32",
+        "tensorflow": "float32",
+    }
+    assert made["pa.arange(3)"]["tensorflow"] == "int32"
+
+
+def test_a_cast_ends_the_dispute() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch") as report:
+        y = pa.astype(x / x, pa.float32)
+        y + y
+    assert [p.name for p in report.partings] == ["divide"]
+
+
+def test_in_place_goes_by_each_policys_rule() -> None:
+    x = pa.asarray([1.0], dtype=pa.float32)
+    with pa.shadow("paddle@3.3", "jax") as report:
+        x += pa.asarray([2.0], dtype=pa.float64)
+    (parting,) = report.partings
+    assert {n: str(a) for n, a in parting.answers.items()} == {
+        "numpy@2": "float32",
+        "paddle@3.3": "float64",
+        "jax@x64": "float64",
+    }
+
+
+def test_a_loop_is_one_place_with_a_count() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch") as report:
+        for _ in range(5):
+            x / 2
+    (parting,) = report.partings
+    assert parting.count == 5
+
+
+def test_two_operations_of_one_line_are_two_places() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch") as report:
+        x / 2, x / 3
+    assert [p.site.expression for p in report.partings] == ["x / 2", "x / 3"]
+
+
+def test_other_threads_are_not_watched() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch") as report:
+        thread = threading.Thread(target=lambda: x + 1.5)
+        thread.start()
+        thread.join()
+    assert report.operations == 0
+
+
+def test_values_are_those_of_the_run() -> None:
+    x = pa.asarray([200], dtype=pa.uint8)
+    with pa.shadow("torch", "jax"):
+        y = (x + x) / 3
+    np.testing.assert_array_equal(np.asarray(y), np.asarray((x + x) / 3))
+    assert np.asarray(y)[0] == 144 / 3
+
+
+def test_arrays_of_a_bound_namespace_are_watched_too() -> None:
+    x = pa.namespace("torch").asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("numpy") as report:
+        x + 1.5
+    (parting,) = report.partings
+    assert list(parting.answers) == ["torch@2.13", "numpy@2"]
+
+
+def test_the_report_is_data_text_and_a_page() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch", "paddle") as report:
+        y = x + 1.5
+        y * pa.asarray([1, 2])
+    data = report.to_dict()
+    assert data["run"] == "numpy@2"
+    assert data["partings"][0]["answers"]["torch@2.13"]["origin"] == "root"
+    assert data["partings"][1]["answers"]["paddle"]["dtype"] is None
+    text = str(report)
+    assert "x + 1.5" in text
+    assert "refuses" in text
+    page = report.to_html()
+    assert page.startswith("<!doctype html>")
+    assert "<script" not in page
+    assert "http" not in page  # self-contained
+    assert "<table>" in report._repr_html_()
+
+
+def test_a_trace_lists_implicit_casts_with_their_places() -> None:
+    a = pa.asarray([1, 2], dtype=pa.int8)
+    b = pa.asarray([1.0, 2.0], dtype=pa.float32)
+    with pa.trace() as trace:
+        for _ in range(3):
+            a + b
+        b + b
+        b + 1.5
+    (entry,) = trace.to_dict()
+    assert entry["file"] == __file__
+    assert (entry["from"], entry["to"], entry["count"]) == ("int8", "float32", 3)
+    assert "int8 -> float32" in str(trace)
+
+
+def test_unknown_policies_are_refused_before_anything_runs() -> None:
+    with pytest.raises(pa.UnknownPolicyError, match=r"torch@2\.13"), pa.shadow("torch@1.0"):
+        pass
