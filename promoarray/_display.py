@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +55,8 @@ def _labels(x: PArray) -> list[str]:
 
 def html(x: PArray) -> str:
     """Return a header with shape, dtype and policy above the values, for notebooks."""
+    from html import escape  # a millisecond that only notebooks need
+
     shape = " × ".join(map(str, x.shape)) or "0-d"
     head = f"<b>PArray</b> {shape} · {', '.join(map(escape, _labels(x)))}"
     body = escape(np.array2string(x._decoded(), separator=", ", threshold=60))
