@@ -46,9 +46,14 @@ def interleaved(candidates: dict[str, Callable[[], object]], rounds: int) -> dic
 
 
 def operations() -> dict[str, Callable[[], object]]:
-    """List ``a + b`` on one element; NumPy's addition of two float32 is what all compare with."""
+    """List ``a + b`` on one element; NumPy's addition of two float32 is what all compare with.
+
+    Each has its plan when it is timed, so promoarray's take the short way (``_short.cpp``) but for
+    the function ``pa.add``, which is always long.
+    """
     a, b = pa.asarray(F1), pa.asarray(F1)
     i = pa.asarray(I1)
+    bound = pa.namespace("torch").asarray(F1)
     x, y = F1, F1.copy()
     return {
         "numpy    float32 + float32": lambda: x + y,
@@ -57,6 +62,9 @@ def operations() -> dict[str, Callable[[], object]]:
         "promoarray  float32 + float32": lambda: a + b,
         "promoarray  int8 + float32": lambda: i + b,
         "promoarray  float32 + 1.5": lambda: a + 1.5,
+        "promoarray  1.5 + float32": lambda: 1.5 + a,
+        "promoarray  bound to torch": lambda: bound + bound,
+        "promoarray  pa.add(a, b)": lambda: pa.add(a, b),
     }
 
 

@@ -70,6 +70,9 @@ if TYPE_CHECKING:
     from promoarray._report import Report
     from promoarray._shadow import shadow
     from promoarray._trace import trace
+    from promoarray.io import load, save
+    from promoarray.onnx_tensors import from_onnx, to_onnx
+    from promoarray.packing import pack, unpack
 
 __all__ = [
     "DType",
@@ -154,6 +157,7 @@ __all__ = [
     "fmax",
     "fmin",
     "from_dlpack",
+    "from_onnx",
     "full",
     "full_like",
     "get_policy",
@@ -177,6 +181,7 @@ __all__ = [
     "less_equal",
     "linspace",
     "list_policies",
+    "load",
     "log",
     "log1p",
     "log2",
@@ -206,6 +211,7 @@ __all__ = [
     "ones",
     "ones_like",
     "outer",
+    "pack",
     "permute_dims",
     "pi",
     "policy",
@@ -221,6 +227,7 @@ __all__ = [
     "result_type",
     "roll",
     "round",
+    "save",
     "set_policy",
     "shadow",
     "sign",
@@ -240,6 +247,7 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "to_onnx",
     "trace",
     "tril",
     "triu",
@@ -250,6 +258,7 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "unpack",
     "unstack",
     "var",
     "vecdot",
@@ -265,8 +274,14 @@ __version__ = "0.1.0"
 _TOOLS = {
     "Report": "promoarray._report",
     "explain": "promoarray._explain",
+    "from_onnx": "promoarray.onnx_tensors",
+    "load": "promoarray.io",
+    "pack": "promoarray.packing",
+    "save": "promoarray.io",
     "shadow": "promoarray._shadow",
+    "to_onnx": "promoarray.onnx_tensors",
     "trace": "promoarray._trace",
+    "unpack": "promoarray.packing",
 }
 
 

@@ -6,10 +6,10 @@ watchers, if any, are told what happened (``_trace``, ``_shadow``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -17,13 +17,14 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray._refusal import promotion_error
+from promoarray._short import Operator
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.policies.plans import INTEGERS, Operand, Plan, Rank, Refusal
 from promoarray.policies.policy import Policy
-from promoarray.policies.registry import get_policy
+from promoarray.policies.registry import _default, _override, get_policy
 from promoarray.policies.scalars import truncated
 
 if TYPE_CHECKING:
@@ -188,17 +189,37 @@ def assign(target: PArray, key: Any, value: Any) -> None:
             f"x[...] = y would drop the imaginary parts; write pa.real(y) to cast to {dtype}"
         )
     backend = backend_of(target._buffer)
-    if type(entered) in WEAK:
+    if dt.string in (source, dtype):
+        strong = policy.strong(source)
+        given = fitted(policy, entered, strong) if source.weak else entered._buffer
+        buffer = cast_strings(policy, given, strong, dtype)
+    elif type(entered) in WEAK:
         buffer = fitted(policy, truncated(entered, dtype), dtype)
     else:
         buffer = backend.cast(entered._buffer, source, dtype)
     target._buffer[key] = buffer
 
 
+def cast_strings(
+    policy: Policy,
+    buffer: Any,
+    source: DType,
+    target: DType,
+    numeric: Callable[[Any, DType, DType], Any] = numpy_backend.cast,
+) -> Any:
+    """Cast between strings and numbers, which only some policies do (``promoarray.strings``).
+
+    ``numeric`` is the cast from float64 by the rule in force, for numbers out of range.
+    """
+    from promoarray import strings  # regular expressions and decimals, for few programs
+
+    return strings.cast(policy, buffer, source, target, numeric)
+
+
 def run(name: str, plan: Plan, policy: Policy, buffers: tuple[Any, ...], **options: Any) -> Any:
     """Obey a plan: the kernel in ``plan.compute``, its result in the storage of ``plan.result``."""
     backend = backend_of(buffers[0])
-    out = backend.call(name, buffers, plan.compute, **options)
+    out = backend.call(name, buffers, plan.compute or plan.inputs[0], **options)
     return backend.cast(out, backend.dtype_of(out), policy.strong(plan.result))
 
 
@@ -220,7 +241,7 @@ def _buffers(
             buffer = backend.scalar(x, dtype)
         else:
             buffer = backend.cast(x._buffer, concrete(x), dtype)
-        buffers.append(backend.cast(buffer, dtype, plan.compute))
+        buffers.append(backend.cast(buffer, dtype, plan.compute or dtype))
     return tuple(buffers)
 
 
@@ -231,8 +252,9 @@ def _beyond(given: Any, value: Any, dtype: DType) -> bool:
 
 def fitted(policy: Policy, value: Any, dtype: DType) -> Any:
     """A Python scalar as a 0-d buffer, by the policy's rule for values that do not fit."""
-    # -0.0 and 0.0 are equal, and would share one place in the cache.
-    return _fitted(policy, value, dtype) if value else _fit(policy, value, dtype)
+    # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
+    cached = value and type(value) is not complex
+    return _fitted(policy, value, dtype) if cached else _fit(policy, value, dtype)
 
 
 def _fit(policy: Policy, value: Any, dtype: DType) -> Any:
@@ -363,21 +385,28 @@ def remember(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -
     kernel answers in the dtype of the result.
     """
     common = plan.compute
+    if common is None:
+        return
     if len(seen) != 2 or plan.inputs != (common, common) or policy.by_value is not None:
         return
-    scalar = seen[1].rank is Rank.SCALAR
-    if seen[0].rank is Rank.SCALAR or (scalar and policy.scalars.rule(name) != policy.scalars.fit):
+    scalars = [o.rank is Rank.SCALAR for o in seen]
+    # A scalar by its class: by its dtype it could be taken for an array that is weakly typed.
+    key = name, *(_CLASS[o.type] if o.rank is Rank.SCALAR else o.type for o in seen)
+    if key in policy.direct or (any(scalars) and policy.scalars.rule(name) != policy.scalars.fit):
         return
     if not all(_widens(o, common) for o in seen) or not _plain(name, plan):
         return
-    ranks = (Rank.ARRAY, Rank.ZERO_D)
+    ranks = [(Rank.SCALAR,) if s else (Rank.ARRAY, Rank.ZERO_D) for s in scalars]
     if policy.ranks and any(
         policy.plan(name, (Operand(seen[0].type, a), Operand(seen[1].type, b))) != plan
-        for a, b in product(ranks, (Rank.SCALAR,) if scalar else ranks)
+        for a, b in product(*ranks)
     ):
         return
-    wider = [None if o.type in (common, *WEAK.values()) else common.storage for o in seen]
-    policy.direct[(name, *(o.type for o in seen))] = (*wider, common, plan.result)
+    wider = [None if o.rank is Rank.SCALAR or o.type is common else common.storage for o in seen]
+    policy.direct[key] = (*wider, common, plan.result)
+
+
+_CLASS = {weak: scalar for scalar, weak in WEAK.items()}
 
 
 def _widens(operand: Operand, common: DType) -> bool:
@@ -386,11 +415,24 @@ def _widens(operand: Operand, common: DType) -> bool:
 
 def _plain(name: str, plan: Plan) -> bool:
     """Whether a ufunc of the computed dtype answers in the result's."""
-    kernel, storage = numpy_backend.KERNELS[name], plan.compute.storage
-    if not isinstance(kernel, np.ufunc) or plan.result.weak:
+    kernel = numpy_backend.KERNELS[name]
+    if not isinstance(kernel, np.ufunc) or plan.result.weak or plan.compute is None:
         return False
+    storage = plan.compute.storage
     try:
         *_, answers = kernel.resolve_dtypes((storage, storage, None))
     except TypeError:
         return False
     return bool(answers == plan.result.storage)
+
+
+short_way = partial(
+    Operator,
+    watchers=watchers,
+    override=_override.get,
+    default=_default,
+    fitted=fitted,
+    ndarray=np.ndarray,
+    asarray=np.asarray,
+)
+"""The short way of an operation, made of its slow one, its name and its kernel."""

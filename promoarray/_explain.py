@@ -267,7 +267,9 @@ class _Case:
             return
         result, compute = self.policy.strong(self.plan.result), self.plan.compute
         beyond = [x for i, x in enumerate(self.entered) if self.compares_exactly(i)]
-        if beyond:
+        if compute is None:
+            yield "compared as the integers they are"
+        elif beyond:
             yield f"{beyond[0]} lies beyond {compute.name}: the numbers themselves are compared"
         elif compute is not result and result is not dt.bool:
             yield f"computed in {compute.name}, rounded once to {result.name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError
-from promoarray.operations import operation
+from promoarray.operations import OPERATIONS
 from promoarray.policies.plans import Operand, Plan, Rank, Refusal
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy
@@ -22,19 +22,20 @@ def promotion_error(
     *,
     inplace: bool = False,
 ) -> PromotionError:
-    """Return the error for a refusal."""
+    """Return the error for a refusal of an operation, or of a question such as ``result_type``."""
+    asked = name if name in OPERATIONS else "concat"  # which does nothing but promote
     parts = [
         f"policy {policy.name!r} does not promote {spelled(name, operands, inplace)}: "
         f"{refusal.reason}.",
-        remedy(policy, name, operands, inplace),
-        "" if inplace else elsewhere(policy, name, operands),
+        remedy(policy, asked, operands, inplace),
+        "" if inplace else elsewhere(policy, asked, operands),
     ]
     return PromotionError(" ".join(filter(None, parts)))
 
 
 def spelled(name: str, operands: tuple[Operand, ...], inplace: bool = False) -> str:
     """Write an operation with its operands' dtypes."""
-    symbol = operation(name).symbol
+    symbol = OPERATIONS[name].symbol if name in OPERATIONS else ""
     if symbol and len(operands) == 2:
         return f" {symbol}{'=' * inplace} ".join(map(str, operands))
     return f"{name}({', '.join(map(str, operands))})"

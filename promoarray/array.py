@@ -7,66 +7,36 @@ operator reaches NumPy's promotion: each goes to the dispatcher, which asks the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from promoarray import _apply
 from promoarray._display import html, text
+from promoarray._short import Labelled
 from promoarray.backends import backend_of
-from promoarray.backends import numpy as numpy_backend
 from promoarray.backends.numpy import KERNELS
 from promoarray.dtypes import BY_CODE, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
-from promoarray.policies.registry import _default, _override, as_policy, get_policy
+from promoarray.policies.registry import as_policy
 
 if TYPE_CHECKING:
     from promoarray.policies.policy import Policy
 
-Operator = Callable[[Any, Any], Any]
+Method = Callable[[Any, Any], Any]
 
 
-def _binary(name: str) -> tuple[Operator, Operator, Operator]:
+def _binary(name: str) -> tuple[Method, Method, Method]:
     """Make ``x op y``, ``y op x`` and ``x op= y``.
 
-    The short way serves two arrays of one class, or an array and a Python scalar, under a plan that
-    the dispatcher has made before: one dictionary look-up, then the kernel. All else takes ``apply``.
+    The short way (``_short.cpp``) serves two arrays of one class, or an array and a Python scalar,
+    under a plan that the dispatcher has made before: one dictionary look-up, then the kernel. All
+    else takes ``apply``.
     """
     kernel, symbol = KERNELS[name], OPERATIONS[name].symbol
-    watchers, override, default = _apply.watchers, _override.get, _default
-    fitted, wrapped, ndarray, asarray = _apply.fitted, object.__new__, np.ndarray, np.asarray
 
     def forward(self: PArray, other: Any) -> Any:
-        cls = type(self)
-        if not watchers:
-            policy = cls._policy or override() or (default or (get_policy(),))[0]
-            same_class = type(other) is cls
-            mine = self._type
-            theirs = other._type if same_class else _WEAK(type(other))
-            plan = policy.direct.get((name, mine, theirs))
-            if plan is not None:
-                compute = plan.compute
-                x = self._buffer
-                if type(x) is ndarray:
-                    if mine is not compute:
-                        x = _cast(x, mine, compute)
-                    if same_class:
-                        y = (
-                            other._buffer
-                            if theirs is compute
-                            else _cast(other._buffer, theirs, compute)
-                        )
-                    else:
-                        y = fitted(policy, other, compute)
-                    out = kernel(x, y)
-                    if type(out) is not ndarray:
-                        out = asarray(out)
-                    if out.dtype is not plan.result.storage:
-                        out = _relabel(out, plan.result)
-                    new = wrapped(cls)
-                    new._buffer = out
-                    new._type = plan.result
-                    return new
         return _or_foreign(_apply.apply(name, self, other), symbol, other)
 
     def reflected(self: PArray, other: Any) -> Any:
@@ -75,7 +45,14 @@ def _binary(name: str) -> tuple[Operator, Operator, Operator]:
     def inplace(self: PArray, other: Any) -> Any:
         return _or_foreign(_apply.apply_inplace(name, self, other), f"{symbol}=", other)
 
-    return forward, reflected, inplace
+    shown = ("self", symbol, "other"), ("other", symbol, "self"), ("self", f"{symbol}=", "other")
+    for method, words in zip((forward, reflected, inplace), shown, strict=True):
+        method.__name__, method.__doc__ = name, f"{' '.join(words)}, under the policy."
+    return (
+        wraps(forward)(_apply.short_way(forward, name, kernel, reflected=False)),
+        wraps(reflected)(_apply.short_way(reflected, name, kernel, reflected=True)),
+        inplace,
+    )
 
 
 def _unary(name: str) -> Callable[[Any], Any]:
@@ -83,14 +60,6 @@ def _unary(name: str) -> Callable[[Any], Any]:
         return _apply.apply(name, self)
 
     return forward
-
-
-_WEAK = WEAK.get
-_cast = numpy_backend.cast
-
-
-def _relabel(buffer: Any, dtype: DType) -> Any:
-    return _cast(buffer, numpy_backend.dtype_of(buffer) or dtype, dtype)
 
 
 def _or_foreign(result: Any, symbol: str, other: Any) -> Any:
@@ -110,6 +79,9 @@ def _is_data(x: Any) -> bool:
 
 
 _OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
+_OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
+_OF_UFUNC |= {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite"}
+_OF_UFUNC |= {np.signbit: "signbit"}
 
 
 def _rebuild(policy: str | None, buffer: Any, code: str) -> PArray:
@@ -130,7 +102,7 @@ def _key(key: Any) -> Any:
     return key
 
 
-class PArray:
+class PArray(Labelled):
     """An array whose every operation obeys the policy in force.
 
     Parameters
@@ -145,18 +117,16 @@ class PArray:
 
     Notes
     -----
-    Two slots: ``_buffer`` (a NumPy or CuPy array, the storage) and ``_type`` (the truth: a dtype,
-    weak or not). ``x.dtype`` is always concrete; ``x.weak_type`` tells a weak type.
+    Two slots, which ``Labelled`` holds: ``_buffer`` (a NumPy or CuPy array, the storage) and
+    ``_type`` (the truth: a dtype, weak or not). ``x.dtype`` is always concrete; ``x.weak_type``
+    tells a weak type.
     """
 
-    __slots__ = ("_buffer", "_type")
+    __slots__ = ()
     _policy: ClassVar[Policy | None] = None
     _namespace: ClassVar[Any] = None
     __hash__ = None  # type: ignore[assignment]
     __pandas_priority__ = 5000  # above DataFrame, so that its operators hand over to ours
-
-    _buffer: Any
-    _type: Any
 
     def __new__(
         cls,
@@ -169,6 +139,7 @@ class PArray:
         from promoarray.creation import asarray
         from promoarray.namespaces import namespace
 
+        policy = cls._policy if policy is None else policy
         source = asarray if policy is None else namespace(policy).asarray
         made: PArray = source(obj, dtype=dtype)
         if not weak_type:
@@ -263,7 +234,8 @@ class PArray:
         """Cast to a dtype; see ``promoarray.astype``."""
         from promoarray.data_types import astype
 
-        return astype(self, dtype, copy=copy)
+        out: Self = astype(self, dtype, copy=copy)
+        return out
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
         """Return the values in another shape, given as a tuple or as integers."""
@@ -304,6 +276,8 @@ class PArray:
     def _single(self, what: str) -> Any:
         if self.ndim:
             raise TypeError(f"only a 0-d array becomes {what}; this one has shape {self.shape}")
+        if self.dtype.kind is Kind.STRING:
+            raise TypeError(f"a string becomes {what} by astype under a policy that casts strings")
         return self.item()
 
     def __bool__(self) -> bool:
@@ -326,7 +300,8 @@ class PArray:
     # -- indexing ---------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Self:
-        return self._of(np.asarray(self._buffer[_key(key)]), self._type)
+        buffer = self._buffer
+        return self._of(np.asarray(buffer[_key(key)], buffer.dtype), self._type)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         _apply.assign(self, _key(key), value)
@@ -356,8 +331,8 @@ class PArray:
             spelled = f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}"
             given = f" with {', '.join(kwargs)}" if kwargs else ""
             raise TypeError(
-                f"{spelled}{given} would compute outside the policy. Write promoarray's own function, "
-                "or np.asarray(x) to leave the policy on purpose"
+                f"{spelled}{given} would compute outside the policy. Write promoarray's own "
+                "function, or np.asarray(x) to leave the policy on purpose"
             )
         return _apply.apply(name, *inputs)
 

@@ -76,14 +76,14 @@ def asarray(
     OverflowError
         If an int does not fit ``dtype``.
     """
-    wanted = None if dtype is None else _canonical(as_dtype(dtype))
+    wanted = None if dtype is None else as_dtype(dtype)
     _check(device)
     source = _as_source(obj, copy)
     if source is None:
         if copy is False:
             raise ValueError("copy=False: Python numbers have to be copied into an array")
-        return _from_numbers(obj, wanted)
-    target = wanted or _canonical(source.dtype, source)
+        return _from_numbers(obj, wanted and _canonical(wanted))
+    target = _canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.
     out = source if wanted is None and target is source.dtype else _cast(source, target)
     shared = out._buffer is source._buffer and _is_shared(obj)
@@ -108,8 +108,10 @@ def _as_source(obj: Any, copy: bool | None) -> PArray | None:
     if isinstance(obj, PArray):
         return obj
     if isinstance(obj, (np.ndarray, np.generic)):
+        if isinstance(obj.dtype, np.dtypes.StrDType):  # of fixed width
+            obj = np.asarray(obj).astype(dt.string.storage)
         return _apply.wrap(obj)
-    if type(obj) in WEAK or isinstance(obj, (list, tuple, range)):
+    if type(obj) in WEAK or isinstance(obj, (list, tuple, range, str)):
         return None
     if hasattr(obj, "__dlpack__"):
         try:
@@ -137,14 +139,16 @@ def _canonical(dtype: DType, x: PArray | None = None) -> DType:
 
 
 def _cast(x: PArray, dtype: DType) -> PArray:
+    if dt.string in (x.dtype, dtype):
+        policy = x._policy or get_policy()
+        return x._of(_apply.cast_strings(policy, x._buffer, x.dtype, dtype), dtype)
     return x._of(numpy_backend.cast(x._buffer, _apply.concrete(x), dtype), dtype)
 
 
 def _from_numbers(obj: Any, dtype: DType | None) -> PArray:
     leaves = list(_leaves(obj))
-    if dtype is dt.string and leaves and all(type(leaf) is str for leaf in leaves):
-        _shape(obj)
-        return PArray._of(np.array(obj, dtype.storage), dtype)
+    if dtype is dt.string or any(type(leaf) is str for leaf in leaves):
+        return _from_texts(obj, leaves, dtype)
     if any(type(leaf) not in WEAK for leaf in leaves):
         return _from_arrays(obj, leaves, dtype)
     weak = max(
@@ -159,6 +163,19 @@ def _from_numbers(obj: Any, dtype: DType | None) -> PArray:
     if dtype is None:
         _apply.tell_made(weak, out, lone=lone)
     return out
+
+
+def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
+    """Nested Python strings as an array of strings: ``astype`` makes numbers of them, or texts."""
+    mixed = next((leaf for leaf in leaves if type(leaf) is not str), None)
+    if mixed is not None or dtype not in (None, dt.string):
+        what = "texts" if mixed is None else f"the {type(mixed).__name__} {mixed!r:.60}"
+        target = "a string" if dtype is None else dtype.name
+        raise TypeError(
+            f"asarray does not make {target} of {what}; make an array of one kind first, "
+            "and cast it with astype under a policy that casts strings, such as 'onnx'"
+        )
+    return PArray._of(np.array(obj, dt.string.storage).reshape(_shape(obj)), dt.string)
 
 
 def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:

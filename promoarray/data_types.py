@@ -13,8 +13,10 @@ from promoarray._refusal import promotion_error
 from promoarray.array import PArray
 from promoarray.backends import backend_of
 from promoarray.dtypes import WEAK, DType, Format, as_dtype, isdtype
-from promoarray.policies.policy import INTEGERS, Operand, Refusal, bounds
+from promoarray.policies.plans import INTEGERS, Operand, Refusal
+from promoarray.policies.policy import Policy
 from promoarray.policies.registry import get_policy
+from promoarray.policies.scalars import bounds
 
 __all__ = [
     "astype",
@@ -53,17 +55,20 @@ def astype(x: Any, dtype: object, /, *, copy: bool = True, device: str | None = 
     policy = array._policy or get_policy()
     target = policy.canonical.get(target, target)
     backend, source = backend_of(array._buffer), _apply.concrete(array)
-    buffer = backend.cast(array._buffer, source, target)
+    if dt.string in (source, target):
+        buffer = _apply.cast_strings(policy, array._buffer, source, target)
+    else:
+        buffer = backend.cast(array._buffer, source, target)
     if buffer is array._buffer and copy:
         buffer = buffer.copy()
     out = array._of(buffer, target)
     return out if device is None else out.to_device(device)
 
 
-def _operand(x: Any) -> Operand:
+def _operand(x: Any, policy: Policy) -> Operand:
     """What ``result_type`` is asked about: an array, a Python scalar, or a dtype alone."""
     if type(x) in WEAK or isinstance(x, (PArray, np.ndarray, np.generic)):
-        return _apply.describe(_apply.enter(x), get_policy())
+        return _apply.describe(_apply.enter(x), policy)
     return Operand(as_dtype(x))
 
 
@@ -87,8 +92,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """
     if not arrays_and_dtypes:
         raise TypeError("result_type needs at least one array, scalar or dtype")
-    policy = get_policy()
-    operands = tuple(_operand(x) for x in arrays_and_dtypes)
+    policy = _apply.array_class(arrays_and_dtypes)._policy or get_policy()
+    operands = tuple(_operand(x, policy) for x in arrays_and_dtypes)
     common = policy.result_type(operands)
     if isinstance(common, Refusal):
         raise promotion_error(policy, "result_type", operands, common)
@@ -124,8 +129,10 @@ def can_cast(from_: Any, to: object, /) -> bool:
     that no kind is lost, aclnn 互转换关系 that a computed dtype may be written to an ``out`` of
     another. The policy's sources say which.
     """
-    source = _apply.concrete(_apply.enter(from_)) if isinstance(from_, PArray) else as_dtype(from_)
-    return get_policy().can_cast(source, as_dtype(to))
+    policy = _apply.array_class((from_,))._policy or get_policy()
+    array = isinstance(from_, (PArray, np.ndarray, np.generic))
+    source = _apply.enter(from_).dtype if array else as_dtype(from_)
+    return policy.can_cast(source, as_dtype(to))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +157,10 @@ class iinfo_object:
     dtype: DType
 
 
+def _row(type: Any) -> DType:
+    return _apply.enter(type).dtype if isinstance(type, (PArray, np.ndarray)) else as_dtype(type)
+
+
 _PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
 
 
@@ -171,7 +182,7 @@ def finfo(type: Any, /) -> finfo_object:
     TypeError
         If the dtype is no float.
     """
-    row = type.dtype if isinstance(type, PArray) else as_dtype(type)
+    row = _row(type)
     row = _PARTS.get(row, row)
     if row.format is None:
         raise TypeError(f"finfo is about float dtypes, and {row.name} is none; write pa.iinfo")
@@ -199,7 +210,7 @@ def iinfo(type: Any, /) -> iinfo_object:
     TypeError
         If the dtype is no integer.
     """
-    row = type.dtype if isinstance(type, PArray) else as_dtype(type)
+    row = _row(type)
     if row.kind not in INTEGERS:
         raise TypeError(f"iinfo is about integer dtypes, and {row.name} is none; write pa.finfo")
     low, high = bounds(row)

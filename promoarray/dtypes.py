@@ -233,8 +233,8 @@ def as_dtype(dtype: object) -> DType:
     dtype : DType, str, numpy.dtype, type
         A DType; a name or code (``"int8"``, ``"bf16"``); a NumPy or ml_dtypes dtype or scalar type,
         in any byte order. Codes that NumPy reads otherwise, such as ``"i8"`` (8 bits here, 8 bytes
-        there), are refused rather than guessed. Or ``bool``, ``int``, ``float``, ``complex``, which mean bool, int64,
-        float64 and complex128 as they do in NumPy.
+        there), are refused rather than guessed. Or ``bool``, ``int``, ``float``, ``complex``, which
+        mean bool, int64, float64 and complex128 as they do in NumPy.
 
     Returns
     -------
@@ -274,9 +274,9 @@ def _from_text(text: str) -> DType | None:
 def _from_numpy(dtype: Any) -> DType | None:
     try:
         storage = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError, Warning):  # all that NumPy says to other words
         return None
-    if dtype is None:  # np.dtype(None) is float64: an accident nobody means
+    if dtype is None or isinstance(dtype, bytes):  # NumPy makes float64 of None
         return None
     if isinstance(storage, np.dtypes.StringDType):
         return string

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from promoarray import _apply
 from promoarray.array import PArray
+from promoarray.backends.numpy import KERNELS
 from promoarray.operations import OPERATIONS
 
 __all__ = [
@@ -113,8 +114,14 @@ Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
 def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
-    def function(x1: Any, x2: Any, /) -> PArray:
+    def slow(x1: Any, x2: Any) -> PArray:
         return _apply.call(name, x1, x2)
+
+    short = _apply.short_way(slow, name, KERNELS[name], reflected=False)
+
+    def function(x1: Any, x2: Any, /) -> PArray:
+        result: PArray = short(x1, x2)
+        return result
 
     return _named(function, name, title, "x1, x2")
 

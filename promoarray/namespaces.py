@@ -10,6 +10,7 @@ import functools
 import sys
 from collections.abc import Callable
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from promoarray.array import PArray
@@ -27,19 +28,26 @@ class Namespace:
     is ``promoarray.<policy>``, because array-api-compat tells namespaces apart by name.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, chapter: str = "") -> None:
         self.policy = policy
-        self.__name__ = f"promoarray.{policy.name}"
+        self._chapter = chapter
+        self.__name__ = f"promoarray.{policy.name}{chapter}"
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(_promoarray(), name)
+        value = getattr(self._module(), name)
         if name in _UNBOUND or name.startswith("_"):
             return value
         if isinstance(value, type) and issubclass(value, PArray):
-            return array_type(self.policy)
-        bound = self._bind(value) if callable(value) and not isinstance(value, type) else value
-        self.__dict__[name] = bound  # so that the next look-up is direct
-        return bound
+            value = array_type(self.policy)
+        elif isinstance(value, ModuleType) and name in _CHAPTERS:
+            value = Namespace(self.policy, f".{name}")
+        elif callable(value) and not isinstance(value, type):
+            value = self._bind(value)
+        self.__dict__[name] = value  # so that the next look-up is direct
+        return value
+
+    def _module(self) -> Any:
+        return sys.modules[f"promoarray{self._chapter}"]
 
     def _bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         cls, policy = array_type(self.policy), self.policy
@@ -52,14 +60,19 @@ class Namespace:
         return under_policy
 
     def __dir__(self) -> list[str]:
-        return dir(_promoarray())
+        return dir(self._module())
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._chapter:
+            return getattr, (namespace(self.policy), self._chapter[1:])
         return namespace, (self.policy.name,)
 
+
+_CHAPTERS = frozenset({"linalg", "fft", "extras"})
+"""Modules of functions that a namespace binds as it binds its own."""
 
 # What speaks of policies rather than of arrays means the same in every namespace.
 _UNBOUND = frozenset(
@@ -85,6 +98,8 @@ def _bound(value: Any, cls: type[PArray]) -> Any:
         return cls._of(value._buffer, value._type)
     if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
         return type(value)(_bound(v, cls) for v in value)
+    if type(value) is dict:
+        return {name: _bound(v, cls) for name, v in value.items()}
     return value
 
 

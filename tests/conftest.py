@@ -6,11 +6,17 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import promoarray as pa
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "conformance"))
+
+
+# A slow machine is no failure; what a test may take is pytest's business.
+hypothesis.settings.register_profile("promoarray", deadline=None)
+hypothesis.settings.load_profile("promoarray")
 
 
 @pytest.fixture(autouse=True)

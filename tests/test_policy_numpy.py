@@ -8,6 +8,7 @@ import pytest
 import tables
 from check import GOLDEN
 
+import promoarray as pa
 from promoarray.dtypes import BY_CODE, WEAK
 from promoarray.policies import Operand, Rank, Refusal, as_policy
 
@@ -93,3 +94,11 @@ def test_ints_beyond_64_bits_are_refused_in_numpy_1() -> None:
     for dtype in ("i8", "f64"):
         with pytest.raises(OverflowError, match="does not fit"):
             as_policy("numpy@1").scalars.fit(1 << 64, BY_CODE[dtype])
+
+
+def test_integers_of_both_signs_compare_as_the_integers_they_are() -> None:
+    a = pa.asarray([2**63 - 1, -1, 5], dtype=pa.int64)
+    b = pa.asarray([2**63, 2**64 - 1, 5], dtype=pa.uint64)
+    assert (a == b).tolist() == [False, False, True]
+    assert (a < b).tolist() == [True, True, False]
+    assert (b > pa.astype(a, pa.int64)).tolist() == [True, True, False]

@@ -14,6 +14,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels import DEFAULT, Rule
 
 Buffer = np.ndarray[Any, Any]
 name = "numpy"
@@ -21,8 +22,9 @@ name = "numpy"
 
 def dtype_of(buffer: Buffer) -> DType | None:
     """The dtype a buffer holds, or None for those promoarray does not have."""
-    found = BY_STORAGE.get(buffer.dtype) or BY_STORAGE.get(buffer.dtype.newbyteorder("="))
-    return dt.string if found is None and isinstance(buffer.dtype, np.dtypes.StringDType) else found
+    if isinstance(buffer.dtype, np.dtypes.StringDType):  # with a missing value or without
+        return dt.string
+    return BY_STORAGE.get(buffer.dtype) or BY_STORAGE.get(buffer.dtype.newbyteorder("="))
 
 
 def native(buffer: Buffer) -> Buffer:
@@ -30,53 +32,36 @@ def native(buffer: Buffer) -> Buffer:
     return buffer if buffer.dtype.isnative else buffer.astype(buffer.dtype.newbyteorder("="))
 
 
-def cast(buffer: Buffer, source: DType, target: DType) -> Buffer:
+def cast(buffer: Buffer, source: DType, target: DType, rule: Rule = DEFAULT) -> Buffer:
     """Cast a buffer; the same object if there is nothing to do.
 
-    Floats are rounded once, to nearest, ties to even, from the value they have.
+    Floats are rounded once, to nearest, ties to even, from the value they have; the rule says what
+    becomes of numbers that the target cannot hold.
     """
     if source is target:
         return buffer
-    if (source, target) in _WIDENING:
+    if (source, target) in WIDENING or dt.string in (source, target):
         return buffer.astype(target.storage)
-    return _narrow(buffer, source, target)
+    out = np.empty_like(buffer, target.storage, subok=False)
+    src, dst = (buffer, out) if out.flags.c_contiguous else _outermost_first(buffer, out)
+    kernels.cast(src, dst, kernels.row(source), kernels.row(target), rule)
+    return out
 
 
-_WIDENING = {
+WIDENING = {
     (a, b) for a in dt.STANDARD for b in dt.STANDARD if np.can_cast(a.storage, b.storage, "safe")
 }
-"""Casts that cannot lose a value nor set a floating-point flag."""
+"""Casts that cannot lose a value: NumPy's own are as good."""
 
 
-def _narrow(buffer: Buffer, source: DType, target: DType) -> Buffer:
-    if target.kind is Kind.FLOAT and target.bits <= 16 and source in (dt.float32, dt.float64):
-        return _encode(buffer, target)
-    if source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX:
-        buffer = buffer != 0 if target.kind is Kind.BOOL else _wide(buffer, source).real
-        return cast(buffer, dtype_of(buffer) or source, target)
-    with np.errstate(all="ignore"):
-        try:
-            return buffer.astype(target.storage)
-        except TypeError:  # ml_dtypes has no direct cast between some of its narrow types
-            return buffer.astype(_between(source)).astype(target.storage)
-
-
-def _encode(buffer: Buffer, target: DType) -> Buffer:
-    assert target.format is not None
-    source = np.ascontiguousarray(buffer)
-    codes = np.empty(source.size, np.uint8 if target.bits <= 8 else np.uint16)
-    kernels.encode(source.reshape(-1), codes, kernels.row(target.format), False)
-    return codes.view(target.storage).reshape(buffer.shape)
+def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:
+    """Both with the axes of ``out`` in the order of memory, so that it is C-contiguous."""
+    axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])
+    return buffer.transpose(axes), out.transpose(axes)
 
 
 def _wide(buffer: Buffer, source: DType) -> Buffer:
     return buffer.astype(np.complex64) if source is dt.complex32 else buffer
-
-
-def _between(source: DType) -> type[np.generic]:
-    if source.kind is Kind.COMPLEX:
-        return np.complex64
-    return np.float32 if source.kind is Kind.FLOAT else np.int8
 
 
 def scalar(value: Any, dtype: DType) -> Buffer:
@@ -84,13 +69,19 @@ def scalar(value: Any, dtype: DType) -> Buffer:
     if type(value) is int and dtype.kind in (Kind.INT, Kind.UINT) and dtype.bits >= 8:
         return np.array(value, dtype.storage)
     wide = dt.complex128 if isinstance(value, complex) else dt.float64
-    return cast(np.array(value, wide.storage), wide, dtype)
+    try:
+        buffer = np.array(value, wide.storage)
+    except OverflowError:
+        size = f"Python int of {value.bit_length()} bits"
+        raise OverflowError(f"{size} does not fit {dtype.name}, nor any float") from None
+    return cast(buffer, wide, dtype)
 
 
 def decoded(buffer: Buffer, dtype: DType) -> Buffer:
     """Narrow values in the NumPy dtype that holds them exactly and prints them."""
     if dtype.kind is Kind.FLOAT and dtype.bits < 32:
-        return buffer.astype(np.float32)
+        with np.errstate(invalid="ignore"):  # a signalling NaN
+            return buffer.astype(np.float32)
     if dtype.kind in (Kind.INT, Kind.UINT) and dtype.bits < 8:
         return buffer.astype(np.int8)
     return _wide(buffer, dtype)
@@ -125,6 +116,9 @@ def dlpack(buffer: Buffer, **options: Any) -> Any:
     try:
         return buffer.__dlpack__(**options)
     except BufferError as error:
+        if not buffer.flags.writeable:
+            hint = "write pa.asarray(x, copy=True) to export a copy"
+            raise BufferError(f"NumPy cannot export this array: {error} Here {hint}") from None
         found = dtype_of(buffer)
         name = found.name if found else str(buffer.dtype)
         hint = f"write np.asarray(x).view(np.uint{buffer.itemsize * 8}) to hand over its bits"
@@ -202,12 +196,16 @@ def _keeping_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _outer(x: Buffer, y: Buffer) -> Buffer:
-    return x[:, None] * y[None, :]
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(f"outer takes two vectors, not arrays of {x.ndim} and {y.ndim} axes")
+    product: Buffer = x[:, None] * y[None, :]
+    return product
 
 
 def _huber(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
     error = np.abs(x - y)
-    return np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
+    loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
+    return loss
 
 
 KERNELS: dict[str, Callable[..., Any]] = {
@@ -289,8 +287,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "isfinite": _isfinite,
     "signbit": _signbit,
     "conj": np.conj,
-    "real": np.real,
-    "imag": np.imag,
+    "real": lambda x: x.real.copy(),
+    "imag": lambda x: x.imag.copy(),
     "sum": _keeping_dtype(np.sum),
     "prod": _keeping_dtype(np.prod),
     "trace": _keeping_dtype(np.trace),

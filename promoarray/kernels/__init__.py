@@ -1,25 +1,63 @@
-"""The casts in C++: cast.h holds each scalar cast once, cpu.cpp loops over it.
+"""The casts in C++: cast.h holds each scalar cast once, loops.cpp and cpu.cpp go over arrays.
 
-Not here: which cast a policy wants, and what a buffer is. The kernels take contiguous
-one-dimensional buffers of storage types and a `Format` as a plain tuple, and check both.
+Not here: which rule a policy wants. The kernels take arrays, a row of integers for each dtype and a
+`Rule`, and check them.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
-from promoarray.dtypes import Format
-from promoarray.kernels._cpu import decode, encode
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.kernels._cpu import cast
+from promoarray.kernels.rule import (
+    DEFAULT,
+    Beyond,
+    NanWithout,
+    Rule,
+    ScaleNegative,
+    ScaleRounding,
+    ScaleZero,
+    ToInteger,
+)
 
-__all__ = ["cast_header", "decode", "encode", "row"]
+__all__ = [
+    "DEFAULT",
+    "Beyond",
+    "NanWithout",
+    "Row",
+    "Rule",
+    "ScaleNegative",
+    "ScaleRounding",
+    "ScaleZero",
+    "ToInteger",
+    "cast",
+    "cast_header",
+    "row",
+]
 
-_Row = tuple[int, int, int, int, int, int, bool, bool]
+Row = tuple[int, int, int, int, int, int, int, int, bool, bool]
+
+_KINDS = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
+_PARTS = {"c32": "f16", "c64": "f32", "c128": "f64"}
 
 
-@lru_cache(maxsize=64)
-def row(layout: Format) -> _Row:
-    """The format as the kernels take it: its fields in order, -1 for a code it does not have."""
+@cache
+def row(dtype: DType) -> Row:
+    """The dtype as the kernels take it: kind, bits, and its `Format` in order.
+
+    A code that the format does not have is -1. Complex dtypes give the format of their parts,
+    integers zeros.
+    """
+    if dtype.kind not in _KINDS or dtype.weak:
+        raise TypeError(f"there is no cast kernel for {dtype.name}: it has no fixed layout")
+    kind = _KINDS.index(dtype.kind)
+    layout = BY_CODE[_PARTS.get(dtype.code, dtype.code)].format
+    if layout is None:
+        return (kind, dtype.bits, 0, 0, 0, 0, -1, -1, False, False)
     return (
+        kind,
+        dtype.bits,
         layout.exponent,
         layout.mantissa,
         layout.bias,

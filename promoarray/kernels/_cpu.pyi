@@ -1,4 +1,4 @@
-"""The casts of cast.h over one-dimensional contiguous buffers."""
+"""The casts of cast.h over arrays."""
 
 from typing import Any, TypeAlias
 
@@ -8,11 +8,21 @@ from typing_extensions import Buffer
 # NumPy's own stubs call an array a Buffer from Python 3.12 on only.
 _Buffer: TypeAlias = Buffer | np.ndarray[Any, Any]
 
-# A row of promoarray.dtypes.Format as a tuple, -1 for a code that the format does not have.
-_Row: TypeAlias = tuple[int, int, int, int, int, int, bool, bool]
+# Kind, bits and the fields of promoarray.dtypes.Format, -1 for a code that the format does not have.
+_Row: TypeAlias = tuple[int, int, int, int, int, int, int, int, bool, bool]
 
-def encode(src: _Buffer, dst: _Buffer, format: _Row, saturate: bool) -> None:
-    """Write the codes of ``src``'s float32 or float64 values to ``dst`` (uint8 or uint16)."""
+def cast(
+    src: _Buffer,
+    dst: _Buffer,
+    source_row: _Row,
+    target_row: _Row,
+    rule: tuple[int, ...],
+    tuned: bool = True,
+) -> None:
+    """Cast every element of ``src`` to its place in ``dst``.
 
-def decode(src: _Buffer, dst: _Buffer, format: _Row) -> None:
-    """Write the float32 values of ``src``'s codes (uint8 or uint16) to ``dst``."""
+    ``src`` is an array of any layout and byte order; ``dst`` one of the same shape that is
+    C-contiguous, aligned, in native byte order and apart in memory. The rows say what the bits
+    mean, whatever the arrays' own dtypes. ``tuned=False`` takes the definition in cast.h for each
+    element, which is slow: it is what the fast loops are compared with.
+    """

@@ -1,199 +1,381 @@
-// Loops over cast.h, and their bindings. Nothing here allocates, promotes or knows a policy: Python
-// hands over two contiguous buffers, and what is wrong with them is an exception before the first
-// element is written.
+// The casts over whole arrays: what Python hands over is checked, walked in blocks and given to the
+// loops. Nothing here allocates, promotes or knows a policy; what is wrong with the arguments is an
+// exception before the first element is written.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/tuple.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <tuple>
 
-#include "cast.h"
+#include "loops.h"
 
 namespace nb = nanobind;
 using namespace promoarray;
 
-// Each loop is compiled for x86-64 levels 1, 3 (AVX2) and 4 (AVX-512); the loader takes the best
-// one the machine has. CMake finds out whether compiler and C library can do that.
-#ifdef PROMOARRAY_TARGET_CLONES
-#define PROMOARRAY_LOOP \
-    __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define PROMOARRAY_LOOP
-#endif
-
-#ifdef _MSC_VER
-#define PROMOARRAY_RESTRICT __restrict
-#else
-#define PROMOARRAY_RESTRICT __restrict__
-#endif
-
 namespace {
 
-// target_clones takes no templates, so the loops are named one by one. What depends on the format
-// alone is decided outside of them.
-#define PROMOARRAY_ENCODE(name, encode, Source, Code)                                       \
-    PROMOARRAY_LOOP void name(const Source::Bits *PROMOARRAY_RESTRICT src,                  \
-                              Code *PROMOARRAY_RESTRICT dst, std::size_t n, Format format,  \
-                              Edges edge) {                                                 \
-        for (std::size_t i = 0; i < n; ++i) {                                               \
-            dst[i] = (Code)encode<Source>(src[i], format, edge);                            \
-        }                                                                                   \
-    }
-#define PROMOARRAY_DECODE(name, Code)                                                       \
-    PROMOARRAY_LOOP void name(const Code *PROMOARRAY_RESTRICT src,                          \
-                              u32 *PROMOARRAY_RESTRICT dst, std::size_t n, Format format) { \
-        for (std::size_t i = 0; i < n; ++i) dst[i] = decode(src[i], format);                \
-    }
+using std::size_t;
+using std::to_string;
 
-PROMOARRAY_ENCODE(signed_32_8, encode_signed, Float32, std::uint8_t)
-PROMOARRAY_ENCODE(signed_32_16, encode_signed, Float32, std::uint16_t)
-PROMOARRAY_ENCODE(signed_64_8, encode_signed, Float64, std::uint8_t)
-PROMOARRAY_ENCODE(signed_64_16, encode_signed, Float64, std::uint16_t)
-PROMOARRAY_ENCODE(scale_32_8, encode_scale, Float32, std::uint8_t)
-PROMOARRAY_ENCODE(scale_64_8, encode_scale, Float64, std::uint8_t)
-PROMOARRAY_DECODE(decode_8_32, std::uint8_t)
-PROMOARRAY_DECODE(decode_16_32, std::uint16_t)
+[[noreturn]] void refuse(const std::string &message) { throw nb::value_error(message.c_str()); }
 
-// The buffer protocol and not nb::ndarray: it is cheaper on one element, takes read-only
-// arrays and refuses foreign byte orders by their format.
-class Buffer {
+// --- Arrays --------------------------------------------------------------------------------------
+
+// An array by the buffer protocol, without its element type: NumPy exports the types of ml_dtypes
+// only so, and the row says what the bits mean.
+class Array {
    public:
-    Buffer(nb::handle object, const char *name, bool writable) : name_(name) {
-        const int flags = PyBUF_ND | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
-        if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
-        if (view_.ndim != 1) {
-            const std::string message = name_ + " has " + std::to_string(view_.ndim) +
-                                        " dimensions; a kernel takes exactly 1";
-            PyBuffer_Release(&view_);  // the destructor does not run for what was not constructed
-            throw nb::value_error(message.c_str());
+    Array(nb::handle object, const char *name, int flags) : name_(name) {
+        const nb::object dtype = nb::getattr(object, "dtype", nb::none());
+        bool objects = false;
+        if (dtype.is_none()) {
+            flags |= PyBUF_FORMAT;  // bytes, array.array, memoryview: see below
+        } else {
+            native_ = nb::cast<bool>(dtype.attr("isnative"));
+            objects = nb::cast<bool>(dtype.attr("hasobject"));
         }
-    }
-    ~Buffer() { PyBuffer_Release(&view_); }
-    Buffer(const Buffer &) = delete;
-    Buffer &operator=(const Buffer &) = delete;
-
-    // The element type, as a letter of Python's struct module in native byte order.
-    char letter() const {
-        const char *format = view_.format != nullptr ? view_.format : "B";
-        if (*format == '@' || *format == '=') ++format;
-        return std::strlen(format) == 1 ? *format : '\0';
-    }
-    std::size_t size() const { return (std::size_t)(view_.len / view_.itemsize); }
-    std::size_t bytes() const { return (std::size_t)view_.len; }
-    void *data() const { return view_.buf; }
-
-    void check_aligned() const {
-        if ((std::uintptr_t)view_.buf % (std::uintptr_t)view_.itemsize == 0) return;
-        const std::string message = name_ + " is not aligned to its elements";
-        throw nb::value_error(message.c_str());
-    }
-    [[noreturn]] void refuse(const char *expected) const {
-        const std::string format = view_.format != nullptr ? view_.format : "B";
-        const std::string message =
-            name_ + " must hold " + expected + ", not elements of format '" + format + "'";
+        if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
+        if (dtype.is_none()) {
+            const char *format = view_.format != nullptr ? view_.format : "B";
+            objects = std::strlen(format) != 1 || std::strchr("?bBhHiIlLqQefd", *format) == nullptr;
+        }
+        if (!objects) return;
+        PyBuffer_Release(&view_);  // the destructor does not run for what was not constructed
+        const std::string message = std::string(name) + " must be an array of plain numbers";
         throw nb::type_error(message.c_str());
+    }
+    ~Array() { PyBuffer_Release(&view_); }
+    Array(const Array &) = delete;
+    Array &operator=(const Array &) = delete;
+
+    const char *name() const { return name_; }
+    char *data() const { return static_cast<char *>(view_.buf); }
+    int ndim() const { return view_.ndim; }
+    Py_ssize_t shape(int axis) const { return view_.shape[axis]; }
+    Py_ssize_t stride(int axis) const { return view_.strides[axis]; }
+    size_t item() const { return (size_t)view_.itemsize; }
+    bool native() const { return native_; }
+    bool empty() const { return view_.len == 0; }
+
+    // The addresses that its elements lie between.
+    void bounds(std::uintptr_t &low, std::uintptr_t &high) const {
+        low = (std::uintptr_t)view_.buf;
+        high = low + (std::uintptr_t)view_.itemsize;
+        for (int i = 0; i < view_.ndim; ++i) {
+            const Py_ssize_t reach = view_.strides[i] * (view_.shape[i] - 1);
+            (reach < 0 ? low : high) += (std::uintptr_t)reach;
+        }
     }
 
    private:
     Py_buffer view_;
-    std::string name_;
+    const char *name_;
+    bool native_ = true;
 };
 
-void check_pair(const Buffer &src, const Buffer &dst) {
-    if (src.size() != dst.size()) {
-        const std::string message = "src has " + std::to_string(src.size()) +
-                                    " elements and dst has " + std::to_string(dst.size());
-        throw nb::value_error(message.c_str());
+void check_pair(const Array &src, const Array &dst) {
+    if (!dst.native()) refuse("dst must be in native byte order");
+    bool same = src.ndim() == dst.ndim();
+    for (int i = 0; same && i < src.ndim(); ++i) same = src.shape(i) == dst.shape(i);
+    if (!same) {
+        std::string shapes[2];
+        for (const Array *array : {&src, &dst}) {
+            std::string &text = shapes[array == &dst];
+            for (int i = 0; i < array->ndim(); ++i) text += to_string(array->shape(i)) + ", ";
+            text = "(" + text.substr(0, text.size() - (text.empty() ? 0 : 2)) + ")";
+        }
+        refuse("src has shape " + shapes[0] + " and dst has " + shapes[1]);
     }
-    // The loops are compiled for whole elements, and for buffers that do not overlap.
-    src.check_aligned();
-    dst.check_aligned();
-    const auto s = (std::uintptr_t)src.data(), d = (std::uintptr_t)dst.data();
-    if (s < d + dst.bytes() && d < s + src.bytes()) {
-        throw nb::value_error("src and dst overlap in memory");
-    }
+    if (dst.empty()) return;
+    std::uintptr_t low, high, first, last;
+    src.bounds(low, high);
+    dst.bounds(first, last);
+    if (low < last && first < high) refuse("src and dst overlap in memory");
 }
 
-using FormatTuple = std::tuple<int, int, int, int, int, int, bool, bool>;
+// --- Rows and rules ------------------------------------------------------------------------------
+
+// The integers of a tuple, each between bounds that the caller names.
+class Fields {
+   public:
+    Fields(nb::handle tuple, const char *name, Py_ssize_t size) : tuple_(tuple), name_(name) {
+        if (!PyTuple_Check(tuple.ptr()) || PyTuple_Size(tuple.ptr()) != size) {
+            const std::string message = std::string(name) + " must be a tuple of " +
+                                        to_string(size) + " integers";
+            throw nb::type_error(message.c_str());
+        }
+    }
+    i64 next(i64 low, i64 high) {
+        const i64 value = PyLong_AsLongLong(PyTuple_GetItem(tuple_.ptr(), at_));
+        if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+        if (value < low || value > high) {
+            refuse("item " + to_string(at_) + " of " + name_ + " is " + to_string(value) +
+                   ", not from " + to_string(low) + " to " + to_string(high));
+        }
+        ++at_;
+        return value;
+    }
+    template <typename Enum>
+    Enum choice(Enum last) {
+        return static_cast<Enum>(next(0, static_cast<int>(last)));
+    }
+    const char *name() const { return name_; }
+
+   private:
+    nb::handle tuple_;
+    const char *name_;
+    Py_ssize_t at_ = 0;
+};
 
 // The row as the arithmetic of cast.h needs it: anything else could shift by a negative count.
-Format check_format(const FormatTuple &row, int code_bits) {
-    const auto &[exponent, mantissa, bias, largest, inf, nan, negative_zero, has_sign] = row;
-    const bool widths = exponent >= 1 && exponent <= 8 && mantissa >= 0 && mantissa <= 15 &&
-                        exponent + mantissa + (has_sign ? 1 : 0) <= code_bits;
-    if (!widths) throw nb::value_error("format does not fit the width of the codes");
-    const int magnitudes = 1 << (exponent + mantissa);
-    const int codes = has_sign ? 2 * magnitudes : magnitudes;
-    if (largest < 1 || largest >= magnitudes || inf < -1 || inf >= magnitudes || nan < -1 ||
-        nan >= codes) {
-        throw nb::value_error("format has a special code that it has no room for");
+Type read_type(nb::handle row, const char *name) {
+    Fields fields(row, name, 10);
+    Type type = {};
+    type.kind = fields.choice(Kind::complex);
+    type.bits = (int)fields.next(1, 128);
+    Format &f = type.format;
+    f.exponent = (int)fields.next(0, 11);
+    f.mantissa = (int)fields.next(0, 52);
+    f.bias = (int)fields.next(0, 1023);
+    constexpr i64 most = ((i64)1 << 62) - 1 + ((i64)1 << 62);
+    f.largest = fields.next(0, most);
+    f.inf = fields.next(-1, most);
+    f.nan = fields.next(-1, most);
+    f.negative_zero = fields.next(0, 1) != 0;
+    f.has_sign = fields.next(0, 1) != 0;
+
+    if (type.kind == Kind::complex) type.bits /= 2;
+    const int bits = type.bits;
+    if (bits > 64 || (bits > 8 && bits != 16 && bits != 32 && bits != 64)) {
+        refuse(std::string(name) + " has " + to_string(bits) + " bits, which no element has");
     }
-    // Within float32, and its subnormals normal there unless both share their exponents.
-    const bool within = bias >= (largest >> mantissa) - 127 && bias >= 0 &&
-                        (bias == 127 || bias + mantissa <= 126);
-    if (!within) throw nb::value_error("format reaches beyond float32");
-    if (!has_sign && (mantissa != 0 || nan < 0 || inf >= 0 || code_bits != 8)) {
-        throw nb::value_error("a format without sign takes uint8, a NaN, no mantissa and no Inf");
+    if (type.kind != Kind::real && type.kind != Kind::complex) return type;
+
+    const int width = f.exponent + f.mantissa;
+    if (f.exponent < 1 || width + f.has_sign > bits) {
+        refuse(std::string("the format of ") + name + " does not fit its bits");
     }
-    return {exponent, mantissa, bias, largest, inf, nan, negative_zero, has_sign};
+    const i64 end = width == 63 ? most : ((i64)1 << width) - 1;
+    const i64 last = f.has_sign && width < 63 ? 2 * end + 1 : end;
+    if (f.largest < 1 || f.largest > end || f.inf > end || f.nan > last) {
+        refuse(std::string("the format of ") + name + " has a special code beyond its bits");
+    }
+    const bool scale = width == 8 && f.mantissa == 0 && f.bias == 127 && f.largest == 254 &&
+                       f.inf < 0 && f.nan == 255;
+    if (!f.has_sign && !scale) {
+        refuse(std::string("the format of ") + name + " has no sign and is not that of e8m0");
+    }
+    return type;
 }
 
-int code_bits(const Buffer &codes) {
-    switch (codes.letter()) {
-        case 'B': return 8;
-        case 'H': return 16;
-        default: codes.refuse("codes as uint8 or uint16");
+Rule read_rule(nb::handle tuple) {
+    Fields fields(tuple, "rule", 10);
+    Rule rule = {};
+    rule.overflow = fields.choice(Beyond::largest);
+    rule.infinity = fields.choice(Beyond::largest);
+    rule.keep_nan_sign = fields.next(0, 1) != 0;
+    rule.nan_without = fields.choice(NanWithout::largest);
+    rule.to_integer = fields.choice(ToInteger::aclnn);
+    rule.scale_rounding = fields.choice(ScaleRounding::nearest_but_lowest_up);
+    rule.scale_negative = fields.choice(ScaleNegative::absolute);
+    rule.scale_zero = fields.choice(ScaleZero::smallest);
+    rule.scale_strict = fields.next(0, 1) != 0;
+    rule.via_float32 = fields.next(0, 1) != 0;
+    return rule;
+}
+
+// --- The walk ------------------------------------------------------------------------------------
+
+// Elements at a time where something lies between source and target: gathered elements, and parts
+// of complex numbers. Both fit a first-level cache, 32 KiB in all.
+constexpr size_t block = 2048;
+
+struct Scratch {
+    alignas(64) unsigned char gathered[block * 8], parts[block * 8];
+};
+
+// The cast of contiguous, aligned elements in native byte order.
+class Caster {
+   public:
+    Caster(Type source, Type target, Rule rule, size_t n, bool tuned) {
+        from_pairs = source.kind == Kind::complex;
+        to_pairs = target.kind == Kind::complex;
+        to_bool_ = from_pairs && target.kind == Kind::boolean;
+        if (from_pairs) source.kind = Kind::real;
+        if (to_pairs) target.kind = Kind::real;
+        from_size = size_of(source);
+        to_size = size_of(target);
+        loop_ = choose_loop(source, target, rule, n, tuned, work_);
+    }
+
+    bool from_pairs, to_pairs;
+    size_t from_size, to_size;  // bytes of a real element or of a part
+    // What a step of the walk reads and writes: a part where both are read, else an element.
+    bool reads_both() const { return from_pairs && (to_pairs || to_bool_); }
+    // How many bytes n of those steps write.
+    size_t written(size_t n) const {
+        return to_bool_ ? n / 2 : n * to_size * (to_pairs && !from_pairs ? 2 : 1);
+    }
+
+    void run(const char *src, char *dst, size_t n) {
+        if (written(n) == n * to_size) {
+            loop_(src, dst, n, work_);
+            return;
+        }
+        for (size_t at = 0; at < n; at += block) {  // an even number, so that no pair is cut
+            const size_t count = n - at < block ? n - at : block;
+            loop_(src + at * from_size, scratch.parts, count, work_);
+            char *out = dst + written(at);
+            if (to_bool_) either_part(scratch.parts, reinterpret_cast<std::uint8_t *>(out), count / 2);
+            else with_zero_parts(scratch.parts, out, count, to_size);
+        }
+    }
+
+    Scratch scratch;
+
+   private:
+    bool to_bool_;
+    Loop loop_;
+    Work work_;
+};
+
+// Copy elements that lie anywhere into a row, in native byte order.
+template <typename Word>
+void gather_words(const char *src, Py_ssize_t stride, char *dst, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+        std::memcpy(dst + i * sizeof(Word), src + (Py_ssize_t)i * stride, sizeof(Word));
     }
 }
 
-void encode_buffer(nb::handle source, nb::handle target, const FormatTuple &row, bool saturate) {
-    const Buffer src(source, "src", false), dst(target, "dst", true);
-    const char letter = src.letter();
-    if (letter != 'f' && letter != 'd') src.refuse("float32 or float64 in native byte order");
-    const int bits = code_bits(dst);
-    const Format format = check_format(row, bits);
+void gather(const char *src, Py_ssize_t stride, char *dst, size_t n, size_t size, bool native) {
+    if (size == 1) gather_words<std::uint8_t>(src, stride, dst, n);
+    else if (size == 2) gather_words<std::uint16_t>(src, stride, dst, n);
+    else if (size == 4) gather_words<std::uint32_t>(src, stride, dst, n);
+    else gather_words<std::uint64_t>(src, stride, dst, n);
+    if (native || size == 1) return;
+    for (size_t i = 0; i < n; ++i, dst += size) {
+        for (size_t low = 0, high = size - 1; low < high; ++low, --high) {
+            const char byte = dst[low];
+            dst[low] = dst[high];
+            dst[high] = byte;
+        }
+    }
+}
+
+// The axes of an array, outermost first, with those merged that are one in memory.
+struct Axes {
+    int ndim = 0;
+    size_t shape[PyBUF_MAX_NDIM + 1];
+    Py_ssize_t stride[PyBUF_MAX_NDIM + 1];
+
+    void append(size_t length, Py_ssize_t step) {
+        if (length == 1) return;
+        if (ndim > 0 && stride[ndim - 1] == (Py_ssize_t)length * step) {
+            shape[ndim - 1] *= length;
+            stride[ndim - 1] = step;
+            return;
+        }
+        shape[ndim] = length;
+        stride[ndim++] = step;
+    }
+};
+
+void walk(Caster &cast, const char *src, char *dst, Axes axes, bool native) {
+    // 1. The innermost axis is a row; the others count rows.
+    const size_t size = cast.from_size;
+    if (axes.ndim == 0) {
+        axes.shape[0] = 1;
+        axes.stride[axes.ndim++] = (Py_ssize_t)size;
+    }
+    const int outer = axes.ndim - 1;
+    const size_t length = axes.shape[outer];
+    const Py_ssize_t stride = axes.stride[outer];
+
+    // 2. Rows as the loops take them go to the loops; short ones are better gathered first.
+    bool direct = native && stride == (Py_ssize_t)size && (outer == 0 || length >= 256);
+    for (int i = 0; i < outer; ++i) direct &= axes.stride[i] % (Py_ssize_t)size == 0;
+    direct &= (std::uintptr_t)src % size == 0;
+
+    // 3. All others are gathered, until a block is full or the last row is in it.
+    size_t index[PyBUF_MAX_NDIM + 1] = {};
+    size_t filled = 0;
+    char *gathered = reinterpret_cast<char *>(cast.scratch.gathered);
+    for (bool more = true; more;) {
+        if (direct) {
+            cast.run(src, dst, length);
+            dst += cast.written(length);
+        }
+        for (size_t at = 0; !direct && at < length;) {
+            const size_t room = block - filled, left = length - at;
+            const size_t count = room < left ? room : left;
+            gather(src + (Py_ssize_t)at * stride, stride, gathered + filled * size, count, size,
+                   native);
+            filled += count;
+            at += count;
+            if (filled == block) {
+                cast.run(gathered, dst, block);
+                dst += cast.written(block);
+                filled = 0;
+            }
+        }
+        more = false;
+        for (int i = outer - 1; i >= 0 && !more; --i) {
+            src += axes.stride[i];
+            more = ++index[i] < axes.shape[i];
+            if (!more) {
+                src -= axes.stride[i] * (Py_ssize_t)axes.shape[i];
+                index[i] = 0;
+            }
+        }
+    }
+    if (filled > 0) cast.run(gathered, dst, filled);
+}
+
+// --- The binding ---------------------------------------------------------------------------------
+
+void check_item(const Array &array, const Type &type) {
+    const size_t size = size_of(type) * (type.kind == Kind::complex ? 2 : 1);
+    if (array.item() == size) return;
+    refuse(std::string(array.name()) + " has elements of " + to_string(array.item()) +
+           " bytes, and its row says " + to_string(size));
+}
+
+void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb::handle target_row,
+                nb::handle rule_tuple, bool tuned) {
+    const Type from = read_type(source_row, "source_row"), to = read_type(target_row, "target_row");
+    const Rule rule = read_rule(rule_tuple);
+    const Array src(source, "src", PyBUF_STRIDES);
+    const Array dst(target, "dst", PyBUF_STRIDES | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
+    check_item(src, from);
+    check_item(dst, to);
     check_pair(src, dst);
+    const size_t align = size_of(to);
+    if ((std::uintptr_t)dst.data() % align != 0) refuse("dst is not aligned to its elements");
+    if (src.empty()) return;
 
-    const nb::gil_scoped_release release;
-    const Edges edge = edges(format, saturate);
-    const std::size_t n = src.size();
-    auto *y8 = (std::uint8_t *)dst.data();
-    auto *y16 = (std::uint16_t *)dst.data();
-    if (letter == 'f') {
-        const auto *x = (const u32 *)src.data();
-        if (!format.has_sign) scale_32_8(x, y8, n, format, edge);
-        else if (bits == 8) signed_32_8(x, y8, n, format, edge);
-        else signed_32_16(x, y16, n, format, edge);
-    } else {
-        const auto *x = (const u64 *)src.data();
-        if (!format.has_sign) scale_64_8(x, y8, n, format, edge);
-        else if (bits == 8) signed_64_8(x, y8, n, format, edge);
-        else signed_64_16(x, y16, n, format, edge);
+    Axes axes;
+    size_t n = 1;
+    for (int i = 0; i < src.ndim(); ++i) {
+        axes.append((size_t)src.shape(i), src.stride(i));
+        n *= (size_t)src.shape(i);
     }
-}
+    Caster cast(from, to, rule, n, tuned);
+    if (cast.reads_both()) axes.append(2, (Py_ssize_t)cast.from_size);
 
-void decode_buffer(nb::handle source, nb::handle target, const FormatTuple &row) {
-    const Buffer src(source, "src", false), dst(target, "dst", true);
-    const int bits = code_bits(src);
-    if (dst.letter() != 'f') dst.refuse("float32 in native byte order");
-    const Format format = check_format(row, bits);
-    check_pair(src, dst);
-
+    if (n < 4096) {  // handing the lock over takes longer
+        walk(cast, src.data(), dst.data(), axes, src.native());
+        return;
+    }
     const nb::gil_scoped_release release;
-    auto *y = (u32 *)dst.data();
-    if (bits == 8) decode_8_32((const std::uint8_t *)src.data(), y, src.size(), format);
-    else decode_16_32((const std::uint16_t *)src.data(), y, src.size(), format);
+    walk(cast, src.data(), dst.data(), axes, src.native());
 }
 
 }  // namespace
 
 NB_MODULE(_cpu, m) {
-    m.doc() = "The casts of cast.h over one-dimensional contiguous buffers.";
-    m.def("encode", &encode_buffer, nb::arg("src"), nb::arg("dst"), nb::arg("format"),
-          nb::arg("saturate"), "Write the codes of src's float32 or float64 values to dst.");
-    m.def("decode", &decode_buffer, nb::arg("src"), nb::arg("dst"), nb::arg("format"),
-          "Write the float32 values of src's codes to dst.");
+    m.doc() = "The casts of cast.h over arrays.";
+    m.def("cast", &cast_array, nb::arg("src"), nb::arg("dst"), nb::arg("source_row"),
+          nb::arg("target_row"), nb::arg("rule"), nb::arg("tuned") = true,
+          "Cast every element of src to its place in dst.");
 }

@@ -27,6 +27,7 @@ from promoarray.policies.plans import (
     By,
     Operand,
     OperationRule,
+    Plan,
     Refusal,
     to_bool,
 )
@@ -179,8 +180,26 @@ _FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wi
 _LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
 _SIGN = "NumPy gives a bool no sign: write logical_not for ~ or ^ for -"
 
+_WIDE_INTEGERS = {(dt.int64, dt.uint64), (dt.uint64, dt.int64)}
+
+
+def exactly_compared(rule: By) -> OperationRule:
+    """Compare int64 with uint64 as the integers they are, though they promote to float64."""
+
+    def compare(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        """Compare int64 with uint64 as the integers they are."""
+        plan = rule(policy, name, operands)
+        signed = [o.type.kind is Kind.INT and not o.type.weak for o in operands]
+        types = tuple(dt.int64 if s else o.type for s, o in zip(signed, operands, strict=True))
+        if isinstance(plan, Plan) and types in _WIDE_INTEGERS:
+            return Plan(types, None, dt.bool)
+        return plan
+
+    return compare
+
+
 _float_binary = By(enter=as_floats, admit=frozenset({Kind.FLOAT}), note=_FLOAT_NOTE)
-_compare = By(result=to_bool, note="complex numbers compare by real part, then imaginary part")
+_order = By(result=to_bool, note="complex numbers compare by real part, then imaginary part")
 _identity_of_ints = By(admit=_REAL, note="integers and bools are whole already")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
@@ -189,8 +208,8 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.DIVIDE: By(compute=exact_to(dt.float64), note="integers divide in float64"),
     Family.FLOOR_DIVIDE: By(admit=_REAL, compute=_no_bool, note=_INT8_NOTE),
     Family.POW: By(compute=_no_bool, note=_INT8_NOTE),
-    Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: _compare,
+    Family.EQUALITY: exactly_compared(By(result=to_bool)),
+    Family.ORDER: exactly_compared(_order),
     Family.LOGICAL: By(enter=as_truth, note="operands count by being non-zero; nothing promotes"),
     Family.BITWISE: By(admit=BITS),
     Family.SHIFT: By(admit=BITS, compute=_no_bool, note=_INT8_NOTE),

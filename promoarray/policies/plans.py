@@ -75,14 +75,15 @@ class Plan:
     ----------
     inputs : tuple of DType
         What each operand becomes; never weak.
-    compute : DType
-        What the kernel runs in: float32 for bfloat16 + bfloat16. Never weak.
+    compute : DType or None
+        What the kernel runs in: float32 for bfloat16 + bfloat16. Never weak. None where it takes
+        the inputs as they are: NumPy compares integers of both signs exactly.
     result : DType
         What the result is called; weak where JAX's result is weakly typed.
     """
 
     inputs: tuple[DType, ...]
-    compute: DType
+    compute: DType | None
     result: DType
 
 

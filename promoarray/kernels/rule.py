@@ -1,0 +1,130 @@
+"""What a cast does where the target cannot hold the number: a `Rule`, a tuple of small integers.
+
+The defaults are NumPy's and ml_dtypes' answers. A rule says nothing about rounding to the nearest,
+ties to even, from the source's own value: every cast does that.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+__all__ = [
+    "DEFAULT",
+    "Beyond",
+    "NanWithout",
+    "Rule",
+    "ScaleNegative",
+    "ScaleRounding",
+    "ScaleZero",
+    "ToInteger",
+]
+
+# The order of the members is that of the enumerations in cast.h.
+
+
+class Beyond(IntEnum):
+    """What a number beyond the largest value of a float becomes, with its sign."""
+
+    INF = 0
+    """Inf; NaN where the format has no Inf; the largest value where it has neither."""
+    NAN = 1
+    """NaN; the largest value where the format has none."""
+    LARGEST = 2
+
+
+class NanWithout(IntEnum):
+    """What NaN becomes in float6 and float4, which have none."""
+
+    OPPOSITE_ZERO = 0
+    """-0, and +0 if the NaN's sign is set and kept: ml_dtypes."""
+    ZERO = 1
+    LARGEST = 2
+    """The largest value, with the sign of the NaN if that is kept."""
+
+
+class ToInteger(IntEnum):
+    """What floats beyond an integer's range, Inf and NaN become.
+
+    Inside of the range the number is truncated. The answers of an x86-64 machine are given on all.
+    """
+
+    NUMPY = 0
+    """X86; from floats of 8 bits and fewer NaN is 0 and Inf the end of the integer: ml_dtypes."""
+    X86 = 1
+    """Low bits of the conversion to int32, which gives -2**31 for all that it cannot hold; through
+    int64 to int64; by halves to uint64 and, from float32, float64 and bfloat16, to uint32."""
+    TORCH = 2
+    """X86, but through int64 to uint8."""
+    SATURATE = 3
+    """The nearest end of the range, and 0 for NaN: JAX."""
+    ACLNN = 4
+    """The Ascend 950: saturation at 32 and 64 bits; low bits of a saturated int32 below, of a
+    saturated int64 for unsigned integers; 0 for NaN."""
+
+
+class ScaleRounding(IntEnum):
+    """Which power of two a number becomes in float8_e8m0fnu."""
+
+    NEAREST = 0
+    """The nearest, the upper one at 1.5 * 2**k."""
+    UP = 1
+    DOWN = 2
+    NEAREST_BUT_LOWEST_UP = 3
+    """The nearest, but 2**-126 for all between 2**-127 and it: a quirk of ml_dtypes, JAX, PyTorch
+    and ONNX's reference, to which float32 has no implicit bit there."""
+
+
+class ScaleNegative(IntEnum):
+    """What negative numbers become in float8_e8m0fnu."""
+
+    NAN = 0
+    SMALLEST = 1
+    ABSOLUTE = 2
+    """What their absolute value becomes."""
+
+
+class ScaleZero(IntEnum):
+    """What 0 and -0 become in float8_e8m0fnu."""
+
+    NAN = 0
+    SMALLEST = 1
+
+
+class Rule(NamedTuple):
+    """What a cast does where the target cannot hold the number.
+
+    Attributes
+    ----------
+    overflow, infinity : Beyond
+        What a finite number that rounds to more than the largest value of a float becomes, and
+        what Inf becomes.
+    keep_nan_sign : bool
+        Whether -NaN stays -NaN in a float that has one. (The NaN that an overflow gives always has
+        the number's sign.)
+    nan_without : NanWithout
+    to_integer : ToInteger
+    scale_rounding : ScaleRounding
+    scale_negative : ScaleNegative
+    scale_zero : ScaleZero
+    scale_strict : bool
+        Whether a scale is out of range as soon as the number is, before it is rounded: below
+        2**-127 it is then NaN (else the smallest scale), beyond 2**127 it overflows.
+    via_float32 : bool
+        Round to float32 on the way to a narrower float, or from a float to an integer of 2 or 4
+        bits, and so twice: a quirk of ml_dtypes, PyTorch and onnxruntime.
+    """
+
+    overflow: Beyond = Beyond.INF
+    infinity: Beyond = Beyond.INF
+    keep_nan_sign: bool = True
+    nan_without: NanWithout = NanWithout.OPPOSITE_ZERO
+    to_integer: ToInteger = ToInteger.NUMPY
+    scale_rounding: ScaleRounding = ScaleRounding.NEAREST
+    scale_negative: ScaleNegative = ScaleNegative.NAN
+    scale_zero: ScaleZero = ScaleZero.NAN
+    scale_strict: bool = False
+    via_float32: bool = False
+
+
+DEFAULT = Rule()

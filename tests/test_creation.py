@@ -1,0 +1,234 @@
+"""Creation functions: values, default dtypes by policy, and no silent wrong number."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray.dtypes import CONCRETE, DType, Kind
+
+DEFAULTS = {
+    # policy: bool, int, float, complex as asarray makes them
+    "numpy": "bool int64 float64 complex128",
+    "numpy@1": "bool int64 float64 complex128",
+    "jax": "bool int64 float64 complex128",
+    "jax@x32": "bool int32 float32 complex64",
+    "torch": "bool int64 float32 complex64",
+    "paddle": "bool int64 float32 complex64",
+}
+
+
+@pytest.mark.parametrize("policy", DEFAULTS)
+def test_python_numbers_take_the_policys_defaults(policy: str) -> None:
+    with pa.policy(policy):
+        found = [pa.asarray([v]).dtype.name for v in (True, 1, 1.5, 1j)]
+        assert " ".join(found) == DEFAULTS[policy]
+        mixed = [pa.asarray(v).dtype.name for v in ([True, 1], [1, 1.5], [1.5, 1j])]
+        assert mixed == DEFAULTS[policy].split()[1:]
+        floats = {pa.zeros(2).dtype, pa.ones(2).dtype, pa.empty(2).dtype, pa.eye(2).dtype}
+        floats |= {pa.linspace(0, 1, 3).dtype, pa.arange(0.0, 3).dtype, pa.asarray([]).dtype}
+        assert {d.name for d in floats} == {DEFAULTS[policy].split()[2]}
+        assert pa.arange(3).dtype.name == DEFAULTS[policy].split()[1]
+        assert pa.full(2, True).dtype is pa.bool
+
+
+def test_dtypes_the_policy_never_holds_are_made_what_it_holds() -> None:
+    with pa.policy("jax@x32"):
+        assert pa.asarray(np.ones(2)).dtype is pa.float32
+        assert pa.zeros(2, dtype=pa.int64).dtype is pa.int32
+        assert pa.ones(2, dtype="float32").astype(pa.float64).dtype is pa.float32
+        assert pa.zeros_like(np.ones(2), dtype=pa.complex128).dtype is pa.complex64
+
+
+def test_only_jax_keeps_scalars_weak() -> None:
+    with pa.policy("jax"):
+        assert pa.asarray(1).weak_type
+        assert pa.asarray(1.5).weak_type
+        assert not pa.asarray([1]).weak_type
+        assert not pa.asarray(1, dtype=pa.int64).weak_type
+        assert pa.asarray(pa.asarray(1)).weak_type
+        assert not pa.asarray(pa.asarray(1), dtype=pa.int64).weak_type
+    assert not pa.asarray(1).weak_type
+
+
+@pytest.mark.parametrize("dtype", CONCRETE, ids=str)
+def test_a_given_dtype_is_kept_by_every_function(dtype: DType) -> None:
+    x = pa.asarray([1, 0], dtype=dtype)
+    made = [
+        pa.zeros(2, dtype=dtype),
+        pa.ones((2, 2), dtype=dtype.name),
+        pa.empty(2, dtype=dtype.storage),
+        pa.full(2, 1, dtype=dtype),
+        pa.eye(2, dtype=dtype),
+        pa.arange(2, dtype=dtype),
+        pa.linspace(0, 1, 2, dtype=dtype),
+        *(pa.zeros_like(x), pa.ones_like(x), pa.empty_like(x), pa.full_like(x, 1)),
+        *(pa.asarray(x), pa.asarray(np.asarray(x)), pa.asarray([[x[0], x[1]], [x[0], x[0]]])),
+        *pa.meshgrid(x, x),
+    ]
+    assert {m.dtype for m in made} == {dtype}
+    if dtype is dt.float8_e8m0fnu:  # has no zero
+        assert all(math.isnan(v) for v in pa.zeros(2, dtype=dtype).tolist())
+        return
+    assert pa.zeros(2, dtype=dtype).tolist() == pa.zeros_like(x).tolist() == [0, 0]
+    assert pa.ones(2, dtype=dtype).tolist() == pa.full(2, 1, dtype=dtype).tolist() == [1, 1]
+    assert pa.eye(2, dtype=dtype).tolist() == [[1, 0], [0, 1]]
+    assert pa.arange(2, dtype=dtype).tolist() == [0, 1]
+    full = pa.ones((2, 3), dtype=dtype)
+    assert pa.tril(full).tolist() == [[1, 0, 0], [1, 1, 0]]
+    assert pa.triu(full, k=1).tolist() == [[0, 1, 1], [0, 0, 1]]
+    assert pa.tril(full, k=-1).tolist() == [[0, 0, 0], [1, 0, 0]]
+    assert pa.triu(pa.zeros((0, 3), dtype=dtype)).shape == (0, 3)
+
+
+def test_nested_sequences_of_numbers_and_arrays() -> None:
+    assert pa.asarray([[1, 2.5], [True, 4]]).tolist() == [[1.0, 2.5], [1.0, 4.0]]
+    assert pa.asarray(((1, 2), [3, 4])).shape == (2, 2)
+    assert pa.asarray(range(3)).tolist() == [0, 1, 2]
+    assert pa.asarray([[], []]).shape == (2, 0)
+    assert pa.asarray([np.float32(1.5), 2]).dtype is pa.float32
+    assert pa.asarray([pa.asarray(1, dtype=pa.int8), np.int16(2)]).dtype is pa.int16
+    assert pa.asarray([np.ones(2), np.zeros(2)]).shape == (2, 2)
+    assert pa.asarray([np.float32(1), 2.5], dtype=pa.bfloat16).dtype is pa.bfloat16
+    with pa.policy("onnx"), pytest.raises(pa.PromotionError, match="stack"):
+        pa.asarray([np.float32(1), np.float64(1)])
+
+
+def test_numbers_are_rounded_once_into_narrow_dtypes() -> None:
+    tie = 1 + 2.0**-8 + 2.0**-40  # just above halfway, which float32 would call halfway
+    assert pa.asarray(tie, dtype=pa.bfloat16).item() == 1 + 2.0**-7
+    assert pa.asarray([2**53 + 1, 2**62 + 1]).tolist() == [2**53 + 1, 2**62 + 1]
+    assert pa.asarray([2**24 + 1], dtype=pa.float32).item() == 2.0**24
+
+
+@pytest.mark.parametrize("copy", [None, True, False])
+def test_copy_means_what_the_standard_says(copy: bool | None) -> None:
+    for source in (np.arange(3.0), pa.arange(3), np.zeros(0), pa.zeros((0, 2))):
+        out = pa.asarray(source, copy=copy)
+        ours = np.asarray(out)
+        assert (ours is np.asarray(source)) is (copy is not True)
+    cast = np.arange(3.0)
+    if copy is False:
+        for wrong in (1, [1.5], np.float64(1)):
+            with pytest.raises(ValueError, match="cop"):
+                pa.asarray(wrong, copy=False)
+        with pytest.raises(ValueError, match="float32 from ndarray needs a copy"):
+            pa.asarray(cast, dtype=pa.float32, copy=False)
+    else:
+        assert pa.asarray(cast, dtype=pa.float32, copy=copy).dtype is pa.float32
+        assert pa.asarray(1, copy=copy).item() == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "values"),
+    [
+        ((3,), [0, 1, 2]),
+        ((1, 4), [1, 2, 3]),
+        ((4, 0, -2), [4, 2]),
+        ((0, 3, 2), [0, 2]),
+        ((3, 0), []),
+        ((0.5, 2.0, 0.5), [0.5, 1.0, 1.5]),
+        ((2**53, 2**53 + 3), [2**53, 2**53 + 1, 2**53 + 2]),
+        ((np.float32(0.5), 2), [0.5, 1.5]),
+    ],
+)
+def test_arange(args: tuple[float, ...], values: list[float]) -> None:
+    x = pa.arange(*args)
+    assert x.tolist() == values
+    floats = any(isinstance(a, (float, np.floating)) for a in args)
+    assert x.dtype is (pa.float64 if floats else pa.int64)
+
+
+def test_arange_beyond_int64_is_exact_or_refused() -> None:
+    start = 2**63
+    expected = [start, start + 1, start + 2]
+    assert pa.arange(start, start + 3, dtype=pa.uint64).tolist() == expected
+    assert pa.arange(start, start + 3, dtype=pa.float32).dtype is pa.float32
+    with pytest.raises(OverflowError, match="does not fit int64"):
+        pa.arange(start, start + 3)
+    with pytest.raises(OverflowError, match="299 does not fit int8"):
+        pa.arange(300, dtype=pa.int8)
+    with pytest.raises(OverflowError, match="-1 does not fit uint8"):
+        pa.arange(-1, 3, dtype=pa.uint8)
+    for much in (2**63 - 1, 10**400):
+        with pytest.raises(ValueError, match=r"more than 2\*\*\d+ elements"):
+            pa.arange(much)
+    with pytest.raises(ValueError, match="step"):
+        pa.arange(0, 3, 0)
+    with pytest.raises(ValueError, match="compute length"):
+        pa.arange(math.nan)
+
+
+def test_linspace() -> None:
+    assert pa.linspace(0, 1, 5).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert pa.linspace(0, 1, 4, endpoint=False).tolist() == [0.0, 0.25, 0.5, 0.75]
+    assert pa.linspace(0, 1j, 3).tolist() == [0, 0.5j, 1j]
+    assert pa.linspace(0, 10, 5, dtype=pa.int8).tolist() == [0, 2, 5, 7, 10]
+    assert pa.linspace(0, 1, 0).shape == (0,)
+    with pytest.raises(OverflowError, match="does not fit int8"):
+        pa.linspace(0, 1e5, 3, dtype=pa.int8)
+    with pytest.raises(ValueError, match="NaN"):
+        pa.linspace(0, math.nan, 3, dtype=pa.int8)
+    with pytest.raises(ValueError, match="non-negative"):
+        pa.linspace(0, 1, -1)
+
+
+def test_full_and_eye() -> None:
+    assert pa.full((2, 2), 1.5).tolist() == [[1.5, 1.5], [1.5, 1.5]]
+    assert pa.full(2, np.float32(1.5)).dtype is pa.float32
+    assert pa.full_like(pa.zeros(2, dtype=pa.int8), 3).dtype is pa.int8
+    assert pa.full((), 3).shape == ()
+    assert pa.eye(2, 3, k=1).tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -1)])
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty"])
+def test_negative_shapes_are_refused(name: str, shape: object) -> None:
+    with pytest.raises(ValueError, match="negative"):
+        getattr(pa, name)(shape)
+
+
+@pytest.mark.parametrize("shape", ["a", 1.5, (2, 1.5), None, [[1]]])
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty"])
+def test_shapes_that_are_no_integers_are_refused(name: str, shape: object) -> None:
+    if shape is None:  # NumPy's empty shape
+        return
+    with pytest.raises(TypeError):
+        getattr(pa, name)(shape)
+
+
+@pytest.mark.parametrize("name", ["tril", "triu"])
+def test_triangles_need_two_axes(name: str) -> None:
+    for x in (pa.asarray(1), pa.asarray([1, 2])):
+        with pytest.raises(ValueError, match="needs two axes"):
+            getattr(pa, name)(x)
+
+
+def test_meshgrid() -> None:
+    x, y = pa.asarray([1, 2, 3], dtype=pa.int8), pa.asarray([4, 5], dtype=pa.bfloat16)
+    grids = pa.meshgrid(x, y)
+    assert type(grids) is tuple
+    assert [g.shape for g in grids] == [(2, 3), (2, 3)]
+    assert [g.dtype for g in grids] == [pa.int8, pa.bfloat16]
+    assert [g.shape for g in pa.meshgrid(x, y, indexing="ij")] == [(3, 2), (3, 2)]
+    grids[0][0, 0] = 9  # each its own memory
+    assert grids[0].tolist() == [[9, 2, 3], [1, 2, 3]]
+    assert pa.meshgrid() == ()
+
+
+def test_strings_are_made_when_asked_for() -> None:
+    x = pa.asarray([["1.5", "é"], ["", "inf"]], dtype=pa.string)
+    assert (x.shape, x.dtype) == ((2, 2), pa.string)
+    assert x[0, 1].dtype is pa.string
+    assert x.tolist() == [["1.5", "é"], ["", "inf"]]
+    with pytest.raises(ValueError, match="ragged"):
+        pa.asarray(["a", ["b"]], dtype=pa.string)
+
+
+def test_every_float_kind_can_be_drawn_empty() -> None:
+    kinds = {pa.empty((0, 2), dtype=d).shape for d in CONCRETE if d.kind is Kind.FLOAT}
+    assert kinds == {(0, 2)}

@@ -1,0 +1,148 @@
+"""Indexing: what may be read and written, and that everything stays an array of its dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray.dtypes import CONCRETE, DType, Kind
+
+VALUES = np.arange(12).reshape(3, 4) % 2
+
+KEYS: list[Any] = [
+    *(0, -1, (1, 2), (), ..., None, slice(None), slice(None, None, -1), slice(5, 1)),
+    *((slice(None), 1), (..., -1), (None, 0, ...), (slice(0, 3, 2), slice(None, None, -2))),
+    *((0, slice(None, 0)), np.int64(1), (np.array(2), 1)),
+    *(np.array([2, 0]), np.array([[0, 1], [2, -1]]), np.array([], np.int64)),
+    *((np.array([0, 2]), np.array([1, 1])), (slice(None), np.array([3, 0]))),
+    *(VALUES == 1, np.array([True, False, True]), np.array(True), np.array(False)),
+]
+
+
+def ours(key: Any) -> Any:
+    """The key with PArrays for NumPy arrays."""
+    if isinstance(key, tuple):
+        return tuple(ours(k) for k in key)
+    return pa.asarray(key) if isinstance(key, np.ndarray) else key
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_reading_is_numpys_reading_of_the_same_key(key: Any) -> None:
+    wrong = []
+    for dtype in CONCRETE:
+        buffer = VALUES.astype(dtype.storage)
+        for k in (key, ours(key)):
+            out = pa.asarray(buffer)[k]
+            expected = np.asarray(buffer[key], dtype.storage)
+            same = np.asarray(out).tobytes() == expected.tobytes()
+            if not (out.dtype is dtype and out.shape == expected.shape and same):
+                wrong.append((dtype.code, out))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_writing_is_numpys_writing_to_the_same_key(key: Any) -> None:
+    wrong = []
+    for dtype in CONCRETE:
+        expected = VALUES.astype(dtype.storage)
+        expected[key] = np.asarray(1).astype(dtype.storage)
+        for value in (1, np.int8(1), pa.asarray(1.0, dtype=pa.float16), True):
+            for k in (key, ours(key)):
+                x = pa.asarray(VALUES.astype(dtype.storage))
+                x[k] = value
+                if np.asarray(x).tobytes() != expected.tobytes():
+                    wrong.append((dtype.code, value, x))
+    assert wrong == []
+
+
+def test_slices_are_views_and_masks_copies() -> None:
+    x = pa.asarray(VALUES, copy=True)
+    assert np.shares_memory(np.asarray(x[1:, ::2]), np.asarray(x))
+    assert np.shares_memory(np.asarray(x[...]), np.asarray(x))
+    assert not np.shares_memory(np.asarray(x[x == 1]), np.asarray(x))
+    x[1:][0] += 5
+    assert x[1].tolist() == (VALUES[1] + 5).tolist()
+
+
+@pytest.mark.parametrize("dtype", [d for d in CONCRETE if d.kind in (Kind.INT, Kind.UINT)], ids=str)
+def test_arrays_of_any_integer_dtype_are_indices(dtype: DType) -> None:
+    x = pa.asarray([10, 20, 30])
+    assert x[pa.asarray([1, 0], dtype=dtype)].tolist() == [20, 10]
+    assert x[pa.asarray(1, dtype=dtype)].item() == 20
+    assert x[: pa.asarray(1, dtype=dtype)].tolist() == [10]
+    assert pa.take(x, pa.asarray([1, 0], dtype=dtype)).tolist() == [20, 10]
+
+
+@pytest.mark.parametrize("dtype", [d for d in CONCRETE if d.kind in (Kind.FLOAT, Kind.COMPLEX)])
+def test_arrays_of_other_dtypes_are_no_indices(dtype: DType) -> None:
+    x, key = pa.asarray([10, 20]), pa.asarray([1, 1], dtype=dtype)
+    with pytest.raises(IndexError, match=f"of integers or bools, not {dtype.name}"):
+        x[key]
+    with pytest.raises(IndexError, match=f"of integers or bools, not {dtype.name}"):
+        x[key] = 1
+    with pytest.raises(IndexError, match="of integers or bools"):
+        x[key, ...]
+
+
+@pytest.mark.parametrize(
+    "key", [5, -4, (0, 0), 1.5, "a", object(), {"a": 1}, np.array([7]), np.array([True]), 10**400]
+)
+def test_keys_that_lead_nowhere_are_index_errors(key: Any) -> None:
+    x = pa.asarray([10, 20, 30])
+    with pytest.raises(IndexError):
+        x[key]
+    with pytest.raises(IndexError):
+        x[key] = 1
+    assert x.tolist() == [10, 20, 30]
+
+
+def test_a_mask_may_be_bound_or_not_and_0d() -> None:
+    x = pa.asarray(5)
+    assert x[pa.asarray(True)].tolist() == [5]
+    assert x[pa.asarray(False)].shape == (0,)
+    x[pa.asarray(True)] = 7
+    assert x.item() == 7
+
+
+def test_what_is_written_is_cast_to_the_targets_dtype() -> None:
+    x = pa.asarray([0, 0, 0], dtype=pa.int8)
+    x[0] = 2.75
+    x[1] = pa.asarray(3.5, dtype=pa.bfloat16)
+    x[2] = np.int64(300)  # an array's low bits, as astype keeps them
+    assert x.tolist() == [2, 3, 44]
+    y = pa.zeros(3, dtype=pa.float8_e4m3fn)
+    y[:] = pa.asarray([0.3, 17.0, 100.0])
+    assert y.tolist() == [0.3125, 16.0, 96.0]
+    z = pa.zeros(1, dtype=pa.complex64)
+    z[0] = 1.5
+    assert z.tolist() == [1.5 + 0j]
+    assert {x.dtype, y.dtype, z.dtype} == {pa.int8, pa.float8_e4m3fn, pa.complex64}
+
+
+def test_writing_follows_the_scalar_rule_of_the_policy() -> None:
+    x = pa.asarray([0], dtype=pa.int8)
+    with pytest.raises(OverflowError, match="300 does not fit int8"):
+        x[0] = 300
+    with pa.policy("torch"):
+        x[0] = 300
+    assert x.tolist() == [44]
+
+
+def test_strings_stay_strings() -> None:
+    x = pa.asarray(["a", "b", "c"], dtype=dt.string)
+    assert (x[0].dtype, x[0].item(), x[::-1].tolist()) == (dt.string, "a", ["c", "b", "a"])
+    assert x[pa.asarray([2, 0])].tolist() == ["c", "a"]
+    x[0] = x[2]
+    assert x.tolist() == ["c", "b", "c"]
+    assert np.asarray(x[0]).dtype == np.dtypes.StringDType()
+
+
+def test_weak_types_survive_indexing() -> None:
+    with pa.policy("jax"):
+        x = pa.broadcast_to(pa.asarray(1.5), (3,))
+        assert x[0].weak_type
+        assert x[1:].weak_type

@@ -1,0 +1,183 @@
+"""Namespaces bound to a policy, and the arrays that stay in them."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.policies import as_policy
+
+FAMILIES = ("numpy", "jax", "torch", "tensorflow", "paddle", "aclnn", "onnx", "array_api")
+
+
+@pytest.mark.parametrize(
+    ("bare", "full"),
+    [
+        ("numpy", "numpy@2"),
+        ("jax", "jax@x64"),
+        ("torch", "torch@2.13"),
+        ("aclnn", "aclnn@8.0"),
+        ("onnx", "onnx@25"),
+    ],
+)
+def test_a_bare_family_and_its_first_edition_are_one_namespace(bare: str, full: str) -> None:
+    assert pa.namespace(bare) is pa.namespace(full) is pa.namespace(as_policy(full))
+    assert pa.namespace(bare).__name__ == f"promoarray.{full}"
+
+
+def test_namespaces_are_one_object_a_policy_with_names_of_their_own() -> None:
+    names = pa.list_policies()
+    made = [pa.namespace(name) for name in names]
+    assert len({xp.__name__ for xp in made}) == len(set(made)) == len(names)
+    assert all(pa.namespace(name) is xp for name, xp in zip(names, made, strict=True))
+    assert pa.__name__ == "promoarray"
+    assert repr(pa.namespace("torch")) == "<namespace promoarray.torch@2.13>"
+
+
+def test_an_unknown_policy_is_answered_with_near_names() -> None:
+    with pytest.raises(pa.UnknownPolicyError, match="torch"):
+        pa.namespace("trch")
+    with pytest.raises(ValueError, match=r"torch@2\.13"):
+        pa.namespace("torch@9")
+    with pytest.raises(TypeError, match="a name or a Policy"):
+        pa.namespace(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_results_stay_bound_whatever_policy_is_in_force(family: str) -> None:
+    xp = pa.namespace(family)
+    x = xp.ones((2, 2), dtype=pa.float32)
+    outs = [x + x, x * 2.0, 2.0 * x, -x, x == x, x[0], x[0, 0], x.T, x.mT, x.reshape(4), abs(x)]
+    outs += [x.astype("float16"), xp.sum(x), xp.where(x == x, x, x), xp.concat([x, x]), x @ x]
+    outs += [pa.sqrt(x), pa.add(x, x), pa.zeros_like(x), pa.flip(x), pa.asarray(x), np.add(x, x)]
+    outs += [*xp.unstack(x), *xp.meshgrid(x[0]), *xp.nonzero(x), *xp.broadcast_arrays(x, x)]
+    outs += [copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), np.ones(2, "f4") + x]
+    outs += [
+        x.to_device("cpu"),
+        xp.from_dlpack(np.ones(2)),
+        xp.asarray([x[0], x[1]]),
+        next(iter(x)),
+    ]
+    assert {type(out) for out in outs} == {type(x)}
+    assert {out.__array_namespace__() for out in outs} == {xp}
+    x += x
+    assert type(x) is xp.PArray
+
+
+def test_bound_arrays_obey_their_policy_and_not_the_one_in_force() -> None:
+    x = pa.namespace("torch").ones(2, dtype=pa.int8)
+    assert (x + 1.5).dtype is pa.float32
+    with pa.policy("jax"):
+        assert (x + 1.5).dtype is (x / x).dtype is pa.mean(x + 1.5).dtype is pa.float32
+        assert not (x + 1.5).weak_type
+    x32 = pa.namespace("jax@x32")
+    assert x32.asarray([1.5]).dtype is pa.float32
+    assert pa.asarray(x32.asarray([1.5]), dtype=pa.float64).dtype is pa.float32
+    assert pa.zeros_like(x32.asarray([1.5]), dtype=pa.float64).dtype is pa.float32
+
+
+def test_an_unbound_array_or_numpy_array_joins_the_bound_one() -> None:
+    xp = pa.namespace("torch")
+    x, y = xp.ones(2, dtype=pa.int8), pa.ones(2, dtype=pa.float64)
+    for out in (x + y, y + x, x + np.ones(2), np.ones(2) + x, xp.add(y, y), xp.asarray(y)):
+        assert type(out) is xp.PArray
+    y += x
+    assert type(y) is pa.PArray
+    y[:] = x
+    assert y.tolist() == [1.0, 1.0]
+
+
+def test_arrays_of_two_namespaces_do_not_mix() -> None:
+    x, y = pa.namespace("torch").ones(2), pa.namespace("jax").ones(2)
+    match = r"namespaces jax@x64 and torch@2\.13 do not mix"
+    calls = [
+        lambda: x + y,
+        lambda: pa.add(x, y),
+        lambda: pa.where(x == x, x, y),
+        lambda: pa.concat([x, y]),
+        lambda: pa.asarray([x[0], y[0]]),
+        lambda: pa.result_type(x, y),
+        lambda: x.__iadd__(y),
+        lambda: x.__setitem__(slice(None), y),
+        lambda: np.add(x, y),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=match):
+            call()
+    assert x.tolist() == [1.0, 1.0]
+    moved = pa.namespace("torch").asarray(np.asarray(y))
+    assert type(x + moved) is type(x)
+
+
+def test_pickling_keeps_namespaces_and_bindings() -> None:
+    xp = pa.namespace("torch")
+    for thing in (xp, xp.linalg):
+        assert pickle.loads(pickle.dumps(thing)) is thing
+    assert copy.deepcopy({"xp": xp})["xp"] is xp
+    assert pickle.loads(pickle.dumps(xp.ones(2))).__array_namespace__() is xp
+
+
+def test_a_namespace_has_every_name_with_its_signature() -> None:
+    xp = pa.namespace("paddle")
+    missing = [name for name in pa.__all__ if not hasattr(xp, name)]
+    assert not missing
+    functions = [n for n in pa.__all__ if inspect.isfunction(getattr(pa, n))]
+    assert len(functions) > 100
+    different = [
+        n
+        for n in functions
+        if inspect.signature(getattr(xp, n)) != inspect.signature(getattr(pa, n))
+        or getattr(xp, n).__name__ != n
+        or getattr(xp, n).__doc__ != getattr(pa, n).__doc__
+    ]
+    assert not different
+    assert set(dir(xp)) >= set(pa.__all__)
+    with pytest.raises(AttributeError, match="nothing_of_this_name"):
+        _ = xp.nothing_of_this_name
+
+
+def test_dtypes_and_constants_are_the_same_objects() -> None:
+    xp = pa.namespace("jax")
+    for name in ("int8", "bfloat16", "bool", "pi", "newaxis", "DType", "PromotionError", "e"):
+        assert getattr(xp, name) is getattr(pa, name)
+    assert xp.__array_api_version__ == pa.__array_api_version__
+    assert xp.asarray is xp.asarray  # bound once
+    assert xp.set_policy is pa.set_policy
+
+
+def test_the_class_of_a_namespace_makes_bound_arrays() -> None:
+    xp = pa.namespace("torch")
+    x = xp.PArray([1.5])
+    assert type(x) is xp.PArray is type(pa.PArray([1.5], policy="torch"))
+    assert issubclass(xp.PArray, pa.PArray)
+    assert x.dtype is pa.float32
+    assert pa.PArray(1, weak_type=True).weak_type
+    assert pa.PArray([1], dtype="bfloat16").dtype is pa.bfloat16
+
+
+def test_extensions_are_bound_too() -> None:
+    xp = pa.namespace("torch")
+    out = xp.linalg.matmul(pa.ones((2, 2)), pa.ones((2, 2)))
+    assert type(out) is xp.PArray
+    loss = xp.extras.l1_loss(xp.ones(2), xp.zeros(2))
+    assert type(loss) is xp.PArray
+    assert xp.linalg is xp.linalg
+
+
+def test_questions_are_answered_for_the_namespace() -> None:
+    assert pa.namespace("torch").result_type(pa.int8, 1.5) is pa.float32
+    assert pa.namespace("numpy").result_type(pa.int8, 1.5) is pa.float64
+    assert pa.namespace("torch").promote_types("bfloat16", "float16") is pa.float32
+
+
+def test_the_standards_functions_can_be_called_by_keyword() -> None:
+    xp = pa.namespace("numpy")
+    assert xp.asarray([1], dtype=xp.int8, copy=True).dtype is xp.int8
+    assert xp.sum(xp.ones((2, 2)), axis=0, dtype=xp.float32, keepdims=True).shape == (1, 2)
+    with pytest.raises(TypeError, match="positional"):
+        xp.add(x1=1, x2=2)
