@@ -56,7 +56,7 @@ def asarray(
     ----------
     obj : array_like
         A PArray, a NumPy array or scalar, an object with DLPack or ``__array__``, a Python scalar,
-        or nested sequences of scalars and 0-d arrays.
+        nested sequences of scalars and 0-d arrays, or a string or nested sequences of strings.
     dtype : dtype_like, optional
         By default that of ``obj``; of Python numbers what the policy makes of them.
     device : str, optional
@@ -147,7 +147,7 @@ def _cast(x: PArray, dtype: DType) -> PArray:
 
 def _from_numbers(obj: Any, dtype: DType | None) -> PArray:
     leaves = list(_leaves(obj))
-    if dtype is dt.string or any(type(leaf) is str for leaf in leaves):
+    if dtype is dt.string or (leaves and all(type(leaf) is str for leaf in leaves)):
         return _from_texts(obj, leaves, dtype)
     if any(type(leaf) not in WEAK for leaf in leaves):
         return _from_arrays(obj, leaves, dtype)
@@ -167,15 +167,17 @@ def _from_numbers(obj: Any, dtype: DType | None) -> PArray:
 
 def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
     """Nested Python strings as an array of strings: ``astype`` makes numbers of them, or texts."""
-    mixed = next((leaf for leaf in leaves if type(leaf) is not str), None)
-    if mixed is not None or dtype not in (None, dt.string):
-        what = "texts" if mixed is None else f"the {type(mixed).__name__} {mixed!r:.60}"
-        target = "a string" if dtype is None else dtype.name
+    other = next((leaf for leaf in leaves if type(leaf) is not str), None)
+    if other is not None or dtype not in (None, dt.string):
+        made = f"string of the {type(other).__name__} {other!r:.60}"
+        if other is None and dtype is not None:
+            made = f"{dtype.name} of a string"
         raise TypeError(
-            f"asarray does not make {target} of {what}; make an array of one kind first, "
-            "and cast it with astype under a policy that casts strings, such as 'onnx'"
+            f"asarray makes no {made}; make an array of what it is and cast it with astype, under "
+            "a policy that casts strings, such as 'onnx'"
         )
-    return PArray._of(np.array(obj, dt.string.storage).reshape(_shape(obj)), dt.string)
+    shape = _shape(obj)  # refuses ragged sequences
+    return PArray._of(np.array(obj, dt.string.storage).reshape(shape), dt.string)
 
 
 def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:

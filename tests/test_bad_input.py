@@ -134,8 +134,9 @@ def test_functions_of_one_array_take_nothing_else(name: str, other: str) -> None
 @pytest.mark.parametrize("other", NUMPYS)
 def test_numpy_arrays_without_a_dtype_of_ours_are_refused(other: str) -> None:
     wrong, match = NUMPYS[other], r"no dtype promoarray knows|x\.filled|Cannot interpret"
-    with pytest.raises(TypeError, match=match):
-        pa.asarray(wrong)
+    if other != "text":  # which is an array of strings to asarray, but to no operator
+        with pytest.raises(TypeError, match=match):
+            pa.asarray(wrong)
     for call in (lambda: fresh() + wrong, lambda: wrong + fresh(), lambda: pa.add(wrong, 1)):
         with pytest.raises(TypeError, match=match):
             call()
@@ -167,14 +168,16 @@ def test_other_array_types_may_answer_for_themselves() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [None, "ab", b"ab", bytearray(b"ab"), {"a": 1}, {1}, object(), (i for i in range(2))]
+    "wrong", [None, b"ab", bytearray(b"ab"), {"a": 1}, {1}, object(), (i for i in range(2))]
 )
 def test_asarray_refuses_what_holds_no_numbers(wrong: object) -> None:
     with pytest.raises(TypeError, match="asarray takes numbers, sequences of them and arrays"):
         pa.asarray(wrong)
 
 
-@pytest.mark.parametrize("wrong", [[None], ["a"], [{}], [1, [2, "b"]], [object()], [1.5, None]])
+@pytest.mark.parametrize(
+    "wrong", [[None], ["a", None], [{}], [1, [2, "b"]], [object()], [1.5, None]]
+)
 def test_asarray_names_the_odd_one_out(wrong: object) -> None:
     with pytest.raises(TypeError, match="among the numbers"):
         pa.asarray(wrong)

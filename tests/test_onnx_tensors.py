@@ -29,12 +29,17 @@ try:
     import onnx
     from onnx import TensorProto, numpy_helper
 except ImportError:
-    pytestmark = pytest.mark.skip(reason="onnx is not installed: pip install promoarray[onnx]")
-    KNOWN: list[DType] = []
+    onnx, KNOWN = None, []  # type: ignore[assignment]
 else:
     KNOWN = [d for d in NAMES if NAMES[d] in TensorProto.DataType.keys()]  # noqa: SIM118
 
 NUMERIC = [d for d in KNOWN if d is not dt.string]
+
+
+@pytest.fixture(autouse=True)
+def _onnx(request: pytest.FixtureRequest) -> None:
+    if onnx is None and "without_onnx" not in request.node.name:
+        pytest.skip("onnx is not installed: pip install promoarray[onnx]")
 
 
 def codes(x: pa.PArray) -> bytes:

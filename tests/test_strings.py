@@ -438,7 +438,6 @@ def test_nothing_becomes_a_string_or_of_one_by_accident() -> None:
     for attempt in (
         lambda: pa.asarray(["1.5"], dtype=pa.float32),
         lambda: pa.asarray([1.5], dtype=pa.string),
-        lambda: pa.asarray(["a", 1]),
         lambda: pa.asarray(x, dtype=pa.string),
         lambda: float(a[0]),
         lambda: bool(a[0]),
