@@ -88,13 +88,22 @@ def _gain(source: DType, target: DType) -> tuple[int, int]:
 
 
 def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...]) -> str:
-    """Say what the other frameworks give: "numpy gives float64, torch and jax float32."."""
+    """Say what the others give: "Elsewhere: numpy float64; torch and jax float32."."""
     answers: dict[str, list[str]] = {}
     for other in map(as_policy, COMPARED):
-        if other.name.partition("@")[0] == policy.name.partition("@")[0]:
+        if _family(other) == _family(policy):
             continue
         plan = other.plan(name, operands)
         if isinstance(plan, Plan):
-            answers.setdefault(plan.result.name, []).append(other.name.partition("@")[0])
-    said = ", ".join(f"{' and '.join(names)} {dtype}" for dtype, names in answers.items())
+            answers.setdefault(plan.result.name, []).append(_family(other))
+    said = "; ".join(f"{_listed(names)} {dtype}" for dtype, names in answers.items())
     return said and f"Elsewhere: {said}."
+
+
+def _listed(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _family(policy: Policy) -> str:
+    return policy.name.partition("@")[0]
