@@ -66,6 +66,7 @@ from promoarray.statistical import *
 
 if TYPE_CHECKING:
     from promoarray import extras
+    from promoarray._cast_report import cast_report
     from promoarray._explain import explain
     from promoarray._report import Report
     from promoarray._shadow import shadow
@@ -112,6 +113,7 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to",
     "can_cast",
+    "cast_report",
     "ceil",
     "clip",
     "complex32",
@@ -272,6 +274,7 @@ __version__ = "0.1.0"
 
 # The tools are loaded when first asked for, so that `import promoarray` stays quick.
 _TOOLS = {
+    "cast_report": "promoarray._cast_report",
     "Report": "promoarray._report",
     "explain": "promoarray._explain",
     "from_onnx": "promoarray.onnx_tensors",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray._cast import convert, scalar
 from promoarray._refusal import promotion_error
 from promoarray._short import Operator
 from promoarray.backends import backend_of
@@ -131,7 +132,7 @@ def _mended(
     answers = (watcher.refused(name, policy, seen, refusal) for watcher in _watching.get())
     for index, target, plan in filter(None, answers):
         x = entered[index]
-        buffer = backend_of(x._buffer).cast(x._buffer, concrete(x), target)
+        buffer = convert(policy, x._buffer, concrete(x), target)
         cast = x._of(buffer, target)
         return (*entered[:index], cast, *entered[index + 1 :]), plan
     raise promotion_error(policy, name, seen, refusal)
@@ -188,7 +189,6 @@ def assign(target: PArray, key: Any, value: Any) -> None:
         raise TypeError(
             f"x[...] = y would drop the imaginary parts; write pa.real(y) to cast to {dtype}"
         )
-    backend = backend_of(target._buffer)
     if dt.string in (source, dtype):
         strong = policy.strong(source)
         given = fitted(policy, entered, strong) if source.weak else entered._buffer
@@ -196,7 +196,7 @@ def assign(target: PArray, key: Any, value: Any) -> None:
     elif type(entered) in WEAK:
         buffer = fitted(policy, truncated(entered, dtype), dtype)
     else:
-        buffer = backend.cast(entered._buffer, source, dtype)
+        buffer = convert(policy, entered._buffer, source, dtype)
     target._buffer[key] = buffer
 
 
@@ -220,14 +220,13 @@ def run(name: str, plan: Plan, policy: Policy, buffers: tuple[Any, ...], **optio
     """Obey a plan: the kernel in ``plan.compute``, its result in the storage of ``plan.result``."""
     backend = backend_of(buffers[0])
     out = backend.call(name, buffers, plan.compute or plan.inputs[0], **options)
-    return backend.cast(out, backend.dtype_of(out), policy.strong(plan.result))
+    return convert(policy, out, backend.dtype_of(out), policy.strong(plan.result))
 
 
 def _buffers(
     name: str, policy: Policy, plan: Plan, entered: tuple[Any, ...], seen: tuple[Operand, ...]
 ) -> tuple[Any, ...]:
     """Cast every operand to what the plan says, then to what the kernel computes in."""
-    backend = next((backend_of(x._buffer) for x in entered if type(x) not in WEAK), numpy_backend)
     rule = policy.scalars.rule(name)
     values = [
         rule(x, dtype) if type(x) in WEAK else x
@@ -238,10 +237,10 @@ def _buffers(
     buffers = []
     for x, dtype in zip(values, plan.inputs, strict=True):
         if type(x) in WEAK:
-            buffer = backend.scalar(x, dtype)
+            buffer = scalar(policy, x, dtype)
         else:
-            buffer = backend.cast(x._buffer, concrete(x), dtype)
-        buffers.append(backend.cast(buffer, dtype, plan.compute or dtype))
+            buffer = convert(policy, x._buffer, concrete(x), dtype)
+        buffers.append(convert(policy, buffer, dtype, plan.compute or dtype))
     return tuple(buffers)
 
 
@@ -258,7 +257,7 @@ def fitted(policy: Policy, value: Any, dtype: DType) -> Any:
 
 
 def _fit(policy: Policy, value: Any, dtype: DType) -> Any:
-    buffer = numpy_backend.scalar(policy.scalars.fit(value, dtype), dtype)
+    buffer = scalar(policy, policy.scalars.fit(value, dtype), dtype)
     buffer.flags.writeable = False
     return buffer
 
@@ -394,7 +393,7 @@ def remember(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -
     key = name, *(_CLASS[o.type] if o.rank is Rank.SCALAR else o.type for o in seen)
     if key in policy.direct or (any(scalars) and policy.scalars.rule(name) != policy.scalars.fit):
         return
-    if not all(_widens(o, common) for o in seen) or not _plain(name, plan):
+    if not all(_widens(policy, o, common) for o in seen) or not _plain(name, plan):
         return
     ranks = [(Rank.SCALAR,) if s else (Rank.ARRAY, Rank.ZERO_D) for s in scalars]
     if policy.ranks and any(
@@ -409,8 +408,11 @@ def remember(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -
 _CLASS = {weak: scalar for scalar, weak in WEAK.items()}
 
 
-def _widens(operand: Operand, common: DType) -> bool:
-    return operand.rank is Rank.SCALAR or (operand.type, common) in numpy_backend.WIDENING
+def _widens(policy: Policy, operand: Operand, common: DType) -> bool:
+    if operand.rank is Rank.SCALAR or operand.type is common:
+        return True
+    pair = operand.type, common
+    return pair in numpy_backend.WIDENING and not policy.cast.plan(*pair).steps
 
 
 def _plain(name: str, plan: Plan) -> bool:

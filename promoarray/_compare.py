@@ -26,6 +26,9 @@ def main(args: argparse.Namespace) -> int:
     if not script.is_file():
         print(f"promoarray compare: there is no file {args.script}", file=sys.stderr)
         return 2
+    if args.html and not Path(args.html).resolve().parent.is_dir():
+        print(f"promoarray compare: there is no folder for {args.html}", file=sys.stderr)
+        return 2
     names = args.policies.split(",") if args.policies else list(DEFAULT)
     policies = tuple(dict.fromkeys(as_policy(name.strip()) for name in names))
     run = as_policy(args.run or "numpy")

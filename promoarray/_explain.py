@@ -13,6 +13,7 @@ import numpy as np
 
 from promoarray import _apply
 from promoarray import dtypes as dt
+from promoarray._cast import scalar
 from promoarray._explanation import Answer, Cast, Explanation
 from promoarray._losses import loss
 from promoarray.array import PArray
@@ -174,7 +175,7 @@ class _Case:
         value = self.policy.scalars.rule(self.name)(x, target)
         if type(value) is float and math.isinf(value) and target.kind in INTEGERS:
             return value
-        return numpy_backend.decoded(numpy_backend.scalar(value, target), target).item()
+        return numpy_backend.decoded(scalar(self.policy, value, target), target).item()
 
     def compares_exactly(self, index: int) -> bool:
         """Whether an int out of range is compared as the number it is."""

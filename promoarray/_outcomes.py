@@ -7,9 +7,9 @@ the end, the cast that the refusal's message proposes is made, and the place not
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import io
-import runpy
 import sys
 import traceback
 import warnings
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from promoarray import _apply
@@ -31,7 +32,7 @@ from promoarray.policies.policy import Policy
 from promoarray.policies.registry import policy as in_force
 
 
-@dataclass
+@dataclass(eq=False)
 class Mender:
     """A watcher that makes the cast a refusal proposes.
 
@@ -108,23 +109,55 @@ class Outcome:
 
 def execute(script: Path, argv: list[str]) -> tuple[str | None, dict[str, Any]]:
     """Run a script as ``python script argv`` would; return its traceback, if any, and globals."""
+    ended: dict[str, Any] = {}
     with _as_main(script, argv):
         try:
-            return None, runpy.run_path(str(script), run_name="__main__")
+            _run(script, ended)
         except SystemExit as stop:
-            return (None if stop.code in (None, 0) else f"exit status {stop.code}"), {}
-        except Exception:
-            return traceback.format_exc(), {}
+            return (None if stop.code in (None, 0) else f"exit status {stop.code}"), ended
+        except Exception as error:
+            return "".join(traceback.format_exception(_from_script(script, error))), ended
+    return None, ended
+
+
+def _run(script: Path, namespace: dict[str, Any]) -> None:
+    """Run a script in a module of its own, whose globals stay at hand however it ends."""
+    main = ModuleType("__main__")
+    main.__dict__.update(__file__=str(script), __builtins__=builtins)
+    sys.modules["__main__"] = main
+    try:
+        exec(compile(script.read_bytes(), str(script), "exec"), main.__dict__)
+    finally:
+        namespace.update(main.__dict__)
+
+
+def _from_script(script: Path, error: Exception) -> Exception:
+    """The error without the frames that only ran the script."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_frame.f_code.co_filename != str(script):
+        frame = frame.tb_next
+    return error.with_traceback(frame or error.__traceback__)
 
 
 @contextlib.contextmanager
 def _as_main(script: Path, argv: list[str]) -> Iterator[None]:
-    before = sys.argv, sys.path[:]
-    sys.argv, sys.path[:0] = [str(script), *argv], [str(script.resolve().parent)]
+    """Set up what a script sees of the process, and undo it: its own imports, too.
+
+    A module that the script imports makes its arrays under the policy of that run.
+    """
+    folder = str(script.resolve().parent)
+    before = sys.argv, sys.path[:], dict(sys.modules)
+    sys.argv, sys.path[:0] = [str(script), *argv], [folder]
     try:
         yield
     finally:
-        sys.argv, sys.path[:] = before
+        sys.argv, sys.path[:] = before[:2]
+        for name, module in list(sys.modules.items()):
+            if name not in before[2] and (getattr(module, "__file__", None) or "").startswith(
+                folder
+            ):
+                del sys.modules[name]
+        sys.modules["__main__"] = before[2]["__main__"]
 
 
 def outcome_under(
@@ -132,6 +165,7 @@ def outcome_under(
 ) -> Outcome:
     """Run a script for real under one policy."""
     outcome, printed, mender = Outcome(policy), io.StringIO(), Mender()
+    ended: dict[str, Any] = {}
     watched = _apply.watching(mender) if mend else contextlib.nullcontext()
     with (
         _as_main(script, argv),
@@ -142,14 +176,14 @@ def outcome_under(
     ):
         warnings.simplefilter("ignore")  # the watched run has shown them
         try:
-            ended = runpy.run_path(str(script), run_name="__main__")
-            outcome.values = _globals(ended, show)
-        except SystemExit:
-            pass
+            _run(script, ended)
+        except SystemExit as stop:
+            outcome.error = "" if stop.code in (None, 0) else f"exit status {stop.code}"
         except Exception as error:
             kind = "" if isinstance(error, PromotionError) else f"{type(error).__name__}: "
             outcome.error = kind + str(error).partition(" Elsewhere: ")[0]
             outcome.site = _line_in(script, error)
+    outcome.values = {} if outcome.error else _globals(ended, show)
     outcome.refusals = mender.places
     outcome.output = printed.getvalue()
     return outcome

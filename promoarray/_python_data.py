@@ -12,6 +12,7 @@ import numpy as np
 
 from promoarray import _apply
 from promoarray import dtypes as dt
+from promoarray._cast import convert
 from promoarray._refusal import promotion_error
 from promoarray.array import PArray
 from promoarray.backends import numpy as numpy_backend
@@ -87,7 +88,7 @@ def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
             raise OverflowError(f"an int does not fit {target.name}, nor any float") from None
     source = numpy_backend.dtype_of(natural)
     assert source is not None
-    return numpy_backend.cast(natural, source, target)
+    return convert(get_policy(), natural, source, target)
 
 
 def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
@@ -106,7 +107,7 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
             raise promotion_error(policy, "stack", operands, common)
         dtype = policy.strong(common)
     flat = [
-        x if type(x) in WEAK else numpy_backend.cast(x._buffer, _apply.concrete(x), dtype)
+        x if type(x) in WEAK else convert(policy, x._buffer, _apply.concrete(x), dtype)
         for x in entered
     ]
     buffers = [_apply.fitted(policy, x, dtype) if type(x) in WEAK else x for x in flat]

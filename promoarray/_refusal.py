@@ -71,6 +71,8 @@ def accepted_cast(
 def _candidates(policy: Policy, operands: tuple[Operand, ...]) -> list[tuple[int, DType]]:
     """Which operand could take another one's dtype; a lone one, the policy's default float."""
     if len(operands) == 1:
+        if operands[0].rank is Rank.SCALAR:
+            return []
         return [(0, policy.strong(weak)) for weak in (dt.weak_float, dt.weak_int)]
     pairs = [
         (index, other.type)

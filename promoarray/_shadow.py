@@ -95,7 +95,7 @@ class Parting:
         return any(answer.origin == "root" for answer in self.answers.values())
 
 
-@dataclass
+@dataclass(eq=False)
 class Shadow:
     """The watcher of a shadow run."""
 

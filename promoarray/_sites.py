@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,14 +47,14 @@ def here() -> Site:
         frame = frame.f_back
     if frame is None:
         return Site("<unknown>", 0, -1, "", "")
-    return _site(frame.f_code, frame.f_lasti, frame.f_lineno)
+    # Code objects of two files are equal if their text is, so the file has to be in the key.
+    return _site(frame.f_code.co_filename, frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
 @lru_cache(maxsize=4096)
-def _site(code: CodeType, instruction: int, lineno: int) -> Site:
+def _site(file: str, code: CodeType, instruction: int, lineno: int) -> Site:
     positions = list(code.co_positions())[instruction // 2]
     first, last, column, end = positions
-    file = code.co_filename
     text = linecache.getline(file, lineno).strip()
     if first is None or last is None or column is None or end is None:
         return Site(file, lineno, -1, text, text)
@@ -68,8 +69,9 @@ def _segment(file: str, first: int, last: int, column: int, end: int) -> str:
     raw = [line.encode() for line in lines]
     raw[-1] = raw[-1][:end]
     raw[0] = raw[0][column:]
-    segment = " ".join(part.decode().strip() for part in raw)
+    # In brackets the lines may end in comments and be indented as they like.
+    segment = "\n".join(part.decode() for part in raw)
     try:
-        return ast.unparse(ast.parse(segment, mode="eval"))
-    except SyntaxError:
-        return segment  # an augmented assignment is no expression
+        return ast.unparse(ast.parse(f"({segment}\n)", mode="eval"))
+    except SyntaxError:  # an augmented assignment is no expression
+        return " ".join(segment.split())

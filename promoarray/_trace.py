@@ -42,7 +42,7 @@ class Cast:
         return f"{self.site}  {self.name}  {self.source} -> {self.target}"
 
 
-@dataclass
+@dataclass(eq=False)
 class Trace:
     """The implicit casts of a block.
 

@@ -230,11 +230,18 @@ class PArray(Labelled):
 
     # -- what becomes of it -----------------------------------------------------------------------
 
-    def astype(self, dtype: object, *, copy: bool = True) -> Self:
+    def astype(
+        self,
+        dtype: object,
+        *,
+        copy: bool = True,
+        saturate: bool | int | None = None,
+        round_mode: str | None = None,
+    ) -> Self:
         """Cast to a dtype; see ``promoarray.astype``."""
         from promoarray.data_types import astype
 
-        out: Self = astype(self, dtype, copy=copy)
+        out: Self = astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
         return out
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""The command line: ``promoarray list``, ``table``, ``explain``, ``check`` and ``compare``.
+"""The command line: ``promoarray list``, ``table``, ``explain``, ``cast``, ``check``, ``compare``.
 
 Exit codes are those of linters: 0 if all is well, 1 if the answer is no (a property fails, an
 operation is refused), 2 if the question was wrong.
@@ -10,8 +10,10 @@ import argparse
 import difflib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from promoarray.errors import UnknownPolicyError
@@ -62,7 +64,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _before_dashes(argv: list[str]) -> list[str]:
     """What comes before ``--``, if the rest is a script's own arguments."""
+    if argv[:1] == ["cast"]:  # argparse takes -inf and -1e-9 for options, but for the blank
+        return [f" {word}" if _NEGATIVE.match(word) else word for word in argv]
     return argv[: argv.index("--")] if argv[:1] == ["compare"] and "--" in argv else argv
+
+
+_NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)", re.IGNORECASE)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -95,6 +102,16 @@ def _parser() -> argparse.ArgumentParser:
         "or a Python scalar: 2.5, 1, True, 1j",
     )
     explain.add_argument("--policy", metavar="P", help="in place of the one in force")
+
+    cast = command("cast", _cast, "show what values become in a cast, bits and values side by side")
+    cast.add_argument("values", metavar="VALUE", nargs="+", help="1.5, -0.0, inf, nan or bits:7f")
+    cast.add_argument("--from", dest="source", metavar="DTYPE", required=True)
+    cast.add_argument("--to", dest="target", metavar="DTYPE", required=True)
+    cast.add_argument("--policy", metavar="A,B,C", help="else one of every framework")
+    cast.add_argument("--saturate", type=int, choices=(0, 1), help="for onnx@19 and later")
+    cast.add_argument(
+        "--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later"
+    )
 
     check = command("check", _check, "prove or refute the properties of a policy's rule")
     check.add_argument("policy", metavar="POLICY")
@@ -137,7 +154,32 @@ def _list(args: argparse.Namespace) -> int:
         source = sources[0].title if sources else ""
         table.add_row(family, editions, Text(policies[0].title), Text(source, "dim"))
     show(table)
+    _list_quirks(found)
     return 0
+
+
+def _list_quirks(found: dict[str, list[Policy]]) -> None:
+    """Print the bugs of shipped frameworks that a policy can be asked for, once each."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from promoarray._console import show
+
+    table = Table("quirk", "policies", "what it changes", "source", show_edge=False)
+    for family, policies in found.items():
+        rows: dict[tuple[str, str, str], list[str]] = {}
+        for policy in policies:
+            for quirk in policy.cast.quirks:
+                rows.setdefault((quirk.name, quirk.sentence, quirk.source), []).append(policy.name)
+        for (name, sentence, source), names in rows.items():
+            those = family if len(names) == len(policies) else ", ".join(names)
+            if len(names) > 3 and those != family:
+                those = f"{names[0]} and {len(names) - 1} more"
+            table.add_row(name, those, Text(sentence), Text(source, "dim"))
+    if table.row_count:
+        print()
+        show(table)
+        print("\nOff by default; on with policy.with_quirks(...), or as policy POLICY+QUIRK.")
 
 
 def _facts(policy: Policy, default: bool) -> dict[str, Any]:
@@ -150,6 +192,10 @@ def _facts(policy: Policy, default: bool) -> dict[str, Any]:
             {"title": s.title, "section": s.section, "version": s.version} for s in policy.sources
         ],
         "notes": list(policy.notes),
+        "casts": list(policy.cast.notes),
+        "quirks": [
+            {"name": q.name, "changes": q.sentence, "source": q.source} for q in policy.cast.quirks
+        ],
     }
 
 
@@ -188,6 +234,20 @@ def _explain(args: argparse.Namespace) -> int:
 
         console().print(explanation)
     return 1 if explanation.refused else 0
+
+
+def _cast(args: argparse.Namespace) -> int:
+    from promoarray import _cast_command
+
+    source, target = (_asked(partial(_real, name)) for name in (args.source, args.target))
+    answer = _asked(lambda: _cast_command.run(args, source, target))
+    if args.json:
+        _print_json(_cast_command.to_json(answer))
+    else:
+        from promoarray._console import show
+
+        show(_cast_command.table(answer))
+    return 1 if all(isinstance(found, str) for found in answer["made"].values()) else 0
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -240,6 +300,14 @@ def _scalar(text: str) -> bool | int | float | complex | None:
         except ValueError:
             continue
     return None
+
+
+def _real(name: str) -> Any:
+    """A dtype of numbers, by name or code."""
+    dtype = cell_dtype(name)
+    if dtype.weak or dtype.storage is None or dtype.bits == 0:
+        raise UsageError(f"{name!r} is no dtype of numbers")
+    return dtype
 
 
 def _asked(question: Callable[[], Any]) -> Any:

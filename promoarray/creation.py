@@ -13,6 +13,7 @@ import numpy as np
 
 from promoarray import _apply
 from promoarray import dtypes as dt
+from promoarray._cast import convert, scalar
 from promoarray._python_data import from_python
 from promoarray.array import PArray
 from promoarray.backends import numpy as numpy_backend
@@ -138,10 +139,10 @@ def _canonical(dtype: DType, x: PArray | None = None) -> DType:
 
 
 def _cast(x: PArray, dtype: DType) -> PArray:
+    policy = x._policy or get_policy()
     if dt.string in (x.dtype, dtype):
-        policy = x._policy or get_policy()
         return x._of(_apply.cast_strings(policy, x._buffer, x.dtype, dtype), dtype)
-    return x._of(numpy_backend.cast(x._buffer, _apply.concrete(x), dtype), dtype)
+    return x._of(convert(policy, x._buffer, _apply.concrete(x), dtype), dtype)
 
 
 def _default(weak: DType, dtype: object) -> DType:
@@ -160,7 +161,7 @@ def _new(buffer: Any, weak: DType, dtype: object, device: str | None = None) -> 
     if source is None:  # Python ints, some beyond int64
         source = dt.uint64 if target is dt.uint64 else dt.float64
         buffer = buffer.astype(source.storage)
-    out = PArray._of(numpy_backend.cast(buffer, source, target), target)
+    out = PArray._of(convert(get_policy(), buffer, source, target), target)
     if dtype is None:
         _apply.tell_made(weak, out)
     return out
@@ -176,15 +177,16 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of zeros; the default dtype is the policy's for floats.
 
-    float8_e8m0fnu has no zero: there the values are NaN, as ``asarray(0.0)`` gives.
+    float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to,
+    mostly NaN.
     """
     return _new(_zeros(shape, _default(dt.weak_float, dtype)), dt.weak_float, dtype, device)
 
 
 def _zeros(shape: Any, dtype: DType) -> Any:
     buffer = np.zeros(shape, dtype.storage)
-    if dtype is dt.float8_e8m0fnu:  # has no zero: its code 0 is 2**-127, and 0.0 becomes NaN
-        buffer[...] = numpy_backend.scalar(0.0, dtype)
+    if dtype is dt.float8_e8m0fnu:  # has no zero: its code 0 is 2**-127, and 0.0 mostly NaN
+        buffer[...] = scalar(get_policy(), 0.0, dtype)
     return buffer
 
 
@@ -284,22 +286,27 @@ def _like(x: Any, dtype: object) -> tuple[PArray, DType]:
     return array, array.dtype if dtype is None else _canonical(as_dtype(dtype), array)
 
 
+def _label(x: PArray, dtype: object, row: DType) -> Any:
+    """The type of what is made like ``x``: weak if ``x`` is, and no dtype is given."""
+    return x._type if dtype is None else row
+
+
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values, shaped as ``x`` and by default of its dtype."""
     array, row = _like(x, dtype)
-    return array._of(np.empty(array.shape, row.storage), row)
+    return array._of(np.empty(array.shape, row.storage), _label(array, dtype, row))
 
 
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return zeros, shaped as ``x`` and by default of its dtype."""
     array, row = _like(x, dtype)
-    return array._of(_zeros(array.shape, row), row)
+    return array._of(_zeros(array.shape, row), _label(array, dtype, row))
 
 
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return ones, shaped as ``x`` and by default of its dtype."""
     array, row = _like(x, dtype)
-    return array._of(np.ones(array.shape, row.storage), row)
+    return array._of(np.ones(array.shape, row.storage), _label(array, dtype, row))
 
 
 def full_like(

@@ -9,9 +9,9 @@ import numpy as np
 
 from promoarray import _apply
 from promoarray import dtypes as dt
+from promoarray._cast import explicit
 from promoarray._refusal import promotion_error
 from promoarray.array import PArray
-from promoarray.backends import backend_of
 from promoarray.dtypes import WEAK, DType, Format, as_dtype, isdtype
 from promoarray.policies.plans import INTEGERS, Operand, Refusal
 from promoarray.policies.policy import Policy
@@ -29,8 +29,17 @@ __all__ = [
 ]
 
 
-def astype(x: Any, dtype: object, /, *, copy: bool = True, device: str | None = None) -> Any:
-    """Cast an array to a dtype.
+def astype(
+    x: Any,
+    dtype: object,
+    /,
+    *,
+    copy: bool = True,
+    device: str | None = None,
+    saturate: bool | int | None = None,
+    round_mode: str | None = None,
+) -> Any:
+    """Cast an array to a dtype by the cast rule of the policy in force.
 
     Parameters
     ----------
@@ -39,6 +48,11 @@ def astype(x: Any, dtype: object, /, *, copy: bool = True, device: str | None = 
     copy : bool
         False shares the memory where nothing has to change.
     device : str, optional
+    saturate : bool, optional
+        Whether what a float8 cannot hold becomes its largest value. Only ``onnx@19`` and later let
+        a cast choose (there it is on by default).
+    round_mode : {"up", "down", "nearest"}, optional
+        Which power of two float8_e8m0fnu takes. Only ``onnx@24`` and later let a cast choose.
 
     Returns
     -------
@@ -47,18 +61,40 @@ def astype(x: Any, dtype: object, /, *, copy: bool = True, device: str | None = 
 
     Raises
     ------
+    PromotionError
+        If the policy does not cast this pair (ONNX, by opset; complex to real in ``array_api``).
     TypeError
-        If ``x`` is no array or ``dtype`` names none.
+        If ``x`` is no array, ``dtype`` names none, or the policy's casts have no such argument.
+    ValueError
+        If an argument has no such choice.
+
+    Notes
+    -----
+    Policies differ in what becomes of values that the target cannot hold. Beyond a float8: NumPy,
+    JAX, TensorFlow and aclnn give Inf, or NaN where there is no Inf; PyTorch saturates
+    float8_e4m3fn (2.11 did not), Paddle also float8_e5m2, ONNX as ``saturate`` says. Beyond an
+    integer: NumPy, PyTorch, Paddle and ONNX give what their builds for x86-64 give, JAX saturates,
+    aclnn does as the Ascend 950. docs/casts.md has a table for each policy; bugs of shipped
+    frameworks are quirks, on with ``policy.with_quirks``.
+
+    Examples
+    --------
+    >>> x = asarray([500.0, -0.3], dtype=float32)
+    >>> astype(x, float8_e4m3fn)
+    PArray([    nan, -0.3125], dtype=float8_e4m3fn)
     """
     target = as_dtype(dtype)
     array = _apply.as_array(x, "astype")
     policy = array._policy or get_policy()
     target = policy.canonical.get(target, target)
-    backend, source = backend_of(array._buffer), _apply.concrete(array)
-    if dt.string in (source, target):
-        buffer = _apply.cast_strings(policy, array._buffer, source, target)
-    else:
-        buffer = backend.cast(array._buffer, source, target)
+    buffer = explicit(
+        policy,
+        array._buffer,
+        _apply.concrete(array),
+        target,
+        saturate=saturate,
+        round_mode=round_mode,
+    )
     if buffer is array._buffer and copy:
         buffer = buffer.copy()
     out = array._of(buffer, target)

@@ -10,6 +10,7 @@ from promoarray import _apply
 from promoarray import dtypes as dt
 from promoarray.array import PArray
 from promoarray.policies.registry import get_policy
+from promoarray.policies.registry import policy as in_force
 
 __all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "nonzero", "where"]
 
@@ -31,7 +32,11 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     mask = _apply.as_array(condition, "where")
     if mask.dtype is not dt.bool:
         raise TypeError(f"where needs a bool condition, not {mask.dtype}; write condition != 0")
-    return _apply.call("where", x1, x2, condition=mask._buffer)
+    if mask._policy is None:
+        return _apply.call("where", x1, x2, condition=mask._buffer)
+    with in_force(mask._policy):  # the condition's binding counts, if not its dtype
+        out = _apply.call("where", x1, x2, condition=mask._buffer)
+    return mask._of(out._buffer, out._type) if type(out) is PArray else out
 
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:

@@ -98,3 +98,23 @@ def test_a_missing_file_and_an_unknown_policy_are_one_line_each(
     errors = capsys.readouterr().err.strip().splitlines()
     assert len(errors) == 2
     assert "torch@2.13" in errors[1]
+
+
+def test_imported_modules_are_made_anew_under_each_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "weights.py").write_text("import promoarray as xp\nW = xp.ones(3)\n")
+    script = _program(
+        tmp_path,
+        "import sys\nimport weights\ny = weights.W * 1.0\nif __name__ == '__main__': sys.exit(0)\n",
+    )
+    assert cli.main(["compare", script, "--policies", "torch", "--run-all", "--json"]) == 0
+    outcomes = json.loads(capsys.readouterr().out)["outcomes"]
+    assert [o["values"]["y"] for o in outcomes] == ["float64 [3]", "float32 [3]"]
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", DIGITS, "--html", str(tmp_path / "no" / "page.html")]) == 2
+    assert "no folder" in capsys.readouterr().err

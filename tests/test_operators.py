@@ -417,3 +417,8 @@ def test_questions_about_promotion_follow_the_policy_and_the_binding() -> None:
         pa.result_type(bound, pa.namespace("jax").ones(1))
     with pa.policy("onnx"), pytest.raises(pa.PromotionError, match="result_type"):
         pa.result_type(pa.int8, pa.int16)
+
+
+def test_functions_of_a_lone_python_number_compute_in_the_default_float() -> None:
+    assert pa.sin(1).dtype is pa.float64
+    assert float(pa.sqrt(2)) == 2**0.5

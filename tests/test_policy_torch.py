@@ -92,7 +92,7 @@ def test_narrow_floats_compute_in_float32() -> None:
         ("subtract", "b1 i8", "logical_xor"),
         ("less", "c64 c64", "not defined for complex"),
         ("mean", "i32", "integers have no mean"),
-        ("matmul", "i32 f32", "promoteTypes"),
+        ("matmul", "i32 f32", "promote nothing"),
     ],
 )
 def test_refusals_say_why(name: str, codes: str, reason: str) -> None:

@@ -287,3 +287,20 @@ def test_an_entry_point_may_be_the_default(tmp_path: Path) -> None:
     code = "import promoarray as pa; print(pa.get_policy().name)"
     done = run_python(code, PYTHONPATH=path, PROMOARRAY_POLICY="made")
     assert done.stdout == "made\n", done.stderr
+
+
+def test_a_decorated_coroutine_runs_under_the_policy_to_its_end() -> None:
+    @pa.policy("torch")
+    async def later() -> object:
+        await asyncio.sleep(0)
+        return (pa.asarray([1], dtype=pa.int8) * 1.5).dtype
+
+    assert asyncio.run(later()) is pa.float32
+
+
+def test_a_generator_function_cannot_be_decorated() -> None:
+    with pytest.raises(TypeError, match="generator function"):
+
+        @pa.policy("torch")
+        def items() -> object:
+            yield 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -193,3 +194,21 @@ def test_a_trace_lists_implicit_casts_with_their_places() -> None:
 def test_unknown_policies_are_refused_before_anything_runs() -> None:
     with pytest.raises(pa.UnknownPolicyError, match=r"torch@2\.13"), pa.shadow("torch@1.0"):
         pass
+
+
+def test_places_of_two_files_with_the_same_text_are_two(tmp_path: Path) -> None:
+    namespace: dict[str, object] = {"x": pa.asarray([1, 2], dtype=pa.int8)}
+    with pa.shadow("torch") as report:
+        for name in ("one.py", "two.py"):
+            exec(compile("x / 2\n", str(tmp_path / name), "exec"), namespace)
+    assert [Path(p.site.file).name for p in report.partings] == ["one.py", "two.py"]
+
+
+def test_an_expression_over_lines_with_comments_is_shown_whole() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch") as report:
+        (
+            x / 2  # half of it
+            + x
+        )
+    assert [p.site.expression for p in report.partings] == ["x / 2", "x / 2 + x"]

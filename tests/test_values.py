@@ -233,15 +233,28 @@ def operands_of(name: str, a: DType, b: DType) -> tuple[Any, Any]:
     return x, y
 
 
+def cast(values: Any, target: DType) -> Any:
+    """Cast as NumPy and ml_dtypes do, but to the two dtypes where PyTorch does otherwise."""
+    array = np.asarray(values)
+    if pa.get_policy().name != "torch@2.13":
+        return array.astype(target.storage)
+    if target is dt.float8_e8m0fnu and array.dtype != target.storage:
+        array = np.abs(array.real.astype(np.float64))
+        return np.where(array == 0, 2.0**-127, array).astype(target.storage)
+    if target is dt.float8_e4m3fn and array.dtype != target.storage:
+        largest = np.clip(array.real.astype(np.float32), -448, 448)
+        return largest.astype(target.storage)
+    return array.astype(target.storage)
+
+
 def by_numpy(name: str, plan: Plan, operands: tuple[Any, ...]) -> Any:
     """Cast, compute and cast with nothing but NumPy and ml_dtypes."""
     given = [
-        np.asarray(o).astype(i.storage).astype((plan.compute or i).storage)
-        for o, i in zip(operands, plan.inputs, strict=True)
+        cast(cast(o, i), plan.compute or i) for o, i in zip(operands, plan.inputs, strict=True)
     ]
     if plan.compute is dt.bool and name in ("subtract",):
         given = [g.astype(np.int8) for g in given]
-    return np.asarray(KERNELS[name](*given)).astype(plan.result.storage)
+    return cast(KERNELS[name](*given), plan.result)
 
 
 def cells(policy: str, name: str) -> list[str]:

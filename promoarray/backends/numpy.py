@@ -40,10 +40,14 @@ def cast(buffer: Buffer, source: DType, target: DType, rule: Rule = DEFAULT) -> 
     """
     if source is target:
         return buffer
-    if (source, target) in WIDENING or dt.string in (source, target):
+    integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
+    if (integers and (source, target) in WIDENING) or dt.string in (source, target):
         return buffer.astype(target.storage)
-    out = np.empty_like(buffer, target.storage, subok=False)
-    src, dst = (buffer, out) if out.flags.c_contiguous else _outermost_first(buffer, out)
+    if buffer.flags.c_contiguous:
+        src, dst = buffer, (out := np.empty(buffer.shape, target.storage))
+    else:
+        out = np.empty_like(buffer, target.storage, subok=False)
+        src, dst = _outermost_first(buffer, out)
     kernels.cast(src, dst, kernels.row(source), kernels.row(target), rule)
     return out
 
@@ -51,7 +55,7 @@ def cast(buffer: Buffer, source: DType, target: DType, rule: Rule = DEFAULT) -> 
 WIDENING = {
     (a, b) for a in dt.STANDARD for b in dt.STANDARD if np.can_cast(a.storage, b.storage, "safe")
 }
-"""Casts that cannot lose a value: NumPy's own are as good."""
+"""Casts that cannot lose a value: NumPy's own are as good, but for a warning at signalling NaN."""
 
 
 def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:
@@ -64,17 +68,16 @@ def _wide(buffer: Buffer, source: DType) -> Buffer:
     return buffer.astype(np.complex64) if source is dt.complex32 else buffer
 
 
-def scalar(value: Any, dtype: DType) -> Buffer:
-    """A 0-d buffer that holds a Python scalar, rounded once."""
+def wide(value: Any, dtype: DType) -> tuple[Buffer, DType]:
+    """A 0-d buffer that holds a Python scalar exactly, on its way to a dtype."""
     if type(value) is int and dtype.kind in (Kind.INT, Kind.UINT) and dtype.bits >= 8:
-        return np.array(value, dtype.storage)
-    wide = dt.complex128 if isinstance(value, complex) else dt.float64
+        return np.array(value, dtype.storage), dtype
+    widest = dt.complex128 if isinstance(value, complex) else dt.float64
     try:
-        buffer = np.array(value, wide.storage)
+        return np.array(value, widest.storage), widest
     except OverflowError:
         size = f"Python int of {value.bit_length()} bits"
         raise OverflowError(f"{size} does not fit {dtype.name}, nor any float") from None
-    return cast(buffer, wide, dtype)
 
 
 def decoded(buffer: Buffer, dtype: DType) -> Buffer:

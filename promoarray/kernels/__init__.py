@@ -1,4 +1,5 @@
-"""The casts in C++: cast.h holds each scalar cast once, loops.cpp and cpu.cpp go over arrays.
+"""The casts in C++: cast.h holds each scalar cast once, loops.cpp chooses among loops over it, and
+cpu.cpp walks arrays and talks to Python.
 
 Not here: which rule a policy wants. The kernels take arrays, a row of integers for each dtype and a
 `Rule`, and check them.

@@ -8,7 +8,7 @@ from typing_extensions import Buffer
 # NumPy's own stubs call an array a Buffer from Python 3.12 on only.
 _Buffer: TypeAlias = Buffer | np.ndarray[Any, Any]
 
-# Kind, bits and the fields of promoarray.dtypes.Format, -1 for a code that the format does not have.
+# Kind, bits and the fields of promoarray.dtypes.Format, -1 for a code that a format does not have.
 _Row: TypeAlias = tuple[int, int, int, int, int, int, int, int, bool, bool]
 
 def cast(

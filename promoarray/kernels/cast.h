@@ -1,8 +1,8 @@
-// Every scalar cast, written once. The CPU extension compiles this text with the host's compiler and
-// CuPy hands the same text to NVRTC, so CPU and GPU cannot disagree. Integer arithmetic only: no
-// rounding mode, no flushing of subnormals and no -ffast-math can change a result. No headers
-// (NVRTC has none). A format is an argument, a row of promoarray/dtypes.py, not a class: where it is
-// a literal, as on a GPU, the compiler folds it away.
+// Every scalar cast, written once. The CPU extension compiles this text with the host's compiler
+// and CuPy hands the same text to NVRTC, so CPU and GPU cannot disagree. No headers (NVRTC has
+// none). No flushing of subnormals changes a result: the arithmetic is that of integers, but for a
+// few sums of normal floats in part 3. A format is an argument, a row of promoarray/dtypes.py, not
+// a class: where it is a literal, as on a GPU, the compiler folds it away.
 //
 //   1. What a type and a rule are.
 //   2. The definition: `cast` takes any number apart into sign, exponent and a significand of 64
@@ -57,10 +57,6 @@ struct Type {
 
 PROMOARRAY_CAST constexpr Format float32_format() {
     return {8, 23, 127, 0x7f7fffff, 0x7f800000, 0x7fc00000, true, true};
-}
-
-PROMOARRAY_CAST constexpr Format float16_format() {
-    return {5, 10, 15, 0x7bff, 0x7c00, 0x7e00, true, true};
 }
 
 // The members of promoarray.kernels.Rule, in its order; what each value means is said there.
@@ -162,7 +158,7 @@ PROMOARRAY_CAST Limits limits(Type source, Type target, Rule rule) {
     // x86-64 compilers convert to int32 and keep the low bits, to int64 where that is too narrow,
     // and to a 64-bit unsigned integer by halves. To uint32 they go by halves in vectors of
     // float32 (which float64 and bfloat16 fill too) and through int64 from the narrower floats.
-    const bool narrow = source.bits <= 16 && source.format.exponent < 8;
+    const bool narrow = source.bits <= 8 || (source.bits == 16 && source.format.exponent < 8);
     Limits found = indefinite(bits > 32 ? 64 : 32);
     if (!is_signed && bits == 64) found = indefinite_halves(64);
     if (!is_signed && bits == 32) found = narrow ? indefinite(64) : indefinite_halves(32);
@@ -334,11 +330,9 @@ PROMOARRAY_CAST u64 put_integer_together(Number x, Type t, Limits limit) {
     return low_bits(x.negative ? 0 - whole : whole, t.bits);
 }
 
-// ml_dtypes' 2- and 4-bit integers, too, are made from float32.
-PROMOARRAY_CAST bool goes_via_float32(Type source, Type target, Rule rule) {
-    const bool from_real = source.kind == Kind::real || source.kind == Kind::complex;
+PROMOARRAY_CAST bool goes_via_float32(Type target, Rule rule) {
     const bool to_real = target.kind == Kind::real || target.kind == Kind::complex;
-    return rule.via_float32 && (to_real ? target.bits < 32 : from_real && target.bits < 8);
+    return rule.via_float32 && to_real && target.bits < 32;
 }
 
 PROMOARRAY_CAST bool same_type(Type a, Type b) {
@@ -364,14 +358,14 @@ PROMOARRAY_CAST u64 cast(u64 code, Type source, Type target, Rule rule) {
     const bool to_real = target.kind == Kind::real || target.kind == Kind::complex;
     if (!from_real && !to_real) return low_bits(integer_value(code, source), target.bits);
 
-    // 3. Through float32, and so rounded twice, only where that is the quirk to reproduce.
-    if (goes_via_float32(source, target, rule)) {
+    // 3. Float to integer.
+    if (!to_real) return put_integer_together(x, target, limits(source, target, rule));
+
+    // 4. To a float, rounded once; twice only where that is the quirk to reproduce.
+    if (goes_via_float32(target, rule)) {
         const u64 single = put_float_together(x, float32_format(), plain_rule());
         x = take_float_apart(single, float32_format());
     }
-
-    // 4. Float to integer, and anything to a float.
-    if (!to_real) return put_integer_together(x, target, limits(source, target, rule));
     return put_float_together(x, target.format, rule);
 }
 
@@ -404,8 +398,9 @@ PROMOARRAY_CAST u32 as_bits(float x) { return __builtin_bit_cast(u32, x); }
 PROMOARRAY_CAST u64 as_bits(double x) { return __builtin_bit_cast(u64, x); }
 #endif
 
-// To a float format with a sign: round to nearest, ties to even, once.
-template <typename Source>
+// To a float format with a sign: round to nearest, ties to even, once. `finite` promises that the
+// source is neither Inf nor NaN.
+template <typename Source, bool finite = false>
 PROMOARRAY_CAST u32 encode(typename Source::Bits bits, Format f, Edges edge) {
     using Bits = typename Source::Bits;
     constexpr Bits one = 1;
@@ -430,17 +425,18 @@ PROMOARRAY_CAST u32 encode(typename Source::Bits bits, Format f, Edges edge) {
 
     // 3. Overflow, and Inf. The code of a small number may be negative in step 1, that is, huge.
     const Bits code = magnitude < smallest ? subnormal : normal;
-    const Bits beyond = magnitude == infinity ? (Bits)edge.infinity : (Bits)edge.overflow;
-    const Bits finite = code > (Bits)f.largest ? beyond : code;
+    const bool is_inf = !finite && magnitude == infinity;
+    const Bits beyond = is_inf ? (Bits)edge.infinity : (Bits)edge.overflow;
+    const Bits number = code > (Bits)f.largest ? beyond : code;
 
     // 4. NaN loses its payload. The fnuz formats have no -0: its code is their NaN, which has no
     //    sign either. Elsewhere NaN keeps its sign if the rule says so.
     const int width = f.exponent + f.mantissa;
     const u32 sign = (u32)(bits >> Source::top);
     const u32 signed_zero = sign & (u32)f.negative_zero;
-    const u32 result = (u32)finite | (finite != 0 ? sign : signed_zero) << width;
+    const u32 result = (u32)number | (number != 0 ? sign : signed_zero) << width;
     const u32 quiet = (u32)edge.nan ^ (sign & edge.nan_sign) << width;
-    return magnitude > infinity ? quiet : result;
+    return !finite && magnitude > infinity ? quiet : result;
 }
 
 // What put_scale_together asks of the rule, as numbers to compare with and to add.
@@ -555,6 +551,17 @@ PROMOARRAY_CAST u32 decode(u32 code, Format f, u32 keep_nan_sign) {
     return (magnitude | sign << width) == (u32)f.nan ? quiet : number;
 }
 
+// The same of a float16, which is all that many loops decode; NaN keeps sign and payload.
+PROMOARRAY_CAST u32 decode_half(u32 code) {
+    constexpr u32 apart = (u32)(Float32::bias - 15) << Float32::mantissa;
+    constexpr u32 smallest = apart + (1u << Float32::mantissa);
+    const u32 magnitude = code & 0x7fffu;
+    const u32 aligned = magnitude << 13;
+    const u32 subnormal = as_bits(as_float(aligned + smallest) - as_float(smallest));
+    const u32 normal = aligned + (magnitude > 0x7bffu ? 2 * apart : apart);
+    return (magnitude < 0x0400u ? subnormal : normal) | (code & 0x8000u) << 16;
+}
+
 // A float32 whose NaN has no payload, and its sign if the rule says so.
 PROMOARRAY_CAST u32 quieted(u32 bits, u32 keep_nan_sign) {
     const u32 quiet = 0x7fc00000u | (bits >> 31 & keep_nan_sign) << 31;
@@ -590,12 +597,12 @@ PROMOARRAY_CAST u64 widen(u32 bits, u32 keep_nan_sign) {
 // more, to a format with two bits less, is as good as rounding once: where it is too long for the
 // float, the lowest bits are dropped and, if any was set, the lowest kept one is set ("to odd").
 PROMOARRAY_CAST u32 sticky(u32 magnitude) {
-    const u32 odd = (magnitude & ~0xffu) | (u32)((magnitude & 0xffu) != 0) << 8;
-    return magnitude >> 24 ? odd : magnitude;
+    const u32 odd = (magnitude & ~0xffu) | (((magnitude & 0xffu) + 0xffu) & 0x100u);
+    return magnitude < 1u << 24 ? magnitude : odd;
 }
 PROMOARRAY_CAST u64 sticky(u64 magnitude) {
-    const u64 odd = (magnitude & ~0x7ffull) | (u64)((magnitude & 0x7ffull) != 0) << 11;
-    return magnitude >> 53 ? odd : magnitude;
+    const u64 odd = (magnitude & ~0x7ffull) | (((magnitude & 0x7ffull) + 0x7ffull) & 0x800ull);
+    return magnitude < 1ull << 53 ? magnitude : odd;
 }
 
 }  // namespace promoarray

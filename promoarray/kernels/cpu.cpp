@@ -27,13 +27,17 @@ using std::to_string;
 class Array {
    public:
     Array(nb::handle object, const char *name, int flags) : name_(name) {
-        const nb::object dtype = nb::getattr(object, "dtype", nb::none());
+        // Names are made once: making them takes longer than the cast of a few elements.
+        static PyObject *const names[3] = {PyUnicode_InternFromString("dtype"),
+                                           PyUnicode_InternFromString("isnative"),
+                                           PyUnicode_InternFromString("hasobject")};
+        const nb::object dtype = nb::getattr(object, nb::handle(names[0]), nb::none());
         bool objects = false;
         if (dtype.is_none()) {
             flags |= PyBUF_FORMAT;  // bytes, array.array, memoryview: see below
         } else {
-            native_ = nb::cast<bool>(dtype.attr("isnative"));
-            objects = nb::cast<bool>(dtype.attr("hasobject"));
+            native_ = nb::cast<bool>(dtype.attr(nb::handle(names[1])));
+            objects = nb::cast<bool>(dtype.attr(nb::handle(names[2])));
         }
         if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
         if (dtype.is_none()) {
@@ -161,6 +165,9 @@ Type read_type(nb::handle row, const char *name) {
     if (f.largest < 1 || f.largest > end || f.inf > end || f.nan > last) {
         refuse(std::string("the format of ") + name + " has a special code beyond its bits");
     }
+    if ((f.inf >= 0 && f.inf <= f.largest) || (f.nan >= 0 && f.nan <= f.largest)) {
+        refuse(std::string("the format of ") + name + " has a special code among its numbers");
+    }
     const bool scale = width == 8 && f.mantissa == 0 && f.bias == 127 && f.largest == 254 &&
                        f.inf < 0 && f.nan == 255;
     if (!f.has_sign && !scale) {
@@ -227,7 +234,8 @@ class Caster {
             const size_t count = n - at < block ? n - at : block;
             loop_(src + at * from_size, scratch.parts, count, work_);
             char *out = dst + written(at);
-            if (to_bool_) either_part(scratch.parts, reinterpret_cast<std::uint8_t *>(out), count / 2);
+            auto *bytes = reinterpret_cast<std::uint8_t *>(out);
+            if (to_bool_) either_part(scratch.parts, bytes, count / 2);
             else with_zero_parts(scratch.parts, out, count, to_size);
         }
     }

@@ -1,5 +1,5 @@
-// Which loop makes a cast. Nothing here knows Python or memory layouts: a loop goes over contiguous,
-// aligned elements in native byte order.
+// Which loop makes a cast. Nothing here knows Python or memory layouts: a loop goes over
+// contiguous, aligned elements in native byte order.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +37,14 @@ inline std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bit
 // The loop that casts n elements of `source` to `target`, and what it needs. Types are real: a
 // complex number counts as its parts. `tuned` false takes the definition for every element.
 Loop choose_loop(Type source, Type target, Rule rule, std::size_t n, bool tuned, Work &work);
+
+// The families it chooses from. Sources have 16 bits or more, or are integers of 8; nullptr is for
+// what a family does not do.
+Loop integer_loop(Type source, Type target);     // integers.cpp: to integers and bools
+Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and float64
+Loop float_loop(Type source, Work &work);        // floats.cpp: to floats; from small ones, too
+Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from floats to integers
+Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 
 // What is not a cast: bools of both parts to one, and floats to complex numbers.
 void either_part(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);

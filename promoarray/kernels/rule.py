@@ -111,8 +111,8 @@ class Rule(NamedTuple):
         Whether a scale is out of range as soon as the number is, before it is rounded: below
         2**-127 it is then NaN (else the smallest scale), beyond 2**127 it overflows.
     via_float32 : bool
-        Round to float32 on the way to a narrower float, or from a float to an integer of 2 or 4
-        bits, and so twice: a quirk of ml_dtypes, PyTorch and onnxruntime.
+        Round to float32 on the way to a narrower float, and so twice: a quirk of ml_dtypes, PyTorch
+        and onnxruntime.
     """
 
     overflow: Beyond = Beyond.INF

@@ -21,6 +21,7 @@ from functools import partial
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
@@ -217,6 +218,7 @@ V8_0 = Policy(
     enter=entering(promote_8_0, on_910b),
     scalars=Scalars(fit=wrap),
     defaults=NARROW,
+    cast=casts.ACLNN,
     can_cast=can_cast,
     refusal=(
         f"the table says NA ({_PAGE}): u16, u32 and u64 go only with themselves; the device says"

@@ -12,6 +12,7 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import STANDARD, DType, Kind
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
@@ -142,6 +143,7 @@ ARRAY_API = Policy(
     scalars=Scalars(fit=in_range),
     defaults=WIDE,
     inplace=same_dtype,
+    cast=casts.ARRAY_API,
     can_cast=can_cast,
     refusal="the standard leaves promotion across kinds undefined, and of uint64 with signed"
     " integers (Type Promotion Rules)",

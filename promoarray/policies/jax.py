@@ -17,6 +17,7 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.numpy import can_cast
 from promoarray.policies.plans import (
     BITS,
@@ -292,6 +293,7 @@ JNP = Policy(
     scalars=Scalars(fit=_fits(dt.int64)),
     defaults=WIDE,
     weak_arrays=True,
+    cast=casts.JAX,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(_JEP, _LATTICE_SOURCE),

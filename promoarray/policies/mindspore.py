@@ -17,6 +17,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
 from promoarray.policies.plans import (
     BITS,
@@ -252,6 +253,7 @@ V2_10 = Policy(
     ranks=True,
     scalars=Scalars(fit=fit, fit_compared=fit_compared),
     defaults=NARROW,
+    cast=casts.MINDSPORE,
     refusal=(
         "there is no implicit conversion: uint16, uint32 and uint64 go only with themselves and"
         " bool, and complex Python scalars with nothing (mindspore.ops.add, dtype conversion rules)"

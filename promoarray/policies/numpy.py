@@ -19,6 +19,7 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.plans import (
     BITS,
     INTEGERS,
@@ -33,7 +34,7 @@ from promoarray.policies.plans import (
 )
 from promoarray.policies.policy import WIDE, Policy, Source
 from promoarray.policies.rules import Lattice, fold
-from promoarray.policies.scalars import Scalars, bounds, exactly, in_range
+from promoarray.policies.scalars import Scalars, bounds, exactly, in_range, wrap
 from promoarray.policies.steps import always, component, exact_to, members, rows
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
@@ -140,8 +141,9 @@ def promote(a: DType, b: DType) -> DType | None:
 
 def floats(dtype: DType) -> DType:
     """The float in which NumPy computes ``sin`` of a dtype: the first it casts to safely."""
-    if dtype.weak or dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
+    if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
         return dtype
+    dtype = WIDE.get(dtype, dtype)
     return dt.float16 if dtype.bits <= 8 else dt.float32 if dtype.bits == 16 else dt.float64
 
 
@@ -322,9 +324,14 @@ NUMPY_2 = Policy(
     dtypes=(*OWN, *(d for d in SAFE.dtypes if d not in OWN)),
     operations=OPERATIONS,
     enter=members,
-    scalars=Scalars(fit=in_range, fit_compared=exactly),
+    scalars=Scalars(
+        fit=in_range,
+        fit_compared=exactly,
+        fit_family={Family.WHERE: wrap},  # where casts its scalars, it does not fit them
+    ),
     defaults=WIDE,
     inplace=same_kind,
+    cast=casts.NUMPY,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(

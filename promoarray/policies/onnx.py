@@ -18,6 +18,7 @@ from functools import cache
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.operations import OPERATIONS, Family
+from promoarray.policies.onnx_cast import cast_of
 from promoarray.policies.plans import (
     INTEGERS,
     By,
@@ -115,6 +116,12 @@ def admitted(history: str, opset: int) -> tuple[DType, ...]:
     return tuple(BY_CODE[code] for code in codes)
 
 
+@cache
+def first_admitted(dtype: DType) -> int | None:
+    """The first opset whose Cast takes a dtype; None if none does."""
+    return next((n for n in range(1, 29) if dtype in admitted(CAST, n)), None)
+
+
 def operators() -> dict[str, tuple[str, str]]:
     """The operator and its history, by function."""
     rows = {}
@@ -208,6 +215,7 @@ def edition(edition: str) -> Policy:
         enter=members,
         scalars=Scalars(fit=in_range),
         defaults=NARROW,
+        cast=cast_of(opset, first_admitted),
         can_cast=can_cast,
         refusal="ONNX promotes nothing: inputs of one type parameter must be of one type",
         sources=(

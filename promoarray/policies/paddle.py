@@ -32,6 +32,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.plans import (
     BITS,
     INTEGERS,
@@ -306,6 +307,7 @@ DOCUMENT = Policy(
     ranks=True,
     scalars=Scalars(fit=through(single=False), fit_compared=low_bits),
     defaults=NARROW,
+    cast=casts.PADDLE,
     refusal=REFUSAL,
     sources=(
         Source(
@@ -430,6 +432,7 @@ V3_3 = DOCUMENT.derive(
     dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
     operations=_OPERATIONS_3_3,
     functions=_functions(_OPERATIONS_3_3),
+    cast=casts.PADDLE_3_3,
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
     ),

@@ -16,6 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.paddle import (
     AGREE,
     DOCUMENT,
@@ -204,6 +205,7 @@ V2_6 = DOCUMENT.derive(
     enter=Sides(floats),
     ranks=False,
     scalars=Scalars(fit=through(single=True)),
+    cast=casts.PADDLE_2_6,
     refusal=REFUSAL,
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 2.6.2"),

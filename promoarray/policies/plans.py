@@ -151,7 +151,8 @@ class By:
             return entered
         common = fold(self.promote or policy.promote, entered)
         if common is None:
-            return Refusal(self.why if self.promote and self.why else policy.refusal)
+            own = self.why or self.note or f"{name} has a promotion rule of its own"
+            return Refusal(own if self.promote else policy.refusal)
         computed = self.compute(common) if self.admits(common) else None
         result = None if computed is None else self.result(computed)
         if computed is None or result is None:

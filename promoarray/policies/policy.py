@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family, operation
+from promoarray.policies.casting import CAST, CastRule, with_quirks
 from promoarray.policies.plans import (
     INTEGERS,
     Enter,
@@ -113,6 +114,8 @@ class Policy:
     inplace : callable or None
         From (result, target) to whether ``target op= x`` may write a result of that dtype into the
         target. None: the name is bound to a new array, so its dtype may change.
+    cast : CastRule
+        What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
         From (source, target) to whether the framework calls the cast allowed.
     refusal : str
@@ -137,6 +140,7 @@ class Policy:
     weak_arrays: bool = False
     canonical: Mapping[DType, DType] = field(default_factory=dict)
     inplace: Callable[[DType, DType], bool] | None = None
+    cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"
     sources: tuple[Source, ...] = ()
@@ -306,6 +310,26 @@ class Policy:
         from promoarray.policies.changing import change
 
         return change(changed, cells, symmetric=symmetric)
+
+    def with_quirks(self, *names: str) -> Policy:
+        """Return the policy with some bugs of its framework, which are off by default.
+
+        Parameters
+        ----------
+        *names : str
+            Of ``policy.cast.quirks``; ``promoarray list`` shows them.
+
+        Returns
+        -------
+        Policy
+            Named ``policy+quirk``, as ``set_policy`` takes it, too.
+
+        Raises
+        ------
+        UnknownPolicyError
+            A ValueError, if there is no such quirk; it lists the near names.
+        """
+        return with_quirks(self, names)
 
     def check(self, *properties: str, operations: bool = True) -> Report:
         """Prove or refute what one may hope of the promote rule, with counter-examples.

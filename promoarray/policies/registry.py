@@ -7,11 +7,12 @@ the one of the innermost ``with policy(...)`` in this context, else the default 
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
@@ -99,7 +100,8 @@ def as_policy(policy: str | Policy) -> Policy:
     Parameters
     ----------
     policy : str or Policy
-        ``"family"``, ``"family@edition"``, or a policy, which is returned as it is.
+        ``"family"``, ``"family@edition"``, either with ``+quirk`` any number of times, or a policy,
+        which is returned as it is.
 
     Raises
     ------
@@ -120,6 +122,9 @@ def as_policy(policy: str | Policy) -> Policy:
         return _built_in(family, edition)
     if policy in _entry_points():
         return _registered.setdefault(policy, _loaded(policy))
+    base, *quirks = policy.split("+")
+    if quirks:
+        return as_policy(base).with_quirks(*quirks)
     raise UnknownPolicyError(_unknown(policy, family))
 
 
@@ -188,6 +193,23 @@ class policy(ContextDecorator):
     def __init__(self, policy: str | Policy) -> None:
         self._policy = as_policy(policy)
         self._tokens: list[Token[Policy | None]] = []
+
+    def __call__(self, function: Any) -> Any:
+        """Put the policy in force in every call; of a coroutine, for as long as it runs."""
+        if inspect.iscoroutinefunction(function):
+
+            @wraps(function)
+            async def under_policy(*args: Any, **kwargs: Any) -> Any:
+                with self._recreate_cm():
+                    return await function(*args, **kwargs)
+
+            return under_policy
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(
+                f"a policy cannot decorate the generator function {function.__qualname__}: it "
+                "would leave between two items. Write 'with pa.policy(...)' inside it"
+            )
+        return super().__call__(function)
 
     def _recreate_cm(self) -> policy:
         return type(self)(self._policy)  # one object a call: decorated functions may recurse

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from promoarray.dtypes import DType, Kind
@@ -90,12 +90,17 @@ class Scalars:
     fit_compared : callable or None
         The same where the scalar is compared with; None where that is no different. It may answer
         an infinity for an int beyond the dtype.
+    fit_family : mapping
+        The same for other families of operations that go by a rule of their own.
     """
 
     fit: Callable[[Any, DType], Any] = in_range
     fit_compared: Callable[[Any, DType], Any] | None = None
+    fit_family: Mapping[Family, Callable[[Any, DType], Any]] = field(default_factory=dict)
 
     def rule(self, name: str) -> Callable[[Any, DType], Any]:
         """The rule that an operation goes by."""
-        compares = operation(name).family in (Family.EQUALITY, Family.ORDER)
-        return self.fit_compared if compares and self.fit_compared else self.fit
+        family = operation(name).family
+        compares = family in (Family.EQUALITY, Family.ORDER)
+        usual = self.fit_compared if compares and self.fit_compared else self.fit
+        return self.fit_family.get(family, usual)

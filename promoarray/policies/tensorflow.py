@@ -23,6 +23,7 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.plans import INTEGERS, By, Operand, OperationRule, Plan, Refusal, to_bool
 from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Lattice
@@ -312,6 +313,7 @@ LEGACY = Policy(
     enter=members,
     scalars=Scalars(fit=fits),
     defaults=DEFAULTS,
+    cast=casts.TENSORFLOW,
     refusal="tensors must have the same dtype; only a Python scalar becomes that of its tensor",
     sources=(
         Source("TensorFlow API, tf.Tensor and tf.convert_to_tensor", "", "2.21"),

@@ -17,6 +17,7 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
+from promoarray.policies import casts
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
@@ -33,7 +34,7 @@ from promoarray.policies.plans import (
 )
 from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import Table, fold
-from promoarray.policies.scalars import Scalars, shown, wrap
+from promoarray.policies.scalars import Scalars, in_range, shown, wrap
 from promoarray.policies.steps import agreed, always, component, exact_to, members, with_arrays
 
 # c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
@@ -237,7 +238,12 @@ def edition(edition: str) -> Policy:
     """PyTorch ``2.13``; ``2.11`` differs in one cast only."""
     policy = TORCH_2_13
     if edition == "2.11":
-        policy = policy.derive("torch@2.11", title="PyTorch 2.11", notes=(*NOTES, NOTE_2_11))
+        policy = policy.derive(
+            "torch@2.11",
+            title="PyTorch 2.11",
+            cast=casts.TORCH_2_11,
+            notes=(*NOTES, NOTE_2_11),
+        )
     return policy
 
 
@@ -259,9 +265,10 @@ TORCH_2_13 = Policy(
     functions=FUNCTIONS,
     enter=by_ranks,
     ranks=True,
-    scalars=Scalars(fit=fits),
+    scalars=Scalars(fit=fits, fit_family={Family.CLIP: in_range, Family.WHERE: in_range}),
     defaults=NARROW,
     inplace=can_cast,
+    cast=casts.TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(

@@ -1,0 +1,159 @@
+"""docs/casts.md, made of the policies' own casts, so that the page cannot go stale.
+
+python conformance/cast_tables.py    writes it; tests/test_cast_tables.py compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray._cast import convert
+from promoarray._cast_command import cells
+from promoarray.dtypes import BY_NAME, DType
+from promoarray.policies.policy import Policy
+from promoarray.policies.registry import as_policy
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "casts.md"
+
+POLICIES: dict[str, tuple[dict[str, object], ...]] = {
+    "numpy": ({},),
+    "jax": ({},),
+    "torch": ({},),
+    "torch@2.11": ({},),
+    "tensorflow": ({},),
+    "paddle@3.3": ({},),
+    "paddle@2.6": ({},),
+    "aclnn": ({},),
+    "mindspore": ({},),
+    "onnx@23": ({}, {"saturate": False}),
+    "onnx@28": ({}, {"saturate": False}),
+    "array_api": ({},),
+}
+"""The policies of the page, each with the settings it is shown in."""
+
+ALSO = {
+    "numpy": "numpy@1",
+    "jax": "jax@x32, jax@strict and jax@lax",
+    "tensorflow": "tensorflow@all and tensorflow@safe",
+    "paddle@3.3": "paddle, which has no quirks",
+    "aclnn": "aclnn@8.5",
+    "onnx@23": "onnx@19 to onnx@22, as far as they have the types",
+    "onnx@28": "onnx@24 to onnx@27, as far as they have the types",
+}
+
+FLOATS = tuple(
+    name
+    for name in BY_NAME
+    if name.startswith(("float4", "float6", "float8", "float16", "bfloat16"))
+    and name not in ("float8_e8m0fnu", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz")
+)
+INTEGERS = ("int4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+
+INTRODUCTION = """\
+# Casts: what becomes of values the target cannot hold
+
+Every cast rounds once, to nearest, ties to even, from the source's own value. Integers keep the low
+bits of wider ones, complex numbers drop their imaginary part, and all but zero is true, NaN too.
+The rest differs by policy; `pa.astype(x, dtype)` goes by the one in force, and so do the casts that
+an operation makes.
+
+`pa.cast_report(x, dtype)` counts what a cast would do to an array, and `promoarray cast --from
+float32 --to float8_e4m3fn 500 nan` shows values and bits under every framework's policy.
+
+A *quirk* is a bug of a shipped framework. All are off by default: write
+`policy.with_quirks("name")`, or the policy's name as `"paddle@3.3+nan-to-e4m3fn-is-448"`.
+
+The tables are of casts from float32, of what promoarray gives today
+(`conformance/cast_tables.py` makes this page). *Beyond* is twice the largest value."""
+
+
+def _made(
+    policy: Policy, values: Iterable[float], target: DType, settings: dict[str, object]
+) -> list[str]:
+    x = np.array(list(values), np.float32)
+    own = {**policy.cast.settings(), **settings}
+    return [cell.value for cell in cells(convert(policy, x, dt.float32, target, own), target)]
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def _beyond(target: DType) -> float:
+    """Twice the largest value: surely beyond."""
+    from promoarray.data_types import finfo
+
+    return min(2 * finfo(target).max, 3.4e38)
+
+
+def _floats(policy: Policy, settings: dict[str, object]) -> list[str]:
+    rows = []
+    for name in FLOATS:
+        target = BY_NAME[name]
+        if policy.cast.refuses(dt.float32, target) is None:
+            values = (_beyond(target), np.inf, -np.inf, np.nan, -0.0)
+            rows.append([name, *_made(policy, values, target, settings)])
+    return _table(["to", "beyond", "Inf", "-Inf", "NaN", "-0"], rows)
+
+
+def _integers(policy: Policy, settings: dict[str, object]) -> list[str]:
+    values = (-1.9, 300.7, 3e9, 1e20, -1e20, np.inf, np.nan)
+    rows = []
+    for name in INTEGERS:
+        target = BY_NAME[name]
+        if policy.cast.refuses(dt.float32, target) is None:
+            rows.append([name, *_made(policy, values, target, settings)])
+    return _table(["to", "-1.9", "300.7", "3e9", "1e20", "-1e20", "Inf", "NaN"], rows)
+
+
+def _scale(policy: Policy, settings: dict[str, object]) -> list[str]:
+    target = dt.float8_e8m0fnu
+    if policy.cast.refuses(dt.float32, target) is not None:
+        return []
+    names = ("0", "-1", "1.25", "1.5", "2**-130", "1.75 * 2**127", "Inf")
+    values = (0.0, -1.0, 1.25, 1.5, 2.0**-130, 1.75 * 2.0**127, np.inf)
+    modes: list[dict[str, object]] = [{}]
+    if "round_mode" in policy.cast.knobs:
+        modes = [{"round_mode": mode} for mode in ("up", "down", "nearest")]
+    rows = [
+        [
+            " ".join([target.name, *(str(v) for v in mode.values())]),
+            *_made(policy, values, target, settings | mode),
+        ]
+        for mode in modes
+    ]
+    return _table(["to", *names], rows)
+
+
+def _section(name: str, shown: Sequence[dict[str, object]]) -> list[str]:
+    policy = as_policy(name)
+    also = f" The same holds for {ALSO[name]}." if name in ALSO else ""
+    lines = ["", f"## {policy.name}", "", f"{policy.title}.{also}", ""]
+    for settings in shown:
+        said = ", ".join(f"{key}={value}" for key, value in settings.items())
+        lines += [f"With `{said}`:", ""] if said else []
+        for table in (_floats, _scale, *((_integers,) if not settings else ())):
+            found = table(policy, settings)
+            lines += [*found, ""] if found else []
+    lines += [f"* {note}" for note in policy.cast.notes]
+    if policy.cast.quirks:
+        rows = [[f"`{q.name}`", q.sentence, q.source] for q in policy.cast.quirks]
+        lines += ["", *_table(["quirk", "what it changes", "whose"], rows)]
+    return lines
+
+
+def page() -> str:
+    """The page's text."""
+    lines = [INTRODUCTION]
+    for name, shown in POLICIES.items():
+        lines += _section(name, shown)
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

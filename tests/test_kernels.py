@@ -1,0 +1,482 @@
+"""The casts to and from small floats: against ml_dtypes, exact fractions and wrong arguments.
+
+test_casts.py has every pair, rule and layout. Here the space is searched where it is small.
+
+ml_dtypes is the oracle for float32. It sends float64 through float32 and so rounds twice; there
+the oracle is arithmetic on fractions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from bisect import bisect_left
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from promoarray import dtypes
+from promoarray.dtypes import DType, Format
+from promoarray.kernels import (
+    DEFAULT,
+    Beyond,
+    Rule,
+    ScaleRounding,
+    ScaleZero,
+    cast,
+    cast_header,
+    row,
+)
+
+FLOATS = [d for d in dtypes.CONCRETE if d.format is not None and d.bits <= 16]
+SIGNED = [d for d in FLOATS if d.format.signed]
+SCALE = dtypes.float8_e8m0fnu
+DIGESTS = Path(__file__).parents[1] / "conformance" / "golden" / "cast_digests.txt"
+
+all_formats = pytest.mark.parametrize("dtype", FLOATS, ids=str)
+signed_formats = pytest.mark.parametrize("dtype", SIGNED, ids=str)
+
+
+def codes_of(dtype: DType) -> np.dtype:
+    return np.dtype(f"u{dtype.storage.itemsize}")
+
+
+SATURATE = Rule(overflow=Beyond.LARGEST, infinity=Beyond.LARGEST, scale_zero=ScaleZero.SMALLEST)
+
+
+def encoded(values: np.ndarray, dtype: DType, saturate: bool = False) -> np.ndarray:
+    codes = np.empty(values.shape, codes_of(dtype))
+    source = dtypes.as_dtype(values.dtype)
+    cast(values, codes, row(source), row(dtype), SATURATE if saturate else DEFAULT)
+    return codes
+
+
+def decoded(codes: np.ndarray, dtype: DType) -> np.ndarray:
+    values = np.empty(codes.shape, np.float32)
+    cast(codes, values, row(dtype), row(dtypes.float32), DEFAULT)
+    return values
+
+
+def every_code(dtype: DType) -> np.ndarray:
+    return np.arange(1 << dtype.bits).astype(codes_of(dtype))
+
+
+@cache
+def magnitudes(layout: Format) -> list[Fraction]:
+    """The exact value of each code from 0 to the largest: the definition, in no hurry."""
+    values = []
+    for code in range(layout.largest + 1):
+        exponent, mantissa = divmod(code, 1 << layout.mantissa)
+        fraction = Fraction(mantissa, 1 << layout.mantissa)
+        if not layout.signed or exponent > 0:
+            fraction += 1
+        else:
+            exponent = 1
+        values.append(fraction * Fraction(2) ** (exponent - layout.bias))
+    return values
+
+
+@cache
+def beyond(layout: Format) -> Fraction:
+    """The value that would follow the largest: half way to it, overflow begins."""
+    values = magnitudes(layout)
+    last_exponent = layout.largest >> layout.mantissa
+    return values[-1] + Fraction(2) ** (max(last_exponent, 1) - layout.bias - layout.mantissa)
+
+
+def nearest(value: float, layout: Format) -> int:
+    """The code of a finite value by comparing fractions; no shared step with the kernels."""
+    values = magnitudes(layout)
+    exact = abs(Fraction(value))
+    sign = 1 << (layout.exponent + layout.mantissa) if math.copysign(1, value) < 0 else 0
+    if not layout.signed and (value == 0 or sign):
+        return layout.nan
+    overflow = layout.largest if layout.nan is None else layout.nan
+    overflow = overflow if layout.inf is None else layout.inf
+    high = bisect_left(values, exact)
+    if high == 0:
+        code = 0
+    else:
+        above = values[high] if high < len(values) else beyond(layout)
+        twice = 2 * exact - values[high - 1] - above
+        # A scale has no mantissa to be even; every framework rounds its ties up.
+        up = twice > 0 or (twice == 0 and (not layout.signed or high % 2 == 0))
+        code = high if up else high - 1
+    if code > layout.largest or exact >= beyond(layout):
+        code = overflow
+    return code if code == 0 and not layout.negative_zero else code | sign
+
+
+def differences(values, got, want) -> list[str]:
+    bad = np.flatnonzero(got != want)
+    return [f"{values[i]!r}: {got[i]:#x}, expected {want[i]:#x}" for i in bad[:5]]
+
+
+# --- decode ---------------------------------------------------------------------------------
+
+
+@all_formats
+def test_every_code_decodes_as_in_ml_dtypes(dtype):
+    codes = every_code(dtype)
+    got = decoded(codes, dtype)
+    want = codes.view(dtype.storage).astype(np.float32)
+    assert np.array_equal(np.isnan(got), np.isnan(want))
+    numbers = ~np.isnan(want) if dtype.bits == 16 else slice(None)  # payloads are not kept
+    assert not differences(codes[numbers], got.view("u4")[numbers], want.view("u4")[numbers])
+
+
+@all_formats
+def test_every_finite_code_decodes_to_the_value_its_fields_say(dtype):
+    want = magnitudes(dtype.format)
+    got = decoded(np.arange(len(want)).astype(codes_of(dtype)), dtype)
+    assert [Fraction(float(x)) for x in got] == want
+
+
+@pytest.mark.parametrize("dtype", [d for d in FLOATS if d.bits < 8], ids=str)
+def test_bits_above_a_narrow_code_are_ignored(dtype):
+    codes = np.arange(256).astype(np.uint8)
+    low = codes & ((1 << dtype.bits) - 1)
+    assert np.array_equal(decoded(codes, dtype).view("u4"), decoded(low, dtype).view("u4"))
+
+
+# --- encode from float32 ----------------------------------------------------------------------
+
+
+def high_halves() -> np.ndarray:
+    """Every upper half of a float32, with lower halves at and around zero, half and the end."""
+    high = np.arange(1 << 16, dtype=np.uint32) << 16
+    low = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
+    return (high[:, None] | low).ravel().view(np.float32)
+
+
+def around_ties(dtype: DType) -> np.ndarray:
+    """Each tie between neighbouring values of the format, and the float32 on either side of it."""
+    layout = dtype.format
+    values = decoded(np.arange(layout.largest + 1).astype(codes_of(dtype)), dtype)
+    values = np.append(values.astype(np.float64), float(beyond(layout)))
+    ties = ((values[1:] + values[:-1]) / 2).astype(np.float32)
+    around = [ties, np.nextafter(ties, np.float32(0)), np.nextafter(ties, np.float32(np.inf))]
+    around = np.concatenate(around)
+    return np.concatenate([around, -around])
+
+
+def by_ml_dtypes(values: np.ndarray, dtype: DType) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return values.astype(dtype.storage).view(codes_of(dtype))
+
+
+@signed_formats
+def test_float32_encodes_as_in_ml_dtypes(dtype):
+    random = np.random.default_rng(0).integers(0, 1 << 32, 1 << 18, np.uint32).view(np.float32)
+    values = np.concatenate([high_halves(), around_ties(dtype), random])
+    if dtype is dtypes.float16:  # NumPy's own cast, which keeps payloads: NaN is tested below
+        values = values[~np.isnan(values)]
+    assert not differences(values, encoded(values, dtype), by_ml_dtypes(values, dtype))
+
+
+def test_float32_encodes_to_a_scale_as_in_ml_dtypes_but_below_its_second_value():
+    values = np.concatenate([high_halves(), around_ties(SCALE)])
+    # Between 2^-127 and 2^-126, where float32 has no implicit bit, ml_dtypes (as PyTorch) rounds
+    # all up. The kernel goes to the nearest there too: a policy may say otherwise, a cast may not.
+    above = np.nextafter(np.float32(2**-127), np.float32(1))
+    apart = (values >= above) & (values < np.float32(1.5 * 2**-127))
+    assert apart.any()
+    got = encoded(values, SCALE)
+    assert not differences(values[~apart], got[~apart], by_ml_dtypes(values[~apart], SCALE))
+    assert np.all(got[apart] == 0)
+    assert np.all(by_ml_dtypes(values[apart], SCALE) == 1)
+
+
+@all_formats
+def test_decoding_and_encoding_again_gives_the_code_back(dtype):
+    codes = every_code(dtype)
+    values = decoded(codes, dtype)
+    numbers = ~np.isnan(values)
+    for source in (values, values.astype(np.float64)):
+        assert np.array_equal(encoded(source, dtype)[numbers], codes[numbers])
+
+
+@pytest.mark.slow
+@signed_formats
+def test_every_float32_encodes_to_the_nearest(dtype):
+    """All 2^32: codes rise with the value, and change exactly at the exact ties."""
+    layout = dtype.format
+    values = [*magnitudes(layout), beyond(layout)]
+    steps = {}  # the smallest float32 with each code
+    for code in range(1, layout.largest + 2):
+        tie = np.float32(float((values[code] + values[code - 1]) / 2))  # exact in float32
+        steps[int(tie.view(np.uint32)) + code % 2] = code
+    if layout.nan is None:
+        steps.popitem()  # nothing lies beyond the largest value
+    sign = np.uint32(1 << (layout.exponent + layout.mantissa))
+    infinity, chunk = 0x7F80_0000, 1 << 23
+
+    found, previous = {}, 0
+    for start in range(0, infinity + 1, chunk):
+        bits = np.arange(start, min(start + chunk, infinity + 1), dtype=np.uint32)
+        codes = encoded(bits.view(np.float32), dtype)
+        mirror = encoded((bits | np.uint32(1 << 31)).view(np.float32), dtype)
+        expected = codes | sign.astype(codes.dtype)
+        if not layout.negative_zero:
+            expected = np.where(codes == 0, codes, expected)
+        assert np.array_equal(mirror, expected)
+        changes = np.flatnonzero(np.diff(codes, prepend=codes.dtype.type(previous)))
+        found |= {start + int(i): int(codes[i]) for i in changes}
+        previous = codes[-1]
+    overflow = layout.nan if layout.inf is None else layout.inf
+    want = {at: overflow if code > layout.largest else code for at, code in steps.items()}
+    assert found == want
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["default", "saturate"])
+@pytest.mark.parametrize("dtype", [d for d in FLOATS if d.bits == 8], ids=str)
+def test_all_float32_have_the_digest_that_ml_dtypes_gives(dtype, mode):
+    """All 2^32 again, now by the codes of an implementation that is not ours."""
+    digests = dict(line.rsplit(" ", 1) for line in DIGESTS.read_text().splitlines())
+    # The digests are of ml_dtypes, which has one quirk below the second smallest scale.
+    rule = (SATURATE if mode == "saturate" else DEFAULT)._replace(
+        scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP, scale_zero=ScaleZero.NAN
+    )
+    digest = hashlib.sha256()
+    chunk = 1 << 24
+    codes = np.empty(chunk, np.uint8)
+    for start in range(0, 1 << 32, chunk):
+        bits = np.arange(start, start + chunk, dtype=np.uint64).astype(np.uint32)
+        cast(bits, codes, row(dtypes.float32), row(dtype), rule)
+        digest.update(codes)
+    assert digest.hexdigest() == digests[f"{dtype} {mode}"]
+
+
+# --- encode from float64 ----------------------------------------------------------------------
+
+
+@all_formats
+def test_float64_is_rounded_once(dtype):
+    """Next to a tie, where the way through float32 would meet the tie itself."""
+    ties = around_ties(dtype).astype(np.float64)
+    ties = ties[: len(ties) // 6]
+    if dtype.bits == 16:  # fractions are slow; a part of 30,000 ties is as good
+        ties = ties[:: len(ties) // 500]
+    values = np.concatenate([ties, np.nextafter(ties, 0), np.nextafter(ties, np.inf)])
+    values = np.concatenate([values, -values])
+    want = np.array([nearest(float(x), dtype.format) for x in values])
+    assert not differences(values, encoded(values, dtype), want)
+
+
+@all_formats
+@pytest.mark.parametrize("source", [np.float32, np.float64])
+def test_random_values_go_to_the_nearest_fraction(dtype, source):
+    rng = np.random.default_rng(1)
+    reach = math.log2(beyond(dtype.format)) + 1
+    lowest = math.log2(min(filter(None, magnitudes(dtype.format)))) - 3
+    values = rng.uniform(1, 2, 2000) * np.exp2(rng.uniform(lowest, min(reach, 127), 2000))
+    values = (values * rng.choice([-1, 1], 2000)).astype(source)
+    values = np.append(values, np.array([0.0, -0.0, 1.0, -1.0, 3e38, -3e38], source))
+    want = np.array([nearest(float(x), dtype.format) for x in values])
+    assert not differences(values, encoded(values, dtype), want)
+
+
+@all_formats
+def test_the_ends_of_float64_are_encoded(dtype):
+    values = np.array([5e-324, 1e-300, 2.0**-1022, 1e300, -1e300, np.finfo(np.float64).max])
+    want = np.array([nearest(float(x), dtype.format) for x in values])
+    assert not differences(values, encoded(values, dtype), want)
+
+
+# --- special values ---------------------------------------------------------------------------
+
+
+@signed_formats
+@pytest.mark.parametrize("source", [np.float32, np.float64])
+def test_saturation_sends_inf_and_overflow_to_the_largest_value(dtype, source):
+    layout = dtype.format
+    above = np.nextafter(source(float((magnitudes(layout)[-1] + beyond(layout)) / 2)), np.inf)
+    values = np.array([np.inf, above, np.finfo(source).max], source)
+    sign = 1 << (layout.exponent + layout.mantissa)
+    assert np.all(encoded(values, dtype, True) == layout.largest)
+    assert np.all(encoded(-values, dtype, True) == layout.largest | sign)
+    inside = decoded(every_code(dtype), dtype).astype(source)
+    inside = inside[np.isfinite(inside)]
+    assert np.array_equal(encoded(inside, dtype, True), encoded(inside, dtype, False))
+
+
+@all_formats
+@pytest.mark.parametrize("source", [np.float32, np.float64])
+@pytest.mark.parametrize("saturate", [False, True])
+def test_nan_keeps_its_sign_where_the_format_has_one(dtype, source, saturate):
+    layout = dtype.format
+    values = np.array([np.nan, np.nan], source)
+    values = np.copysign(values, np.array([1, -1], source))
+    sign = 1 << (layout.exponent + layout.mantissa)
+    if layout.nan is None:  # float6, float4: zero of the other sign, as in ml_dtypes
+        want = [sign, 0]
+    elif layout.negative_zero:
+        want = [layout.nan, layout.nan | sign]
+    else:
+        want = [layout.nan, layout.nan]
+    assert encoded(values, dtype, saturate).tolist() == want
+    payloads = values.view(f"u{values.itemsize}") ^ 1  # signalling or not, payload or not
+    assert encoded(payloads.view(source), dtype, saturate).tolist() == want
+
+
+def test_a_scale_has_neither_zero_nor_sign():
+    values = np.array([0.0, -0.0, -1.0, -np.inf, np.inf, 3e38, 1e-45], np.float32)
+    assert encoded(values, SCALE, False).tolist() == [255, 255, 255, 255, 255, 255, 0]
+    assert encoded(values, SCALE, True).tolist() == [0, 0, 255, 255, 254, 254, 0]
+
+
+# --- arguments --------------------------------------------------------------------------------
+
+F8 = row(dtypes.float8_e4m3fn)
+F16 = row(dtypes.float16)
+F32 = row(dtypes.float32)
+X = np.ones(4, np.float32)
+Y = np.zeros(4, np.uint8)
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+FIELDS = ("kind", "bits", *Format.__dataclass_fields__)
+
+
+def changed(row: tuple, **fields: int) -> tuple:
+    values = dict(zip(FIELDS, row, strict=True)) | fields
+    return tuple(values.values())
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "error", "match"),
+    [
+        (X[:3], Y, ValueError, r"src has shape \(3\) and dst has \(4\)"),
+        (X.reshape(2, 2), Y, ValueError, r"src has shape \(2, 2\) and dst has \(4\)"),
+        (X[0], Y, ValueError, r"src has shape \(\) and dst has \(4\)"),
+        (X.astype(np.float64), Y, ValueError, "src has elements of 8 bytes, and its row says 4"),
+        (X, Y.astype(np.uint32), ValueError, "dst has elements of 4 bytes, and its row says 1"),
+        (X, np.zeros(8, np.uint8)[::2], (ValueError, BufferError), "not C-contiguous"),
+        (X, frozen(Y), ValueError, "read-only"),
+        (X, X.view(np.uint8)[4:8], ValueError, "overlap"),
+        (X[::-1], X.view(np.uint8)[:4], ValueError, "overlap"),
+        ([1.0] * 4, Y, TypeError, "bytes-like object is required"),
+        (X, None, TypeError, "incompatible function arguments"),
+        (X, np.array([None] * 4), TypeError, "dst must be an array of plain numbers"),
+        (np.array(["a"] * 4, np.dtypes.StringDType()), Y, TypeError, "src must be an array of"),
+        (memoryview(np.array([None] * 4)), Y, TypeError, "src must be an array of plain numbers"),
+        ("1234", Y, TypeError, "bytes-like object is required"),
+    ],
+)
+def test_wrong_arrays_are_refused_before_anything_is_written(src, dst, error, match):
+    before = None if dst is None else dst.copy()
+    with pytest.raises(error, match=match):
+        cast(src, dst, F32, F8, DEFAULT)
+    assert dst is None or np.array_equal(dst, before)
+    assert np.all(X == 1)
+
+
+def test_the_target_is_aligned_and_native():
+    wide = np.frombuffer(bytearray(17), np.uint8)
+    with pytest.raises(ValueError, match="dst is not aligned"):
+        cast(Y, wide[1:].view(np.float32), F8, F32, DEFAULT)
+    with pytest.raises(ValueError, match="dst must be in native byte order"):
+        cast(Y, X.astype(X.dtype.newbyteorder()), F8, F32, DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("layout", "error", "match"),
+    [
+        (F16, ValueError, "dst has elements of 1 bytes, and its row says 2"),
+        (changed(F8, kind=5), ValueError, "item 0 of target_row is 5, not from 0 to 4"),
+        (changed(F8, kind=-1), ValueError, "item 0 of target_row"),
+        (changed(F8, bits=9), ValueError, "9 bits, which no element has"),
+        (changed(F8, kind=4, bits=8, mantissa=2), ValueError, "does not fit its bits"),
+        (changed(F8, mantissa=4), ValueError, "does not fit its bits"),
+        (changed(F8, exponent=0, mantissa=7), ValueError, "does not fit its bits"),
+        (changed(F8, exponent=12), ValueError, "item 2 of target_row is 12"),
+        (changed(F8, bias=5000), ValueError, "item 4 of target_row is 5000"),
+        (changed(F8, largest=0x80), ValueError, "special code beyond its bits"),
+        (changed(F8, largest=0), ValueError, "special code beyond its bits"),
+        (changed(F8, inf=0x80), ValueError, "special code beyond its bits"),
+        (changed(F8, nan=0x100), ValueError, "special code beyond its bits"),
+        (changed(F8, nan=0x7E), ValueError, "special code among its numbers"),
+        (changed(F8, inf=0x10), ValueError, "special code among its numbers"),
+        (changed(F8, nan=-2), ValueError, "item 7 of target_row is -2"),
+        (changed(F8, signed=False), ValueError, "no sign and is not that of e8m0"),
+        (changed(row(SCALE), mantissa=1, exponent=7), ValueError, "not that of e8m0"),
+        (changed(F8, nan=1 << 80), OverflowError, "too"),
+        (F8[:3], TypeError, "target_row must be a tuple of 10 integers"),
+        ([*F8], TypeError, "target_row must be a tuple of 10 integers"),
+        (changed(F8, nan=None), TypeError, "integer"),
+        (None, TypeError, "incompatible function arguments"),
+    ],
+)
+def test_wrong_rows_are_refused(layout, error, match):
+    codes = Y.copy()
+    with pytest.raises(error, match=match):
+        cast(X, codes, F32, layout, DEFAULT)
+    assert np.array_equal(codes, Y)
+
+
+@pytest.mark.parametrize("at", range(len(DEFAULT)))
+def test_wrong_rules_are_refused(at):
+    for value in (-1, 5, 99):
+        wrong = (*DEFAULT[:at], value, *DEFAULT[at + 1 :])
+        with pytest.raises(ValueError, match=f"item {at} of rule is {value}"):
+            cast(X, Y.copy(), F32, F8, wrong)
+    with pytest.raises(TypeError, match="rule must be a tuple of 10 integers"):
+        cast(X, Y.copy(), F32, F8, DEFAULT[:at])
+
+
+@pytest.mark.parametrize("fields", [{"bias": 200}, {"bias": 1}, {"largest": 5}, {"nan": 0x80}])
+def test_a_format_nobody_has_is_cast_by_the_definition(fields):
+    """Any row that passes the checks is safe, if only at the pace of the definition."""
+    layout = changed(F8, **fields)
+    codes, again = np.zeros(600, np.uint8), np.zeros(600, np.uint8)
+    values = np.linspace(-2, 2, 600, dtype=np.float32)
+    cast(values, codes, F32, layout, DEFAULT)
+    cast(values, again, F32, layout, DEFAULT, False)
+    assert np.array_equal(codes, again)
+    cast(codes, values, layout, F32, DEFAULT)
+
+
+def test_an_unknown_dtype_has_no_row():
+    with pytest.raises(TypeError, match="no cast kernel for string"):
+        row(dtypes.string)
+    with pytest.raises(TypeError, match="no cast kernel for weak_int"):
+        row(dtypes.weak_int)
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 63, 64, 65, 1000])
+def test_every_length_is_written_to_its_end_and_no_further(size):
+    values = np.full(size, 1.0)
+    for source in (dtypes.float32, dtypes.float64):
+        codes = np.zeros(size + 1, np.uint8)
+        cast(values.astype(source.storage), codes[:size], row(source), F8, DEFAULT)
+        assert codes.tolist() == [0x38] * size + [0]
+    for target in (dtypes.float32, dtypes.float16, dtypes.int8, dtypes.int32, dtypes.bool):
+        back = np.zeros(size + 1, target.storage)
+        cast(codes[:size], back[:size], F8, row(target), DEFAULT)
+        assert back.tolist() == [1.0] * size + [0.0]
+
+
+def test_read_only_sources_and_other_buffers_are_taken():
+    codes = bytearray(4)
+    cast(frozen(X), codes, F32, F8, DEFAULT)
+    assert bytes(codes) == b"\x38" * 4
+    values = np.zeros(4, np.float32)
+    cast(bytes(codes), values, F8, F32, DEFAULT)
+    assert values.tolist() == [1.0] * 4
+    cast(memoryview(codes), values, F8, F32, DEFAULT)
+    assert values.tolist() == [1.0] * 4
+
+
+def test_the_header_is_installed_and_needs_no_other():
+    text = cast_header()
+    assert "put_float_together" in text
+    assert "#include" not in text
