@@ -1,6 +1,6 @@
 """Digest what every float32 must become in each 8-bit float, by ml_dtypes and NumPy alone.
 
-Run ``python conformance/digests.py`` to write golden/cast_digests.txt again (several minutes).
+Run ``python conformance/digests.py`` to write golden/cast_digests.sha256 again (several minutes).
 
 A line is a dtype, a mode and the SHA-256 of the codes of all 2**32 float32, in the order of their
 bits. Modes: ``default``, ml_dtypes' own cast; ``saturate``, the same with the largest value, of the
@@ -15,7 +15,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-GOLDEN = Path(__file__).resolve().parent / "golden" / "cast_digests.txt"
+GOLDEN = Path(__file__).resolve().parent / "golden" / "cast_digests.sha256"
 CHUNK = 1 << 24
 DTYPES = (
     "float8_e3m4",

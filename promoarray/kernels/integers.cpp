@@ -22,6 +22,14 @@ PROMOARRAY_CONVERT(u32, u16) PROMOARRAY_CONVERT(u64, u16) PROMOARRAY_CONVERT(u64
                     (u32)x & mask)
 PROMOARRAY_MASK(u8) PROMOARRAY_MASK(u16) PROMOARRAY_MASK(u32) PROMOARRAY_MASK(u64)
 
+// From such a type, whose bits above are not looked at, to 32 bits and more.
+#define PROMOARRAY_EXTEND(Target)                                                          \
+    PROMOARRAY_LOOP(few_to_##Target, u8, Target,                                           \
+                    const u32 mask = (1u << work.source.bits) - 1;                         \
+                    const u32 sign = is_signed(work.source) ? 1u << (work.source.bits - 1) : 0, \
+                    (i32)((((u32)x & mask) ^ sign) - sign))
+PROMOARRAY_EXTEND(u32) PROMOARRAY_EXTEND(u64) PROMOARRAY_EXTEND(f32) PROMOARRAY_EXTEND(f64)
+
 template <std::size_t size>
 void copy(const void *source, void *target, std::size_t n, const Work &) {
     std::memcpy(target, source, n * size);
@@ -67,6 +75,7 @@ Loop integer_loop(Type source, Type target) {
     static constexpr Loop to_bool[4] = {u8_nonzero, u16_nonzero, u32_nonzero, u64_nonzero};
     static constexpr Loop copies[4] = {copy<1>, copy<2>, copy<4>, copy<8>};
     static constexpr Loop masked[4] = {u8_masked, u16_masked, u32_masked, u64_masked};
+    if (source.bits < 8) return target.bits == 32 ? few_to_u32 : few_to_u64;
     if (same_type(source, target)) return copies[row_of(source)];
     if (target.kind == Kind::boolean) return to_bool[row_of(source)];
     if (target.bits < 8) return masked[row_of(source)];
@@ -78,6 +87,7 @@ Loop wide_float_loop(Type source, Type target) {
                                              {i8_to_f32, i16_to_f32, i32_to_f32, i64_to_f32}};
     static constexpr Loop to_double[2][4] = {{u8_to_f64, u16_to_f64, u32_to_f64, u64_to_f64},
                                              {i8_to_f64, i16_to_f64, i32_to_f64, i64_to_f64}};
+    if (source.bits < 8) return is_float32(target) ? few_to_f32 : few_to_f64;
     return (is_float32(target) ? to_single : to_double)[is_signed(source)][row_of(source)];
 }
 

@@ -64,6 +64,8 @@ Loop tuned_loop(Work &work, std::size_t n) {
         if (!is_integer(target)) found = float_loop(source, work);
         else if (is_integer(source) || to_boolean) found = integer_loop(source, target);
         else found = truncating_loop(source, work);
+    } else if (is_integer(source) && source.bits < 8 && target.bits >= 32) {
+        found = is_integer(target) ? integer_loop(source, target) : wide_float_loop(source, target);
     } else if (is_float32(target) && !is_integer(source)) {
         found = float_loop(source, work);
     }

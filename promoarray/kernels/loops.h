@@ -38,8 +38,8 @@ inline std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bit
 // complex number counts as its parts. `tuned` false takes the definition for every element.
 Loop choose_loop(Type source, Type target, Rule rule, std::size_t n, bool tuned, Work &work);
 
-// The families it chooses from. Sources have 16 bits or more, or are integers of 8; nullptr is for
-// what a family does not do.
+// The families it chooses from. Sources have 16 bits or more, or are integers of 8, and of fewer if
+// the target has 32 or more; nullptr is for what a family does not do.
 Loop integer_loop(Type source, Type target);     // integers.cpp: to integers and bools
 Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and float64
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats; from small ones, too
