@@ -80,8 +80,8 @@ def save(file: File, /, *arrays: Any, compressed: bool = False, **named: Any) ->
     Examples
     --------
     >>> import promoarray as pa
-    >>> pa.save("/tmp/x.npz", a=pa.asarray([1.5, 2.5], dtype=pa.bfloat16))
-    >>> pa.load("/tmp/x.npz")["a"]
+    >>> pa.save("x.npz", a=pa.asarray([1.5, 2.5], dtype=pa.bfloat16))
+    >>> pa.load("x.npz")["a"]
     PArray([1.5, 2.5], dtype=bfloat16)
     """
     if not isinstance(compressed, bool):
