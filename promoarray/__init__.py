@@ -54,7 +54,7 @@ from promoarray.dtypes import (
     uint64,
 )
 from promoarray.elementwise import *
-from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
+from promoarray.errors import PromotionError, UnknownPolicyError
 from promoarray.linalg import *
 from promoarray.manipulation import *
 from promoarray.namespaces import API_VERSION as __array_api_version__
@@ -77,7 +77,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DType",
-    "EscapeError",
     "PArray",
     "Policy",
     "PromotionError",

@@ -12,7 +12,3 @@ class PromotionError(TypeError):
 
 class UnknownPolicyError(ValueError):
     """No policy has this name; the message lists the near ones."""
-
-
-class EscapeError(TypeError):
-    """Data was about to leave the policy where that is not allowed."""

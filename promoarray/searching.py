@@ -32,6 +32,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     mask = _apply.as_array(condition, "where")
     if mask.dtype is not dt.bool:
         raise TypeError(f"where needs a bool condition, not {mask.dtype}; write condition != 0")
+    _apply.array_class((mask, x1, x2))  # two bindings do not mix, the condition's included
     if mask._policy is None:
         return _apply.call("where", x1, x2, condition=mask._buffer)
     with in_force(mask._policy):  # the condition's binding counts, if not its dtype

@@ -63,7 +63,7 @@ def test_dtypes_constants_and_errors_are_public() -> None:
     names = [d.name for d in (*dt.CONCRETE, dt.string)]
     names += ["e", "inf", "nan", "pi", "newaxis", "DType", "PArray", "Policy", "PromotionError"]
     names += ["set_policy", "get_policy", "policy", "list_policies", "namespace", "explain"]
-    names += ["trace", "shadow", "UnknownPolicyError", "EscapeError"]
+    names += ["trace", "shadow", "UnknownPolicyError"]
     assert [n for n in names if n not in pa.__all__] == []
     assert all(getattr(pa, d.name) is d for d in dt.CONCRETE)
 

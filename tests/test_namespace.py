@@ -181,3 +181,11 @@ def test_the_standards_functions_can_be_called_by_keyword() -> None:
     assert xp.sum(xp.ones((2, 2)), axis=0, dtype=xp.float32, keepdims=True).shape == (1, 2)
     with pytest.raises(TypeError, match="positional"):
         xp.add(x1=1, x2=2)
+
+
+def test_the_condition_of_where_counts_for_the_binding() -> None:
+    torch, jax = pa.namespace("torch"), pa.namespace("jax")
+    mask = torch.asarray([True, False])
+    assert repr(pa.where(mask, 1, 1.5)).endswith("dtype=float32, policy='torch@2.13')")
+    with pytest.raises(TypeError, match="do not mix"):
+        pa.where(mask, jax.asarray([1, 2]), 0)
