@@ -1,5 +1,6 @@
 """The casts to and from small floats: against ml_dtypes, exact fractions and wrong arguments.
 
+The loops for each x86-64 level that the machine has are compared with the definition, code by code.
 test_casts.py has every pair, rule and layout. Here the space is searched where it is small.
 
 ml_dtypes is the oracle for float32. It sends float64 through float32 and so rounds twice; there
@@ -10,16 +11,26 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+import subprocess
+import sys
+import threading
+import tracemalloc
 from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from test_casts import REAL, RULES, cast_codes, random_codes
 
+import promoarray as pa
 from promoarray import dtypes
-from promoarray.dtypes import DType, Format
+from promoarray.backends import blocks
+from promoarray.dtypes import DType, Format, Kind
 from promoarray.kernels import (
     DEFAULT,
     Beyond,
@@ -28,7 +39,10 @@ from promoarray.kernels import (
     ScaleZero,
     cast,
     cast_header,
+    combine,
+    levels,
     row,
+    use_level,
 )
 
 FLOATS = [d for d in dtypes.CONCRETE if d.format is not None and d.bits <= 16]
@@ -42,6 +56,20 @@ signed_formats = pytest.mark.parametrize("dtype", SIGNED, ids=str)
 
 def codes_of(dtype: DType) -> np.dtype:
     return np.dtype(f"u{dtype.storage.itemsize}")
+
+
+F8 = row(dtypes.float8_e4m3fn)
+F16 = row(dtypes.float16)
+F32 = row(dtypes.float32)
+X = np.ones(4, np.float32)
+Y = np.zeros(4, np.uint8)
+OVERLAP = np.ones(4, np.float32)
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    array = array.copy()
+    array.flags.writeable = False
+    return array
 
 
 SATURATE = Rule(overflow=Beyond.LARGEST, infinity=Beyond.LARGEST, scale_zero=ScaleZero.SMALLEST)
@@ -328,20 +356,316 @@ def test_a_scale_has_neither_zero_nor_sign():
     assert encoded(values, SCALE, True).tolist() == [0, 0, 255, 255, 254, 254, 0]
 
 
+# --- the loops of each level ------------------------------------------------------------------
+
+
+@pytest.fixture(params=levels(), ids="level {}".format)
+def level(request: pytest.FixtureRequest) -> Iterator[int]:
+    """Run with the loops for one x86-64 level."""
+    before = use_level(request.param)
+    yield request.param
+    use_level(before)
+
+
+@cache
+def sources(dtype: DType) -> np.ndarray:
+    """Every code of 16 bits and fewer; of wider types each power of two and what is beside it."""
+    if dtype.bits <= 16:
+        wide = np.arange(1 << max(dtype.bits, 8))  # bits above a narrow code are ignored
+        return np.resize(wide, max(wide.size, 600)).astype(codes_of(dtype))
+    powers = 1 << np.arange(dtype.bits - 1, dtype=np.uint64)
+    if dtype.kind is Kind.FLOAT:
+        layout = dtype.format
+        fractions = np.append(np.uint64(0), powers[: layout.mantissa])
+        near = np.arange(layout.bias - 160, layout.bias + 140)
+        fields = np.unique([0, 1, 2 * layout.bias, 2 * layout.bias + 1, *near[near >= 0]])
+        fields = fields[fields < 1 << layout.exponent].astype(np.uint64)
+        powers = (fields[:, None] << layout.mantissa | fractions).ravel()
+    sign = np.uint64(1 << (dtype.bits - 1))
+    around = np.concatenate([powers - np.uint64(1), powers, powers + np.uint64(1)])
+    around = np.concatenate([around, around | sign]).astype(codes_of(dtype))
+    return np.concatenate([around, random_codes(dtype, 1500)])
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_every_level_gives_what_the_definition_gives(level, rule):
+    wrong = []
+    for source, target in product(REAL, REAL):
+        codes = sources(source)
+        got = cast_codes(codes, source, target, rule)
+        want = cast_codes(codes, source, target, rule, tuned=False)
+        wrong += [f"{source} to {target}: {line}" for line in differences(codes, got, want)]
+    assert not wrong, wrong[:20]
+
+
+def test_every_level_writes_as_many_elements_as_there_are(level):
+    wrong = []
+    for source, target in product(REAL, REAL):
+        codes = random_codes(source, 1100)
+        want = cast_codes(codes, source, target, tuned=False)
+        for n in (1, 7, 31, 33, 63, 511, 513, 1061):
+            out = np.full(1100, 85, codes_of(target))
+            cast(codes[:n], out[:n], row(source), row(target), DEFAULT)
+            if not np.array_equal(out[:n], want[:n]) or np.any(out[n:] != 85):
+                wrong.append(f"{n} of {source} to {target}")
+    assert not wrong
+
+
+def test_a_level_that_the_machine_lacks_is_refused():
+    with pytest.raises(ValueError, match=r"level 2 is none of those that this machine has: 1"):
+        use_level(2)
+    assert use_level(levels()[-1]) in levels()
+
+
+@pytest.mark.parametrize(("wanted", "level"), [("", levels()[-1]), ("1", 1)])
+def test_the_environment_chooses_the_level(wanted, level):
+    assert of_environment(wanted).stdout == f"{level}\n"
+
+
+@pytest.mark.parametrize("wanted", ["9", "x"])
+def test_the_environment_cannot_choose_what_the_machine_lacks(wanted):
+    message = f"ImportError: PROMOARRAY_CPU_LEVEL is {wanted!r}; this machine has 1"
+    run = of_environment(wanted)
+    assert run.returncode != 0
+    assert message in run.stderr
+
+
+def of_environment(wanted: str) -> subprocess.CompletedProcess[str]:
+    code = "from promoarray.kernels import use_level; print(use_level(1))"
+    env = os.environ | {"PROMOARRAY_CPU_LEVEL": wanted}
+    command = [sys.executable, "-P", "-c", code]  # what is installed, not what lies here
+    return subprocess.run(command, env=env, capture_output=True, text=True)
+
+
+# --- what a cast takes ------------------------------------------------------------------------
+
+
+def test_other_threads_run_while_a_long_cast_runs():
+    """The lock of the interpreter is free: another thread counts on until the cast is done."""
+    codes = np.zeros(1 << 23, np.uint8)
+    values = np.empty(codes.size, np.float64)
+    started, done, ticks = threading.Event(), threading.Event(), 0
+
+    def run() -> None:
+        started.set()
+        for _ in range(3):  # by the definition, which takes a while: half a second in all
+            cast(codes, values, F8, row(dtypes.float64), DEFAULT, False)
+        done.set()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60)  # whoever has the lock keeps it, unless it is given away
+    thread = threading.Thread(target=run)
+    try:
+        thread.start()
+        started.wait()
+        while not done.wait(0.001):
+            ticks += 1
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
+    assert ticks > 3  # once between two casts is what a cast that keeps the lock would leave
+
+
+def peak(work: Callable[[], object]) -> int:
+    """The most memory in use at once that NumPy took during a call, in bytes."""
+    work()
+    tracemalloc.start()
+    try:
+        result = work()
+        return tracemalloc.get_traced_memory()[1] + 0 * id(result)
+    finally:
+        tracemalloc.stop()
+
+
+LONG = 1 << 21
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize("order", ["C", "F", "every other"])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (dtypes.float32, dtypes.float8_e4m3fn),
+        (dtypes.float8_e5m2, dtypes.float32),
+        (dtypes.float16, dtypes.int8),
+        (dtypes.int64, dtypes.bfloat16),
+        (dtypes.float64, dtypes.complex64),
+        (dtypes.complex64, dtypes.float16),
+        (dtypes.int8, dtypes.int64),
+    ],
+    ids=str,
+)
+def test_a_cast_takes_its_result_and_less_than_a_mebibyte(source, target, order):
+    x = np.zeros((2, LONG // 2), source.storage, order="F" if order == "F" else "C")
+    x = np.zeros(2 * LONG, source.storage)[::2] if order == "every other" else x
+    a = pa.PArray._of(x, source)
+    assert peak(lambda: pa.astype(a, target)) <= x.size * target.storage.itemsize + MIB
+
+
+OPERATIONS = {
+    "bfloat16 + bfloat16": (pa.add, "bfloat16", "bfloat16"),
+    "float16 * float16": (pa.multiply, "float16", "float16"),
+    "bfloat16 + float16": (pa.add, "bfloat16", "float16"),
+    "int8 + float32": (pa.add, "int8", "float32"),
+    "int16 - int64": (pa.subtract, "int16", "int64"),
+    "float32 / float64": (pa.divide, "float32", "float64"),
+    "float8 * float8": (pa.multiply, "float8_e4m3fn", "float8_e4m3fn"),
+    "bfloat16 < float32": (pa.less, "bfloat16", "float32"),
+    "hypot of bfloat16": (pa.hypot, "bfloat16", "bfloat16"),
+    "sqrt of bfloat16": (pa.sqrt, "bfloat16"),
+    "tanh of float16": (pa.tanh, "float16"),
+}
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_operation_takes_its_result_and_less_than_a_mebibyte(operation, order):
+    function, *names = OPERATIONS[operation]
+    with pa.policy("jax"):
+        operands = [
+            pa.PArray._of(
+                np.ones((2, LONG // 2), (d := dtypes.as_dtype(name)).storage, order=order), d
+            )
+            for name in names
+        ]
+        used = peak(lambda: function(*operands))
+        result = function(*operands)
+    assert used <= result.size * result.dtype.storage.itemsize + MIB
+
+
+# --- arithmetic between casts -----------------------------------------------------------------
+
+
+def one_by_one(name: str, arrays, types, rules):
+    """The same by three casts and NumPy."""
+    left, right, computed, result = types
+    x, y = (
+        np.empty(array.shape, computed.storage) if dtype is not computed else array
+        for array, dtype in zip(arrays, (left, right), strict=True)
+    )
+    for array, made, dtype, rule in zip(arrays, (x, y), (left, right), rules[:2], strict=True):
+        if dtype is not computed:
+            cast(array, made, row(dtype), row(computed), rule)
+    with np.errstate(all="ignore"):
+        answer = getattr(np, name)(x, y)
+    out = np.empty(answer.shape, result.storage)
+    cast(answer, out, row(computed), row(result), rules[2])
+    return out
+
+
+TYPES = {
+    "bfloat16": (dtypes.bfloat16, dtypes.bfloat16, dtypes.float32, dtypes.bfloat16),
+    "float16": (dtypes.float16, dtypes.float16, dtypes.float32, dtypes.float16),
+    "mixed": (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float32),
+    "float8": (dtypes.float8_e5m2, dtypes.int8, dtypes.float32, dtypes.float8_e5m2),
+    "float64": (dtypes.float32, dtypes.float64, dtypes.float64, dtypes.float64),
+    "int": (dtypes.int16, dtypes.uint8, dtypes.uint16, dtypes.int32),
+    "int64": (dtypes.int8, dtypes.int64, dtypes.int64, dtypes.int64),
+}
+
+
+def same_numbers(got: np.ndarray, want: np.ndarray, dtype: DType) -> bool:
+    """All bits the same, but for NaN: which of two an operation gives is the machine's affair."""
+    if dtype.kind is not Kind.FLOAT:
+        return np.array_equal(got, want)
+    bits = codes_of(dtype)
+    nan = np.isnan(want.astype(np.float64))
+    return np.array_equal(np.isnan(got.astype(np.float64)), nan) and np.array_equal(
+        got.view(bits)[~nan], want.view(bits)[~nan]
+    )
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # signalling NaN, in the test
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+@pytest.mark.parametrize("types", TYPES.values(), ids=TYPES)
+def test_combine_gives_what_casts_and_numpy_give(level, types, name):
+    if name == "divide" and types[2].kind is not Kind.FLOAT:
+        with pytest.raises(ValueError, match="there is no loop that computes divide"):
+            cast_and_combine(name, types, 4, 4)
+        return
+    for left, right in ((70_000, 70_000), (3, 3), (4097, 1), (1, 4097), (1, 1), (0, 0)):
+        got, want = cast_and_combine(name, types, left, right)
+        assert same_numbers(got, want, types[3]), (left, right)
+
+
+def cast_and_combine(name: str, types, left: int, right: int):
+    rng = np.random.default_rng(left)
+    arrays = [
+        rng.integers(0, 256, n * dtype.storage.itemsize, np.uint8).view(dtype.storage)
+        for n, dtype in ((left, types[0]), (right, types[1]))
+    ]
+    out = np.empty(max(left, right) if left and right else 0, types[3].storage)
+    rules = (DEFAULT,) * 3
+    combine(name, *arrays, out, tuple(map(row, types)), rules)
+    return out, one_by_one(name, arrays, types, rules)
+
+
+def test_combine_tells_the_exceptions_of_the_operation():
+    def raised(name: str, x: float, y: float, dtype: DType = dtypes.float32) -> int:
+        arrays = [np.full(5, v, dtype.storage) for v in (x, y)]
+        rows = (row(dtype), row(dtype), row(dtypes.float32), row(dtype))
+        return combine(name, *arrays, np.empty(5, dtype.storage), rows, (DEFAULT,) * 3)
+
+    assert raised("add", 1, 2) == raised("add", 1, 2, dtypes.float16) == 0
+    assert raised("divide", 1, 0) & 1
+    assert raised("multiply", 3e38, 3e38) & 2
+    assert raised("multiply", 1e-38, 1e-20) & 4
+    assert raised("subtract", np.inf, np.inf, dtypes.bfloat16) & 8
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"name": "power"}, ValueError, "there is no loop that computes power"),
+        ({"left": X[:3]}, ValueError, "left has 3 elements, and result has 4"),
+        ({"right": X.astype(np.float64)}, ValueError, "right has elements of 8 bytes"),
+        ({"left": X.astype(">f4")}, ValueError, "left must be aligned and in native byte order"),
+        ({"left": np.ones(8, np.float32)[::2]}, (ValueError, BufferError), "not C-contiguous"),
+        ({"result": frozen(X)}, ValueError, "read-only"),
+        ({"left": OVERLAP, "result": OVERLAP}, ValueError, "left and result overlap in memory"),
+        ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 4 rows"),
+        ({"rules": (DEFAULT,) * 2}, TypeError, "and rules one of 3"),
+        ({"rows": (F32, F32, F32, F8)}, ValueError, "result has elements of 4 bytes"),
+    ],
+)
+def test_wrong_arguments_of_combine_are_refused(change, error, match):
+    given = {"name": "add", "left": X, "right": X, "result": np.zeros(4, np.float32)}
+    given |= {"rows": (F32,) * 4, "rules": (DEFAULT,) * 3}
+    given |= change
+    with pytest.raises(error, match=match):
+        combine(**given)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided", "one"])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_long_operations_give_what_short_ones_give(operation, order, monkeypatch):
+    function, *names = OPERATIONS[operation]
+    operands = []
+    for i, name in enumerate(names):
+        dtype = dtypes.as_dtype(name)
+        x = encoded(np.linspace(0.5, 100, 90_000, dtype=np.float32), dtype)
+        x = x.view(dtype.storage).reshape(300, 300, order=order if order in "CF" else "C")
+        x = x[::2] if order == "strided" else x[:1, :1] if order == "one" and i else x
+        operands.append(pa.PArray._of(x, dtype))
+    with pa.policy("jax"):
+        got = function(*operands)
+        monkeypatch.setattr(blocks, "LONG", 1 << 40)
+        want = function(*operands)
+    assert got.dtype is want.dtype
+    assert got.shape == want.shape
+    assert same_numbers(got._buffer, want._buffer, got.dtype)
+
+
+def test_long_operations_warn_as_numpy_does():
+    tiny = pa.zeros(blocks.LONG, dtype="bfloat16")
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
+        result = (tiny + 1) / tiny
+    assert np.all(np.isinf(result._buffer.astype(np.float32)))
+    with np.errstate(all="ignore"):
+        assert bool(pa.all(pa.isnan(tiny / tiny)))
+
+
 # --- arguments --------------------------------------------------------------------------------
-
-F8 = row(dtypes.float8_e4m3fn)
-F16 = row(dtypes.float16)
-F32 = row(dtypes.float32)
-X = np.ones(4, np.float32)
-Y = np.zeros(4, np.uint8)
-
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    array = array.copy()
-    array.flags.writeable = False
-    return array
-
 
 FIELDS = ("kind", "bits", *Format.__dataclass_fields__)
 

@@ -7,10 +7,11 @@ Not here: which rule a policy wants. The kernels take arrays, a row of integers 
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.kernels._cpu import cast
+from promoarray.kernels._cpu import cast, combine, levels, use_level
 from promoarray.kernels.rule import (
     DEFAULT,
     Beyond,
@@ -34,7 +35,10 @@ __all__ = [
     "ToInteger",
     "cast",
     "cast_header",
+    "combine",
+    "levels",
     "row",
+    "use_level",
 ]
 
 Row = tuple[int, int, int, int, int, int, int, int, bool, bool]
@@ -75,3 +79,19 @@ def cast_header() -> str:
     from importlib import resources
 
     return resources.files(__package__).joinpath("cast.h").read_text(encoding="utf-8")
+
+
+def _use_level_of_environment() -> None:
+    """Take the loops of an x86-64 level below the machine's: to measure and to test them."""
+    wanted = os.environ.get("PROMOARRAY_CPU_LEVEL")
+    if not wanted:
+        return
+    known = [str(level) for level in levels()]
+    if wanted not in known:
+        raise ImportError(
+            f"PROMOARRAY_CPU_LEVEL is {wanted!r}; this machine has {', '.join(known)}"
+        )
+    use_level(int(wanted))
+
+
+_use_level_of_environment()

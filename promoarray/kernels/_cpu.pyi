@@ -26,3 +26,33 @@ def cast(
     mean, whatever the arrays' own dtypes. ``tuned=False`` takes the definition in cast.h for each
     element, which is slow: it is what the fast loops are compared with.
     """
+
+def combine(
+    name: str,
+    left: _Buffer,
+    right: _Buffer,
+    result: _Buffer,
+    rows: tuple[_Row, _Row, _Row, _Row],
+    rules: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
+) -> int:
+    """Add, subtract, multiply or divide two arrays between casts, element by element.
+
+    ``name`` is "add", "subtract", "multiply" or "divide". ``rows`` are those of left, of right, of
+    what is computed in and of the result, and ``rules`` those of the casts of left, right and the
+    result. All arrays are C-contiguous, aligned and in native byte order and have as many elements
+    as the result, or one; ``result`` lies apart. What is computed in is float32, float64 (of
+    ``divide`` no other) or an integer of 8 bits and more.
+
+    Returns the floating-point exceptions of the operation itself, as NumPy numbers them: division
+    by zero 1, overflow 2, underflow 4, invalid 8. It warns of none.
+    """
+
+def levels() -> tuple[int, ...]:
+    """The x86-64 levels whose loops this machine can run, lowest first; ``(1,)`` elsewhere."""
+
+def use_level(level: int) -> int:
+    """Take the loops of one level from now on, in all threads; return the one before.
+
+    All levels give the same bits. The machine's highest is taken at the start, or what the
+    environment variable ``PROMOARRAY_CPU_LEVEL`` says.
+    """

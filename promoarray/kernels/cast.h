@@ -528,27 +528,32 @@ PROMOARRAY_CAST u32 encode_scale_or_nan(typename Source::Bits bits, ScaleEdges<S
 // Bits above the format's width are ignored. NaN keeps its sign (fnuz: the one its code shows) if
 // the rule says so, and no payload.
 PROMOARRAY_CAST u32 decode(u32 code, Format f, u32 keep_nan_sign) {
-    constexpr u32 infinity = 0x7f800000u;
-    // 1. Line the fields up with float32's, and change the bias.
-    const int width = f.exponent + f.mantissa;
-    const u32 sign = code >> width & 1;
-    const u32 magnitude = code & ((1u << width) - 1);
-    const u32 aligned = magnitude << (Float32::mantissa - f.mantissa);
-    const u32 normal = aligned + ((u32)(Float32::bias - f.bias) << Float32::mantissa);
+    constexpr u32 infinity = 0x7f800000u, sign_bit = 1u << Float32::top;
+    // 1. The sign goes to the top, which drops what lies above it, and the fields line up with
+    //    float32's. (Compared as signed numbers, as which x86 compares vectors.)
+    const int lift = Float32::mantissa - f.mantissa;
+    const int up = Float32::top - f.exponent - f.mantissa;
+    const u32 top = code << up;
+    const u32 sign = top & sign_bit;
+    const int aligned = (int)((top & ~sign_bit) >> (8 - f.exponent));
 
-    // 2. A subnormal: taken for the fraction of the smallest normal number it is too large by just
-    //    that number. With float32's own bias (bfloat16) subnormals stay subnormal.
+    // 2. Change the bias. A subnormal, taken for the fraction of the smallest normal number, is too
+    //    large by just that number. With float32's own bias (bfloat16) subnormals stay subnormal.
     const bool apart = f.bias != Float32::bias;
     const u32 smallest = apart ? (u32)(Float32::bias + 1 - f.bias) << Float32::mantissa : 0;
-    const u32 subnormal = as_bits(as_float(aligned + smallest) - as_float(smallest));
-    const u32 finite = magnitude >> f.mantissa == 0 && apart ? subnormal : normal;
+    const u32 normal = (u32)aligned + ((u32)(Float32::bias - f.bias) << Float32::mantissa);
+    const u32 subnormal = as_bits(as_float((u32)aligned + smallest) - as_float(smallest));
+    const u32 finite = aligned < (apart ? 1 << Float32::mantissa : 0) ? subnormal : normal;
 
-    // 3. Beyond the largest value lie Inf and NaN; the NaN of fnuz is the code -0 would have. (A
-    //    code the format lacks is -1, which no magnitude equals.)
-    const u32 quiet = 0x7fc00000u | (sign & keep_nan_sign) << Float32::top;
-    const u32 beyond = magnitude == (u32)f.inf ? infinity | sign << Float32::top : quiet;
-    const u32 number = magnitude > (u32)f.largest ? beyond : finite | sign << Float32::top;
-    return (magnitude | sign << width) == (u32)f.nan ? quiet : number;
+    // 3. Beyond the largest value lie Inf and NaN; the NaN of fnuz is the code -0 would have. Where
+    //    the format lacks one, what stands for it is nowhere to be found.
+    const int largest = (int)f.largest << lift;
+    const int inf = f.inf < 0 ? -1 : (int)f.inf << lift;
+    const u32 nan = f.nan < 0 ? 1 : (u32)f.nan << up;
+    const u32 quiet = 0x7fc00000u | (sign & keep_nan_sign << Float32::top);
+    const u32 beyond = aligned == inf ? infinity | sign : quiet;
+    const u32 number = aligned > largest ? beyond : finite | sign;
+    return top == nan ? quiet : number;
 }
 
 // The same of a float16, which is all that many loops decode; NaN keeps sign and payload.

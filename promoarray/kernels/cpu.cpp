@@ -1,195 +1,59 @@
-// The casts over whole arrays: what Python hands over is checked, walked in blocks and given to the
-// loops. Nothing here allocates, promotes or knows a policy; what is wrong with the arguments is an
-// exception before the first element is written.
-#include <nanobind/nanobind.h>
+// The casts over whole arrays, and arithmetic between casts: what Python hands over is checked, walked
+// in blocks and given to the loops. Nothing here promotes or knows a policy; what is wrong with the
+// arguments is an exception before the first element is written.
+#include <memory>
+#include <vector>
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string>
+#include "arguments.h"
 
-#include "loops.h"
-
-namespace nb = nanobind;
-using namespace promoarray;
+#ifdef __SSE2__
+#include <immintrin.h>
+#else
+#include <cfenv>
+#endif
 
 namespace {
 
-using std::size_t;
-using std::to_string;
+// --- The versions of the loops -------------------------------------------------------------------
 
-[[noreturn]] void refuse(const std::string &message) { throw nb::value_error(message.c_str()); }
-
-// --- Arrays --------------------------------------------------------------------------------------
-
-// An array by the buffer protocol, without its element type: NumPy exports the types of ml_dtypes
-// only so, and the row says what the bits mean.
-class Array {
-   public:
-    Array(nb::handle object, const char *name, int flags) : name_(name) {
-        // Names are made once: making them takes longer than the cast of a few elements.
-        static PyObject *const names[3] = {PyUnicode_InternFromString("dtype"),
-                                           PyUnicode_InternFromString("isnative"),
-                                           PyUnicode_InternFromString("hasobject")};
-        const nb::object dtype = nb::getattr(object, nb::handle(names[0]), nb::none());
-        bool objects = false;
-        if (dtype.is_none()) {
-            flags |= PyBUF_FORMAT;  // bytes, array.array, memoryview: see below
-        } else {
-            native_ = nb::cast<bool>(dtype.attr(nb::handle(names[1])));
-            objects = nb::cast<bool>(dtype.attr(nb::handle(names[2])));
-        }
-        if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
-        if (dtype.is_none()) {
-            const char *format = view_.format != nullptr ? view_.format : "B";
-            objects = std::strlen(format) != 1 || std::strchr("?bBhHiIlLqQefd", *format) == nullptr;
-        }
-        if (!objects) return;
-        PyBuffer_Release(&view_);  // the destructor does not run for what was not constructed
-        const std::string message = std::string(name) + " must be an array of plain numbers";
-        throw nb::type_error(message.c_str());
-    }
-    ~Array() { PyBuffer_Release(&view_); }
-    Array(const Array &) = delete;
-    Array &operator=(const Array &) = delete;
-
-    const char *name() const { return name_; }
-    char *data() const { return static_cast<char *>(view_.buf); }
-    int ndim() const { return view_.ndim; }
-    Py_ssize_t shape(int axis) const { return view_.shape[axis]; }
-    Py_ssize_t stride(int axis) const { return view_.strides[axis]; }
-    size_t item() const { return (size_t)view_.itemsize; }
-    bool native() const { return native_; }
-    bool empty() const { return view_.len == 0; }
-
-    // The addresses that its elements lie between.
-    void bounds(std::uintptr_t &low, std::uintptr_t &high) const {
-        low = (std::uintptr_t)view_.buf;
-        high = low + (std::uintptr_t)view_.itemsize;
-        for (int i = 0; i < view_.ndim; ++i) {
-            const Py_ssize_t reach = view_.strides[i] * (view_.shape[i] - 1);
-            (reach < 0 ? low : high) += (std::uintptr_t)reach;
-        }
-    }
-
-   private:
-    Py_buffer view_;
-    const char *name_;
-    bool native_ = true;
-};
-
-void check_pair(const Array &src, const Array &dst) {
-    if (!dst.native()) refuse("dst must be in native byte order");
-    bool same = src.ndim() == dst.ndim();
-    for (int i = 0; same && i < src.ndim(); ++i) same = src.shape(i) == dst.shape(i);
-    if (!same) {
-        std::string shapes[2];
-        for (const Array *array : {&src, &dst}) {
-            std::string &text = shapes[array == &dst];
-            for (int i = 0; i < array->ndim(); ++i) text += to_string(array->shape(i)) + ", ";
-            text = "(" + text.substr(0, text.size() - (text.empty() ? 0 : 2)) + ")";
-        }
-        refuse("src has shape " + shapes[0] + " and dst has " + shapes[1]);
-    }
-    if (dst.empty()) return;
-    std::uintptr_t low, high, first, last;
-    src.bounds(low, high);
-    dst.bounds(first, last);
-    if (low < last && first < high) refuse("src and dst overlap in memory");
+// Lowest first.
+std::vector<const Loops *> found_versions() {
+    std::vector<const Loops *> found = {&level1::loops};
+#ifdef PROMOARRAY_HAS_LEVELS
+    if (__builtin_cpu_supports("x86-64-v3")) found.push_back(&level3::loops);
+    if (__builtin_cpu_supports("x86-64-v4")) found.push_back(&level4::loops);
+#endif
+    return found;
 }
 
-// --- Rows and rules ------------------------------------------------------------------------------
-
-// The integers of a tuple, each between bounds that the caller names.
-class Fields {
-   public:
-    Fields(nb::handle tuple, const char *name, Py_ssize_t size) : tuple_(tuple), name_(name) {
-        if (!PyTuple_Check(tuple.ptr()) || PyTuple_Size(tuple.ptr()) != size) {
-            const std::string message = std::string(name) + " must be a tuple of " +
-                                        to_string(size) + " integers";
-            throw nb::type_error(message.c_str());
-        }
-    }
-    i64 next(i64 low, i64 high) {
-        const i64 value = PyLong_AsLongLong(PyTuple_GetItem(tuple_.ptr(), at_));
-        if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-        if (value < low || value > high) {
-            refuse("item " + to_string(at_) + " of " + name_ + " is " + to_string(value) +
-                   ", not from " + to_string(low) + " to " + to_string(high));
-        }
-        ++at_;
-        return value;
-    }
-    template <typename Enum>
-    Enum choice(Enum last) {
-        return static_cast<Enum>(next(0, static_cast<int>(last)));
-    }
-    const char *name() const { return name_; }
-
-   private:
-    nb::handle tuple_;
-    const char *name_;
-    Py_ssize_t at_ = 0;
-};
-
-// The row as the arithmetic of cast.h needs it: anything else could shift by a negative count.
-Type read_type(nb::handle row, const char *name) {
-    Fields fields(row, name, 10);
-    Type type = {};
-    type.kind = fields.choice(Kind::complex);
-    type.bits = (int)fields.next(1, 128);
-    Format &f = type.format;
-    f.exponent = (int)fields.next(0, 11);
-    f.mantissa = (int)fields.next(0, 52);
-    f.bias = (int)fields.next(0, 1023);
-    constexpr i64 most = ((i64)1 << 62) - 1 + ((i64)1 << 62);
-    f.largest = fields.next(0, most);
-    f.inf = fields.next(-1, most);
-    f.nan = fields.next(-1, most);
-    f.negative_zero = fields.next(0, 1) != 0;
-    f.has_sign = fields.next(0, 1) != 0;
-
-    if (type.kind == Kind::complex) type.bits /= 2;
-    const int bits = type.bits;
-    if (bits > 64 || (bits > 8 && bits != 16 && bits != 32 && bits != 64)) {
-        refuse(std::string(name) + " has " + to_string(bits) + " bits, which no element has");
-    }
-    if (type.kind != Kind::real && type.kind != Kind::complex) return type;
-
-    const int width = f.exponent + f.mantissa;
-    if (f.exponent < 1 || width + f.has_sign > bits) {
-        refuse(std::string("the format of ") + name + " does not fit its bits");
-    }
-    const i64 end = width == 63 ? most : ((i64)1 << width) - 1;
-    const i64 last = f.has_sign && width < 63 ? 2 * end + 1 : end;
-    if (f.largest < 1 || f.largest > end || f.inf > end || f.nan > last) {
-        refuse(std::string("the format of ") + name + " has a special code beyond its bits");
-    }
-    if ((f.inf >= 0 && f.inf <= f.largest) || (f.nan >= 0 && f.nan <= f.largest)) {
-        refuse(std::string("the format of ") + name + " has a special code among its numbers");
-    }
-    const bool scale = width == 8 && f.mantissa == 0 && f.bias == 127 && f.largest == 254 &&
-                       f.inf < 0 && f.nan == 255;
-    if (!f.has_sign && !scale) {
-        refuse(std::string("the format of ") + name + " has no sign and is not that of e8m0");
-    }
-    return type;
+const std::vector<const Loops *> &versions() {
+    static const std::vector<const Loops *> found = found_versions();
+    return found;
 }
 
-Rule read_rule(nb::handle tuple) {
-    Fields fields(tuple, "rule", 10);
-    Rule rule = {};
-    rule.overflow = fields.choice(Beyond::largest);
-    rule.infinity = fields.choice(Beyond::largest);
-    rule.keep_nan_sign = fields.next(0, 1) != 0;
-    rule.nan_without = fields.choice(NanWithout::largest);
-    rule.to_integer = fields.choice(ToInteger::aclnn);
-    rule.scale_rounding = fields.choice(ScaleRounding::nearest_but_lowest_up);
-    rule.scale_negative = fields.choice(ScaleNegative::absolute);
-    rule.scale_zero = fields.choice(ScaleZero::smallest);
-    rule.scale_strict = fields.next(0, 1) != 0;
-    rule.via_float32 = fields.next(0, 1) != 0;
-    return rule;
+// The version in use. It is read and written with the lock of the interpreter held.
+const Loops *&version() {
+    static const Loops *chosen = versions().back();
+    return chosen;
+}
+
+nb::tuple levels() {
+    nb::list found;
+    for (const Loops *one : versions()) found.append(one->level);
+    return nb::tuple(found);
+}
+
+int use_level(int level) {
+    const int before = version()->level;
+    std::string known;
+    for (const Loops *one : versions()) {
+        known += (known.empty() ? "" : ", ") + to_string(one->level);
+        if (one->level == level) {
+            version() = one;
+            return before;
+        }
+    }
+    refuse("level " + to_string(level) + " is none of those that this machine has: " + known);
 }
 
 // --- The walk ------------------------------------------------------------------------------------
@@ -213,7 +77,7 @@ class Caster {
         if (to_pairs) target.kind = Kind::real;
         from_size = size_of(source);
         to_size = size_of(target);
-        loop_ = choose_loop(source, target, rule, n, tuned, work_);
+        loop_ = loops_.choose(source, target, rule, n, tuned, work_);
     }
 
     bool from_pairs, to_pairs;
@@ -235,14 +99,15 @@ class Caster {
             loop_(src + at * from_size, scratch.parts, count, work_);
             char *out = dst + written(at);
             auto *bytes = reinterpret_cast<std::uint8_t *>(out);
-            if (to_bool_) either_part(scratch.parts, bytes, count / 2);
-            else with_zero_parts(scratch.parts, out, count, to_size);
+            if (to_bool_) loops_.either_part(scratch.parts, bytes, count / 2);
+            else loops_.with_zero_parts(scratch.parts, out, count, to_size);
         }
     }
 
     Scratch scratch;
 
    private:
+    const Loops &loops_ = *version();
     bool to_bool_;
     Loop loop_;
     Work work_;
@@ -340,14 +205,151 @@ void walk(Caster &cast, const char *src, char *dst, Axes axes, bool native) {
     if (filled > 0) cast.run(gathered, dst, filled);
 }
 
-// --- The binding ---------------------------------------------------------------------------------
+// --- The state of the machine's arithmetic -------------------------------------------------------
 
-void check_item(const Array &array, const Type &type) {
-    const size_t size = size_of(type) * (type.kind == Kind::complex ? 2 : 1);
-    if (array.item() == size) return;
-    refuse(std::string(array.name()) + " has elements of " + to_string(array.item()) +
-           " bytes, and its row says " + to_string(size));
+// Rounding to nearest, with subnormals, whatever the thread has set (-ffast-math and PyTorch can make
+// it flush them to zero); as it was afterwards, the flags of exceptions among it.
+class PlainArithmetic {
+   public:
+    PlainArithmetic(const PlainArithmetic &) = delete;
+#ifdef __SSE2__
+    PlainArithmetic() { clear(); }
+    ~PlainArithmetic() { _mm_setcsr(before_); }
+    void clear() { _mm_setcsr(0x1f80); }
+    // As NumPy numbers them: division by zero 1, overflow 2, underflow 4, invalid 8.
+    int raised() const {
+        const int flags = (int)_mm_getcsr();
+        return (flags >> 2 & 7) | (flags & 1) << 3;
+    }
+
+   private:
+    const unsigned before_ = _mm_getcsr();
+#else
+    PlainArithmetic() {
+        std::fegetenv(&before_);
+        clear();
+    }
+    ~PlainArithmetic() { std::fesetenv(&before_); }
+    void clear() { std::fesetenv(FE_DFL_ENV); }
+    int raised() const {
+        const auto is = [](int flag, int bit) { return std::fetestexcept(flag) != 0 ? bit : 0; };
+        return is(FE_DIVBYZERO, 1) | is(FE_OVERFLOW, 2) | is(FE_UNDERFLOW, 4) | is(FE_INVALID, 8);
+    }
+
+   private:
+    std::fenv_t before_;
+#endif
+};
+
+// --- Arithmetic ----------------------------------------------------------------------------------
+
+// One operand or the result of an operation: where it lies, and the cast on the way to or from what
+// the machine computes in.
+class Side {
+   public:
+    Side(const Array &array, Type own, Type computed, Rule rule, bool is_result)
+        : array_(array), size_(size_of(own)), is_one_(array.count() == 1),
+          same_(same_type(own, computed)),
+          cast_(is_result ? computed : own, is_result ? own : computed, rule, array.count(), true) {
+    }
+
+    // n elements from `at` on, as the machine computes with them. One element stands for them all.
+    const char *read(size_t at, size_t n) {
+        if (same_ && !is_one_) return array_.data() + at * size_;
+        if (!is_one_) cast_.run(array_.data() + at * size_, room_, n);
+        else if (at == 0) spread();
+        return room_;
+    }
+    // Where n results from `at` on go, and what is left to do then.
+    char *place(size_t at) { return same_ ? array_.data() + at * size_ : room_; }
+    void write(size_t at, size_t n) {
+        if (!same_) cast_.run(room_, array_.data() + at * size_, n);
+    }
+
+   private:
+    void spread() {
+        const size_t size = same_ ? size_ : cast_.to_size;
+        if (same_) std::memcpy(room_, array_.data(), size);
+        else cast_.run(array_.data(), room_, 1);
+        for (size_t i = 1; i < block; ++i) std::memcpy(room_ + i * size, room_, size);
+    }
+
+    const Array &array_;
+    const size_t size_;
+    const bool is_one_, same_;
+    Caster cast_;
+    alignas(64) char room_[block * 8];
+};
+
+// Whether numbers of 16 bits go through registers: what is computed in float32 is only rounded.
+bool goes_at_once(const Type (&types)[4], const Rule &rule) {
+    const bool rounds = rule.overflow == Beyond::infinity && rule.infinity == Beyond::infinity &&
+                        rule.keep_nan_sign;
+    return rounds && types[0].kind == Kind::real && types[0].bits == 16 &&
+           same_type(types[0], types[1]) && same_type(types[0], types[3]) &&
+           same_type(types[2], {Kind::real, 32, float32_format()});
 }
+
+int combine(const char *name, nb::handle left, nb::handle right, nb::handle result,
+            nb::handle rows, nb::handle rules) {
+    // 1. What is computed, and in what.
+    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != 4 || !PyTuple_Check(rules.ptr()) ||
+        PyTuple_Size(rules.ptr()) != 3) {
+        throw nb::type_error("rows must be a tuple of 4 rows, and rules one of 3");
+    }
+    const char *const names[4] = {"left_row", "right_row", "computed_row", "result_row"};
+    Type types[4];
+    Rule given[3];
+    for (int i = 0; i < 4; ++i) types[i] = read_type(PyTuple_GetItem(rows.ptr(), i), names[i]);
+    for (int i = 0; i < 3; ++i) given[i] = read_rule(PyTuple_GetItem(rules.ptr(), i));
+    Type computed = types[2];
+    Operation operation = version()->operation(name, computed);
+    if (operation == nullptr) refuse(std::string("there is no loop that computes ") + name);
+    if (goes_at_once(types, given[2]) && version()->operation(name, types[0]) != nullptr) {
+        computed = types[0];
+        operation = version()->operation(name, computed);
+    }
+
+    // 2. The arrays.
+    const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
+    const Array a(left, "left", flags), b(right, "right", flags);
+    const Array out(result, "result", flags | PyBUF_WRITABLE);
+    const Array *const arrays[3] = {&a, &b, &out};
+    const Type own[3] = {types[0], types[1], types[3]};
+    const size_t n = out.count();
+    for (int i = 0; i < 3; ++i) {
+        const Array &array = *arrays[i];
+        if (own[i].kind == Kind::complex) refuse(std::string(array.name()) + " is complex");
+        check_item(array, own[i]);
+        if (!array.native() || (std::uintptr_t)array.data() % size_of(own[i]) != 0) {
+            refuse(std::string(array.name()) + " must be aligned and in native byte order");
+        }
+        if (array.count() != n && (array.count() != 1 || i == 2)) {
+            refuse(std::string(array.name()) + " has " + to_string(array.count()) +
+                   " elements, and result has " + to_string(n));
+        }
+        if (i < 2) check_apart(array, out);
+    }
+
+    // 3. Block by block. (Each side is larger than the stacks of some threads should bear.)
+    const auto first = std::make_unique<Side>(a, own[0], computed, given[0], false);
+    const auto second = std::make_unique<Side>(b, own[1], computed, given[1], false);
+    const auto last = std::make_unique<Side>(out, own[2], computed, given[2], true);
+    int raised = 0;
+    const nb::gil_scoped_release release;
+    PlainArithmetic plain;
+    for (size_t at = 0; at < n; at += block) {
+        const size_t count = n - at < block ? n - at : block;
+        const char *x = first->read(at, count), *y = second->read(at, count);
+        plain.clear();
+        operation(x, y, last->place(at), count);
+        raised |= plain.raised();
+        last->write(at, count);
+    }
+    return raised;
+}
+
+// --- The binding ---------------------------------------------------------------------------------
 
 void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb::handle target_row,
                 nb::handle rule_tuple, bool tuned) {
@@ -371,6 +373,7 @@ void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb:
     Caster cast(from, to, rule, n, tuned);
     if (cast.reads_both()) axes.append(2, (Py_ssize_t)cast.from_size);
 
+    const PlainArithmetic plain;
     if (n < 4096) {  // handing the lock over takes longer
         walk(cast, src.data(), dst.data(), axes, src.native());
         return;
@@ -386,4 +389,10 @@ NB_MODULE(_cpu, m) {
     m.def("cast", &cast_array, nb::arg("src"), nb::arg("dst"), nb::arg("source_row"),
           nb::arg("target_row"), nb::arg("rule"), nb::arg("tuned") = true,
           "Cast every element of src to its place in dst.");
+    m.def("combine", &combine, nb::arg("name"), nb::arg("left"), nb::arg("right"),
+          nb::arg("result"), nb::arg("rows"), nb::arg("rules"),
+          "Cast two arrays, add, subtract, multiply or divide, and cast the result.");
+    m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
+    m.def("use_level", &use_level, nb::arg("level"),
+          "Take the loops of one level from now on; return the one before.");
 }

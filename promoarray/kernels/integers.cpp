@@ -2,6 +2,7 @@
 #include "loop.h"
 
 namespace promoarray {
+namespace PROMOARRAY_VERSION {
 namespace {
 
 // --- Integers among each other: the low bits, extended by the sign of the source ----------------
@@ -22,13 +23,14 @@ PROMOARRAY_CONVERT(u32, u16) PROMOARRAY_CONVERT(u64, u16) PROMOARRAY_CONVERT(u64
                     (u32)x & mask)
 PROMOARRAY_MASK(u8) PROMOARRAY_MASK(u16) PROMOARRAY_MASK(u32) PROMOARRAY_MASK(u64)
 
-// From such a type, whose bits above are not looked at, to 32 bits and more.
+// From such a type, whose bits above are not looked at.
 #define PROMOARRAY_EXTEND(Target)                                                          \
     PROMOARRAY_LOOP(few_to_##Target, u8, Target,                                           \
                     const u32 mask = (1u << work.source.bits) - 1;                         \
                     const u32 sign = is_signed(work.source) ? 1u << (work.source.bits - 1) : 0, \
                     (i32)((((u32)x & mask) ^ sign) - sign))
-PROMOARRAY_EXTEND(u32) PROMOARRAY_EXTEND(u64) PROMOARRAY_EXTEND(f32) PROMOARRAY_EXTEND(f64)
+PROMOARRAY_EXTEND(u8) PROMOARRAY_EXTEND(u16) PROMOARRAY_EXTEND(u32) PROMOARRAY_EXTEND(u64)
+PROMOARRAY_EXTEND(f32) PROMOARRAY_EXTEND(f64)
 
 template <std::size_t size>
 void copy(const void *source, void *target, std::size_t n, const Work &) {
@@ -51,13 +53,21 @@ PROMOARRAY_NONZERO(u8) PROMOARRAY_NONZERO(u16) PROMOARRAY_NONZERO(u32) PROMOARRA
 PROMOARRAY_CONVERT(i8, f32) PROMOARRAY_CONVERT(u8, f32)
 PROMOARRAY_CONVERT(i16, f32) PROMOARRAY_CONVERT(u16, f32)
 PROMOARRAY_CONVERT(i32, f32) PROMOARRAY_CONVERT(u32, f32)
-PROMOARRAY_CONVERT(i64, f32) PROMOARRAY_CONVERT(u64, f32)
+PROMOARRAY_CONVERT(i64, f32)
 PROMOARRAY_CONVERT(i8, f64) PROMOARRAY_CONVERT(u8, f64)
 PROMOARRAY_CONVERT(i16, f64) PROMOARRAY_CONVERT(u16, f64)
 PROMOARRAY_CONVERT(i32, f64) PROMOARRAY_CONVERT(u32, f64)
-PROMOARRAY_CONVERT(i64, f64) PROMOARRAY_CONVERT(u64, f64)
+PROMOARRAY_CONVERT(i64, f64)
+
+PROMOARRAY_LOOP(u64_to_f64, u64, f64, , converts_long ? (f64)x : sum_of_halves(x))
+PROMOARRAY_LOOP(u64_to_f32, u64, f32, , converts_long ? (f32)x : (f32)sum_of_halves(sticky(x)))
 
 }  // namespace
+
+Loop copy_loop(Type type) {
+    static constexpr Loop copies[4] = {copy<1>, copy<2>, copy<4>, copy<8>};
+    return copies[row_of(type)];
+}
 
 Loop integer_loop(Type source, Type target) {
     static constexpr Loop from_unsigned[4][4] = {
@@ -73,10 +83,11 @@ Loop integer_loop(Type source, Type target) {
         {u64_to_u8, u64_to_u16, u64_to_u32, copy<8>},
     };
     static constexpr Loop to_bool[4] = {u8_nonzero, u16_nonzero, u32_nonzero, u64_nonzero};
-    static constexpr Loop copies[4] = {copy<1>, copy<2>, copy<4>, copy<8>};
+    static constexpr Loop few[4] = {few_to_u8, few_to_u16, few_to_u32, few_to_u64};
     static constexpr Loop masked[4] = {u8_masked, u16_masked, u32_masked, u64_masked};
-    if (source.bits < 8) return target.bits == 32 ? few_to_u32 : few_to_u64;
-    if (same_type(source, target)) return copies[row_of(source)];
+    if (source.kind == Kind::boolean || (!is_integer(source) && source.bits <= 8)) return nullptr;
+    const bool to_few = target.kind == Kind::boolean || target.bits < 8;
+    if (source.bits < 8) return to_few ? nullptr : few[row_of(target)];
     if (target.kind == Kind::boolean) return to_bool[row_of(source)];
     if (target.bits < 8) return masked[row_of(source)];
     return (is_signed(source) ? from_signed : from_unsigned)[row_of(source)][row_of(target)];
@@ -91,4 +102,5 @@ Loop wide_float_loop(Type source, Type target) {
     return (is_float32(target) ? to_single : to_double)[is_signed(source)][row_of(source)];
 }
 
+}  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

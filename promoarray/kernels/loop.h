@@ -1,4 +1,5 @@
-// How a loop is written: the names of its types, its versions, and what it asks about a type.
+// How a loop is written: the names of its types, what it asks about a type, and the families of
+// loops. All of it is in the namespace of the level for which this text is compiled.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +8,8 @@
 
 #include "loops.h"
 
-// All loops are compiled for x86-64 levels 1, 3 (AVX2) and 4 (AVX-512); the loader takes the best
-// one the machine has. CMake finds out whether compiler and C library can do that.
-#ifdef PROMOARRAY_TARGET_CLONES
-#define PROMOARRAY_CLONES \
-    __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define PROMOARRAY_CLONES
+#ifdef __SSE2__
+#include <immintrin.h>
 #endif
 
 #ifdef _MSC_VER
@@ -22,11 +18,10 @@
 #define PROMOARRAY_RESTRICT __restrict__
 #endif
 
-// target_clones takes no templates, so the loops are named one by one. The last argument makes one
+// A loop over one element at a time, for the compiler to vectorize. The last argument makes one
 // element from x; what does not depend on x is in `constants`, outside of the loop.
 #define PROMOARRAY_LOOP(name, Source, Target, constants, ...)                             \
-    PROMOARRAY_CLONES void name(const void *source, void *target, std::size_t n,          \
-                                const Work &work) {                                       \
+    void name(const void *source, void *target, std::size_t n, const Work &work) {        \
         const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);        \
         auto *PROMOARRAY_RESTRICT dst = static_cast<Target *>(target);                    \
         (void)work;                                                                       \
@@ -38,6 +33,7 @@
     }
 
 namespace promoarray {
+namespace PROMOARRAY_VERSION {
 
 using i8 = std::int8_t;
 using i16 = std::int16_t;
@@ -67,4 +63,59 @@ inline bool is_signed(Type t) { return t.kind == Kind::signed_integer; }
 // 0, 1, 2, 3 for 1, 2, 4, 8 bytes.
 inline int row_of(Type t) { return t.bits <= 8 ? 0 : t.bits == 16 ? 1 : t.bits == 32 ? 2 : 3; }
 
+// Whether the machine converts vectors of 64-bit integers.
+#if !defined(__x86_64__) || defined(__AVX512DQ__)
+constexpr bool converts_long = true;
+#else
+constexpr bool converts_long = false;
+#endif
+
+// A float64 without that: each half goes into the low bits of a power of two, and their sum, if it
+// is not exact, is rounded once.
+PROMOARRAY_CAST f64 sum_of_halves(u64 x) {
+    const f64 high = as_float(x >> 32 | 0x4530000000000000ull) - 0x1.00000001p84;
+    return high + as_float((x & 0xffffffffull) | 0x4330000000000000ull);
+}
+
+// Bfloat16 is the upper half of a float32, rounded; not of NaN.
+PROMOARRAY_CAST u32 bfloat_of(u32 bits) { return (bits + 0x7fff + (bits >> 16 & 1)) >> 16; }
+// The same of a float64 that is an integer, and so neither makes a subnormal nor overflows.
+PROMOARRAY_CAST u32 bfloat_of(u64 bits) {
+    constexpr int lost = Float64::mantissa - 7;
+    constexpr u64 under_half = (1ull << (lost - 1)) - 1, bias = (u64)(Float64::bias - 127) << 7;
+    const u64 magnitude = bits & ~0ull >> 1;
+    const u64 rounded = (magnitude + under_half + (magnitude >> lost & 1)) >> lost;
+    return (u32)((magnitude == 0 ? 0 : rounded - bias) | bits >> 63 << 15);
+}
+
+#ifdef __F16C__
+// The machine's conversions of float16, eight at a time. NaN keeps its sign where `kept` has that
+// bit, and loses its payload, as in cast.h.
+PROMOARRAY_CAST __m256 singles_of(__m128i codes) { return _mm256_cvtph_ps(codes); }
+PROMOARRAY_CAST __m128i halves_of(__m256 x, __m128i kept) {
+    const __m128i infinity = _mm_set1_epi16(0x7c00), quiet = _mm_set1_epi16(0x7e00);
+    const __m128i code = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
+    const __m128i magnitude = _mm_and_si128(code, _mm_set1_epi16(0x7fff));
+    const __m128i nan = _mm_or_si128(quiet, _mm_and_si128(code, kept));
+    return _mm_blendv_epi8(code, nan, _mm_cmpgt_epi16(magnitude, infinity));
+}
+#endif
+
+PROMOARRAY_CAST constexpr Type float32_type() { return {Kind::real, 32, float32_format()}; }
+
+// The families that a choice is made from; nullptr is for what a family does not do. `source` is
+// what the loop reads: that of the cast, or float32 where the cast goes on from there.
+Loop copy_loop(Type type);                       // integers.cpp
+Loop integer_loop(Type source, Type target);     // integers.cpp: to integers and bools
+Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and float64
+Loop single_loop(Type source);                   // floats.cpp: to float32, each number as it is
+Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
+Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
+Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
+Operation find_operation(const char *name, Type type);  // arithmetic.cpp
+
+// A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).
+Loop chain(Work &work, Loop first, Loop second);
+
+}  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

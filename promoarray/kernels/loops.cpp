@@ -4,6 +4,7 @@
 #include "loop.h"
 
 namespace promoarray {
+namespace PROMOARRAY_VERSION {
 namespace {
 
 u64 load(const unsigned char *at, std::size_t size) {
@@ -45,6 +46,25 @@ bool is_known(Type t) {
            is_float32(t) || is_float64(t);
 }
 
+// Elements at a time between two loops: what lies between them stays in a first-level cache.
+constexpr std::size_t block = 512;
+
+void chained(const void *source, void *target, std::size_t n, const Work &work) {
+    alignas(64) unsigned char between[2][block * 8];
+    const std::size_t from = size_of(work.source), to = size_of(work.target);
+    const auto *src = static_cast<const unsigned char *>(source);
+    auto *dst = static_cast<unsigned char *>(target);
+    for (std::size_t at = 0; at < n; at += block) {
+        const std::size_t count = n - at < block ? n - at : block;
+        const unsigned char *read = src + at * from;
+        for (int i = 0; i < work.stages; ++i) {
+            unsigned char *write = i + 1 == work.stages ? dst + at * to : between[i % 2];
+            work.stage[i](read, write, count, work);
+            read = write;
+        }
+    }
+}
+
 // Elements that are worth a table.
 constexpr std::size_t many = 512;
 
@@ -55,18 +75,16 @@ Loop tuned_loop(Work &work, std::size_t n) {
 
     // 1. A type's own numbers. (A bool may be any byte, and narrow codes have bits above them.)
     const bool whole_bytes = source.bits >= 8 && source.kind != Kind::boolean;
-    if (whole_bytes && same_type(source, target)) return integer_loop(source, target);
+    if (whole_bytes && same_type(source, target)) return copy_loop(source);
 
-    // 2. What vectorizes.
+    // 2. What vectorizes: at once, or by way of float32 where that holds all numbers of the source
+    //    (or is where the rule rounds first).
     Loop found = nullptr;
-    if (is_integer(source) ? whole_bytes : source.bits > 8) {
-        const bool to_boolean = target.kind == Kind::boolean;
-        if (!is_integer(target)) found = float_loop(source, work);
-        else if (is_integer(source) || to_boolean) found = integer_loop(source, target);
-        else found = truncating_loop(source, work);
-    } else if (is_integer(source) && source.bits < 8 && target.bits >= 32) {
-        found = is_integer(target) ? integer_loop(source, target) : wide_float_loop(source, target);
-    } else if (is_float32(target) && !is_integer(source)) {
+    if (is_integer(target)) {
+        const bool bits_do = is_integer(source) || target.kind == Kind::boolean;
+        if (bits_do) found = integer_loop(source, target);
+        else if (source.bits > 8) found = truncating_loop(source, work);
+    } else if (source.kind != Kind::boolean) {
         found = float_loop(source, work);
     }
 
@@ -74,18 +92,6 @@ Loop tuned_loop(Work &work, std::size_t n) {
     if (found != nullptr || source.bits > 8 || n < many) return found;
     return table_loop(work);
 }
-
-template <typename Part>
-void interleave(const void *real, void *target, std::size_t n) {
-    const auto *src = static_cast<const Part *>(real);
-    auto *dst = static_cast<Part *>(target);
-    for (std::size_t i = 0; i < n; ++i) {
-        dst[2 * i] = src[i];
-        dst[2 * i + 1] = 0;
-    }
-}
-
-}  // namespace
 
 Loop choose_loop(Type source, Type target, Rule rule, std::size_t n, bool tuned, Work &work) {
     work.source = source;
@@ -99,10 +105,37 @@ void either_part(const std::uint8_t *parts, std::uint8_t *target, std::size_t n)
     for (std::size_t i = 0; i < n; ++i) target[i] = parts[2 * i] | parts[2 * i + 1];
 }
 
+template <typename Part>
+void interleave(const void *real, void *target, std::size_t n) {
+    const auto *src = static_cast<const Part *>(real);
+    auto *dst = static_cast<Part *>(target);
+    for (std::size_t i = 0; i < n; ++i) {
+        dst[2 * i] = src[i];
+        dst[2 * i + 1] = 0;
+    }
+}
+
 void with_zero_parts(const void *real, void *target, std::size_t n, std::size_t size) {
     if (size == 2) interleave<u16>(real, target, n);
     else if (size == 4) interleave<u32>(real, target, n);
     else interleave<u64>(real, target, n);
 }
 
+}  // namespace
+
+Loop chain(Work &work, Loop first, Loop second) {
+    if (first == nullptr || second == nullptr) return nullptr;
+    if (second != chained) {
+        work.stages = 1;
+        work.stage[0] = second;
+    }
+    for (int i = work.stages++; i > 0; --i) work.stage[i] = work.stage[i - 1];
+    work.stage[0] = first;
+    return chained;
+}
+
+extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, find_operation, either_part,
+                            with_zero_parts};
+
+}  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

@@ -1,5 +1,10 @@
 // Which loop makes a cast. Nothing here knows Python or memory layouts: a loop goes over
 // contiguous, aligned elements in native byte order.
+//
+// The loops are compiled once for each x86-64 level that CMake names, in a namespace of that level,
+// and cpu.cpp takes the highest that the machine has; elsewhere there is one version. What both
+// share is here. It has no functions but those that are always inlined: of any other the linker
+// would keep one version, whichever it meets first, for machines of every level.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +21,9 @@ struct Range {
     u64 above, below, nan;
 };
 
+struct Work;
+using Loop = void (*)(const void *source, void *target, std::size_t n, const Work &work);
+
 // What the loop of one cast needs to know. It depends on types and rule alone.
 struct Work {
     Type source, target;
@@ -25,29 +33,34 @@ struct Work {
     ScaleEdges<Float32> scale32;
     ScaleEdges<Float64> scale64;
     Range range;
+    // The loops that follow one another where no single one leads from source to target.
+    int stages;
+    Loop stage[4];
     // The results for all codes of a source of 8 bits or less, each as wide as the target.
     alignas(64) unsigned char table[256 * 8];
 };
 
-using Loop = void (*)(const void *source, void *target, std::size_t n, const Work &work);
-
 // Bytes of one element, or of one part of a complex one.
-inline std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bits / 8; }
+PROMOARRAY_CAST std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bits / 8; }
 
-// The loop that casts n elements of `source` to `target`, and what it needs. Types are real: a
-// complex number counts as its parts. `tuned` false takes the definition for every element.
-Loop choose_loop(Type source, Type target, Rule rule, std::size_t n, bool tuned, Work &work);
+// A step of arithmetic, element by element, on contiguous and aligned elements.
+using Operation = void (*)(const void *x, const void *y, void *out, std::size_t n);
 
-// The families it chooses from. Sources have 16 bits or more, or are integers of 8, and of fewer if
-// the target has 32 or more; nullptr is for what a family does not do.
-Loop integer_loop(Type source, Type target);     // integers.cpp: to integers and bools
-Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and float64
-Loop float_loop(Type source, Work &work);        // floats.cpp: to floats; from small ones, too
-Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from floats to integers
-Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
+// One version of them all.
+struct Loops {
+    int level;
+    // The loop that casts n elements of `source` to `target`, and what it needs. Types are real: a
+    // complex number counts as its parts. `tuned` false takes the definition for every element.
+    Loop (*choose)(Type source, Type target, Rule rule, std::size_t n, bool tuned, Work &work);
+    // The loop of an operation on numbers of one type, to the same; nullptr where there is none.
+    Operation (*operation)(const char *name, Type type);
+    // What is not a cast: bools of both parts to one, and floats to complex numbers.
+    void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
+    void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);
+};
 
-// What is not a cast: bools of both parts to one, and floats to complex numbers.
-void either_part(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
-void with_zero_parts(const void *real, void *target, std::size_t n, std::size_t size);
+namespace level1 { extern const Loops loops; }
+namespace level3 { extern const Loops loops; }
+namespace level4 { extern const Loops loops; }
 
 }  // namespace promoarray

@@ -2,12 +2,12 @@
 #include "loop.h"
 
 // Little-endian, as all x86 is.
-#if defined(PROMOARRAY_TARGET_CLONES) && defined(__x86_64__)
-#include <immintrin.h>
+#ifdef __AVX512BW__
 #define PROMOARRAY_VBMI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
 #endif
 
 namespace promoarray {
+namespace PROMOARRAY_VERSION {
 namespace {
 
 template <typename Target>
@@ -18,6 +18,42 @@ void look_up(const void *source, void *target, std::size_t n, const Work &work) 
     std::memcpy(table, work.table, sizeof table);
     for (std::size_t i = 0; i < n; ++i) dst[i] = table[src[i]];
 }
+
+#ifdef __AVX2__
+// A register looks 16 results up at a time (twice the same, as each half sees only its own), by the
+// low half of a code. Which of the 16 rows it is, is then decided by the other bits, one by one.
+__m256i chosen(const __m256i *row, __m256i low, __m256i bit4, __m256i bit5, __m256i bit6) {
+    const auto pair = [&](int i) {
+        return _mm256_blendv_epi8(_mm256_shuffle_epi8(row[i], low),
+                                  _mm256_shuffle_epi8(row[i + 1], low), bit4);
+    };
+    const __m256i first = _mm256_blendv_epi8(pair(0), pair(2), bit5);
+    return _mm256_blendv_epi8(first, _mm256_blendv_epi8(pair(4), pair(6), bit5), bit6);
+}
+
+void look_up_rows(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
+    __m256i row[16];
+    for (int i = 0; i < 16; ++i) {
+        const auto *results = reinterpret_cast<const __m128i *>(work.table + 16 * i);
+        row[i] = _mm256_broadcastsi128_si256(_mm_load_si128(results));
+    }
+    const __m256i low_half = _mm256_set1_epi8(15);
+    std::size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(src + i));
+        const __m256i low = _mm256_and_si256(codes, low_half);
+        // What decides is the top bit of each byte.
+        const __m256i bit4 = _mm256_slli_epi16(codes, 3), bit5 = _mm256_slli_epi16(codes, 2);
+        const __m256i bit6 = _mm256_slli_epi16(codes, 1);
+        const __m256i found = _mm256_blendv_epi8(chosen(row, low, bit4, bit5, bit6),
+                                                 chosen(row + 8, low, bit4, bit5, bit6), codes);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), found);
+    }
+    for (; i < n; ++i) dst[i] = work.table[src[i]];
+}
+#endif
 
 #ifdef PROMOARRAY_VBMI
 // With AVX-512 VBMI a register holds 64 of the results, and one instruction looks 64 codes up in
@@ -100,7 +136,11 @@ Loop table_loop(Work &work) {
     if (row == 0 && has_vbmi()) return look_up_8_vbmi;
     if (row == 1 && has_vbmi()) return look_up_16_vbmi;
 #endif
+#ifdef __AVX2__
+    if (row == 0) return look_up_rows;
+#endif
     return loops[row];
 }
 
+}  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray
