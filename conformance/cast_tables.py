@@ -12,7 +12,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray._cast import convert
-from promoarray._cast_command import cells
+from promoarray._cast_answers import cells
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy
@@ -61,8 +61,11 @@ bits of wider ones, complex numbers drop their imaginary part, and all but zero 
 The rest differs by policy; `pa.astype(x, dtype)` goes by the one in force, and so do the casts that
 an operation makes.
 
-`pa.cast_report(x, dtype)` counts what a cast would do to an array, and `promoarray cast --from
-float32 --to float8_e4m3fn 500 nan` shows values and bits under every framework's policy.
+`pa.explain("astype", x, dtype)` tells the rule in force for a pair, its quirks and sources, and
+what every other policy makes of the values, or why it refuses them; `promoarray explain astype
+float32 float8_e4m3fn` does so at the edges of the target. `pa.cast_report(x, dtype)` counts what a
+cast would do to an array, and `promoarray cast --from float32 --to float8_e4m3fn 500 nan` shows
+values and bits under every framework's policy.
 
 A *quirk* is a bug of a shipped framework. All are off by default: write
 `policy.with_quirks("name")`, or the policy's name as `"paddle@3.3+nan-to-e4m3fn-is-448"`.

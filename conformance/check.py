@@ -103,8 +103,12 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
     """Ask a policy what a golden file's cell asks; the answer is written as there."""
     kind, _, name = section.partition("/")
     name = NAMES.get(name, name)
-    if kind in ("unary", "reduce"):
-        return _code(policy.plan(column, (Operand(BY_CODE[row]),), function=True))
+    if kind in _OF_ONE:
+        function, _, index = column.rstrip("]").partition("[")
+        plan = policy.plan(function, (Operand(BY_CODE[row]),), function=True)
+        if isinstance(plan, Refusal) or not index:
+            return _code(plan)
+        return (plan.result, *plan.more)[int(index)].code
     if kind == "clip":
         bound = _operand(policy, column)
         return _code(policy.plan("clip", (_operand(policy, row), bound, bound)))
@@ -120,6 +124,9 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
         return _code(policy.plan_inplace(name, (a, b)))
     return _code(policy.plan(name, (a, b), function=kind not in ("operator", "tnp")))
 
+
+_OF_ONE = frozenset({"unary", "reduce", "linalg", "fft", "sets", "sorting"})
+"""Sections of functions of one array; ``svd[1]`` is the second result of svd."""
 
 _VALUES = {0: "True".__eq__, 1: int, 2: float, 3: lambda text: complex(float(text))}
 """What a column of ``scalars_0d`` is, by the category of the 0-d array's dtype."""

@@ -15,57 +15,44 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
+from promoarray import (
+    creation,
+    data_types,
+    dtypes,
+    elementwise,
+    indexing,
+    info,
+    linalg,
+    manipulation,
+    searching,
+    sets,
+    sorting,
+    statistical,
+    utility,
+)
+from promoarray._escape import no_escape
 from promoarray.array import PArray
 from promoarray.creation import *
 from promoarray.data_types import *
-from promoarray.dtypes import (
-    DType,
-    bfloat16,
-    bool,
-    complex32,
-    complex64,
-    complex128,
-    float4_e2m1fn,
-    float6_e2m3fn,
-    float6_e3m2fn,
-    float8_e3m4,
-    float8_e4m3,
-    float8_e4m3b11fnuz,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    float8_e8m0fnu,
-    float16,
-    float32,
-    float64,
-    int2,
-    int4,
-    int8,
-    int16,
-    int32,
-    int64,
-    string,
-    uint2,
-    uint4,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from promoarray.dtypes import *
 from promoarray.elementwise import *
-from promoarray.errors import PromotionError, UnknownPolicyError
-from promoarray.linalg import *
+from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
+from promoarray.indexing import *
+from promoarray.info import *
+from promoarray.linalg import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.manipulation import *
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import get_policy, list_policies, policy, set_policy
 from promoarray.searching import *
+from promoarray.sets import *
+from promoarray.sorting import *
 from promoarray.statistical import *
+from promoarray.utility import *
 
 if TYPE_CHECKING:
-    from promoarray import extras
+    from promoarray import extras, fft
     from promoarray._cast_report import cast_report
     from promoarray._explain import explain
     from promoarray._report import Report
@@ -75,8 +62,9 @@ if TYPE_CHECKING:
     from promoarray.onnx_tensors import from_onnx, to_onnx
     from promoarray.packing import pack, unpack
 
+# The chapters list their names; what stands here is what is no chapter's.
 __all__ = [
-    "DType",
+    "EscapeError",
     "PArray",
     "Policy",
     "PromotionError",
@@ -84,192 +72,52 @@ __all__ = [
     "UnknownPolicyError",
     "__array_api_version__",
     "__version__",
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "all",
-    "any",
-    "arange",
-    "argmax",
-    "argmin",
-    "asarray",
-    "asin",
-    "asinh",
-    "astype",
-    "atan",
-    "atan2",
-    "atanh",
-    "bfloat16",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "bool",
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
-    "can_cast",
     "cast_report",
-    "ceil",
-    "clip",
-    "complex32",
-    "complex64",
-    "complex128",
-    "concat",
-    "conj",
-    "copysign",
-    "cos",
-    "cosh",
-    "count_nonzero",
-    "cumulative_prod",
-    "cumulative_sum",
-    "divide",
     "e",
-    "empty",
-    "empty_like",
-    "equal",
-    "exp",
-    "expand_dims",
     "explain",
-    "expm1",
     "extras",
-    "eye",
-    "finfo",
-    "flip",
-    "float4_e2m1fn",
-    "float6_e2m3fn",
-    "float6_e3m2fn",
-    "float8_e3m4",
-    "float8_e4m3",
-    "float8_e4m3b11fnuz",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float8_e8m0fnu",
-    "float16",
-    "float32",
-    "float64",
-    "floor",
-    "floor_divide",
-    "fmax",
-    "fmin",
-    "from_dlpack",
+    "fft",
     "from_onnx",
-    "full",
-    "full_like",
     "get_policy",
-    "greater",
-    "greater_equal",
-    "hypot",
-    "iinfo",
-    "imag",
     "inf",
-    "int2",
-    "int4",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "isdtype",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "less",
-    "less_equal",
-    "linspace",
+    "linalg",
     "list_policies",
     "load",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
     "matmul",
     "matrix_transpose",
-    "max",
-    "maximum",
-    "mean",
-    "meshgrid",
-    "min",
-    "minimum",
-    "moveaxis",
-    "multiply",
     "namespace",
     "nan",
-    "negative",
     "newaxis",
-    "nextafter",
-    "nonzero",
-    "not_equal",
-    "ones",
-    "ones_like",
-    "outer",
+    "no_escape",
     "pack",
-    "permute_dims",
     "pi",
     "policy",
-    "positive",
-    "pow",
-    "prod",
-    "promote_types",
-    "real",
-    "reciprocal",
-    "remainder",
-    "repeat",
-    "reshape",
-    "result_type",
-    "roll",
-    "round",
     "save",
     "set_policy",
     "shadow",
-    "sign",
-    "signbit",
-    "sin",
-    "sinh",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "string",
-    "subtract",
-    "sum",
-    "take",
-    "tan",
-    "tanh",
     "tensordot",
-    "tile",
     "to_onnx",
     "trace",
-    "tril",
-    "triu",
-    "trunc",
-    "uint2",
-    "uint4",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
     "unpack",
-    "unstack",
-    "var",
     "vecdot",
-    "where",
-    "zeros",
-    "zeros_like",
+    *creation.__all__,
+    *data_types.__all__,
+    *dtypes.__all__,
+    *elementwise.__all__,
+    *indexing.__all__,
+    *info.__all__,
+    *manipulation.__all__,
+    *searching.__all__,
+    *sets.__all__,
+    *sorting.__all__,
+    *statistical.__all__,
+    *utility.__all__,
 ]
 
 newaxis = None
 __version__ = "0.1.0"
+
+_CHAPTERS = ("extras", "fft")
 
 # The tools are loaded when first asked for, so that `import promoarray` stays quick.
 _TOOLS = {
@@ -288,8 +136,8 @@ _TOOLS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "extras":
-        return import_module("promoarray.extras")
+    if name in _CHAPTERS:
+        return import_module(f"promoarray.{name}")
     if name in _TOOLS:
         tool = globals()[name] = getattr(import_module(_TOOLS[name]), name)
         return tool

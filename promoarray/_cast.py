@@ -12,6 +12,7 @@ from promoarray.backends import numpy as numpy_backend
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError
 from promoarray.policies.casting import Step
+from promoarray.policies.plans import Operand
 
 if TYPE_CHECKING:
     from promoarray.policies.policy import Policy
@@ -39,8 +40,13 @@ def convert(
     if source is target:
         return buffer
     rule, steps = policy.cast.plan(source, target, settings)
-    out = backend_of(buffer).cast(buffer, source, target, rule)
-    return _stepped(steps, buffer, source, target, out) if steps else out
+    backend = backend_of(buffer)
+    out = backend.cast(buffer, source, target, rule)
+    if not steps:
+        return out
+    given, made = backend.to_numpy(buffer, source), backend.to_numpy(out, target)
+    stepped = _stepped(steps, given, source, target, made)
+    return backend.from_numpy(stepped, target, backend.device_of(buffer))
 
 
 def explicit(
@@ -87,7 +93,10 @@ def checked(
     why = None if source is target or strings else policy.cast.refuses(source, target)
     if why:
         pair = f"{source.name} to {target.name}"
-        raise PromotionError(f"policy {policy.name!r} does not cast {pair}: {why}")
+        refused = PromotionError(f"policy {policy.name!r} does not cast {pair}: {why}")
+        refused.policy, refused.operation, refused.reason = policy, "astype", why
+        refused.operands = Operand(source), Operand(target)
+        raise refused
     return settings
 
 
@@ -103,14 +112,30 @@ _PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.
 def _stepped(
     steps: tuple[Step, ...], buffer: Buffer, source: DType, target: DType, out: Buffer
 ) -> Buffer:
-    """Take what no kernel can do, on the codes. Of complex numbers only the real part is left."""
-    if source.kind is Kind.COMPLEX:
+    """Take what no kernel can do, on the codes: of complex numbers on those of their parts."""
+    shape, made = out.shape, target
+    if target.kind is Kind.COMPLEX:
+        given, source = _side_by_side(buffer, source)
+        out, target = _side_by_side(out, target)
+    elif source.kind is Kind.COMPLEX:
         part = _PARTS[source]
-        buffer, source = backend_of(buffer).cast(buffer, source, part), part
-    given, codes = _codes(buffer, source), _codes(out, target)
+        given, source = backend_of(buffer).cast(buffer, source, part), part
+    else:
+        given = buffer
+    given, codes = _codes(given, source), _codes(out, target)
     for step in steps:
         codes = step(given, source, target, codes)
-    return codes.view(target.storage).reshape(out.shape)
+    return codes.view(made.storage).reshape(shape)
+
+
+def _side_by_side(buffer: Buffer, dtype: DType) -> tuple[Buffer, DType]:
+    """Real and imaginary parts in turn; the latter are zero in real numbers."""
+    flat = buffer.reshape(-1)
+    if dtype.kind is Kind.COMPLEX:
+        return flat.view(_PARTS[dtype].storage), _PARTS[dtype]
+    parts = backend_of(buffer).empty(2 * flat.size, dtype)
+    parts[::2], parts[1::2] = flat, 0
+    return parts, dtype
 
 
 def _codes(buffer: Buffer, dtype: DType) -> Buffer:

@@ -155,7 +155,8 @@ def cast_report(
         policy, array._buffer, source, target, saturate=saturate, round_mode=round_mode
     )
     given, made = _values(array._buffer, source), _values(buffer, target)
-    counts = _counts(given, made, target)
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        counts = _counts(given, made, target)
     return CastReport(policy.name, source.name, target.name, int(given.size), **counts)
 
 
@@ -174,8 +175,8 @@ def _counts(given: Values, made: Values, target: DType) -> dict[str, Any]:
     """Sort the values. Those of complex dtypes count by their parts, which lie side by side."""
     lost_imaginary = 0
     if given.dtype.kind == "c" and target.kind is Kind.BOOL:
-        given = (given != 0).astype(np.int64)
-    elif given.dtype.kind == "c" and target.kind is not Kind.COMPLEX:
+        return _to_bool(given, made, lost_imaginary)
+    if given.dtype.kind == "c" and target.kind is not Kind.COMPLEX:
         lost_imaginary = int(np.count_nonzero(given.imag))
         given = given.real
     if made.dtype.kind == "c":
@@ -247,7 +248,7 @@ def _to_bool(given: Values, made: Values, lost_imaginary: int) -> dict[str, Any]
 
 
 def _nan(x: Values) -> Values:
-    return np.isnan(x) if x.dtype.kind == "f" else np.zeros(x.shape, np.bool)
+    return np.isnan(x) if x.dtype.kind in "fc" else np.zeros(x.shape, np.bool)
 
 
 def _infinite(x: Values) -> Values:
@@ -306,9 +307,17 @@ def _errors(given: Values, made: Values, target: DType) -> Values:
             return np.where(given == made, 0.0, np.abs(x - y))
         difference = np.abs(x - y)
         if given.dtype.kind in "iu":
+            x = _size(given)
             difference = np.where(_exactly(given, made), 0.0, _whole_difference(given, y))
         unit = 1.0 if target.kind in INTEGERS else _last_place(np.abs(x), target)
         return np.asarray(difference / unit)
+
+
+def _size(given: Values) -> Values:
+    """The magnitude of integers as floats that are not rounded up into the next binade."""
+    size = np.abs(given).view(np.uint64)
+    keep = ~np.uint64((1 << 11) - 1)
+    return np.asarray(np.where(size >> np.uint64(53), size & keep, size).astype(np.float64))
 
 
 def _whole_difference(given: Values, made: Values) -> Values:

@@ -13,11 +13,10 @@ import sys
 from pathlib import Path
 
 from promoarray._console import show
-from promoarray._outcomes import Outcome, as_html, as_table, execute, outcome_under
+from promoarray._outcomes import Outcome, as_html, as_table, everywhere, execute, outcome_under
 from promoarray._report import Report
-from promoarray._shadow import DEFAULT, shadow
+from promoarray._shadow import DEFAULT, shadowed
 from promoarray.policies.registry import as_policy
-from promoarray.policies.registry import policy as in_force
 
 
 def main(args: argparse.Namespace) -> int:
@@ -35,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
     names_shown = args.show.split(",") if args.show else None
     # With --json, standard output is the report alone.
     aside = contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext()
-    with aside, in_force(run), shadow(*policies) as report:
+    with aside, everywhere(run), shadowed(policies, everywhere=True) as report:
         error, _ = execute(script, args.args)
     outcomes = []
     if args.run_all:

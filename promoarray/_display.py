@@ -24,18 +24,29 @@ _PLAIN: Any = {
 
 def text(x: PArray) -> str:
     """Return ``PArray([...], dtype=...)``, shortened as NumPy would where it is long."""
+    shown, options = _shown(x)
     with np.printoptions(**_PLAIN):
         values = np.array2string(
-            x._decoded(), separator=", ", prefix="PArray(", formatter=_formatter(x)
+            shown, separator=", ", prefix="PArray(", formatter=_formatter(shown), **options
         )
     if x.size == 0:
         values = "[]" if x.shape == (0,) else f"empty({x.shape})"
     return f"PArray({values}, {', '.join(_labels(x))})"
 
 
-def _formatter(x: PArray) -> Any:
+def _shown(x: PArray) -> tuple[Any, dict[str, Any]]:
+    """The values to print: of long arrays the ends alone, so that no more than that is decoded."""
+    numpys = np.get_printoptions()
+    edge = numpys["edgeitems"]
+    if x.size <= numpys["threshold"]:
+        return x._decoded(), {}
+    # One more than the ends, for NumPy to leave out.
+    ends = [np.r_[: edge + 1, n - edge : n] if n > 2 * edge else np.arange(n) for n in x.shape]
+    return x[np.ix_(*ends)]._decoded(), {"threshold": 0}
+
+
+def _formatter(values: Any) -> Any:
     """Write complex numbers as calls where ``1.+2.j`` would not read back: NaN, infinity, -0."""
-    values = x._decoded()
     if not np.iscomplexobj(values):
         return None
     parts = np.stack([values.real, values.imag])
@@ -59,5 +70,7 @@ def html(x: PArray) -> str:
 
     shape = " × ".join(map(str, x.shape)) or "0-d"
     head = f"<b>PArray</b> {shape} · {', '.join(map(escape, _labels(x)))}"
-    body = escape(np.array2string(x._decoded(), separator=", ", threshold=60))
+    with np.printoptions(threshold=60):
+        shown, options = _shown(x)
+        body = escape(np.array2string(shown, separator=", ", **options))
     return f"<div>{head}<pre>{body}</pre></div>"

@@ -1,49 +1,54 @@
-"""``explain``: asks a policy the way the dispatcher does, and tells what it decided and why."""
+"""``explain``: reads the question; ``_explain_operation`` and ``_explain_cast`` answer it."""
 
 from __future__ import annotations
 
 import inspect
-import math
-import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from promoarray import _apply
 from promoarray import dtypes as dt
-from promoarray._cast import scalar
-from promoarray._explanation import Answer, Cast, Explanation
-from promoarray._losses import loss
-from promoarray.array import PArray
-from promoarray.backends import numpy as numpy_backend
-from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType, as_dtype
-from promoarray.operations import Family, operation
-from promoarray.policies.changing import ChangedEnter, ChangedOperation
-from promoarray.policies.plans import INTEGERS, By, Enter, Operand, OperationRule, Rank, Refusal
+from promoarray._explain_cast import explain_cast
+from promoarray._explain_operation import explain_operation
+from promoarray._explanation import Explanation
+from promoarray.array import _OF_UFUNC
+from promoarray.dtypes import WEAK, as_dtype
+from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
+from promoarray.policies.plans import Operand, Rank
 from promoarray.policies.policy import Policy
-from promoarray.policies.registry import as_policy, families, get_policy
-from promoarray.policies.rules import Rule, fold
+from promoarray.policies.registry import as_policy, get_policy
 
 
-def explain(op: str, *operands: Any, policy: str | Policy | None = None) -> Explanation:
+def explain(
+    op: str | Callable[..., Any],
+    *operands: Any,
+    policy: str | Policy | None = None,
+    saturate: bool | int | None = None,
+    round_mode: str | None = None,
+) -> Explanation:
     """Say why an operation has the dtype it has, and what every other policy would answer.
 
     Parameters
     ----------
-    op : str
-        A function's name or an operator: ``"add"`` or ``"+"``.
+    op : str or function
+        A function or its name, an operator, or an operator in place: ``pa.add``, ``"add"``, ``"+"``
+        or ``"+="``. Of ``"astype"`` the operands are an array and a dtype.
     *operands : array, Python scalar or dtype_like
-        Those that take part in promotion. The values of Python scalars matter. A dtype stands for
-        an array of it, ``"int64[]"`` for a 0-d one.
+        Those that take part in promotion; ``where`` may have its condition before them, and
+        ``concat`` its arrays in a list. The values of Python scalars matter. A dtype stands for an
+        array of it, ``"int64[]"`` for a 0-d one.
     policy : str or Policy, optional
         In place of the one the arrays are bound to, or the one in force.
+    saturate, round_mode
+        As for ``astype``, and for it only. Other policies are asked with what they have of them.
 
     Returns
     -------
     Explanation
-        Which prints; a refusal is explained like any other answer, never raised.
+        Which prints; a refusal is explained like any other answer, never raised. Of ``astype`` it
+        shows what every policy makes of the array's first values, or of those at the target's
+        edges.
 
     Raises
     ------
@@ -53,22 +58,94 @@ def explain(op: str, *operands: Any, policy: str | Policy | None = None) -> Expl
         If an operand is no array, scalar or dtype, or there are too many or few.
     UnknownPolicyError
         If there is no such policy.
+
+    Examples
+    --------
+    >>> import promoarray as pa
+    >>> pa.explain("/", "int8", "int8", policy="jax").dtype
+    'float32'
+    >>> cast = pa.explain("astype", pa.asarray([500.0]), "float8_e4m3fn", policy="torch")
+    >>> str(cast.answer.values[0])
+    '0x7e 448'
     """
-    row = operation(op)
+    return question(op, operands, policy, saturate=saturate, round_mode=round_mode)()
+
+
+def question(
+    op: str | Callable[..., Any],
+    operands: tuple[Any, ...],
+    policy: str | Policy | None = None,
+    *,
+    saturate: bool | int | None = None,
+    round_mode: str | None = None,
+) -> Callable[[], Explanation]:
+    """Read a question, and return what answers it; see ``explain`` for the errors."""
+    policy = getattr(op, "policy", None) if policy is None else policy  # of a bound namespace
+    name = op if isinstance(op, str) else _name(op)
+    asked = None if policy is None else as_policy(policy)
+    if name == "astype":
+        return _cast(operands, asked, saturate=saturate, round_mode=round_mode)
+    if saturate is not None or round_mode is not None:
+        raise TypeError(f"saturate and round_mode are about casts, not {name}; leave them out")
+    inplace = name.endswith("=") and name not in BY_SYMBOL and name[:-1] in BY_SYMBOL
+    row = operation(name[:-1] if inplace else name)
+    entered = _operands(row, operands)
+    if inplace and type(entered[0]) in WEAK:
+        raise TypeError(f"x {name} y takes an array x, not {entered[0]!r}")
+    policy = asked or _asked(entered)
+    return partial(explain_operation, row.name, entered, policy, inplace=inplace)
+
+
+def _name(function: Any) -> str:
+    """The name of one of promoarray's functions, bound or not, or of a NumPy ufunc."""
+    if function in _OF_UFUNC:
+        return _OF_UFUNC[function]
+    inner = inspect.unwrap(function) if callable(function) else None
+    name = getattr(inner, "__name__", "")
+    ours = str(getattr(inner, "__module__", "")).partition(".")[0] == "promoarray"
+    if not ours or name not in {*OPERATIONS, "astype"}:
+        raise TypeError(f"explain takes an operation's name or function, not {function!r}")
+    return name
+
+
+def _operands(row: Operation, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands that promote, as the dispatcher takes them."""
+    if row.arity == 0 and len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
     entered = tuple(_entered(x) for x in operands)
+    if row.name == "where" and len(entered) == 3:
+        condition, *entered_pair = entered
+        found = condition.type if isinstance(condition, Operand) else _dtype(condition)
+        if found is not dt.bool:
+            raise TypeError(f"where needs a bool condition, not {found}; write condition != 0")
+        entered = tuple(entered_pair)
     if row.arity not in (0, len(entered)) or not entered:
         wanted = f"{row.arity} operand{'s' * (row.arity != 1)}" if row.arity else "operands"
         raise TypeError(f"{row.name} takes {wanted}, not {len(entered)}")
-    asked = _asked(entered) if policy is None else as_policy(policy)
-    return _Case(row.name, entered, asked).explanation()
+    return entered
+
+
+def _dtype(x: Any) -> Any:
+    return f"a Python {type(x).__name__}" if type(x) in WEAK else _apply.concrete(x)
+
+
+def _cast(
+    operands: tuple[Any, ...], asked: Policy | None, **settings: Any
+) -> Callable[[], Explanation]:
+    if len(operands) != 2:
+        raise TypeError(f"astype takes an array and a dtype, not {len(operands)} operands")
+    x, dtype = _entered(operands[0]), operands[1]
+    target = dtype.type if isinstance(dtype, Operand) else as_dtype(dtype)
+    if type(x) in WEAK:
+        raise TypeError(f"astype takes an array, not {x!r}; write pa.asarray(...) around it first")
+    return partial(explain_cast, x, target, asked or _asked((x,)), **settings)
 
 
 def _entered(x: Any) -> Any:
     """An array or scalar as the dispatcher takes it, or the Operand a dtype stands for."""
-    if type(x) in WEAK or isinstance(x, (PArray, np.ndarray, np.generic)):
-        return _apply.enter(x)
-    if isinstance(x, Operand):
-        return x
+    entered = x if isinstance(x, Operand) else _apply.enter(x)
+    if entered is not NotImplemented:
+        return entered
     if isinstance(x, str) and x.endswith("[]"):
         return Operand(as_dtype(x.removesuffix("[]")), Rank.ZERO_D)
     return Operand(as_dtype(x))
@@ -77,298 +154,3 @@ def _entered(x: Any) -> Any:
 def _asked(entered: tuple[Any, ...]) -> Policy:
     arrays = tuple(x for x in entered if not isinstance(x, Operand))
     return _apply.array_class(arrays)._policy or get_policy()
-
-
-class _Case:
-    """One operation on its operands under one policy."""
-
-    def __init__(
-        self, name: str, entered: tuple[Any, ...], policy: Policy, *, supposed: bool = False
-    ) -> None:
-        self.name = name
-        self.entered = entered
-        self.policy = policy
-        self.supposed = supposed  # whether the arrays were made under another policy
-        self.seen = tuple(map(self.described, entered))
-        self.plan = policy.plan(name, self.seen)
-
-    def explanation(self) -> Explanation:
-        policy = self.policy
-        return Explanation(
-            operation=self.name,
-            policy=policy.name,
-            title=policy.title,
-            expression=self.expression(),
-            answer=self.answer(),
-            steps=tuple(self.steps()),
-            casts=tuple(self.casts()),
-            function=self.function(),
-            sources=tuple(map(str, policy.sources)),
-            notes=tuple(note for note in policy.notes if self.concerns(note)),
-            others=tuple(self.others()),
-        )
-
-    # -- what is asked ----------------------------------------------------------------------------
-
-    def described(self, x: Any) -> Operand:
-        """What the policy sees; arrays it would have made itself are of dtypes that it holds."""
-        operand = x if isinstance(x, Operand) else _apply.describe(x, self.policy)
-        if not self.supposed and not isinstance(x, Operand):
-            return operand
-        return replace(operand, type=self.policy.canonical.get(operand.type, operand.type))
-
-    def shown(self, index: int) -> str:
-        """An operand as it stands in the expression."""
-        x, seen = self.entered[index], self.seen[index]
-        if isinstance(x, Operand):
-            return str(x)
-        if type(x) in WEAK:
-            return repr(x)
-        if isinstance(x, PArray) and x.weak_type:
-            return f"{x.dtype} (weak)"
-        return str(Operand(seen.type, seen.rank))
-
-    def source(self, index: int) -> tuple[DType, str]:
-        """The dtype an operand has before any cast, and how to call it."""
-        x = self.entered[index]
-        if type(x) in WEAK:
-            return WEAK[type(x)], f"Python {type(x).__name__} {x!r}"
-        dtype = self.seen[index].type if isinstance(x, Operand) else _apply.concrete(x)
-        return dtype, dtype.name
-
-    def expression(self) -> str:
-        symbol = operation(self.name).symbol
-        shown = [self.shown(i) for i in range(len(self.seen))]
-        if symbol and len(shown) == 2:
-            return f" {symbol} ".join(shown)
-        return f"{self.name}({', '.join(shown)})"
-
-    # -- what is answered -------------------------------------------------------------------------
-
-    def answer(self) -> Answer:
-        """The policy's answer: a dtype, a refusal, or a scalar that does not fit."""
-        names = (self.policy.name,)
-        if isinstance(self.plan, Refusal):
-            return Answer(names, None, reason=self.plan.reason)
-        try:
-            for index in range(len(self.seen)):
-                self.fitted(index)
-        except (OverflowError, ValueError) as error:
-            return Answer(names, None, reason=f"{type(error).__name__}: {error}")
-        result = self.plan.result
-        return Answer(names, self.policy.strong(result).name, result.weak)
-
-    def fitted(self, index: int) -> Any:
-        """What a Python scalar becomes, as a Python value; None where nothing is to fit.
-
-        An infinity in an integer dtype stands for an int compared as the number it is.
-
-        Raises
-        ------
-        OverflowError
-            If it does not fit.
-        """
-        x = self.entered[index]
-        if type(x) not in WEAK or isinstance(self.plan, Refusal):
-            return None
-        target = self.plan.inputs[index]
-        value = self.policy.scalars.rule(self.name)(x, target)
-        if type(value) is float and math.isinf(value) and target.kind in INTEGERS:
-            return value
-        return numpy_backend.decoded(scalar(self.policy, value, target), target).item()
-
-    def compares_exactly(self, index: int) -> bool:
-        """Whether an int out of range is compared as the number it is."""
-        return type(self.entered[index]) is int and self.fitted(index) in (math.inf, -math.inf)
-
-    # -- why --------------------------------------------------------------------------------------
-
-    def steps(self) -> Iterator[str]:
-        """The rule in words: entering, promoting, the operation's own rule, the result."""
-        if self.policy.principle:
-            yield self.policy.principle
-        for x, seen in zip(self.entered, self.seen, strict=True):
-            if isinstance(x, Operand) and x.type is not seen.type:
-                yield f"{self.policy.title} holds {x.type.name} as {seen.type.name}"
-        operands, rule = self.by_value(), _below_changes(self.policy.rule(self.name))
-        if operands != self.seen:
-            types = ", ".join(f"x{i + 1} as {o.type.name}" for i, o in enumerate(operands))
-            yield f"by value: {types}"
-        enter = (rule.enter if isinstance(rule, By) else None) or self.policy.enter
-        promote = (rule.promote if isinstance(rule, By) else None) or self.policy.promote
-        entered = enter(self.policy, operands)
-        common = None if isinstance(entered, Refusal) else fold(promote, entered)
-        if isinstance(rule, By) or self.agrees(common):
-            yield from self.promotion(operands, enter, promote, entered)
-        said = rule.note if isinstance(rule, By) else _doc(rule)
-        if said:
-            yield f"{self.name}: {said}"
-        yield from self.ending()
-
-    def by_value(self) -> tuple[Operand, ...]:
-        policy = self.policy
-        if policy.by_value is None or all(o.value is None for o in self.seen):
-            return self.seen
-        return policy.by_value(policy, self.seen)
-
-    def agrees(self, common: DType | None) -> bool:
-        """Whether the policy's general rule is what the plan came from."""
-        if isinstance(self.plan, Refusal) or common is None:
-            return isinstance(self.plan, Refusal) and common is None
-        return all(d is self.policy.strong(common) for d in self.plan.inputs)
-
-    def promotion(
-        self,
-        operands: tuple[Operand, ...],
-        enter: Enter,
-        promote: Rule,
-        entered: tuple[DType, ...] | Refusal,
-    ) -> Iterator[str]:
-        """How the operands enter, and the way to their common dtype."""
-        if len(operands) == 1:
-            return
-        types = tuple(o.type for o in operands)
-        if entered != types and _doc(enter):
-            yield f"enter: {_doc(enter)}"
-        if isinstance(entered, Refusal):
-            arrays = all(o.rank is Rank.ARRAY for o in operands)
-            if entered.reason != self.policy.refusal or not arrays:
-                return
-            entered = types
-        pairwise = fold(promote, types)
-        if len(entered) == len(types):
-            types = entered
-        elif pairwise is None or pairwise is not entered[0]:
-            yield f"promote: together they count as {_called(entered[0])}"
-            return
-        common: DType | None = types[0]
-        for dtype in types[1:]:
-            if common is None:
-                return
-            yield f"promote: {self.path(promote, common, dtype)}"
-            common = promote(common, dtype)
-
-    def path(self, promote: Rule, a: DType, b: DType) -> str:
-        """The way from two dtypes to their common one."""
-        path = getattr(promote, "path", None)
-        if path is not None:
-            return str(path(a, b))
-        common, said = promote(a, b), _doc(promote).rstrip(".")
-        cell = f"row {a.code}, column {b.code}: {common.code if common else '-'}"
-        return f"{said}; {cell}" if said else cell
-
-    def ending(self) -> Iterator[str]:
-        """What is computed in, and what comes out."""
-        if isinstance(self.plan, Refusal):
-            yield f"refused: {self.plan.reason}"
-            return
-        reason = self.answer().reason
-        if reason:
-            yield f"raises {reason}"
-            return
-        result, compute = self.policy.strong(self.plan.result), self.plan.compute
-        beyond = [x for i, x in enumerate(self.entered) if self.compares_exactly(i)]
-        if compute is None:
-            yield "compared as the integers they are"
-        elif beyond:
-            yield f"{beyond[0]} lies beyond {compute.name}: the numbers themselves are compared"
-        elif compute is not result and result is not dt.bool:
-            yield f"computed in {compute.name}, rounded once to {result.name}"
-        elif compute is not result:
-            compares = operation(self.name).family in (Family.EQUALITY, Family.ORDER)
-            yield f"{'compared' if compares else 'computed'} in {compute.name}"
-        weak = " (weak: it counts for no more than a Python scalar)" * self.plan.result.weak
-        yield f"result: {result.name}{weak}"
-
-    def casts(self) -> Iterator[Cast]:
-        """The casts that the plan inserts, and what they lose."""
-        if isinstance(self.plan, Refusal) or self.answer().dtype is None:
-            return
-        for index, target in enumerate(self.plan.inputs):
-            source, called = self.source(index)
-            if source is target or self.compares_exactly(index):
-                continue
-            lost = self.scalar_loss(index) if source.weak else loss(source, target)
-            yield Cast(f"x{index + 1}", called, target.name, lost)
-
-    def scalar_loss(self, index: int) -> str:
-        """Whether a scalar's very value comes through."""
-        x = self.entered[index]
-        if type(x) not in WEAK:
-            return ""  # a weak dtype without a value
-        got = self.fitted(index)
-        same = got == x or (isinstance(x, float) and math.isnan(x) and got != got)
-        return "" if same else f"{x!r} becomes {got!r}"
-
-    def function(self) -> str:
-        """What the framework's own function would do, if that is something else."""
-        plan = self.policy.plan(self.name, self.seen, function=True)
-        if plan == self.plan:
-            return ""
-        does = (
-            f"refuses: {plan.reason}"
-            if isinstance(plan, Refusal)
-            else (f"gives {self.policy.strong(plan.result).name}")
-        )
-        return f"the framework's own function {does}; promoarray follows the operator"
-
-    def concerns(self, note: str) -> bool:
-        """Whether a note of the policy is about this case.
-
-        One on scalars or 0-d arrays is if there are any, one that names dtypes if it names all of
-        the arrays', any other one always.
-        """
-        ranks = {o.rank for o in self.seen}
-        about = {
-            Rank.SCALAR: re.search(r"\bscalars?\b|\bPython ints?\b", note),
-            Rank.ZERO_D: "0-d" in note,
-        }
-        if any(about.values()):
-            return any(about.get(rank) for rank in ranks)
-        words = set(re.findall(r"\w+", note))
-        named = {d for d in BY_CODE.values() if {d.name, d.code} & words}
-        return not named or {o.type for o in self.seen if not o.type.weak} <= named
-
-    # -- elsewhere --------------------------------------------------------------------------------
-
-    def others(self) -> Iterator[Answer]:
-        """Every family's answer, and those of its editions that give another."""
-        for names in families().values():
-            answers = [self.asking(name) for name in names]
-            groups: dict[tuple[Any, ...], list[Answer]] = {}
-            for answer in answers:
-                if answer is answers[0] or _key(answer)[:2] != _key(answers[0])[:2]:
-                    groups.setdefault(_key(answer), []).append(answer)
-            for group in groups.values():
-                who = tuple(a.policies[0] for a in group if a.policies[0] != self.policy.name)
-                if who:
-                    yield Answer(who, group[0].dtype, group[0].weak, group[0].reason)
-
-    def asking(self, name: str) -> Answer:
-        return _Case(self.name, self.entered, as_policy(name), supposed=True).answer()
-
-
-def _key(answer: Answer) -> tuple[str | None, bool, str]:
-    """What makes two answers the same: dtype and reason, whatever edition the reason names."""
-    return answer.dtype, answer.weak, re.sub(r"\d+", "", answer.reason)
-
-
-def _below_changes(rule: OperationRule) -> OperationRule:
-    while isinstance(rule, ChangedOperation):
-        rule = rule.base
-    return rule
-
-
-def _doc(step: Any) -> str:
-    """The first sentence of what a step says of itself; nothing for the step that does nothing."""
-    while isinstance(step, ChangedEnter):
-        step = step.base
-    step = inspect.unwrap(step)
-    if not inspect.isfunction(step):
-        step = type(step).__dict__.get("__call__")
-    doc = inspect.cleandoc(step.__doc__ or "") if inspect.isfunction(step) else ""
-    return doc.partition("\n")[0].replace("``", "")
-
-
-def _called(dtype: DType) -> str:
-    return f"{dtype.code} ({dtype.name})" if dtype.code not in BY_NAME else dtype.name

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from promoarray._cast_answers import Cell
 from promoarray._console import html_table, plain, text
 
 if TYPE_CHECKING:
@@ -51,12 +53,15 @@ class Answer:
         Whether the result is weakly typed.
     reason : str
         Why it is refused, or what is raised.
+    values : tuple of Cell
+        What the values shown become, in a cast.
     """
 
     policies: tuple[str, ...]
     dtype: str | None
     weak: bool = False
     reason: str = ""
+    values: tuple[Cell, ...] = ()
 
     @property
     def who(self) -> str:
@@ -69,6 +74,11 @@ class Answer:
     def what(self) -> str:
         """The result's dtype, or that there is none."""
         return "refused" if self.dtype is None else self.dtype + " (weak)" * self.weak
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON has it, but for the policies."""
+        said = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
+        return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,6 +104,12 @@ class Explanation:
         Where the rule is written down, and what to know about it.
     others : tuple of Answer
         Every other family's, and its editions' that differ.
+    quirks : tuple of str
+        Of a cast: the bugs of the framework that it would show, each after "on" or "off".
+    given : tuple of Cell
+        Of a cast: the array's first values, or without an array those that tell policies apart.
+    source : str
+        Of a cast: the dtype they are of.
     """
 
     operation: str
@@ -107,6 +123,9 @@ class Explanation:
     sources: tuple[str, ...]
     notes: tuple[str, ...]
     others: tuple[Answer, ...]
+    quirks: tuple[str, ...] = ()
+    given: tuple[Cell, ...] = ()
+    source: str = ""
 
     @property
     def dtype(self) -> str | None:
@@ -125,6 +144,12 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON has it."""
+        values = {
+            "source": self.source,
+            "given": [v.to_dict() for v in self.given],
+            "values": [v.to_dict() for v in self.answer.values],
+            "quirks": list(self.quirks),
+        }
         return {
             "operation": self.operation,
             "policy": self.policy,
@@ -142,11 +167,8 @@ class Explanation:
             "function": self.function,
             "sources": list(self.sources),
             "notes": list(self.notes),
-            "others": [
-                {"policy": name, "dtype": a.dtype, "weak": a.weak, "reason": a.reason}
-                for a in self.others
-                for name in a.policies
-            ],
+            "others": [{"policy": name, **a.to_dict()} for a in self.others for name in a.policies],
+            **(values if self.source else {}),
         }
 
     def sections(self) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -156,6 +178,7 @@ class Explanation:
             ("rule", self.steps),
             ("casts", () if self.refused and not self.casts else casts),
             ("function", (self.function,) if self.function else ()),
+            ("quirks", self.quirks),
             ("source", self.sources),
             ("notes", self.notes),
         )
@@ -178,6 +201,9 @@ class Explanation:
             for line in lines:
                 body.add_row(heading, Text(line, style="yellow" if _alarming(line, self) else ""))
                 heading = ""
+        head = Text(self.headline, "bold red" if self.refused else "bold")
+        if self.source:
+            return Group(head, body, *self._values())
         others = Table(title="elsewhere", title_justify="left", title_style="dim", show_edge=False)
         others.add_column("policy")
         others.add_column("result", no_wrap=True)
@@ -185,8 +211,35 @@ class Explanation:
         for a in self.others:
             style = "red" if a.dtype is None else "" if a.dtype == self.dtype else "yellow"
             others.add_row(a.who, Text(a.what, style), Text(a.reason, "dim"))
-        head = Text(self.headline, "bold red" if self.refused else "bold")
         return Group(head, body, others) if self.others else Group(head, body)
+
+    def _values(self) -> Iterator[RenderableType]:
+        """What every policy makes of the values of a cast, yellow where it is something else."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(
+            title="values", title_justify="left", title_style="dim", box=None, padding=(0, 2, 0, 0)
+        )
+        table.add_column("", no_wrap=True)
+        for cell in self.given:
+            table.add_column(Text(cell.value), overflow="fold")
+        bits = (_BREAK.sub(r"\1 ", cell.bits) for cell in self.given)
+        table.add_row(Text(self.source, "bold"), *map(Text, bits))
+        refused: dict[str, list[str]] = {}
+        for a in (self.answer, *self.others):
+            own = self.answer.values or a.values
+            cells = (
+                Text(str(x), "" if x == y else "yellow") for x, y in zip(a.values, own, strict=True)
+            )
+            if a.dtype is not None:
+                table.add_row(Text(a.who, "bold"), *cells)
+            elif a is not self.answer:
+                refused.setdefault(a.reason, []).append(a.who)
+        if self.given:
+            yield table
+        for reason, who in refused.items():
+            yield Text(f"{', '.join(who)}: {reason}", "dim")
 
     def __repr__(self) -> str:
         return text(self)
@@ -201,7 +254,15 @@ class Explanation:
         others = html_table(
             ("policy", "result", "why"), [(a.who, a.what, a.reason) for a in self.others]
         )
+        if self.source:
+            every = (self.answer, *self.others)
+            rows = [(a.who, *(map(str, a.values) if a.values else (a.reason,))) for a in every]
+            others = html_table((self.source, *(cell.value for cell in self.given)), rows)
         return f"<div><b>{escape(self.headline)}</b>{body}<b>elsewhere</b>{others}</div>"
+
+
+_BREAK = re.compile(r"([0-9a-f]{8})(?=_?[0-9a-f])")
+"""Where the bits of a value may go on in another line."""
 
 
 def _alarming(line: str, explanation: Explanation) -> bool:

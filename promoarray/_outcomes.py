@@ -20,20 +20,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from promoarray import _apply
-from promoarray._apply import Event
 from promoarray._refusal import accepted_cast, spelled
 from promoarray._sites import Site, here
+from promoarray._watching import Mended, Watcher, watching
 from promoarray.array import PArray
-from promoarray.dtypes import DType
 from promoarray.errors import PromotionError
 from promoarray.policies.plans import Operand, Refusal
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import policy as in_force
+from promoarray.policies.registry import process_default, set_policy
 
 
 @dataclass(eq=False)
-class Mender:
+class Mender(Watcher):
     """A watcher that makes the cast a refusal proposes.
 
     Attributes
@@ -44,15 +43,9 @@ class Mender:
 
     places: dict[tuple[Site, str], str] = field(default_factory=dict)
 
-    def saw(self, event: Event) -> None:
-        """Changes nothing."""
-
-    def made(self, weak: DType, result: PArray, lone: bool) -> None:
-        """Changes nothing."""
-
     def refused(
         self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
-    ) -> _apply.Mended | None:
+    ) -> Mended | None:
         """Cast one operand as the error message would have said, if there is such a cast."""
         cast = accepted_cast(policy, name, seen)
         if cast is not None:
@@ -105,6 +98,18 @@ class Outcome:
             "stopped_at": self.site or None,
             "output": self.output,
         }
+
+
+@contextlib.contextmanager
+def everywhere(policy: Policy) -> Iterator[None]:
+    """Put a policy in force here and in the threads that a program starts."""
+    before = process_default()
+    set_policy(policy)
+    try:
+        with in_force(policy):
+            yield
+    finally:
+        set_policy(before)
 
 
 def execute(script: Path, argv: list[str]) -> tuple[str | None, dict[str, Any]]:
@@ -166,10 +171,10 @@ def outcome_under(
     """Run a script for real under one policy."""
     outcome, printed, mender = Outcome(policy), io.StringIO(), Mender()
     ended: dict[str, Any] = {}
-    watched = _apply.watching(mender) if mend else contextlib.nullcontext()
+    watched = watching(mender, everywhere=True) if mend else contextlib.nullcontext()
     with (
         _as_main(script, argv),
-        in_force(policy),
+        everywhere(policy),
         watched,
         contextlib.redirect_stdout(printed),
         warnings.catch_warnings(),

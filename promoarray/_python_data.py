@@ -15,6 +15,7 @@ from promoarray import dtypes as dt
 from promoarray._cast import convert
 from promoarray._refusal import promotion_error
 from promoarray.array import PArray
+from promoarray.backends import common_backend
 from promoarray.backends import numpy as numpy_backend
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.policies.plans import INTEGERS, Refusal
@@ -110,8 +111,13 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
         x if type(x) in WEAK else convert(policy, x._buffer, _apply.concrete(x), dtype)
         for x in entered
     ]
-    buffers = [_apply.fitted(policy, x, dtype) if type(x) in WEAK else x for x in flat]
-    return cls._of(np.stack(buffers).reshape((*_shape(obj), *buffers[0].shape)), dtype)
+    backend = common_backend(*flat)
+    buffers = [
+        backend.from_numpy(_apply.fitted(policy, x, dtype), dtype) if type(x) in WEAK else x
+        for x in flat
+    ]
+    ((joined, _),) = backend.call("stack", tuple(buffers), dtype)
+    return cls._of(joined.reshape((*_shape(obj), *buffers[0].shape)), dtype)
 
 
 def _leaves(obj: Any) -> Iterator[Any]:

@@ -30,7 +30,10 @@ def promotion_error(
         remedy(policy, asked, operands, inplace),
         "" if inplace else elsewhere(policy, asked, operands),
     ]
-    return PromotionError(" ".join(filter(None, parts)))
+    error = PromotionError(" ".join(filter(None, parts)))
+    error.policy, error.operation, error.operands = policy, name, operands
+    error.reason, error.inplace = refusal.reason, inplace
+    return error
 
 
 def spelled(name: str, operands: tuple[Operand, ...], inplace: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from promoarray.policies.policy import Policy
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
+    from promoarray._escape import Escape
     from promoarray._shadow import Answer, Parting, Shadow
 
 _STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
@@ -36,13 +38,18 @@ class Report:
 
     @property
     def partings(self) -> list[Parting]:
-        """The places, by file and line."""
-        return sorted(self._shadow.partings.values(), key=lambda p: (p.site, p.name))
+        """The places, by file and line of the program."""
+        return sorted(self._shadow.partings.values(), key=lambda p: (p.program, p.site, p.name))
 
     @property
     def operations(self) -> int:
         """How many operations were watched."""
         return self._shadow.operations
+
+    @property
+    def escapes(self) -> Counter[Escape]:
+        """What left the policy, so that no policy was asked about it any more, and how often."""
+        return self._shadow.escapes.counts
 
     @property
     def roots(self) -> list[Parting]:
@@ -56,18 +63,20 @@ class Report:
             "policies": [p.name for p in self.policies],
             "operations": self.operations,
             "partings": [_as_data(p) for p in self.partings],
+            "escapes": self._shadow.escapes.to_dict(),
         }
 
     def summary(self) -> str:
-        """Return one sentence that counts."""
+        """Return a sentence that counts, and another if data left the policy."""
         partings = self.partings
-        if not partings:
-            names = ", ".join(p.name for p in self.policies)
-            return f"{self.operations} operations: {names} all agree with {self.run.name}."
-        return (
-            f"{self.operations} operations under {self.run.name}; {len(partings)} places where the "
-            f"answers part, {len(self.roots)} of them roots."
-        )
+        names = ", ".join(p.name for p in self.policies)
+        counted = f"{self.operations} operations: {names} all agree with {self.run.name}."
+        if partings:
+            counted = (
+                f"{self.operations} operations under {self.run.name}; {len(partings)} places where "
+                f"the answers part, {len(self.roots)} of them roots."
+            )
+        return " ".join(filter(None, (counted, self._shadow.escapes.summary)))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -78,6 +87,8 @@ class Report:
             times = f"  ×{parting.count}" if parting.count > 1 else ""
             head.append(f"  [{spelled(parting)}]{times}", style="dim")
             yield head
+            if parting.program != parting.site:
+                yield Text(f"    {_called_from(parting)}", style="dim")
             for answer, origin, names in grouped(parting):
                 line = Text(f"    {answer.dtype.name if answer.dtype else 'refuses':<12}")
                 line.append(f"{origin:<9}", style=_STYLE[origin])
@@ -85,6 +96,7 @@ class Report:
                 if answer.reason:
                     line.append(f"  {answer.reason}", style="dim")
                 yield line
+        yield from self._shadow.escapes.lines()
         yield Text(self.summary(), style="bold")
 
     def __str__(self) -> str:
@@ -99,16 +111,19 @@ class Report:
             title=f"Where the policies part from {escape(self.run.name)}",
             summary=escape(self.summary()),
             rows=rows,
-            extra=extra,
+            extra=self._shadow.escapes.to_html() + extra,
         )
 
     def _repr_html_(self) -> str:
         rows = "".join(_as_row(p) for p in self.partings)
-        return f"<p>{escape(self.summary())}</p><table>{rows}</table>"
+        table = f"<p>{escape(self.summary())}</p><table>{rows}</table>"
+        return table + self._shadow.escapes.to_html()
 
 
 def spelled(parting: Parting) -> str:
     """Write a place's operation with its operands' dtypes."""
+    if parting.name == "setitem":
+        return "{}[...] = {}".format(*parting.operands)
     symbol = OPERATIONS[parting.name].symbol if parting.name in OPERATIONS else ""
     if symbol and len(parting.operands) == 2:
         return f" {symbol} ".join(parting.operands)
@@ -124,8 +139,13 @@ def grouped(parting: Parting) -> Iterator[tuple[Answer, str, list[str]]]:
     yield from groups.values()
 
 
+def _called_from(parting: Parting) -> str:
+    program = parting.program
+    return f"called from {program}: {program.expression or program.text}"
+
+
 def _as_data(parting: Parting) -> dict[str, Any]:
-    site = parting.site
+    site, program = parting.site, parting.program
     return {
         "file": site.file,
         "line": site.line,
@@ -134,6 +154,11 @@ def _as_data(parting: Parting) -> dict[str, Any]:
         "expression": site.expression,
         "operation": parting.name,
         "operands": list(parting.operands),
+        "called_from": (
+            {"file": program.file, "line": program.line, "expression": program.expression}
+            if program != site
+            else None
+        ),
         "count": parting.count,
         "root": parting.root,
         "answers": {
@@ -156,8 +181,9 @@ def _as_row(parting: Parting) -> str:
     )
     site = parting.site
     times = f" ×{parting.count}" if parting.count > 1 else ""
+    called = _called_from(parting) if parting.program != site else ""
     return (
-        f"<tr><td>{escape(str(site))}</td>"
+        f"<tr><td>{escape(str(site))}{_small(called)}</td>"
         f"<td><code>{escape(site.expression or site.text)}</code>"
         f"{_small(spelled(parting) + times)}</td><td>{answers}</td></tr>"
     )

@@ -16,17 +16,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from promoarray import _apply
 from promoarray import dtypes as dt
-from promoarray._apply import Event
+from promoarray._escape import Escape
+from promoarray._escape_report import Escapes
+from promoarray._operands import describe, type_of
 from promoarray._refusal import accepted_cast
 from promoarray._report import Report
-from promoarray._sites import Site, here
+from promoarray._sites import Site, here, in_program
+from promoarray._watching import Assignment, Event, Watcher, watching
 from promoarray.array import PArray
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.policies.plans import Operand, Rank, Refusal
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy, get_policy
+from promoarray.policies.scalars import truncated
 
 
 class Shadowed:
@@ -73,6 +76,8 @@ class Parting:
     Attributes
     ----------
     site : Site
+    program : Site
+        The line of the program; the same place, unless the operation is one of a library.
     name : str
         The operation.
     operands : tuple of str
@@ -84,6 +89,7 @@ class Parting:
     """
 
     site: Site
+    program: Site
     name: str
     operands: tuple[str, ...]
     answers: dict[str, Answer]
@@ -96,11 +102,12 @@ class Parting:
 
 
 @dataclass(eq=False)
-class Shadow:
+class Shadow(Watcher):
     """The watcher of a shadow run."""
 
     policies: tuple[Policy, ...]
     partings: dict[Any, Parting] = field(default_factory=dict)
+    escapes: Escapes = field(default_factory=Escapes)
     operations: int = 0
 
     def made(self, weak: DType, result: PArray, lone: bool) -> None:
@@ -112,25 +119,38 @@ class Shadow:
         self._note("default dtype", run, mine, answers, (str(Operand(weak, Rank.SCALAR)),))
         stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
         kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
-        self._label(result, _apply.type_of(result._type), kept)
+        self._label(result, type_of(result._type), kept)
 
     def saw(self, event: Event) -> None:
         """Ask every shadow policy what it would have done."""
         self.operations += 1
-        inplace = event.operands and event.result is event.operands[0]
-        answers, kept = {}, {}
-        for policy in self.policies:
-            answer, label = _ask(policy, event, bool(inplace))
-            answers[policy.name], kept[policy.name] = answer, label
-        result = event.policy.strong(event.plan.result)
-        mine = Answer(result, "", "", tuple(map(str, event.seen)))
-        self._note(event.name, event.policy, mine, answers, mine.operands)
-        self._label(event.result, event.plan.result, kept)
+        noted = False
+        for which, label in enumerate((event.plan.result, *event.plan.more)):
+            answers, kept = {}, {}
+            for policy in self.policies:
+                answers[policy.name], kept[policy.name] = _ask(policy, event, which)
+            mine = Answer(event.policy.strong(label), "", "", tuple(map(str, event.seen)))
+            # A place is noted once, for the first result that parts.
+            noted = noted or self._note(event.name, event.policy, mine, answers, mine.operands)
+            self._label((event.result, *event.more)[which], label, kept)
 
-    def refused(
-        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
-    ) -> None:
-        """Leaves the run's own refusals to the program."""
+    def assigned(self, assignment: Assignment) -> None:
+        """Ask whether every shadow policy would have written the value.
+
+        It takes the dtype of its target everywhere, so that no dtype parts here.
+        """
+        self.operations += 1
+        run, target, value, source, dtype = assignment
+        if dt.string in (source, dtype):
+            return
+        answers = {p.name: _would_store(p, target, value) for p in self.policies}
+        if any(answer.dtype is None for answer in answers.values()):
+            operands = str(Operand(dtype)), str(Operand(source))
+            self._note("setitem", run, Answer(dtype, "", "", operands), answers, operands)
+
+    def escaped(self, escape: Escape) -> None:
+        """Note what leaves: no policy is asked about it from there on."""
+        self.escapes.counts[escape] += 1
 
     def _note(
         self,
@@ -139,21 +159,23 @@ class Shadow:
         mine: Answer,
         answers: dict[str, Answer],
         operands: tuple[str, ...],
-    ) -> None:
+    ) -> bool:
+        """Note a place where the answers part; tell whether they do."""
         if all(answer.dtype is mine.dtype for answer in answers.values()):
-            return
+            return False
         if name == "default dtype":
             answers = {
                 n: a if a.dtype is mine.dtype else replace(a, origin="root")
                 for n, a in answers.items()
             }
         everyone = {run.name: mine, **{n: a for n, a in answers.items() if n != run.name}}
-        site = here()
-        key = site, name, operands, tuple(a.dtype for a in everyone.values())
+        site, program = here(), in_program()
+        key = site, program, name, operands, tuple(a.dtype for a in everyone.values())
         if key in self.partings:
             self.partings[key].count += 1
         else:
-            self.partings[key] = Parting(site, name, operands, everyone)
+            self.partings[key] = Parting(site, program, name, operands, everyone)
+        return True
 
     def _label(self, result: PArray, label: DType, kept: dict[str, DType]) -> None:
         """Let an array carry the answers, if any differs from the run's."""
@@ -161,54 +183,71 @@ class Shadow:
         result._type = Shadowed(label, disputed) if disputed else label
 
 
-def _ask(policy: Policy, event: Event, inplace: bool) -> tuple[Answer, DType]:
-    """A policy's answer with the types it has seen, and the type it carries on with."""
+def _would_store(policy: Policy, target: PArray, value: Any) -> Answer:
+    """A policy's answer to ``target[key] = value`` with the types it has seen so far."""
+    seen, given = _as_seen_by(policy, target), _as_seen_by(policy, value)
+    dtype, scalar = policy.strong(seen.type), type(value) in WEAK
+    source = given.type if scalar else policy.strong(given.type)
+    why = ""
+    if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
+        why = "it would drop the imaginary parts"
+    elif not policy.assigns(source, dtype):
+        why = f"{given} does not promote to {dtype}"
+    elif scalar:
+        try:
+            policy.scalars.fit(truncated(value, dtype), dtype)
+        except (OverflowError, ValueError) as error:
+            why = str(error)
+    return Answer(None if why else dtype, why, "root" if why else "", (str(seen), str(given)))
+
+
+def _ask(policy: Policy, event: Event, which: int) -> tuple[Answer, DType]:
+    """A policy's answer with the types it has seen, and the type it carries on with.
+
+    ``which`` of the results is meant, where the operation has several.
+    """
     seen = tuple(_as_seen_by(policy, x) for x in event.operands)
-    decided = _decide(policy, event, seen, inplace)
-    run = event.policy.strong(event.plan.result)
+    decided = _decide(policy, event, seen, which)
+    run = event.policy.strong((event.plan.result, *event.plan.more)[which])
     names = tuple(map(str, seen))
     if isinstance(decided, Refusal):
-        reason, answer, carried = decided.reason, None, _after_refusal(policy, event.name, seen)
+        reason, answer = decided.reason, None
+        carried = _after_refusal(policy, event.name, seen, which)
     else:
         reason, answer, carried = "", policy.strong(decided), decided
-    origin = "" if answer is run else _origin(policy, answer, event, inplace)
+    origin = "" if answer is run else _origin(policy, answer, event, which)
     return Answer(answer, reason, origin, names), carried or run
 
 
-def _origin(policy: Policy, answer: DType | None, event: Event, inplace: bool) -> str:
+def _origin(policy: Policy, answer: DType | None, event: Event, which: int) -> str:
     """Whether the run's own rule would answer the same, given the operands this policy sees."""
     seen = tuple(_as_seen_by(policy, x, event.policy) for x in event.operands)
-    decided = _decide(event.policy, event, seen, inplace)
+    decided = _decide(event.policy, event, seen, which)
     agreed = None if isinstance(decided, Refusal) else event.policy.strong(decided)
     return "inherits" if agreed is answer else "root"
 
 
 def _decide(
-    policy: Policy, event: Event, operands: tuple[Operand, ...], inplace: bool
+    policy: Policy, event: Event, operands: tuple[Operand, ...], which: int
 ) -> DType | Refusal:
-    plan = (policy.plan_inplace if inplace else policy.plan)(event.name, operands)
-    if isinstance(plan, Refusal):
-        return plan
-    rule = policy.scalars.rule(event.name)
-    for x, dtype in zip(event.operands, plan.inputs, strict=True):
-        if type(x) is int:
-            try:
-                rule(x, dtype)
-            except OverflowError as error:
-                return Refusal(str(error))
-    return plan.result
+    decided = policy.decide(event.name, operands, event.operands, inplace=event.inplace)
+    if isinstance(decided, Refusal):
+        return decided
+    return (decided.plan.result, *decided.plan.more)[which]
 
 
-def _after_refusal(policy: Policy, name: str, seen: tuple[Operand, ...]) -> DType | None:
+def _after_refusal(
+    policy: Policy, name: str, seen: tuple[Operand, ...], which: int
+) -> DType | None:
     """What the result would be had the user cast as the error message says."""
     cast = accepted_cast(policy, name, seen)
-    return cast[2].result if cast else None
+    return (cast[2].result, *cast[2].more)[which] if cast else None
 
 
 def _as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
     """An operand with the type ``policy`` has given it so far, described to ``asked``."""
     asked = asked or policy
-    operand = _apply.describe(x, asked)
+    operand = describe(x, asked)
     if type(x) in WEAK:
         return operand
     label = x._type
@@ -237,12 +276,19 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
     Notes
     -----
     After a refusal a shadow policy goes on as if the user had cast as its error message says, so
-    that later roots still show.
+    that later roots still show. Threads started in the block are not watched, as they have a
+    context of their own; ``promoarray compare`` watches a program with all its threads.
     """
-    chosen = tuple(as_policy(p) for p in policies or DEFAULT)
-    watcher = Shadow(chosen)
-    with _apply.watching(watcher):
-        yield Report(get_policy(), chosen, watcher)
+    with shadowed(tuple(as_policy(p) for p in policies or DEFAULT)) as report:
+        yield report
+
+
+@contextmanager
+def shadowed(policies: tuple[Policy, ...], *, everywhere: bool = False) -> Iterator[Report]:
+    """``shadow`` of this context, or of every thread of the process."""
+    watcher = Shadow(policies)
+    with watching(watcher, everywhere=everywhere):
+        yield Report(get_policy(), policies, watcher)
 
 
 DEFAULT = ("numpy", "numpy@1", "jax", "torch", "tensorflow", "paddle", "aclnn", "onnx")

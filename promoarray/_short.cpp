@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 
 #if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
@@ -132,7 +133,7 @@ Place &place_of(Place (&places)[PLACES], PyObject *a, PyObject *b, PyObject *c) 
 // What an operator is made of: the arguments it was given, then what it looks up once.
 enum Part {
     SLOW, NAME, KERNEL, WATCHERS, OVERRIDE, DEFAULT, FITTED, NDARRAY, ASARRAY,
-    LABELLED, METHOD, POLICY_NAME, DIRECT_NAME, ASTYPE_NAME,
+    LABELLED, METHOD, POLICY_NAME, DIRECT_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
 };
@@ -181,8 +182,48 @@ Ref fit(Operator *self, PyObject *policy, PyObject *route, PyObject *value) {
     return buffer;
 }
 
+constexpr Py_ssize_t MUCH = 1 << 17;  // bytes
+constexpr Py_ssize_t LONG = 1 << 20;  // bytes; the long way casts more of them without the GIL
+
+// Floats as doubles; of complex numbers both parts. NumPy's own cast would warn of a signalling
+// NaN. Null without an error if the buffer is one for the long way.
+Ref doubled(const Operator *self, PyObject *buffer, PyObject *wider) {
+    Py_buffer from, to;
+    if (PyObject_GetBuffer(buffer, &from, PyBUF_C_CONTIGUOUS) != 0) {
+        PyErr_Clear();
+        return Ref(nullptr);
+    }
+    Ref out(nullptr);
+    if (from.len <= LONG) {
+        const Ref shape(PyObject_GetAttr(buffer, self->parts[SHAPE_NAME]));
+        PyObject *args[] = {shape.get(), wider};
+        if (shape) out = Ref(PyObject_Vectorcall(self->parts[NDARRAY], args, 2, nullptr));
+    }
+    if (out && PyObject_GetBuffer(out.get(), &to, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) != 0)
+        out = Ref(nullptr);
+    if (out) {
+        const auto *given = static_cast<const char *>(from.buf);  // perhaps not aligned
+        auto *made = static_cast<double *>(to.buf);
+        const auto count = static_cast<std::size_t>(from.len) / sizeof(float);
+        for (std::size_t i = 0; i < count; ++i) {
+            float value;
+            std::memcpy(&value, given + i * sizeof value, sizeof value);
+            made[i] = static_cast<double>(value);
+        }
+        PyBuffer_Release(&to);
+    }
+    PyBuffer_Release(&from);
+    return out;
+}
+
+// A route has None where nothing is to be cast, the dtype where NumPy's own cast will do, and the
+// dtype in a tuple where floats are to be doubled.
 Ref cast(const Operator *self, PyObject *buffer, PyObject *wider) {
     if (wider == Py_None) return Ref::to(buffer);
+    if (PyTuple_Check(wider)) return doubled(self, buffer, PyTuple_GetItem(wider, 0));
+    // Of much, the long way casts no more at a time than a cache holds.
+    const Ref bytes(PyObject_GetAttr(buffer, self->parts[NBYTES_NAME]));
+    if (!bytes || PyLong_AsSsize_t(bytes.get()) > MUCH) return Ref(nullptr);
     PyObject *args[] = {buffer, wider};
     return Ref(PyObject_VectorcallMethod(self->parts[ASTYPE_NAME], args, 2, nullptr));
 }
@@ -222,11 +263,15 @@ bool short_way(Operator *self, PyObject *x, PyObject *y, PyTypeObject *cls, PyOb
         return cast(self, buffer.get(), PyTuple_GetItem(route.get(), index));
     };
     const Ref left = operand(x, 0);
-    if (!left) return true;
+    if (!left) return PyErr_Occurred() != nullptr;
     const Ref right = operand(y, 1);
-    if (!right) return true;
+    if (!right) return PyErr_Occurred() != nullptr;
     PyObject *args[] = {left.get(), right.get()};
     Ref out(PyObject_Vectorcall(self->parts[KERNEL], args, 2, nullptr));
+    if (!out && PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear();  // shapes that do not fit: the long way says so in its own words
+        return false;
+    }
     if (out && !self->is(NDARRAY, Py_TYPE(out.get()))) {
         // Of 0-d arrays NumPy makes scalars.
         out = Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], out.get(), nullptr));
@@ -276,6 +321,8 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     self->parts[POLICY_NAME] = PyUnicode_InternFromString("_policy");
     self->parts[DIRECT_NAME] = PyUnicode_InternFromString("direct");
     self->parts[ASTYPE_NAME] = PyUnicode_InternFromString("astype");
+    self->parts[SHAPE_NAME] = PyUnicode_InternFromString("shape");
+    self->parts[NBYTES_NAME] = PyUnicode_InternFromString("nbytes");
     return PyErr_Occurred() == nullptr ? made.release() : nullptr;
 }
 

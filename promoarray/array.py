@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from promoarray import _apply
+from promoarray import _apply, _escape
 from promoarray._display import html, text
+from promoarray._keys import as_key
+from promoarray._pickling import name_to_keep, rebuild
 from promoarray._short import Labelled
-from promoarray.backends import backend_of
-from promoarray.backends.numpy import KERNELS
-from promoarray.dtypes import BY_CODE, WEAK, DType, Kind
+from promoarray._watching import guards
+from promoarray.backends import backend_of, on_device
+from promoarray.backends.numpy import decoded
+from promoarray.backends.numpy_kernels import KERNELS
+from promoarray.dtypes import NATIVE, WEAK, DType, Kind, as_dtype
 from promoarray.operations import OPERATIONS
-from promoarray.policies.registry import as_policy
 
 if TYPE_CHECKING:
     from promoarray.policies.policy import Policy
@@ -36,13 +39,13 @@ def _binary(name: str) -> tuple[Method, Method, Method]:
     """
     kernel, symbol = KERNELS[name], OPERATIONS[name].symbol
 
-    def forward(self: PArray, other: Any) -> Any:
+    def forward(self: PArray, other: Any, /) -> Any:
         return _or_foreign(_apply.apply(name, self, other), symbol, other)
 
-    def reflected(self: PArray, other: Any) -> Any:
+    def reflected(self: PArray, other: Any, /) -> Any:
         return _or_foreign(_apply.apply(name, other, self), symbol, other)
 
-    def inplace(self: PArray, other: Any) -> Any:
+    def inplace(self: PArray, other: Any, /) -> Any:
         return _or_foreign(_apply.apply_inplace(name, self, other), f"{symbol}=", other)
 
     shown = ("self", symbol, "other"), ("other", symbol, "self"), ("self", f"{symbol}=", "other")
@@ -82,24 +85,6 @@ _OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kern
 _OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
 _OF_UFUNC |= {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite"}
 _OF_UFUNC |= {np.signbit: "signbit"}
-
-
-def _rebuild(policy: str | None, buffer: Any, code: str) -> PArray:
-    from promoarray.namespaces import array_type
-
-    cls = PArray if policy is None else array_type(as_policy(policy))
-    return cls._of(buffer, BY_CODE[code])
-
-
-def _key(key: Any) -> Any:
-    """An index as the buffer takes it: arrays unwrapped, floats and strings refused."""
-    if isinstance(key, tuple):
-        return tuple(_key(k) for k in key)
-    if isinstance(key, PArray):
-        if key.dtype.kind not in (Kind.BOOL, Kind.INT, Kind.UINT):
-            raise IndexError(f"an index array is of integers or bools, not {key.dtype.name}")
-        return key._decoded()
-    return key
 
 
 class PArray(Labelled):
@@ -144,6 +129,8 @@ class PArray(Labelled):
         made: PArray = source(obj, dtype=dtype)
         if not weak_type:
             return made
+        if made.dtype not in NATIVE:
+            raise ValueError(f"no weak type is stored in {made.dtype.name}; write weak_type=False")
         weak = next(w for w in WEAK.values() if w.kind.category == made.dtype.kind.category)
         return made._of(made._buffer, weak)
 
@@ -185,20 +172,37 @@ class PArray(Labelled):
 
     @property
     def device(self) -> str:
-        """Where the buffer lies."""
+        """Where the buffer lies: ``"cpu"``, or ``"cuda:0"`` and on."""
         device: str = backend_of(self._buffer).device_of(self._buffer)
         return device
 
     def to_device(self, device: str, /, *, stream: Any = None) -> Self:
-        """Return the array on a device.
+        """Return the array on a device; the same memory if it lies there already.
+
+        Parameters
+        ----------
+        device : str
+            One of ``__array_namespace_info__().devices()``.
+        stream : optional
+            The stream to copy in, where the device has streams.
+
+        Returns
+        -------
+        PArray
 
         Raises
         ------
         ValueError
             If the device is unknown here, or a stream is given where there are none.
         """
-        backend = backend_of(self._buffer)
-        return self._of(backend.to_device(self._buffer, device, stream), self._type)
+        here, there = backend_of(self._buffer), on_device(device)
+        if here is there:
+            buffer = here.to_device(self._buffer, device, stream)
+        elif stream is not None:
+            raise ValueError(f"copies from {self.device!r} to {device!r} take no stream")
+        else:
+            buffer = there.from_numpy(here.to_numpy(self._buffer, self.dtype), self.dtype, device)
+        return self._of(buffer, self._type)
 
     @property
     def T(self) -> Self:
@@ -213,7 +217,7 @@ class PArray(Labelled):
             raise ValueError(
                 f"x.T needs two axes, and x has {self.ndim}; write x.mT or pa.permute_dims"
             )
-        return self._of(self._buffer.T, self._type)
+        return self._of(self._buffer.transpose(), self._type)
 
     @property
     def mT(self) -> Self:
@@ -246,8 +250,42 @@ class PArray(Labelled):
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
         """Return the values in another shape, given as a tuple or as integers."""
+        from promoarray.manipulation import reshape
+
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        return self._of(backend_of(self._buffer).reshape(self._buffer, wanted, copy), self._type)
+        return self._of(reshape(self, wanted, copy=copy)._buffer, self._type)
+
+    def view(self, dtype: object) -> Self:
+        """Return the same bits under another dtype, in the same memory.
+
+        How small dtypes reach libraries that have no name for them, and come back:
+        ``x.view(pa.uint8)`` are the codes of a float8, and of the 2-, 4- and 6-bit dtypes, which
+        take a byte an element.
+
+        Parameters
+        ----------
+        dtype : dtype_like
+            Stored in as many bytes as the dtype of the array.
+
+        Returns
+        -------
+        PArray
+            Of the same shape. No policy has a say.
+
+        Raises
+        ------
+        ValueError
+            If the widths differ, or a code does not fit a narrow dtype.
+
+        Examples
+        --------
+        >>> asarray([1.0, -2.0], dtype=float8_e4m3fn).view(uint8)
+        PArray([ 56, 192], dtype=uint8)
+        """
+        from promoarray._bits import reinterpreted
+
+        target = as_dtype(dtype)
+        return self._of(reinterpreted(self._buffer, self.dtype, target), target)
 
     def item(self) -> bool | int | float | complex:
         """The one element as a Python scalar.
@@ -259,16 +297,21 @@ class PArray(Labelled):
         """
         if self.size != 1:
             raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
+        if guards:
+            _escape.leave(self, "item")
         value: bool | int | float | complex = self._decoded().item()
         return value
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
+        if guards:
+            _escape.leave(self, "tolist")
         return self._decoded().tolist()
 
     def _decoded(self) -> Any:
-        backend = backend_of(self._buffer)
-        return backend.decoded(self._buffer, self.dtype)
+        """The values in a NumPy array that holds them exactly and prints them."""
+        dtype = self.dtype
+        return decoded(backend_of(self._buffer).to_numpy(self._buffer, dtype), dtype)
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -291,13 +334,22 @@ class PArray(Labelled):
         return bool(self._single("a bool"))
 
     def __int__(self) -> int:
-        return int(self._single("an int"))
+        value = self._single("an int")
+        if guards:
+            _escape.leave(self, "int")
+        return int(value)
 
     def __float__(self) -> float:
-        return float(self._single("a float"))
+        value = self._single("a float")
+        if guards:
+            _escape.leave(self, "float")
+        return float(value)
 
     def __complex__(self) -> complex:
-        return complex(self._single("a complex"))
+        value = self._single("a complex")
+        if guards:
+            _escape.leave(self, "complex")
+        return complex(value)
 
     def __index__(self) -> int:
         if self.dtype.kind not in (Kind.INT, Kind.UINT):
@@ -306,12 +358,12 @@ class PArray(Labelled):
 
     # -- indexing ---------------------------------------------------------------------------------
 
-    def __getitem__(self, key: Any) -> Self:
-        buffer = self._buffer
-        return self._of(np.asarray(buffer[_key(key)], buffer.dtype), self._type)
+    def __getitem__(self, key: Any, /) -> Self:
+        backend = backend_of(self._buffer)
+        return self._of(backend.read(self._buffer, as_key(key, backend)), self._type)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        _apply.assign(self, _key(key), value)
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        _apply.assign(self, as_key(key, backend_of(self._buffer)), value)
 
     # -- protocols --------------------------------------------------------------------------------
 
@@ -328,8 +380,22 @@ class PArray(Labelled):
         return namespace_of(type(self), api_version)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """The storage as a NumPy array; what NumPy does with it obeys no policy."""
-        return backend_of(self._buffer).to_numpy(self._buffer, dtype, copy)
+        """The storage as a NumPy array; what NumPy does with it obeys no policy.
+
+        Raises
+        ------
+        TypeError
+            If the array lies on a GPU.
+        """
+        if self.device != "cpu":
+            raise TypeError(
+                f"the array lies on {self.device!r}, and NumPy would copy it unasked; "
+                "write x.to_device('cpu')"
+            )
+        if guards:
+            _escape.leave(self, "__array__")
+        values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
+        return np.array(values, dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
@@ -351,34 +417,67 @@ class PArray(Labelled):
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Export the buffer.
+        """Export the buffer, as the array API says.
+
+        bfloat16, the float8 dtypes and complex32 go by their own names, which PyTorch knows and
+        NumPy refuses with an error of its own; ``x.view(pa.uint8)`` hands over the bits instead.
 
         Raises
         ------
         BufferError
-            If DLPack, or NumPy's side of it, has no name for the dtype.
+            If DLPack has no name for the dtype, the consumer would take one byte an element for
+            several (2-, 4- and 6-bit dtypes before DLPack 1.1), or the device or the stream is not
+            the array's.
         """
-        backend = backend_of(self._buffer)
-        return backend.dlpack(
-            self._buffer, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        if guards:
+            _escape.leave(self, "__dlpack__")
+        return backend_of(self._buffer).dlpack(
+            self._buffer,
+            self.dtype,
+            stream=stream,
+            max_version=max_version,
+            dl_device=dl_device,
+            copy=copy,
         )
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        device: tuple[Any, int] = self._buffer.__dlpack_device__()
+        """The kind of device and its number, as DLPack counts them: (1, 0) is the CPU."""
+        device: tuple[Any, int] = backend_of(self._buffer).dlpack_device(self._buffer)
         return device
 
     def __reduce__(self) -> tuple[Any, ...]:
-        policy = self._policy.name if self._policy is not None else None
-        return _rebuild, (policy, self._buffer, _apply.type_of(self._type).code)
+        values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
+        kept = _apply.type_of(self._type).code, self.dtype.code, self.device
+        return rebuild, (name_to_keep(self._policy), values, *kept)
 
     def __copy__(self) -> Self:
-        return self._of(self._buffer.copy(), self._type)
+        return self._of(backend_of(self._buffer).copy(self._buffer), self._type)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.__copy__()
 
     def __repr__(self) -> str:
         return text(self)
+
+    def __format__(self, spec: str) -> str:
+        """Write the one element of a 0-d array as Python writes it; ``{x}`` is the repr."""
+        if not spec:
+            return text(self)
+        if self.ndim:
+            raise TypeError(f"only a 0-d array is formatted with {spec!r}, not one of {self.shape}")
+        return format(self.item(), spec)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        """``round(x)``: to nearest, ties to even, as ``promoarray.round``.
+
+        Raises
+        ------
+        TypeError
+            If digits are asked for, which the array API does not round to.
+        """
+        if ndigits is not None:
+            raise TypeError("round(x, digits) is no function of the array API; write round(x)")
+        return _apply.call("round", self)
 
     def _repr_html_(self) -> str:
         return html(self)

@@ -1,7 +1,7 @@
 """The command line: ``promoarray list``, ``table``, ``explain``, ``cast``, ``check``, ``compare``.
 
 Exit codes are those of linters: 0 if all is well, 1 if the answer is no (a property fails, an
-operation is refused), 2 if the question was wrong.
+operation is refused), 2 if the question was wrong, 3 if promoarray itself failed.
 """
 
 from __future__ import annotations
@@ -12,18 +12,23 @@ import json
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import UnknownPolicyError
-from promoarray.operations import BY_SYMBOL, OPERATIONS
+from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
 from promoarray.policies.plans import Operand, Rank
 from promoarray.policies.policy import Policy
 from promoarray.policies.reading import cell_dtype
 from promoarray.policies.registry import as_policy, families
 
-EPILOG = "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 the question was wrong."
+EPILOG = (
+    "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 the question was wrong, "
+    "3 promoarray failed."
+)
 
 
 class UsageError(Exception):
@@ -59,6 +64,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a file that cannot be read or written
+        print(f"promoarray: {error}", file=sys.stderr)
+        return 2
+    except Exception:
+        traceback.print_exc()
+        print("promoarray: this is a bug. Please report it with the lines above", file=sys.stderr)
+        return 3
     return code
 
 
@@ -93,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     table.add_argument("--dtypes", help="only these, by name or code: int8,f32,i*")
 
     explain = command("explain", _explain, "say why an operation has the dtype it has")
-    explain.add_argument("op", metavar="OP", help="a name such as add, or an operator")
+    explain.add_argument("op", metavar="OP", help="a name such as add, an operator, += or astype")
     explain.add_argument(
         "operands",
         metavar="OPERAND",
@@ -203,10 +215,11 @@ def _table(args: argparse.Namespace) -> int:
     from promoarray.policies.showing import table_of
 
     policy = as_policy(args.policy)
-    if args.op:
-        _known_operation(args.op)
-    wanted = args.dtypes.split(",") if args.dtypes else []
-    shown = _asked(lambda: table_of(policy, args.op, [cell_dtype(d.strip()) for d in wanted]))
+    if args.op and _known_operation(args.op).arity == 1:
+        name = operation(args.op).name
+        raise UsageError(f"{name} takes one operand, so it has no table; ask `explain {name} i8`")
+    words = args.dtypes.split(",") if args.dtypes else []
+    shown = table_of(policy, args.op, [_asked(partial(cell_dtype, w.strip())) for w in words])
     form = "json" if args.json else args.format
     if form == "json":
         _print_json(shown.to_dict())
@@ -222,11 +235,17 @@ def _table(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
-    from promoarray._explain import explain
+    from promoarray._explain import question
 
-    _known_operation(args.op)
-    operands = [_operand(text) for text in args.operands]
-    explanation = _asked(lambda: explain(args.op, *operands, policy=args.policy))
+    bare = args.op.removesuffix("=") if args.op not in BY_SYMBOL else args.op
+    if args.op != "astype" and bare not in BY_SYMBOL:
+        _known_operation(args.op)
+    operands = tuple(_operand(text) for text in args.operands)
+    try:
+        answer = question(args.op, operands, args.policy)
+    except TypeError as error:  # too many operands, or not of the kind they must be
+        raise UsageError(str(error)) from error
+    explanation = answer()
     if args.json:
         _print_json(explanation.to_dict())
     else:
@@ -240,7 +259,8 @@ def _cast(args: argparse.Namespace) -> int:
     from promoarray import _cast_command
 
     source, target = (_asked(partial(_real, name)) for name in (args.source, args.target))
-    answer = _asked(lambda: _cast_command.run(args, source, target))
+    policies, given = _asked(partial(_cast_command.question, args, source))
+    answer = _cast_command.run(args, policies, given, source, target)
     if args.json:
         _print_json(_cast_command.to_json(answer))
     else:
@@ -270,9 +290,9 @@ def _compare(args: argparse.Namespace) -> int:
 # -- what the words mean --------------------------------------------------------------------------
 
 
-def _known_operation(op: str) -> None:
+def _known_operation(op: str) -> Operation:
     if op in OPERATIONS or op in BY_SYMBOL:
-        return
+        return operation(op)
     near = difflib.get_close_matches(op, OPERATIONS, n=4, cutoff=0.5)
     raise UsageError(f"no operation {op!r}." + (f" Near it: {', '.join(near)}" if near else ""))
 
@@ -283,9 +303,10 @@ def _operand(text: str) -> Any:
     if scalar is not None:
         return scalar
     try:
-        dtype = cell_dtype(text.removesuffix("[]"))
-    except ValueError:
-        raise UsageError(f"{text!r} is neither a dtype nor a Python scalar") from None
+        dtype = _dtype(text.removesuffix("[]"))
+    except UsageError as error:
+        said = str(error).replace("names no dtype", "is neither a dtype nor a Python scalar")
+        raise UsageError(said) from None
     if dtype.weak:
         raise UsageError(f"{text!r} is what a scalar counts as; write a scalar such as 1 or 2.5")
     return Operand(dtype, Rank.ZERO_D if text.endswith("[]") else Rank.ARRAY)
@@ -303,20 +324,31 @@ def _scalar(text: str) -> bool | int | float | complex | None:
 
 
 def _real(name: str) -> Any:
-    """A dtype of numbers, by name or code."""
-    dtype = cell_dtype(name)
-    if dtype.weak or dtype.storage is None or dtype.bits == 0:
-        raise UsageError(f"{name!r} is no dtype of numbers")
+    """A dtype that arrays can have, by name or code."""
+    dtype = _dtype(name)
+    if dtype.weak:
+        raise UsageError(f"{name!r} is what a scalar counts as; name the dtype of an array")
     return dtype
 
 
-def _asked(question: Callable[[], Any]) -> Any:
-    """Ask; what the library calls a wrong value or type is a wrong question here."""
+def _dtype(name: str) -> Any:
+    """A dtype by name or code; not by NumPy's codes, where f8 is a float of eight bytes."""
+    found = BY_NAME.get(name) or BY_CODE.get(name)
+    if found is None:
+        names = [n for n, d in (*BY_NAME.items(), *BY_CODE.items()) if not d.weak]
+        near = difflib.get_close_matches(name, names, n=6, cutoff=0.5)
+        near = [n for n in names if n.startswith(name)] or near or list(BY_NAME)
+        raise UsageError(f"{name!r} names no dtype. Near it: {', '.join(near)}")
+    return found
+
+
+def _asked(reading: Callable[[], Any]) -> Any:
+    """Read the user's words, which may be wrong. What is computed with them has no such excuse."""
     try:
-        return question()
+        return reading()
     except UnknownPolicyError:
         raise
-    except (TypeError, ValueError) as error:
+    except (ValueError, OverflowError) as error:
         raise UsageError(str(error)) from error
 
 

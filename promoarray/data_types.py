@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from promoarray import _apply
 from promoarray import dtypes as dt
 from promoarray._cast import explicit
 from promoarray._refusal import promotion_error
 from promoarray.array import PArray
-from promoarray.dtypes import WEAK, DType, Format, as_dtype, isdtype
+from promoarray.backends import backend_of
+from promoarray.dtypes import DType, Format, as_dtype, isdtype
 from promoarray.policies.plans import INTEGERS, Operand, Refusal
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import get_policy
@@ -46,7 +45,7 @@ def astype(
     x : array of any shape
     dtype : dtype_like
     copy : bool
-        False shares the memory where nothing has to change.
+        False returns the array itself where nothing has to change.
     device : str, optional
     saturate : bool, optional
         Whether what a float8 cannot hold becomes its largest value. Only ``onnx@19`` and later let
@@ -95,17 +94,22 @@ def astype(
         saturate=saturate,
         round_mode=round_mode,
     )
-    if buffer is array._buffer and copy:
-        buffer = buffer.copy()
-    out = array._of(buffer, target)
+    same = buffer is array._buffer
+    if same and copy:
+        buffer = backend_of(buffer).copy(buffer)
+    # The object itself, too, where nothing changes: `x is xp.astype(x, x.dtype, copy=False)`.
+    unchanged = same and not copy and _apply.type_of(array._type) is target
+    out = array if unchanged else array._of(buffer, target)
     return out if device is None else out.to_device(device)
 
 
 def _operand(x: Any, policy: Policy) -> Operand:
     """What ``result_type`` is asked about: an array, a Python scalar, or a dtype alone."""
-    if type(x) in WEAK or isinstance(x, (PArray, np.ndarray, np.generic)):
-        return _apply.describe(_apply.enter(x), policy)
-    return Operand(as_dtype(x))
+    entered = _apply.enter(x)
+    if entered is not NotImplemented:
+        return _apply.describe(_apply.held(policy, x, entered), policy)
+    dtype = as_dtype(x)
+    return Operand(policy.canonical.get(dtype, dtype))
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
@@ -139,6 +143,14 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 def promote_types(type1: object, type2: object, /) -> DType:
     """Return the common dtype of two dtypes under the policy in force.
 
+    Parameters
+    ----------
+    type1, type2 : dtype_like
+
+    Returns
+    -------
+    DType
+
     Raises
     ------
     PromotionError
@@ -159,6 +171,10 @@ def can_cast(from_: Any, to: object, /) -> bool:
     from_ : array or dtype_like
     to : dtype_like
 
+    Returns
+    -------
+    bool
+
     Notes
     -----
     Frameworks mean different things by it: NumPy and the array API that no value is lost, PyTorch
@@ -166,9 +182,7 @@ def can_cast(from_: Any, to: object, /) -> bool:
     another. The policy's sources say which.
     """
     policy = _apply.array_class((from_,))._policy or get_policy()
-    array = isinstance(from_, (PArray, np.ndarray, np.generic))
-    source = _apply.enter(from_).dtype if array else as_dtype(from_)
-    return policy.can_cast(source, as_dtype(to))
+    return policy.can_cast(_row(from_), as_dtype(to))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +208,9 @@ class iinfo_object:
 
 
 def _row(type: Any) -> DType:
-    return _apply.enter(type).dtype if isinstance(type, (PArray, np.ndarray)) else as_dtype(type)
+    """The dtype of an array, or the one that is named."""
+    entered = _apply.enter(type)
+    return entered.dtype if isinstance(entered, PArray) else as_dtype(type)
 
 
 _PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
@@ -240,6 +256,15 @@ def value_of(layout: Format, code: int) -> float:
 
 def iinfo(type: Any, /) -> iinfo_object:
     """Return the limits of an integer dtype.
+
+    Parameters
+    ----------
+    type : array or dtype_like
+
+    Returns
+    -------
+    iinfo_object
+        With ``bits``, ``max``, ``min`` as Python ints and the ``dtype``.
 
     Raises
     ------

@@ -13,30 +13,82 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-__all__ = ["DType", "Format", "Kind", "as_dtype", "isdtype"]
+# What promoarray itself takes from here: the dtypes, and the class they are of.
+__all__ = [
+    "DType",
+    "bfloat16",
+    "bool",
+    "complex32",
+    "complex64",
+    "complex128",
+    "float4_e2m1fn",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float16",
+    "float32",
+    "float64",
+    "int2",
+    "int4",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "string",
+    "uint2",
+    "uint4",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
 
 
-class Kind(Enum):
-    """What sort of number a dtype holds. The order is that of the categories."""
+class Kind(StrEnum):
+    """What sort of number a dtype holds. The order is that of the categories.
 
-    BOOL = "bool"
-    UINT = "unsigned integer"
-    INT = "signed integer"
-    FLOAT = "real floating"
-    COMPLEX = "complex floating"
-    STRING = "string"
+    Each is the letter of NumPy's ``dtype.kind``, which array libraries compare ours with.
+    """
+
+    BOOL = "b"
+    UINT = "u"
+    INT = "i"
+    FLOAT = "f"
+    COMPLEX = "c"
+    STRING = "T"
+
+    @property
+    def words(self) -> str:
+        """The kind as the array API standard calls it, such as "real floating"."""
+        return _WORDS[self]
 
     @property
     def category(self) -> int:
         """Bool 0, integers 1, floats 2, complex 3: PyTorch's ladder, which most rules climb."""
         return _CATEGORY[self]
 
+
+_WORDS = {
+    Kind.BOOL: "bool",
+    Kind.UINT: "unsigned integer",
+    Kind.INT: "signed integer",
+    Kind.FLOAT: "real floating",
+    Kind.COMPLEX: "complex floating",
+    Kind.STRING: "string",
+}
 
 _CATEGORY = {
     Kind.BOOL: 0,
@@ -212,6 +264,9 @@ STANDARD = (
 )  # fmt: skip
 """The dtypes of the array API standard."""
 
+NATIVE = frozenset({*STANDARD, float16})
+"""The dtypes that every array library has, and every backend holds as themselves."""
+
 CONCRETE = tuple(row for row in BY_CODE.values() if not row.weak and row is not string)
 """Every dtype an array of numbers can have, narrow ones included."""
 
@@ -304,6 +359,11 @@ def isdtype(dtype: object, kind: object) -> builtins.bool:
         A dtype, which asks for identity; one of the array API's kinds ``"bool"``,
         ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
         ``"complex floating"``, ``"numeric"``; or a tuple of either, any of which may hold.
+
+    Returns
+    -------
+    bool
+        The same under every policy.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from promoarray import _apply
 from promoarray.array import PArray
-from promoarray.backends.numpy import KERNELS
+from promoarray.backends.numpy_kernels import KERNELS
 from promoarray.operations import OPERATIONS
 
 __all__ = [
@@ -223,6 +223,14 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     Returns
     -------
     PArray
+        Of the shape all broadcast to. Under most policies of the dtype that the three promote to.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no result for these dtypes.
+    OverflowError
+        If a Python int does not fit the dtype it becomes, under policies that refuse that.
     """
     bounds = [bound for bound in (min, max) if bound is not None]
     return _apply.call("clip", x, *bounds, low=min is not None, high=max is not None)

@@ -2,13 +2,62 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from promoarray._escape import Escape
+    from promoarray.policies.plans import Operand
+    from promoarray.policies.policy import Policy
+
 
 class PromotionError(TypeError):
     """The policy in force has no result for these operands.
 
     The message says what was given, which rule refuses it and what to write instead.
+
+    Attributes
+    ----------
+    policy : Policy or None
+        Whose rule refuses.
+    operation : str
+        The operation, or the question, such as ``result_type``.
+    operands : tuple of Operand
+        What the policy saw of the operands; for ``astype`` the source and the target.
+    reason : str
+        The policy's own words.
+    inplace : bool
+        Whether it was ``target op= x``.
     """
+
+    policy: Policy | None = None
+    operation: str = ""
+    operands: tuple[Operand, ...] = ()
+    reason: str = ""
+    inplace: bool = False
 
 
 class UnknownPolicyError(ValueError):
     """No policy has this name; the message lists the near ones."""
+
+
+class EscapeError(RuntimeError):
+    """Data was about to leave the policy inside ``no_escape``.
+
+    Not a ``TypeError``: libraries catch that one to try another way to the same numbers.
+
+    Attributes
+    ----------
+    escape : Escape
+        What was about to leave, where, and by which door.
+    """
+
+    def __init__(self, message: str, escape: Escape) -> None:
+        super().__init__(message)
+        self.escape = escape
+
+    def __reduce__(self) -> tuple[type[EscapeError], tuple[str, Escape]]:
+        return EscapeError, (str(self), self.escape)
+
+
+class DeviceError(RuntimeError):
+    """A GPU failed, or cannot be had; the message says what CUDA said and what to do."""

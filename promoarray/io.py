@@ -37,6 +37,7 @@ import numpy as np
 from promoarray import _apply
 from promoarray import dtypes as dt
 from promoarray.array import PArray
+from promoarray.backends import backend_of
 from promoarray.creation import asarray
 from promoarray.dtypes import BY_NAME, DType, Kind, as_dtype
 from promoarray.packing import PACKED, codes_of
@@ -95,7 +96,7 @@ def save(file: File, /, *arrays: Any, compressed: bool = False, **named: Any) ->
     path = os.path.realpath(os.fspath(file))  # a link stays a link
     temporary = f"{path}.{secrets.token_hex(4)}.tmp"
     try:
-        with open(temporary, "xb") as out:
+        with _opened(temporary, os.fspath(file)) as out:
             _write(out, entries, compressed)
             out.flush()
             os.fsync(out.fileno())
@@ -106,6 +107,14 @@ def save(file: File, /, *arrays: Any, compressed: bool = False, **named: Any) ->
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
+
+
+def _opened(temporary: str, name: Any) -> IO[bytes]:
+    """Create a file, or say that the one it is for cannot be."""
+    try:
+        return open(temporary, "xb")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, name) from None
 
 
 def load(file: File, /) -> dict[str, PArray]:
@@ -164,7 +173,7 @@ def _entries(arrays: dict[str, PArray]) -> dict[str, Buffer]:
         about[name] = {"dtype": x.dtype.name, "shape": list(x.shape)}
         if label.weak:
             about[name]["weak_type"] = label.name
-        buffer = np.asarray(x)
+        buffer = backend_of(x._buffer).to_numpy(x._buffer, x.dtype)
         if x.dtype is dt.string:
             entries[name], entries[ENDS + name] = _encoded(name, buffer)
         else:

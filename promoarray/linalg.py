@@ -1,33 +1,66 @@
-"""Chapter "linear algebra functions": the matrix products of the main namespace.
+"""Chapter "linear algebra functions" and the extension of that name, ``pa.linalg``.
 
-Narrow floats accumulate in float32 and are rounded once.
+The main namespace has ``matmul``, ``matrix_transpose``, ``tensordot`` and ``vecdot``. Narrow floats
+are computed in float32 and rounded once. What factors a matrix takes float32, float64 and their
+complex dtypes in every framework; policies differ in the others. NumPy computes integers, and what
+it does not know as floats, in float64 and has no float16; JAX makes integers floats and keeps the
+narrow floats; PyTorch, Paddle, TensorFlow and the standard refuse integers.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from promoarray._factors import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    inv,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+    svd,
+    svdvals,
+)
+from promoarray._norms import matrix_norm, matrix_rank, vector_norm
+from promoarray._products import (
+    cross,
+    diagonal,
+    matmul,
+    matrix_power,
+    matrix_transpose,
+    outer,
+    tensordot,
+    trace,
+    vecdot,
+)
 
-from promoarray import _apply
-from promoarray.array import PArray
-
-__all__ = ["matmul", "outer", "tensordot", "vecdot"]
-
-
-def matmul(x1: Any, x2: Any, /) -> PArray:
-    """Multiply matrices, ``x1 @ x2``; dtypes promote as the policy says for ``matmul``."""
-    return _apply.call("matmul", x1, x2)
-
-
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
-    """Multiply vectors along an axis, the first conjugated."""
-    return _apply.call("vecdot", x1, x2, axis=axis)
-
-
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> PArray:
-    """Contract axes of two arrays."""
-    return _apply.call("tensordot", x1, x2, axes=axes)
-
-
-def outer(x1: Any, x2: Any, /) -> PArray:
-    """Multiply every element of one vector with every one of another."""
-    return _apply.call("outer", x1, x2)
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]

@@ -7,12 +7,13 @@ no slot and nothing is looked up where it does not apply.
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from promoarray import info
 from promoarray.array import PArray
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy
@@ -35,7 +36,7 @@ class Namespace:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._module(), name)
-        if name in _UNBOUND or name.startswith("_"):
+        if name in _UNBOUND or (name.startswith("_") and name not in info.__all__):
             return value
         if isinstance(value, type) and issubclass(value, PArray):
             value = array_type(self.policy)
@@ -47,16 +48,20 @@ class Namespace:
         return value
 
     def _module(self) -> Any:
-        return sys.modules[f"promoarray{self._chapter}"]
+        return import_module(f"promoarray{self._chapter}")
 
     def _bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         cls, policy = array_type(self.policy), self.policy
+        rebinds = function.__name__ in _REBINDING
 
         @functools.wraps(function)
         def under_policy(*args: Any, **kwargs: Any) -> Any:
             with in_force(policy):
+                if rebinds:
+                    args = tuple(map(_freed, args))
                 return _bound(function(*args, **kwargs), cls)
 
+        under_policy.__dict__["policy"] = policy  # for explain(xp.add, ...)
         return under_policy
 
     def __dir__(self) -> list[str]:
@@ -74,6 +79,9 @@ class Namespace:
 _CHAPTERS = frozenset({"linalg", "fft", "extras"})
 """Modules of functions that a namespace binds as it binds its own."""
 
+_REBINDING = frozenset({"asarray", "from_dlpack"})
+"""Functions that take arrays of any other namespace: the way from one to another."""
+
 # What speaks of policies rather than of arrays means the same in every namespace.
 _UNBOUND = frozenset(
     {
@@ -82,22 +90,35 @@ _UNBOUND = frozenset(
         "policy",
         "list_policies",
         "namespace",
+        "no_escape",
         "shadow",
         "trace",
-        "explain",
     }
 )
 
 
 def _promoarray() -> Any:
-    return sys.modules["promoarray"]
+    return import_module("promoarray")
+
+
+def _freed(value: Any) -> Any:
+    """Arrays without their binding, also in nested sequences."""
+    if isinstance(value, PArray):
+        return value if value._policy is None else PArray._of(value._buffer, value._type)
+    if type(value) in (list, tuple) and any(isinstance(v, _MAY_HOLD) for v in value):
+        return type(value)(map(_freed, value))
+    return value
+
+
+_MAY_HOLD = (PArray, list, tuple)
 
 
 def _bound(value: Any, cls: type[PArray]) -> Any:
     if type(value) is PArray:
         return cls._of(value._buffer, value._type)
-    if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
-        return type(value)(_bound(v, cls) for v in value)
+    if isinstance(value, (tuple, list)):
+        made = (_bound(v, cls) for v in value)
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
     if type(value) is dict:
         return {name: _bound(v, cls) for name, v in value.items()}
     return value

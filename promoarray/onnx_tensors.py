@@ -19,6 +19,7 @@ import numpy as np
 from promoarray import _apply
 from promoarray import dtypes as dt
 from promoarray.array import PArray
+from promoarray.backends import backend_of
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.packing import PACKED, codes_of, length, packed, unpacked
 
@@ -138,7 +139,8 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
     """
     onnx = _onnx()
     array = _apply.as_array(x, "to_onnx")
-    dtype, buffer = array.dtype, np.asarray(array)
+    dtype = array.dtype
+    buffer = backend_of(array._buffer).to_numpy(array._buffer, dtype)
     known = dict(zip(*_numbers(onnx), strict=True))
     if dtype not in NAMES:
         names = ", ".join(row.name for row in NAMES)

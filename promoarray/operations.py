@@ -26,7 +26,12 @@ class Family(Enum):
     FLOAT_BINARY = "float functions of two arguments"
     WHERE = "where"
     CLIP = "clip"
-    MATMUL = "matrix products"
+    MATMUL = "products of matrices and vectors"
+    LINALG = "linear algebra, which divides and takes roots"
+    NORM = "norms"
+    FFT = "Fourier transforms to complex numbers"
+    RFFT = "Fourier transforms of real numbers"
+    IRFFT = "Fourier transforms to real numbers"
     CONCAT = "concat, stack"
     LOSS = "losses"
     FLOAT_UNARY = "float functions of one argument"
@@ -39,6 +44,11 @@ class Family(Enum):
     EXTREME = "max, min"
     TRUTH = "all, any"
     POSITION = "argmax, argmin"
+    SORT = "sort"
+    INDEX = "indices that sort, or find"
+    UNIQUE = "the unique_ functions"
+    ISIN = "isin"
+    MOVE = "functions that move values and never look at them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,7 @@ class Operation:
 
 _TEXT = """
 ARITHMETIC    2  add:+ subtract:- multiply:*
+ARITHMETIC    1  diff
 DIVIDE        2  divide:/
 FLOOR_DIVIDE  2  floor_divide:// remainder:%
 POW           2  pow:**
@@ -78,7 +89,14 @@ EXTREMUM      2  maximum minimum fmax fmin
 FLOAT_BINARY  2  atan2 hypot copysign nextafter logaddexp
 WHERE         2  where
 CLIP          0  clip
-MATMUL        2  matmul:@ vecdot tensordot outer
+MATMUL        2  matmul:@ vecdot tensordot outer cross
+MATMUL        1  matrix_power
+LINALG        1  cholesky det inv pinv qr slogdet svd svdvals eig eigvals eigh eigvalsh matrix_rank
+LINALG        2  solve
+NORM          1  matrix_norm vector_norm
+FFT           1  fft ifft fftn ifftn
+RFFT          1  rfft rfftn ihfft
+IRFFT         1  irfft irfftn hfft
 CONCAT        0  concat stack
 LOSS          2  huber_loss poisson_nll_loss l1_loss mse_loss
 FLOAT_UNARY   1  sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1
@@ -92,6 +110,12 @@ MEAN          1  mean std var
 EXTREME       1  max min
 TRUTH         1  all any
 POSITION      1  argmax argmin
+SORT          1  sort
+INDEX         1  argsort
+POSITION      2  searchsorted
+UNIQUE        1  unique_values unique_counts unique_inverse unique_all
+ISIN          2  isin
+MOVE          1  diagonal fftshift ifftshift
 """
 
 
@@ -110,6 +134,19 @@ OPERATIONS = _rows()
 
 BY_SYMBOL = {row.symbol: row for row in OPERATIONS.values() if row.symbol and row.arity == 2}
 """Binary operations by their Python operator."""
+
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "eig": ("eigenvalues", "eigenvectors"),
+    "eigh": ("eigenvalues", "eigenvectors"),
+    "qr": ("Q", "R"),
+    "slogdet": ("sign", "logabsdet"),
+    "svd": ("U", "S", "Vh"),
+    "unique_all": ("values", "indices", "inverse_indices", "counts"),
+    "unique_counts": ("values", "counts"),
+    "unique_inverse": ("values", "inverse_indices"),
+}
+"""The results of operations that have several."""
 
 
 def operation(name: str) -> Operation:

@@ -18,6 +18,7 @@ import numpy as np
 from promoarray import _apply
 from promoarray import dtypes as dt
 from promoarray.array import PArray
+from promoarray.backends import backend_of
 from promoarray.dtypes import CONCRETE, DType, as_dtype
 
 __all__ = ["pack", "unpack"]
@@ -54,7 +55,10 @@ def pack(x: Any, /) -> PArray:
     """
     array = _apply.as_array(x, "pack")
     dtype = _packed(array.dtype, "pack")
-    return array._of(packed(codes_of(array._buffer, dtype), dtype.bits), dt.uint8)
+    backend = backend_of(array._buffer)
+    codes = codes_of(backend.to_numpy(array._buffer, dtype), dtype)
+    data = backend.from_numpy(packed(codes, dtype.bits), dt.uint8, array.device)
+    return array._of(data, dt.uint8)
 
 
 def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArray:
@@ -67,6 +71,11 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
         the last byte hold is ignored, because not every writer clears them.
     dtype : dtype_like
     shape : int or tuple of int
+
+    Returns
+    -------
+    PArray
+        Of the shape and dtype, a byte an element.
 
     Raises
     ------
@@ -96,8 +105,10 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
             f"unpack: {size} values of {row.name}, shape {lengths}, take {length(size, row.bits)} "
             f"bytes, and {array.size} are given"
         )
-    codes = unpacked(np.ravel(array._buffer), size, row.bits)
-    return array._of(codes.view(row.storage).reshape(lengths), row)
+    backend = backend_of(array._buffer)
+    codes = unpacked(np.ravel(backend.to_numpy(array._buffer, dt.uint8)), size, row.bits)
+    values = codes.view(row.storage).reshape(lengths)
+    return array._of(backend.from_numpy(values, row, array.device), row)
 
 
 def _packed(dtype: DType, name: str) -> DType:

@@ -26,6 +26,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
 from promoarray.dtypes import DType, Kind
+from promoarray.errors import PromotionError
 from promoarray.policies.plans import INTEGERS
 from promoarray.policies.policy import Policy
 from promoarray.policies.scalars import bounds
@@ -60,7 +61,7 @@ def cast(
     Raises
     ------
     TypeError
-        If the policy does not cast these dtypes.
+        If the policy does not cast these dtypes: ONNX by opset, the others no strings at all.
     ValueError
         If a text is no number; it names the first one and its index.
     OverflowError
@@ -68,13 +69,17 @@ def cast(
     """
     if source is target:
         return buffer
+    pair = f"{source.name} to {target.name}"
+    why = policy.cast.refuses(source, target)
+    if why:
+        raise PromotionError(f"policy {policy.name!r} does not cast {pair}: {why}")
     if dt.string not in policy.dtypes or not policy.can_cast(dt.string, dt.float32):
         raise TypeError(
-            f"policy {policy.name!r} casts no strings ({source.name} to {target.name}); "
+            f"policy {policy.name!r} casts no strings ({pair}); "
             "ONNX Cast does from opset 9: write with pa.policy('onnx')"
         )
     if not policy.can_cast(source, target) or Kind.COMPLEX in (source.kind, target.kind):
-        raise TypeError(f"policy {policy.name!r} does not cast {source.name} to {target.name}")
+        raise TypeError(f"policy {policy.name!r} does not cast {pair}")
     return read(buffer, target, numeric) if source is dt.string else written(buffer, source)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.dtypes import CONCRETE, DType, Kind
+from promoarray.policies import as_policy
 
 NARROW_FLOATS = [d for d in CONCRETE if d.kind is Kind.FLOAT and d.bits < 32]
 DLPACKED = (
@@ -319,19 +321,138 @@ def test_dlpack_shares_memory_both_ways(dtype: DType) -> None:
     assert x.__dlpack_device__()[0] == 1
 
 
+class Foreign:
+    """An array of a library that knows every dtype of DLPack."""
+
+    def __init__(self, x: pa.PArray) -> None:
+        self.x = x
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.x.__dlpack_device__()
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.x.__dlpack__(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", CONCRETE, ids=str)
+def test_dlpack_keeps_dtype_and_memory_where_both_sides_know_the_dtype(dtype: DType) -> None:
+    x = pa.asarray([[1, 0, 1], [0, 1, 1]], dtype=dtype).mT[::-1]
+    for there in (Foreign(x), Foreign(x[1:, 1])):  # type: ignore[arg-type]
+        back = pa.from_dlpack(there)
+        assert repr(back) == repr(there.x)
+        assert np.shares_memory(np.asarray(back), np.asarray(x))
+        copied = pa.from_dlpack(there, copy=True)
+        assert repr(copied) == repr(there.x)
+        assert not np.shares_memory(np.asarray(copied), np.asarray(x))
+        assert pa.asarray(there).dtype is dtype
+    assert pa.from_dlpack(x).dtype is dtype
+
+
 @pytest.mark.parametrize("dtype", [d for d in CONCRETE if d not in DLPACKED], ids=str)
-def test_dlpack_says_how_to_hand_over_bits_it_has_no_name_for(dtype: DType) -> None:
+def test_what_a_consumer_cannot_know_is_refused(dtype: DType) -> None:
     x = pa.asarray([1, 1], dtype=dtype)
-    with pytest.raises(BufferError, match=rf"cannot export {dtype.name} .*np\.uint"):
-        np.from_dlpack(x)
-    assert pa.from_dlpack(x).dtype is dtype  # ours to ours needs no DLPack
+    if dtype.bits < 8:
+        with pytest.raises(BufferError, match=r"byte an element.*x\.view\(pa\.uint8\)"):
+            np.from_dlpack(x)
+    else:
+        with pytest.raises(RuntimeError, match="dtype"):  # NumPy's own words
+            np.from_dlpack(x)
+    width = {1: pa.uint8, 2: pa.uint16, 4: pa.uint32}[dtype.storage.itemsize]
+    bits = np.from_dlpack(x.view(width))
+    assert np.shares_memory(bits, np.asarray(x))
+    assert pa.asarray(bits).view(dtype).tolist() == x.tolist()
 
 
-def test_read_only_arrays_export_where_the_consumer_knows_the_flag() -> None:
+def test_dlpack_packed_several_a_byte_is_refused() -> None:
+    from promoarray.backends import _dlpack
+
+    class Packed(Foreign):
+        def __dlpack__(self, **options: object) -> object:
+            capsule = super().__dlpack__(max_version=(1, 1))
+            _dlpack._header(capsule).flags = 0
+            return capsule
+
+    with pytest.raises(BufferError, match="int4 packed several a byte"):
+        pa.from_dlpack(Packed(pa.asarray([1, 2], dtype=pa.int4)))
+
+
+def test_read_only_arrays_are_copied_where_the_consumer_knows_no_flag() -> None:
     x = pa.broadcast_to(pa.asarray([1.0]), (1,))
     assert not np.from_dlpack(x).flags.writeable
-    with pytest.raises(BufferError, match="copy=True"):
-        x.__dlpack__()
+    assert "dltensor" in repr(x.__dlpack__())
+    with pytest.raises(BufferError, match="readonly"):
+        x.__dlpack__(copy=False)
+
+
+def test_dlpack_refuses_devices_and_streams_that_are_not_there() -> None:
+    x = pa.asarray([1.0])
+    with pytest.raises(BufferError, match="no stream"):
+        x.__dlpack__(stream=1)
+    with pytest.raises(BufferError, match="lies on the CPU"):
+        x.__dlpack__(dl_device=(2, 0))
+    assert "dltensor" in repr(x.__dlpack__(dl_device=(1, 0), max_version=(1, 0), copy=True))
+    with pytest.raises(ValueError, match="there is no device 'tpu'"):
+        pa.from_dlpack(np.ones(2), device="tpu")
+    with pytest.raises(TypeError, match="does not speak DLPack"):
+        pa.from_dlpack([1])
+
+
+def test_unused_capsules_free_their_memory() -> None:
+    import gc
+    import weakref
+
+    owner = np.ones(4, np.uint16)
+    x = pa.asarray(owner).view(pa.bfloat16)
+    gone = weakref.ref(owner)
+    capsule = x.__dlpack__(max_version=(1, 0))
+    del owner, x
+    gc.collect()
+    assert gone() is not None
+    del capsule
+    gc.collect()
+    assert gone() is None
+
+
+def test_torch_shares_every_dtype_it_has() -> None:
+    torch = pytest.importorskip("torch")
+    for dtype in CONCRETE:
+        if dtype.bits < 8 or not hasattr(torch, dtype.name):
+            continue
+        x = pa.asarray([[1, 0, 1], [0, 1, 1]], dtype=dtype).mT
+        tensor = torch.from_dlpack(x)
+        assert tensor.dtype is getattr(torch, dtype.name)
+        assert tensor.data_ptr() == np.asarray(x).ctypes.data
+        back = pa.asarray(tensor)
+        assert repr(back) == repr(x)
+        assert np.shares_memory(np.asarray(back), np.asarray(x))
+
+
+@pytest.mark.parametrize("dtype", CONCRETE, ids=str)
+def test_a_view_keeps_the_bits(dtype: DType) -> None:
+    x = pa.asarray([[1, 0, 1], [0, 1, 1]], dtype=dtype).mT
+    width = dtype.storage.itemsize * 8
+    if width > 64:
+        with pytest.raises(ValueError, match="16 and 8 bytes"):
+            x.view(pa.uint64)
+        return
+    codes = x.view(f"uint{width}")
+    assert codes.dtype.name == f"uint{width}"
+    assert np.shares_memory(np.asarray(codes), np.asarray(x))
+    assert repr(codes.view(dtype)) == repr(x)  # equal, and a NaN is a NaN
+    wider = pa.uint32 if width != 32 else pa.uint16
+    with pytest.raises(ValueError, match="keeps the width"):
+        x.view(wider)
+
+
+def test_a_view_refuses_codes_that_a_narrow_dtype_has_not() -> None:
+    codes = pa.asarray([0, 16], dtype=pa.uint8)
+    for narrow in (pa.int4, pa.uint2, pa.float4_e2m1fn, pa.bool):
+        with pytest.raises(ValueError, match=f"none of {narrow.name}"):
+            codes.view(narrow)
+    assert codes[:1].view(pa.bool).tolist() == [False]
+    assert codes.view(pa.float6_e3m2fn).shape == (2,)
+    with pytest.raises(ValueError, match="strings have no bits"):
+        pa.asarray(["a"]).view(pa.uint8)
 
 
 def test_the_array_namespace_is_found_and_is_one_object() -> None:
@@ -365,9 +486,143 @@ def test_arrays_have_slots_and_no_dict() -> None:
 @pytest.mark.parametrize("dtype", NARROW_FLOATS, ids=str)
 def test_astype_shares_or_copies(dtype: DType) -> None:
     x = pa.asarray([1.0, 2.0], dtype=dtype)
-    assert x.astype(dtype, copy=False)._buffer is x._buffer
+    assert x.astype(dtype, copy=False) is x
     assert not np.shares_memory(np.asarray(x.astype(dtype)), np.asarray(x))
     assert pa.astype(x, "float64").tolist() == [1.0, 2.0]
     assert pa.astype(np.ones(2), dtype).dtype is dtype
     with pytest.raises(TypeError, match="astype takes an array"):
         pa.astype(1.0, dtype)
+
+
+# --- what Python asks of numbers --------------------------------------------------------------
+
+
+def test_a_single_element_is_formatted_as_python_does() -> None:
+    x = pa.asarray(3.14159, dtype=pa.bfloat16)
+    assert f"{x:.3f}" == f"{x.item():.3f}"
+    assert f"{pa.asarray(255):#x}" == "0xff"
+    assert f"{x}" == repr(x)
+    assert f"{pa.zeros(2)}" == repr(pa.zeros(2))
+    with pytest.raises(TypeError, match=r"only a 0-d array is formatted with '\.3f'"):
+        f"{pa.zeros(2):.3f}"
+
+
+def test_python_rounds_arrays_under_the_policy() -> None:
+    x = pa.asarray([0.5, 1.5, -2.5], dtype=pa.float16)
+    assert repr(round(x)) == repr(pa.round(x))
+    with pytest.raises(TypeError, match=r"write round\(x\)"):
+        round(x, 1)
+
+
+def test_arrays_of_a_policy_that_nobody_finds_again_do_not_pickle() -> None:
+    mine = as_policy("torch").derive("mine@1")
+    x = pa.namespace(mine).asarray([1.5])
+    with pytest.raises(pickle.PicklingError, match="'mine@1', which is not registered"):
+        pickle.dumps(x)
+    assert type(copy.deepcopy(x)) is type(x)
+    kept = pickle.loads(pickle.dumps(pa.asarray(np.asarray(x))))
+    assert kept.tolist() == [1.5]
+
+
+def test_a_weak_type_is_stored_in_a_dtype_of_every_library() -> None:
+    assert pa.PArray([1.5], dtype=pa.float16, weak_type=True).dtype is pa.float16
+    with pytest.raises(ValueError, match="no weak type is stored in bfloat16"):
+        pa.PArray([1.5], dtype=pa.bfloat16, weak_type=True)
+
+
+def test_matrices_are_multiplied_in_place() -> None:
+    x = pa.asarray([[1.0, 2.0], [3.0, 4.0]])
+    same, buffer = x, np.asarray(x)
+    x @= pa.asarray([[0.0, 1.0], [1.0, 0.0]])
+    assert x is same
+    assert buffer.tolist() == [[2.0, 1.0], [4.0, 3.0]]
+    with pytest.raises(ValueError, match="shape"):
+        x @= pa.ones((2, 3))
+    assert np.asarray([[1.0, 1.0]]) @ x == pytest.approx(np.asarray([[6.0, 4.0]]))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: x @ pa.ones((2, 2)), "the rows of x1 are 3 long, the columns of x2 2"),
+        (lambda x: x @ pa.asarray(1.0), "a 0-d array is no matrix"),
+        (lambda x: pa.ones((2, 1, 3)) @ pa.ones((3, 3, 1)), "stacks of matrices do not broadcast"),
+        (lambda x: pa.vecdot(x, pa.ones((2, 2))), "along axis -1 they are 3 and 2 long"),
+        (lambda x: pa.tensordot(x, x, axes=1), "axis 1 of x1 is 3 long, axis 0 of x2 2"),
+        (lambda x: pa.tensordot(x, x, axes=5), "there are no 5 axes in both"),
+        (lambda x: pa.tensordot(x, x, axes=((0,), (7,))), "or no axis 7 in x2"),
+        (lambda x: x + pa.ones(4), "they do not broadcast"),
+        (lambda x: pa.add(x, pa.ones(4)), "they do not broadcast"),
+        (lambda x: x.__iadd__(pa.ones(4)), "they do not broadcast"),
+        (lambda x: pa.concat([x, pa.ones((2, 2))]), "they differ in another axis than 0"),
+        (lambda x: pa.stack([x, x[:1]]), "they are not of one shape"),
+        (lambda x: pa.stack([x, x], axis=4), "there is no axis 4 in a stack of them"),
+        (lambda x: pa.clip(x, pa.ones(2), 3), "they do not broadcast"),
+        (lambda x: pa.where(x[:, :2] > 0, x, 1), r"a condition of shape \(2, 2\) they do not"),
+        (lambda x: pa.sum(x, axis=(0, -2)), r"sum: an axis is named twice in \(0, -2\)"),
+        (lambda x: pa.unstack(x, axis=2), "unstack: there is no axis 2 in an array of 2"),
+        (lambda x: x.__setitem__(0, pa.ones(2)), r"\(2,\) does not broadcast to \(3,\)"),
+        (lambda x: x.__setitem__((0, 0), pa.ones(1)), r"\(1,\) does not broadcast to \(\)"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_told_in_words(call: Any, said: str) -> None:
+    for _ in range(2):  # the second time by the short way of the operators
+        with pytest.raises(ValueError, match=said) as caught:
+            call(pa.ones((2, 3)))
+        assert "gufunc" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sum", "max", "mean", "all", "argmin", "count_nonzero", "sort", "diff", "cumulative_sum"],
+)
+def test_an_axis_that_is_no_integer_is_told(name: str) -> None:
+    for axis in ("x", 1.0):
+        with pytest.raises(TypeError, match=rf"^{name} takes .* as axis, not {axis!r}"):
+            getattr(pa, name)(pa.ones((2, 3)), axis=axis)
+
+
+def test_text_of_fixed_width_is_always_copied() -> None:
+    with pytest.raises(ValueError, match="needs a copy"):
+        pa.asarray(np.array(["a"]), copy=False)
+
+
+def test_negative_powers_of_integers_say_so() -> None:
+    with pytest.raises(ValueError, match="negative integer powers"):
+        _ = pa.asarray([2, 3]) ** pa.asarray([-1, 1])
+
+
+def test_devices_are_the_cpu_and_nothing_else_here() -> None:
+    x = pa.zeros(2, device="cpu")
+    assert x.device == pa.zeros_like(x).device == "cpu"
+    assert x.to_device("cpu")._buffer is x._buffer
+    for call in (
+        lambda: x.to_device("gpu"),
+        lambda: pa.zeros(2, device="tpu"),
+        lambda: pa.asarray(x, device="tpu"),
+        lambda: pa.astype(x, pa.int8, device="tpu"),
+        lambda: pa.full_like(x, 1, device="tpu"),
+        lambda: pa.arange(2, device=3),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match="there is no device"):
+            call()
+    with pytest.raises(ValueError, match="no stream"):
+        x.to_device("cpu", stream=1)
+
+
+@pytest.mark.parametrize("shape", [(1001,), (2, 600), (7, 200), (6, 200), (8, 8, 20), (1200, 1)])
+@pytest.mark.parametrize("dtype", ["float64", "int16", "complex128", "bool"])
+def test_long_arrays_print_as_numpys_do(shape: tuple[int, ...], dtype: str) -> None:
+    values = np.random.default_rng(0).integers(-100, 100, shape).astype(dtype)
+    text = np.array2string(values, separator=", ", prefix="PArray(", floatmode="unique")
+    assert repr(pa.asarray(values)) == f"PArray({text}, dtype={dtype})"
+
+
+def test_printing_decodes_no_more_than_it_shows() -> None:
+    x = pa.zeros(1 << 24, dtype=pa.bfloat16)
+    tracemalloc.start()
+    assert "..." in repr(x)
+    assert "..." in x._repr_html_()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20

@@ -454,6 +454,13 @@ def test_unaligned_buffers_give_the_right_values(dtype: DType) -> None:
         assert x.tolist()[0] == 1
 
 
+def test_long_unaligned_buffers_add_up() -> None:
+    values = np.arange(1 << 16, dtype=np.float32)
+    x = pa.asarray(np.frombuffer(b"\0" + values.tobytes(), np.uint8)[1:].view(np.float32))
+    for other in (values.astype(np.int32), values.astype(np.float64)):
+        assert np.array_equal(np.asarray(x + pa.asarray(other)), values + other)
+
+
 # --- zero-size and 0-d -----------------------------------------------------------------------
 
 SHAPES = [(), (0,), (0, 3), (2, 0), (1,), (1, 1)]
@@ -494,8 +501,10 @@ def test_empty_and_0d_arrays_cast_to_every_dtype(shape: tuple[int, ...], dtype: 
 
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 def test_nothing_has_no_largest_element(name: str) -> None:
-    with pytest.raises(ValueError, match=r"zero-size|empty"):
+    with pytest.raises(ValueError, match=rf"{name} of no elements: shape \(0,\) has none to"):
         getattr(pa, name)(pa.ones(0))
+    with pytest.raises(ValueError, match="has none along axis 1 to choose from"):
+        getattr(pa, name)(pa.ones((2, 0)), axis=1)
 
 
 def test_scalars_stay_arrays() -> None:

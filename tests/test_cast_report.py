@@ -93,6 +93,18 @@ def test_bools_and_complex_numbers() -> None:
     assert counts(pa.cast_report(z, pa.complex32)) == {"exact": 5, "overflowed_to_inf": 1}
 
 
+def test_what_of_a_complex_number_is_lost_in_a_bool() -> None:
+    z = pa.asarray([1 + 1j, 1, complex(NAN, 0), 0])
+    report = pa.cast_report(z, "bool")
+    assert (report.exact, report.truncated, report.nan_in) == (2, 1, 1)
+
+
+def test_errors_just_below_a_power_of_two_are_in_the_last_place_there() -> None:
+    below = pa.asarray(np.array([2**63 - 1], np.int64))
+    assert pa.cast_report(below, "float32").largest_error == 2.0**-39
+    assert pa.cast_report(below, "float64").largest_error == 2.0**-10
+
+
 def test_scale_rounds_as_asked() -> None:
     up, down = (
         report([1.25, 3.0, -1.0], "float8_e8m0fnu", "onnx", round_mode=mode)
@@ -148,6 +160,13 @@ def _unit(size: float, target: DType) -> Fraction:
     return max(least, Fraction(2) ** max(exponent - layout.mantissa, -9999) if size else least)
 
 
+def test_signalling_nans_are_counted_without_a_warning() -> None:
+    for code, width in ((0x7F800001, np.uint32), (0x7FF0000000000001, np.uint64)):
+        x = pa.asarray(np.array([code], width)).view(f"float{np.dtype(width).itemsize * 8}")
+        for target in ("int8", "bool", "float8_e4m3fn", "float16", "float64", "complex64"):
+            assert pa.cast_report(x, target).nan_in == 1
+
+
 def test_an_empty_array() -> None:
     found = report([], "int8")
     assert counts(found) == {}
@@ -181,8 +200,8 @@ def test_wrong_questions() -> None:
 # -- the command ---------------------------------------------------------------------------------
 
 
-def answer(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    assert cli.main(["cast", *words, "--json"]) == 0
+def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+    assert cli.main(["cast", *words, "--json"]) == code
     return json.loads(capsys.readouterr().out)
 
 
@@ -229,17 +248,39 @@ def test_cast_of_integers_and_complex_numbers(capsys: pytest.CaptureFixture[str]
     }
 
 
+def test_cast_of_strings(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--from", "str", "--to", "f8_e4m3fn", "--policy", "onnx,numpy"]
+    found = answer(capsys, *words, "0.3", "-INF")
+    assert found["values"][0]["given"] == {"bits": "", "value": "'0.3'"}
+    made = [value["policies"]["onnx@25"]["value"] for value in found["values"]]
+    assert made == ["0.3125", "-448"]
+    assert found["refused"]["numpy@2"].startswith("casts no strings")
+    wrong = answer(capsys, *words, "1,5", code=1)
+    assert "'1,5' at [0]" in wrong["refused"]["onnx@25"]
+    back = answer(capsys, "--from", "f16", "--to", "str", "--policy", "onnx", "0.1")
+    assert back["values"][0]["policies"]["onnx@25"] == {"bits": "", "value": "'0.1'"}
+
+
+def test_texts_are_not_taken_for_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--from", "str", "--to", "f32", "--policy", "onnx", "[red]1[/red]"]
+    assert cli.main(["cast", *words]) == 1
+    assert "'[red]1[/red]'" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--from", "f32", "--to", "f99", "1"], "f99"),
-        (["--from", "f32", "--to", "str", "1"], "no dtype of numbers"),
-        (["--from", "f32", "--to", "i*", "1"], "no dtype of numbers"),
+        (["--from", "f32", "--to", "f8", "1"], "f8_e4m3fn"),
+        (["--from", "f32", "--to", "i*", "1"], "what a scalar counts as"),
         (["--from", "f32", "--to", "int8", "one"], "'one' is no number"),
         (["--from", "int8", "--to", "f32", "300"], "int8, which holds -128 to 127"),
         (["--from", "int8", "--to", "f32", "1.5"], "int8, which holds"),
         (["--from", "f32", "--to", "f16", "1j"], "'1j' is no float32"),
-        (["--from", "f16", "--to", "f32", "bits:12345"], "more than the 16 bits"),
+        (["--from", "f16", "--to", "f32", "bits:12345"], "no code of float16"),
+        (["--from", "f16", "--to", "f32", "bits:xy"], "no hexadecimal number"),
+        (["--from", "bool", "--to", "f32", "bits:2"], "no code of bool"),
+        (["--from", "f8_e4m3fn", "--to", "f32", "500"], "beyond float8_e4m3fn"),
         (["--from", "c64", "--to", "f32", "bits:1"], "real dtypes only"),
         (["--from", "f32", "--to", "f16", "--policy", "numpy", "--saturate", "1", "1"], "onnx@19"),
         (["--from", "f32", "--to", "f16", "--policy", "torch", "--round-mode", "up", "1"], "24"),

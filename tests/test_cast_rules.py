@@ -451,6 +451,59 @@ def test_paddles_quirks() -> None:
     assert codes(odd, values, pa.float8_e4m3fn) == [0x7F, 0x7E, 0x7E]
 
 
+def complex_cast(policy: str, values: list[complex], target: DType, source: DType) -> list[Any]:
+    x = pa.namespace(policy).asarray(values, dtype=source)
+    return x.astype(target).tolist()
+
+
+def test_tensorflows_casts_of_complex_numbers() -> None:
+    """What tf.cast of TensorFlow 2.21 answered for arrays longer than its vectors."""
+    for source in (dt.complex64, dt.complex128):
+        assert complex_cast("tensorflow", [1j, complex(0, NAN), 2], pa.bool, source) == [0, 0, 1]
+        low = complex_cast("tensorflow", [1e30, -1e30], pa.int8, source)
+        assert low == ([0, 0] if source is dt.complex64 else [-128, -128])
+    assert complex_cast("tensorflow", [1e30, 6e9], pa.uint32, dt.complex64) == [1 << 31] * 2
+    assert complex_cast("tensorflow", [-3.85, -188], pa.uint8, dt.complex128) == [0, 0]
+    assert complex_cast("tensorflow", [-1e24, 1e24], pa.uint32, dt.complex128) == [0, 0]
+    assert complex_cast("tensorflow", [1e21], pa.uint64, dt.complex128) == [1 << 63]
+    flushes = "tensorflow+flushes-subnormals"
+    assert complex_cast(flushes, [1e-40 + 1j, 1e-40j], pa.bool, dt.complex64) == [False, False]
+
+
+def test_mindspores_casts_of_complex_numbers() -> None:
+    for source in (dt.complex64, dt.complex128):
+        assert complex_cast("mindspore", [1j, 1e-40j, 2], pa.bool, source) == [0, 0, 1]
+        assert complex_cast("mindspore", [-1e30, NAN], pa.uint32, source) == [0, 0]
+
+
+@pytest.mark.parametrize("family", ["jax", "tensorflow"])
+@pytest.mark.parametrize("shape", [(), (1,), (2, 2)])
+def test_subnormals_of_complex_numbers_are_flushed_part_by_part(
+    family: str, shape: tuple[int, ...]
+) -> None:
+    xp = pa.namespace(f"{family}+flushes-subnormals")
+    for source, target in ((dt.complex64, dt.complex128), (dt.complex128, dt.complex64)):
+        z = np.full(shape, -1e-40 + 1j, source.storage)
+        made = np.asarray(xp.asarray(z).astype(target))
+        assert made.shape == shape
+        assert (made == 1j).all()
+        assert np.signbit(made.real).all()
+    real = xp.asarray(np.full(shape, 1e-40, np.float32))
+    assert (np.asarray(real.astype(pa.complex128)) == 0).all()
+    assert (
+        np.asarray(xp.asarray(np.full(shape, 1e-40j, np.complex64)).astype("float64")) == 0
+    ).all()
+
+
+def test_torch_rounds_complex32_twice_too() -> None:
+    almost = [65519.99999999999, 2.980232238769532e-08]
+    for source in (dt.float64, dt.complex128):
+        once = complex_cast("torch", almost, pa.complex32, source)  # type: ignore[arg-type]
+        twice = complex_cast("torch+rounds-twice", almost, pa.complex32, source)  # type: ignore[arg-type]
+        assert [z.real for z in once] == [65504.0, 2.0**-24]
+        assert [z.real for z in twice] == [INF, 0.0]
+
+
 def test_torch_2_11_and_2_13_part_in_one_cast() -> None:
     old, new = as_policy("torch@2.11").cast, as_policy("torch@2.13").cast
     parted = {

@@ -191,6 +191,11 @@ def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> No
         ("explain add int8", "add takes 2 operands, not 1"),
         ("explain add int8 one", "'one' is neither a dtype nor a Python scalar"),
         ("explain add int8 f*", "'f*' is what a scalar counts as"),
+        ("cast one --from f32 --to f16", "'one' is no number"),
+        (f"cast {10**400} --from f32 --to f16", "does not fit float32"),
+        ("cast 1 --from f32 --to f99", "'f99' names no dtype"),
+        ("cast 1 --from f32 --to f16 --policy torch --saturate 1", "has saturate"),
+        ("compare x.py --policies torch --html .", "Is a directory"),
     ],
 )
 def test_a_wrong_question_is_one_line_on_stderr(
@@ -203,6 +208,30 @@ def test_a_wrong_question_is_one_line_on_stderr(
     assert err.startswith("promoarray: ")
     assert says in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError, KeyError])
+@pytest.mark.parametrize(
+    ("argv", "inner"),
+    [
+        ("explain add int8 1", "promoarray._explain.explain_operation"),
+        ("table torch", "promoarray.policies.showing.table_of"),
+        ("cast 1 --from f32 --to f16", "promoarray._cast_command.run"),
+        ("check torch", "promoarray.policies.policy.Policy.check"),
+    ],
+)
+def test_a_bug_shows_where_it_is_and_asks_for_a_report(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch, argv: str, inner: str, error: type[Exception]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error("inside")
+
+    monkeypatch.setattr(inner, fail)
+    code, _, err = run(capsys, *argv.split())
+    assert code == 3
+    assert "Traceback" in err
+    assert "inside" in err
+    assert err.endswith("promoarray: this is a bug. Please report it with the lines above\n")
 
 
 @pytest.mark.parametrize("argv", ["", "nothing", "table", "table torch --format yaml"])

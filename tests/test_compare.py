@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import promoarray as pa
 from promoarray import cli
 
 DIGITS = str(Path(__file__).resolve().parent.parent / "examples" / "digits.py")
@@ -118,3 +122,56 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_run(
 ) -> None:
     assert cli.main(["compare", DIGITS, "--html", str(tmp_path / "no" / "page.html")]) == 2
     assert "no folder" in capsys.readouterr().err
+
+
+def test_threads_are_watched_and_run_under_the_same_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "import promoarray as xp\n"
+        "x = xp.asarray([1, 2], dtype=xp.int8)\n"
+        "def half(_):\n"
+        "    return x / 2\n"
+        "with ThreadPoolExecutor(4) as pool:\n"
+        "    y, *rest = pool.map(half, range(100))\n",
+    )
+    arguments = ["--run", "torch", "--policies", "numpy", "--run-all", "--json"]
+    assert cli.main(["compare", script, *arguments]) == 0
+    data = json.loads(capsys.readouterr().out)
+    (parting,) = data["partings"]
+    assert (parting["line"], parting["count"]) == (5, 100)
+    assert {n: a["dtype"] for n, a in parting["answers"].items()} == {
+        "torch@2.13": "float32",
+        "numpy@2": "float64",
+    }
+    assert [o["values"]["y"] for o in data["outcomes"]] == ["float32 [2]", "float64 [2]"]
+    assert pa.get_policy().name == "numpy@2"
+
+
+def test_data_that_left_is_reported_with_the_line_inside_scipy(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    script = _program(
+        tmp_path,
+        "from scipy import signal\n"
+        "import promoarray as xp\n"
+        "x = xp.asarray([1, 2, 4], dtype=xp.float32)\n"
+        "flat = signal.detrend(x)\n",
+    )
+    page = tmp_path / "page.html"
+    command = [sys.executable, "-m", "promoarray", "compare", script, "--policies", "torch"]
+    ran = subprocess.run(
+        [*command, "--json", "--html", str(page)],
+        capture_output=True,
+        env=os.environ | {"SCIPY_ARRAY_API": "1"},
+        check=True,
+    )
+    (escape,) = json.loads(ran.stdout)["escapes"]
+    assert (escape["file"], escape["line"]) == (script, 4)
+    assert escape["expression"] == "signal.detrend(x)"
+    assert (escape["door"], escape["dtype"], escape["shapes"]) == ("__array__", "float32", [[3]])
+    assert escape["taker"]["function"].endswith(".detrend")
+    assert Path(escape["taker"]["file"]).match("*/scipy/signal/*.py")
+    assert "asarray" in escape["taker"]["source"]
+    assert "Where data left the policy" in page.read_text(encoding="utf-8")

@@ -195,3 +195,13 @@ def test_isdtype_takes_dtypes_and_tuples() -> None:
 def test_isdtype_refuses_what_is_no_kind(kind: object) -> None:
     with pytest.raises(TypeError, match="no kind of dtype"):
         pa.isdtype(pa.int8, kind)
+
+
+def test_kinds_are_numpys_letters() -> None:
+    # Array libraries ask `x.dtype.kind in "biu"`, of any array.
+    own = [d for d in CONCRETE if issubclass(d.storage.type, (np.number, np.bool))]
+    assert {d.kind for d in own} == set(Kind) - {Kind.STRING}
+    assert [d for d in own if d.storage.kind != d.kind] == []
+    assert dt.string.storage.kind == dt.string.kind
+    assert dt.bfloat16.kind == "f"
+    assert dt.int4.kind in "iu"

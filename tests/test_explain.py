@@ -200,6 +200,73 @@ def test_bound_arrays_are_asked_of_their_policy() -> None:
     assert pa.explain("add", a, 2.5, policy="numpy").policy == "numpy@2"
 
 
+def test_functions_stand_for_their_names() -> None:
+    a = pa.asarray([1, 2], dtype=pa.int8)
+    assert pa.explain(pa.add, a, 1.5) == pa.explain("add", a, 1.5)
+    assert pa.explain(pa.concat, [a, "float16"]) == pa.explain("concat", a, "float16")
+    assert pa.explain(np.add, a, 1.5).operation == "add"
+    assert pa.explain(pa.astype, a, "float16").operation == "astype"
+    for wrong in (len, np.dot, pa.asarray, lambda x: x, None):
+        with pytest.raises(TypeError, match="an operation's name or function"):
+            pa.explain(wrong, a)
+
+
+def test_a_bound_namespace_asks_its_own_policy() -> None:
+    xp = pa.namespace("torch")
+    assert xp.explain("add", "int8", 1.5).policy == "torch@2.13"
+    assert pa.explain(xp.add, "int8", 1.5).policy == "torch@2.13"
+    assert pa.explain(xp.astype, "float32", "float8_e4m3fn").policy == "torch@2.13"
+    assert pa.explain(xp.add, "int8", 1.5, policy="jax").policy == "jax@x64"
+    assert xp.explain("add", "int8", 1.5, policy="jax").policy == "jax@x64"
+
+
+def test_where_may_have_its_condition() -> None:
+    condition = pa.asarray([True, False])
+    a = pa.asarray([1, 2], dtype=pa.int8)
+    plain = pa.explain("where", a, 1.5)
+    for given in (condition, "bool", pa.bool, np.array([True, False])):
+        assert pa.explain("where", given, a, 1.5) == plain
+    with pytest.raises(TypeError, match="where needs a bool condition, not int8"):
+        pa.explain("where", a, a, 1.5)
+    with pytest.raises(TypeError, match="where takes 2 operands, not 1"):
+        pa.explain("where", a)
+
+
+@pytest.mark.parametrize("op", ["+=", "/=", "//=", "**=", "&=", "@="])
+@pytest.mark.parametrize("name", ["numpy", "jax", "torch", "paddle", "onnx", "array_api"])
+@pytest.mark.parametrize("other", ["float64", "int64", "float32", "int8", 2, 2.5])
+def test_in_place_it_says_what_is_computed(name: str, op: str, other: object) -> None:
+    with pa.policy(name):
+        for dtype in ("int8", "float32"):
+            x, y = pa.ones((2, 2), dtype=dtype), array(other)
+            explained = pa.explain(op, x, y)
+            scope: dict[str, object] = {"x": x, "y": y}
+            if op == "@=" and not isinstance(other, str):
+                continue
+            try:
+                exec(f"x {op} y", scope)
+                found = scope["x"].dtype.name  # type: ignore[attr-defined]
+            except (pa.PromotionError, OverflowError):
+                found = None
+            assert explained.dtype == found, explained.expression
+
+
+def test_in_place_the_result_is_cast_to_the_target() -> None:
+    explained = pa.explain("+=", "float32", "float64", policy="torch")
+    assert explained.expression == "float32 += float64"
+    assert explained.casts[-1].operand == "result"
+    assert explained.casts[-1].loss.startswith("keeps 24 of 53")
+    assert "in place: the result, float64, is written into the float32 of the first operand" in (
+        explained.steps
+    )
+    rebound = pa.explain("+=", "float32", "float64", policy="jax")
+    assert rebound.dtype == "float64"
+    assert "in place: the name is bound to the result, a new array" in rebound.steps
+    with pytest.raises(TypeError, match="takes an array x, not 1"):
+        pa.explain("+=", 1, "int8")
+    assert pa.explain("<=", "int8", 1).operation == "less_equal"
+
+
 @pytest.mark.parametrize(
     ("operands", "error", "says"),
     [

@@ -17,6 +17,7 @@ KEYS: list[Any] = [
     *(0, -1, (1, 2), (), ..., None, slice(None), slice(None, None, -1), slice(5, 1)),
     *((slice(None), 1), (..., -1), (None, 0, ...), (slice(0, 3, 2), slice(None, None, -2))),
     *((0, slice(None, 0)), np.int64(1), (np.array(2), 1)),
+    range(2),
     *(np.array([2, 0]), np.array([[0, 1], [2, -1]]), np.array([], np.int64)),
     *((np.array([0, 2]), np.array([1, 1])), (slice(None), np.array([3, 0]))),
     *(VALUES == 1, np.array([True, False, True]), np.array(True), np.array(False)),
@@ -146,3 +147,63 @@ def test_weak_types_survive_indexing() -> None:
         x = pa.broadcast_to(pa.asarray(1.5), (3,))
         assert x[0].weak_type
         assert x[1:].weak_type
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "refused"),
+    [
+        (pa.int32, 1.5, "a Python float"),
+        (pa.int32, pa.asarray(1.5), "float64"),
+        (pa.int32, pa.asarray(1, dtype=pa.int64), "int64"),
+        (pa.uint8, pa.asarray(1, dtype=pa.int8), "int8"),
+        (pa.bool, 1, "a Python int"),
+        (pa.float32, True, "a Python bool"),
+        (pa.int32, 1, None),
+        (pa.int32, pa.asarray(1, dtype=pa.int8), None),
+        (pa.float32, 1, None),
+        (pa.complex64, pa.asarray(1.5, dtype=pa.float32), None),
+        (pa.bool, pa.asarray(True), None),
+    ],
+    ids=str,
+)
+def test_the_standard_writes_only_what_promotes_to_the_target(
+    target: DType, value: Any, refused: str | None
+) -> None:
+    xp = pa.namespace("array_api")
+    x = xp.zeros(2, dtype=target)
+    if refused is None:
+        x[0] = value
+        assert x[0].item() == 1 or x[0].item() == 1.5
+    else:
+        with pytest.raises(pa.PromotionError, match=f"does not write {refused} into {target}"):
+            x[0] = value
+        assert x.tolist() == [0, 0]
+    with pa.policy("numpy"):
+        y = pa.zeros(2, dtype=target)
+        y[0] = value  # frameworks cast
+        assert y.dtype is target
+
+
+def test_lists_are_keys_too() -> None:
+    x = pa.asarray([10, 20, 30])
+    assert x[[2, 0]].tolist() == [30, 10]
+    assert x[[True, False, True]].tolist() == [10, 30]
+    assert x[[]].shape == (0,)
+    x[[0, 1]] = 5
+    assert x.tolist() == [5, 5, 30]
+    for key in ([0.5], ["a"], [[1], [1, 2]], [None], [object()]):
+        with pytest.raises(IndexError):
+            x[key]
+
+
+def test_masks_of_fewer_axes_choose_rows() -> None:
+    x = pa.asarray(VALUES)
+    rows = pa.asarray([True, False, True])
+    assert x[rows].tolist() == VALUES[[0, 2]].tolist()
+    x[rows] = 7
+    assert x[:, 0].tolist() == [7, VALUES[1, 0], 7]
+    for mask in (pa.asarray([True, False]), pa.ones((3, 3), dtype=pa.bool)):
+        with pytest.raises(IndexError, match="boolean index did not match"):
+            x[mask]
+        with pytest.raises(IndexError, match="boolean index did not match"):
+            x[mask] = 0

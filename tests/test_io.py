@@ -178,6 +178,12 @@ def test_what_cannot_be_saved_writes_nothing(
     assert os.listdir(tmp_path) == []
 
 
+def test_a_folder_that_is_not_there_is_named_as_it_was_given(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as raised:
+        pa.save(path := tmp_path / "nowhere" / "x.npz", a=[1.0])
+    assert raised.value.filename == str(path)
+
+
 def test_missing_strings_are_not_saved() -> None:
     missing = np.array(["1", None], np.dtypes.StringDType(na_object=None))
     with pytest.raises(ValueError, match="strings of 'x' have missing ones"):

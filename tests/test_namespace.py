@@ -101,6 +101,10 @@ def test_arrays_of_two_namespaces_do_not_mix() -> None:
         lambda: pa.where(x == x, x, y),
         lambda: pa.concat([x, y]),
         lambda: pa.asarray([x[0], y[0]]),
+        lambda: pa.meshgrid(x, y),
+        lambda: pa.broadcast_arrays(x, y),
+        lambda: pa.repeat(x, y),
+        lambda: pa.searchsorted(x, x, sorter=y),
         lambda: pa.result_type(x, y),
         lambda: x.__iadd__(y),
         lambda: x.__setitem__(slice(None), y),
@@ -189,3 +193,33 @@ def test_the_condition_of_where_counts_for_the_binding() -> None:
     assert repr(pa.where(mask, 1, 1.5)).endswith("dtype=float32, policy='torch@2.13')")
     with pytest.raises(TypeError, match="do not mix"):
         pa.where(mask, jax.asarray([1, 2]), 0)
+
+
+def test_asarray_takes_arrays_from_one_namespace_to_another() -> None:
+    torch, jax = pa.namespace("torch"), pa.namespace("jax@x32")
+    x = jax.asarray([1.5, 2.5])
+    moved = torch.asarray(x)
+    assert (type(moved), moved.dtype) == (torch.PArray, pa.float32)
+    assert np.shares_memory(np.asarray(moved), np.asarray(x))
+    assert type(torch.from_dlpack(x)) is torch.PArray
+    assert type(torch.asarray([[x[0], 1.0], [x[1], 2.0]])) is torch.PArray
+    assert torch.asarray(x, dtype=pa.float64).dtype is pa.float64  # x32 would have made float32
+    assert jax.asarray(torch.asarray([1], dtype=pa.int64)).dtype is pa.int32
+    assert type(x) is jax.PArray
+    assert type(moved + 1) is torch.PArray
+
+
+def test_results_of_several_parts_are_bound_too() -> None:
+    xp = pa.namespace("torch")
+    found = xp.unique_counts(xp.asarray([1, 1, 2]))
+    assert found._fields == ("values", "counts")
+    assert {type(part) for part in found} == {xp.PArray}
+
+
+def test_what_a_namespace_tells_about_itself_is_its_policys() -> None:
+    with pa.policy("numpy"):
+        defaults = pa.namespace("torch").__array_namespace_info__().default_dtypes()
+        assert defaults["real floating"] is pa.float32
+        assert pa.__array_namespace_info__().default_dtypes()["real floating"] is pa.float64
+    with pa.policy("torch"):
+        assert pa.__array_namespace_info__().default_dtypes()["real floating"] is pa.float32

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
+import promoarray as pa
 from promoarray.dtypes import BY_CODE, STANDARD
 from promoarray.policies import Operand, Rank, Refusal, Table, as_policy
 
@@ -102,3 +106,52 @@ def test_in_place_keeps_the_dtype(target: str, other: str) -> None:
 def test_dtypes_beyond_the_standard_are_refused() -> None:
     assert result("add", "f16", "f16") == "-"
     assert result("negative", "bf16") == "-"
+
+
+INF, NAN = math.inf, math.nan
+
+
+@pytest.mark.parametrize("dtype", [pa.float32, pa.float64])
+def test_floors_of_infinite_quotients_are_the_standards(dtype: pa.DType) -> None:
+    pairs = [
+        *((INF, 2.0, INF), (INF, -2.0, -INF), (-INF, 2.0, -INF), (-INF, -2.0, INF)),
+        *((2.5, INF, 0.0), (2.5, -INF, -0.0), (-2.5, INF, -0.0), (-2.5, -INF, 0.0)),
+        *((INF, INF, NAN), (-7.0, 2.0, -4.0), (NAN, 1.0, NAN), (0.0, -3.0, -0.0)),
+    ]
+    xp = pa.namespace("array_api")
+    x, y = (xp.asarray([pair[i] for pair in pairs], dtype=dtype) for i in (0, 1))
+    with np.errstate(invalid="ignore"):
+        for found in (x // y, xp.floor_divide(x, y)):
+            assert repr(found.tolist()) == repr([pair[2] for pair in pairs])
+        x //= y
+    assert repr(x.tolist()) == repr([pair[2] for pair in pairs])
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("expm1", complex(-0.0, 0.0), complex(0.0, 0.0)),
+        ("expm1", complex(INF, 0.0), complex(INF, 0.0)),
+        ("expm1", complex(INF, -0.0), complex(INF, -0.0)),
+        ("expm1", complex(-INF, INF), complex(-1.0, 0.0)),
+        ("expm1", complex(INF, INF), complex(INF, NAN)),
+        ("expm1", complex(-INF, NAN), complex(-1.0, 0.0)),
+        ("expm1", complex(NAN, 0.0), complex(NAN, 0.0)),
+        ("expm1", complex(1.5, NAN), complex(NAN, NAN)),
+        ("tanh", complex(INF, 2.0), complex(1.0, 0.0)),
+        ("tanh", complex(INF, -2.0), complex(1.0, -0.0)),
+        ("tanh", complex(-INF, 2.0), complex(-1.0, 0.0)),
+        ("tanh", complex(INF, 0.5), complex(1.0, 0.0)),
+    ],
+)
+@pytest.mark.parametrize("dtype", [pa.complex64, pa.complex128])
+def test_complex_functions_have_the_standards_special_cases(
+    name: str, given: complex, expected: complex, dtype: pa.DType
+) -> None:
+    xp = pa.namespace("array_api")
+    with np.errstate(all="ignore"):
+        found = getattr(xp, name)(xp.asarray([given, 0.5 + 0.25j], dtype=dtype))
+        plain = getattr(pa, name)(pa.asarray(0.5 + 0.25j, dtype=dtype))
+    assert found.dtype is dtype
+    assert repr(found[0].item()) == repr(expected)
+    assert found[1].item() == plain.item()  # finite numbers as everywhere

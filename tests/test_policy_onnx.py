@@ -23,7 +23,7 @@ COMBINED = {
     "bitwise_xor": ("Xor T", "BitwiseXor T"),
     "bitwise_invert": ("Not T", "BitwiseNot T"),
 }
-NARROWED = {"all", "any", "remainder"}
+NARROWED = {"all", "any", "remainder", "sort", "argsort"}
 
 
 def schema(operator: str, parameters: str, opset: int) -> set[DType]:

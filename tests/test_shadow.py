@@ -177,18 +177,39 @@ def test_the_report_is_data_text_and_a_page() -> None:
     assert "<table>" in report._repr_html_()
 
 
-def test_a_trace_lists_implicit_casts_with_their_places() -> None:
-    a = pa.asarray([1, 2], dtype=pa.int8)
-    b = pa.asarray([1.0, 2.0], dtype=pa.float32)
-    with pa.trace() as trace:
-        for _ in range(3):
-            a + b
-        b + b
-        b + 1.5
-    (entry,) = trace.to_dict()
-    assert entry["file"] == __file__
-    assert (entry["from"], entry["to"], entry["count"]) == ("int8", "float32", 3)
-    assert "int8 -> float32" in str(trace)
+def test_a_value_that_a_policy_would_not_store_is_a_parting() -> None:
+    x = pa.asarray([1, 2], dtype=pa.uint8)
+    with pa.policy("aclnn"), pa.shadow("numpy", "torch") as report:
+        x[0] = 300
+        x[1] = 3
+    (parting,) = report.partings
+    assert parting.site.expression == "x[0] = 300"
+    assert {n: str(a) for n, a in parting.answers.items()} == {
+        "aclnn@8.0": "uint8",
+        "numpy@2": "refuses",
+        "torch@2.13": "uint8",
+    }
+    assert "does not fit uint8" in parting.answers["numpy@2"].reason
+    assert "uint8[...] = Python int" in str(report)
+
+
+def test_an_array_that_a_policy_would_not_store_is_a_parting() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("array_api", "torch") as report:
+        x[0] = pa.asarray(1.5, dtype=pa.float32)
+    (parting,) = report.partings
+    assert str(parting.answers["array_api"]) == "refuses"
+    assert "does not promote to int8" in parting.answers["array_api"].reason
+    assert parting.answers["torch@2.13"].dtype is pa.int8
+
+
+def test_what_is_stored_goes_by_the_dtype_each_policy_has_by_then() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("jax@x32") as report:
+        y = x * pa.asarray([1, 2])  # int64, and int32 there
+        y[0] = 2**40
+    assert str(report.partings[-1].answers["jax@x32"]) == "refuses"
+    assert report.partings[-1].answers["jax@x32"].operands == ("int32", "Python int")
 
 
 def test_unknown_policies_are_refused_before_anything_runs() -> None:

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promoarray as pa
-from promoarray import _apply
+from promoarray import _apply, _watching
 from promoarray import dtypes as dt
 from promoarray._short import Operator
 from promoarray.dtypes import CONCRETE, STANDARD, DType, Kind
@@ -223,7 +223,7 @@ def test_errors_of_kernels_come_through() -> None:
     y, negative = pa.asarray(np.ones(3, np.float32)), pa.asarray(np.asarray([-1], np.int64))
     i**i
     for _ in range(3):
-        with pytest.raises(ValueError, match="could not be broadcast"):
+        with pytest.raises(ValueError, match="add of shapes"):
             x + y
         with pytest.raises(ValueError, match="negative integer powers"):
             i**negative
@@ -235,23 +235,68 @@ def test_errors_of_kernels_come_through() -> None:
             big + big
 
 
+SIGNALLING = {
+    "float32": (0x7F800001, np.uint32),
+    "float16": (0x7C01, np.uint16),
+    "bfloat16": (0x7F81, np.uint16),
+    "float8_e5m2": (0x7D, np.uint8),
+}
+
+
+@pytest.mark.parametrize("dtype", SIGNALLING)
+@pytest.mark.parametrize("policy", ["numpy", "jax", "torch", "paddle"])
+def test_no_cast_to_a_wider_float_warns_of_a_signalling_nan(policy: str, dtype: str) -> None:
+    code, width = SIGNALLING[dtype]
+    x = pa.asarray(np.full(3, code, width)).view(dtype)
+    with pa.policy(policy):
+        for other in (pa.ones(3, dtype="float64"), pa.ones(3, dtype="complex128")):
+            for _ in range(3):
+                for combine in (operator.add, operator.mul, operator.eq):
+                    try:
+                        combine(x, other)
+                        combine(other, x)
+                    except pa.PromotionError:
+                        break
+        assert x.astype(pa.float64).dtype is pa.float64
+
+
+@pytest.mark.parametrize("pair", [("float32", "float64"), ("complex64", "complex128")])
+@pytest.mark.parametrize("size", [0, 1, 7, 200_000])
+def test_floats_are_doubled_in_any_layout(pair: tuple[str, str], size: int) -> None:
+    source, target = pair
+    whole = (np.arange(2 * size) / 7 + (1j if "complex" in source else 0)).astype(source)
+    unaligned = np.zeros(size * whole.itemsize + 1, np.uint8)[1:].view(source)
+    unaligned[...] = whole[::2]
+    frozen = whole[:size].copy()
+    frozen.flags.writeable = False
+    for x in (
+        whole[:size],
+        whole[::2],
+        whole[size:][::-1],
+        unaligned,
+        frozen,
+        whole.reshape(2, -1),
+    ):
+        y = np.full(x.shape, 0.1, target)
+        for _ in range(3):
+            made = pa.asarray(x) * pa.asarray(y)
+            assert made.dtype.name == target
+            np.testing.assert_array_equal(np.asarray(made), x.astype(target) * y)
+
+
 def test_watchers_see_every_operation() -> None:
-    class Watcher:
+    class Watcher(_watching.Watcher):
         def __init__(self) -> None:
             self.seen: list[str] = []
 
-        def saw(self, event: Any) -> None:
+        def saw(self, event: _watching.Event) -> None:
             self.seen.append(event.name)
-
-        def made(self, *_: Any) -> None: ...
-
-        def refused(self, *_: Any) -> None: ...
 
     x, watcher = sample(dt.float32, 1), Watcher()
     for _ in range(3):
         watcher.seen.clear()
         _ = x + x, x * 2, 2 - x, x < x
-        with _apply.watching(watcher):
+        with _watching.watching(watcher):
             _ = x + x, x * 2, 2 - x, x < x
         assert watcher.seen == ["add", "multiply", "subtract", "less"]
 
@@ -336,7 +381,8 @@ def test_foreign_operands_are_refused_or_answer_themselves() -> None:
         assert isinstance(np.ones(4, np.float32) + x, pa.PArray)
     with pytest.raises(TypeError, match="positional argument"):
         pa.PArray.__add__(x)
-    assert outcome(lambda: pa.PArray.__add__(x, other=x)) == outcome(lambda: x + x)
+    with pytest.raises(TypeError, match="positional-only"):
+        pa.PArray.__add__(x, other=x)
 
 
 def test_a_buffer_of_another_library_takes_the_long_way(long_calls: list[str]) -> None:

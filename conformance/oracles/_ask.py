@@ -25,7 +25,8 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,25 @@ UNARY = _names(
 )
 REDUCE = _names("sum prod mean cumulative_sum cumulative_prod max min any all std var argmax")
 
+LINEAR = {
+    "linalg": _names(
+        "cholesky det diagonal eigvals eigvalsh inv matrix_norm matrix_power matrix_rank pinv"
+        " svdvals trace vector_norm eig eigh qr slogdet svd"
+    ),
+    "fft": _names("fft ifft fftn ifftn rfft rfftn ihfft irfft irfftn hfft fftshift ifftshift"),
+    "sets": _names("unique_values unique_counts unique_inverse unique_all"),
+    "sorting": _names("sort argsort"),
+}
+"""The chapters asked of one identity matrix; a result of several arrays is a column for each."""
+
+CHAPTERS, IDENTITY = "linalg, fft, sets, sorting", "asked of the 3 x 3 identity matrix"
+
+SEVERAL = {"eig": 2, "eigh": 2, "qr": 2, "slogdet": 2, "svd": 3}
+SEVERAL |= {"unique_counts": 2, "unique_inverse": 2, "unique_all": 4}
+
+LINEAR_PAIRS = _names("solve cross vecdot tensordot outer isin")
+"""Functions of two identity matrices (outer of their first rows)."""
+
 INTS = (
     *(-1, 0, 1, 127, 128, 255, 256, -128, -129, 1000, 32767, 32768, 65535, 65536),
     *(2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64),
@@ -151,6 +171,28 @@ def binary(
 def unary(functions: Mapping[str, Callable[[Any], Any]], arrays: Mapping[str, Any]) -> Section:
     """One table of a family of one-argument functions: dtypes down, functions across."""
     return Section(lambda x, function: function(x), arrays, functions)
+
+
+def linear(
+    functions: Mapping[str, Callable[..., Any]], matrices: Mapping[str, Any]
+) -> dict[str, Section]:
+    """Sections of linear algebra, Fourier transforms, sets and sorting, of 3 x 3 identities."""
+
+    def part(function: Callable[[Any], Any], index: int) -> Callable[[Any], Any]:
+        return lambda x: function(x)[index]
+
+    sections = {}
+    for chapter, names in LINEAR.items():
+        columns: dict[str, Callable[[Any], Any]] = {}
+        for name in (name for name in names if name in functions):
+            if name in SEVERAL:
+                columns |= {f"{name}[{i}]": part(functions[name], i) for i in range(SEVERAL[name])}
+            else:
+                columns[name] = functions[name]
+        if columns:
+            sections[chapter] = unary(columns, matrices)
+    pairs = {name: functions[name] for name in LINEAR_PAIRS if name in functions}
+    return {**sections, **binary("function", pairs, matrices, matrices)}
 
 
 def inplace(
@@ -206,25 +248,37 @@ def main(editions: Mapping[str, Callable[[], Oracle]]) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("editions", nargs="*", default=list(editions))
     parser.add_argument("--out", type=Path, default=Path(tables.__file__).parent / "golden")
+    parser.add_argument("--only", nargs="*", default=[], help="sections to ask anew; * and ?")
     parser.add_argument("--journal", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.journal:
         warnings.simplefilter("ignore")
-        _work(editions[options.editions[0]](), options.journal)
+        _work(_part(editions[options.editions[0]](), options.only), options.journal)
         return
     for edition in options.editions:
-        meta, answers = _drive(edition)
+        path = options.out / f"{edition}.txt"
+        meta, answers = _drive(edition, options.only)
+        if options.only and path.exists():
+            answers = {**tables.read(path)[1], **answers}
         options.out.mkdir(parents=True, exist_ok=True)
-        tables.write(options.out / f"{edition}.txt", meta, answers)
+        tables.write(path, meta, answers)
         cells = sum(map(len, answers.values()))
         print(f"{edition}: {len(answers)} sections, {cells} cells", flush=True)
 
 
-def _drive(edition: str) -> tuple[dict[str, str], dict[str, tables.Cells]]:
+def _part(oracle: Oracle, only: Iterable[str]) -> Oracle:
+    """The oracle with the sections that match, or with all of them."""
+    patterns = tuple(only) or ("*",)
+    kept = {n: s for n, s in oracle.sections.items() if any(fnmatchcase(n, p) for p in patterns)}
+    return replace(oracle, sections=kept)
+
+
+def _drive(edition: str, only: Iterable[str]) -> tuple[dict[str, str], dict[str, tables.Cells]]:
     with tempfile.TemporaryDirectory() as folder:
         journal, asked = Path(folder, "journal"), -1
         while True:
             command = [sys.executable, sys.argv[0], edition, "--journal", str(journal)]
+            command += ["--only", *only]
             status = subprocess.run(command, check=False).returncode
             if not status:
                 break
@@ -241,7 +295,8 @@ def _drive(edition: str) -> tuple[dict[str, str], dict[str, tables.Cells]]:
 
 def _work(oracle: Oracle, journal: Path) -> None:
     if not journal.exists():
-        meta = (f"# {key}: {value}\n" for key, value in oracle.meta.items())
+        noted = dict(oracle.meta) | ({CHAPTERS: IDENTITY} if "linalg" in oracle.sections else {})
+        meta = (f"# {key}: {value}\n" for key, value in noted.items())
         journal.write_text("".join(meta), encoding="utf-8")
     done = _read(journal)[1]
     ask(oracle, [(name, *pair) for name in done for pair in done[name]], journal)

@@ -18,6 +18,8 @@ from _ask import (
     CODES,
     DTYPES,
     INPLACE,
+    LINEAR,
+    LINEAR_PAIRS,
     MORE_ZERO_D,
     OPERATORS,
     REDUCE,
@@ -29,6 +31,7 @@ from _ask import (
     Section,
     binary,
     inplace,
+    linear,
     main,
     scalars,
     unary,
@@ -153,10 +156,33 @@ def _numpy(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
         "unary": unary(_named(jax, jnp, UNARY), arrays),
         "reduce": unary(_named(jax, jnp, REDUCE), arrays),
         "clip": Section(_abstract(jax, clip), arrays, {"int": 1, "float": 1.0}),
+        **_linear(jax),
         **scalars(
             {row: jnp.ones(2, strong[row].dtype) for row in EXECUTED if row in strong}, first
         ),
     }
+
+
+def _linear(jax: Any) -> dict[str, Section]:
+    """Linear algebra, Fourier transforms, sets and sorting of jax.numpy."""
+    jnp = jax.numpy
+    functions = {
+        name: getattr(room, name)
+        for room in (jnp, jnp.fft, jnp.linalg)
+        for names in (*LINEAR.values(), LINEAR_PAIRS)
+        for name in names
+        if hasattr(room, name)
+    }
+    # The number of unique values is not known before the values are: it has to be given.
+    functions |= {name: partial(functions[name], size=3) for name in LINEAR["sets"]}
+    functions["matrix_power"] = lambda x: jnp.linalg.matrix_power(x, 2)
+    functions["outer"] = lambda x, y: jnp.outer(x[0], y[0])
+    return _traced(jax, functions)
+
+
+def _traced(jax: Any, functions: dict[str, Callable[..., Any]]) -> dict[str, Section]:
+    abstract = {name: _abstract(jax, function) for name, function in functions.items()}
+    return linear(abstract, _arrays(jax, (3, 3)))
 
 
 def _lax(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
@@ -169,6 +195,11 @@ def _lax(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
         "where": _abstract(jax, lambda x, y: lax.select(mask, x, y)),
     }
     dot = functions.pop("matmul")
+    linalg = {name: getattr(lax.linalg, name) for name in ("cholesky", "eig", "eigh", "qr", "svd")}
+    linalg["eig"] = partial(linalg["eig"], compute_left_eigenvectors=False)
+    linalg["eigh"] = lambda x: lax.linalg.eigh(x)[::-1]  # vectors first, there
+    kinds = ("fft", "ifft", "rfft", "irfft")
+    transforms = {name: lambda x, kind=name: lax.fft(x, kind, (x.shape[-1],)) for name in kinds}
     reductions = {
         name: _abstract(jax, partial(getattr(lax, theirs), axes=(0,)))
         for name, theirs in LAX_REDUCTIONS.items()
@@ -182,6 +213,7 @@ def _lax(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
         **binary("function", functions, both, both),
         "function/concat": Section(_abstract(jax, concat), arrays, arrays),
         "function/matmul": Section(dot, square, square),
+        **_traced(jax, {**linalg, **transforms, "sort": lax.sort}),
         "unary": unary(_named(jax, lax, UNARY), arrays),
         "reduce": unary({**reductions, **cumulative}, arrays),
     }

@@ -23,6 +23,8 @@ from _ask import (
     CODES,
     DTYPES,
     INPLACE,
+    LINEAR,
+    LINEAR_PAIRS,
     MORE_ZERO_D,
     NO_KERNEL,
     OPERATORS,
@@ -35,6 +37,7 @@ from _ask import (
     Section,
     binary,
     inplace,
+    linear,
     main,
     scalars,
     unary,
@@ -175,6 +178,11 @@ def edition() -> Oracle:
             )
         ),
     }
+    matrices = {
+        code: mindspore.Tensor(np.eye(3, dtype="float32")).astype(dtypes[code]) for code in dtypes
+    }
+    for name, section in linear(_linear(mindspore), matrices).items():
+        sections[name] = _plain(section)
     for name in sections:
         if name.endswith("/copysign"):  # composed: its kernels see one operand each
             sections[name] = _plain(sections[name])
@@ -203,6 +211,28 @@ def _functions(mindspore: Any) -> dict[str, Callable[[Any, Any], Any]]:
         "where": lambda x, y: ops.where(condition, x, y),
         "concat": lambda x, y: ops.concat([x, y]),
         "stack": lambda x, y: ops.stack([x, y]),
+    }
+
+
+def _linear(mindspore: Any) -> dict[str, Callable[..., Any]]:
+    """Linear algebra, Fourier transforms, sets and sorting."""
+    ops = mindspore.ops
+    functions = {
+        name: getattr(ops, name)
+        for name in (*LINEAR["linalg"], *LINEAR["fft"], *LINEAR_PAIRS, "argsort")
+        if hasattr(ops, name)
+    }
+    return functions | {
+        "inv": ops.inverse,
+        "matrix_power": lambda x: ops.matrix_power(x, 2),
+        "matrix_norm": ops.matrix_norm if hasattr(ops, "matrix_norm") else ops.norm,
+        "outer": lambda x, y: ops.outer(x[0], y[0]),
+        "sort": lambda x: ops.sort(x)[0],
+        "svd": lambda x: [ops.svd(x)[index] for index in (1, 0, 2)],  # the values first, there
+        "svdvals": lambda x: ops.svd(x, compute_uv=False),
+        "tensordot": lambda x, y: ops.tensor_dot(x, y, 2),
+        "unique_values": lambda x: ops.unique(x)[0],
+        "unique_inverse": ops.unique,
     }
 
 

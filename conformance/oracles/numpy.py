@@ -13,6 +13,8 @@ from _ask import (
     CODES,
     DTYPES,
     INPLACE,
+    LINEAR,
+    LINEAR_PAIRS,
     MORE_ZERO_D,
     OPERATORS,
     REDUCE,
@@ -25,6 +27,7 @@ from _ask import (
     Section,
     binary,
     inplace,
+    linear,
     main,
     scalars,
     unary,
@@ -106,6 +109,7 @@ def edition() -> Oracle:
         "reduce": unary({name: _function(np, name) for name in REDUCE}, arrays),
         "clip": Section(lambda x, one: np.clip(x, 0 * one, one), arrays, {"int": 1, "float": 1.0}),
         **scalars(arrays, first),
+        **linear(_linear(np), {code: np.eye(3).astype(dtype) for code, dtype in dtypes.items()}),
     }
     if "ml_dtypes" not in meta:
         sections |= _by_value(np, arrays)
@@ -126,6 +130,27 @@ def _ml_dtype(name: str) -> Any:
 
 def _function(np: Any, name: str) -> Callable[..., Any]:
     return getattr(np, name, None) or getattr(np, OLD_NAMES[name])
+
+
+def _linear(np: Any) -> dict[str, Callable[..., Any]]:
+    """Linear algebra, Fourier transforms, sets and sorting; NumPy 1 lacks some of the names."""
+    linalg = np.linalg
+    functions = {
+        "matrix_norm": lambda x: linalg.norm(x, axis=(-2, -1)),
+        "vector_norm": lambda x: linalg.norm(x, axis=-1),
+        "svdvals": lambda x: linalg.svd(x, compute_uv=False),
+        "unique_values": np.unique,
+        "unique_counts": lambda x: np.unique(x, return_counts=True),
+        "unique_inverse": lambda x: np.unique(x, return_inverse=True),
+        "unique_all": lambda x: np.unique(x, True, True, True),
+        "outer": lambda x, y: np.outer(x[0], y[0]),
+    }
+    for name in (*LINEAR["linalg"], *LINEAR["fft"], *LINEAR["sorting"], *LINEAR_PAIRS):
+        room = next((room for room in (linalg, np.fft, np) if hasattr(room, name)), None)
+        if room and name not in functions:
+            functions[name] = getattr(room, name)
+    functions["matrix_power"] = lambda x: linalg.matrix_power(x, 2)
+    return functions
 
 
 def _by_value(np: Any, arrays: dict[str, Any]) -> dict[str, Section]:

@@ -20,7 +20,7 @@ OPERATORS = """
     Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Exp Log Sqrt Reciprocal
     Sign Floor Ceil Round IsNaN IsInf Clip Concat CumSum CumProd ArgMax ArgMin
     ReduceSum ReduceProd ReduceMean ReduceMax ReduceMin Einsum Gemm Identity Reshape Expand
-    Gather TopK Unique NonZero Softmax Erf
+    Gather TopK Unique NonZero Softmax Erf Det ReduceL2
 """
 """The operators behind promoarray's functions, and a few that models are full of."""
 

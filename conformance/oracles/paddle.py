@@ -22,6 +22,8 @@ from _ask import (
     BINARY,
     CODES,
     DTYPES,
+    LINEAR,
+    LINEAR_PAIRS,
     MORE_ZERO_D,
     NO_KERNEL,
     OPERATORS,
@@ -34,6 +36,7 @@ from _ask import (
     Section,
     binary,
     inplace,
+    linear,
     main,
     scalars,
     unary,
@@ -163,6 +166,10 @@ def edition() -> Oracle:
             plain_refusal,
         ),
     }
+    identity = paddle.eye(3)
+    matrices = {code: identity.astype(dtypes[code]) for code in dtypes}
+    for name, section in linear(_linear(paddle), matrices).items():
+        sections[name] = _plain(section)
     for name, section in sections.items():
         if NAMELESS.fullmatch(name):
             sections[name] = _plain(section)
@@ -185,6 +192,24 @@ def _functions(paddle: Any) -> dict[str, Callable[[Any, Any], Any]]:
         "where": lambda x, y: paddle.where(condition, x, y),
         "concat": lambda x, y: paddle.concat([x, y]),
         "stack": lambda x, y: paddle.stack([x, y]),
+    }
+
+
+def _linear(paddle: Any) -> dict[str, Callable[..., Any]]:
+    """Linear algebra, Fourier transforms, sets and sorting."""
+    rooms = (paddle.linalg, paddle.fft, paddle)
+    functions = {
+        name: next(getattr(room, name) for room in rooms if hasattr(room, name))
+        for name in (*LINEAR["linalg"], *LINEAR["fft"], *LINEAR["sorting"], *LINEAR_PAIRS)
+        if any(hasattr(room, name) for room in rooms)
+    }
+    return functions | {
+        "matrix_power": lambda x: paddle.linalg.matrix_power(x, 2),
+        "outer": lambda x, y: paddle.outer(x[0], y[0]),
+        "unique_values": paddle.unique,
+        "unique_counts": lambda x: paddle.unique(x, return_counts=True),
+        "unique_inverse": lambda x: paddle.unique(x, return_inverse=True),
+        "unique_all": lambda x: paddle.unique(x, True, True, True),
     }
 
 

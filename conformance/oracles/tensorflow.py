@@ -104,6 +104,26 @@ TNP_REDUCE = {
     "cumulative_prod": tnp.cumprod,
 }
 
+LINEAR: dict[str, Callable[..., Any]] = {
+    **{
+        name: getattr(tf.linalg, name)
+        for name in (*_ask.LINEAR["linalg"], "solve", "cross")
+        if hasattr(tf.linalg, name)
+    },
+    **{name: getattr(tf.signal, name) for name in _ask.LINEAR["fft"] if hasattr(tf.signal, name)},
+    "diagonal": tf.linalg.diag_part,
+    "matrix_norm": lambda x: tf.norm(x, ord="fro", axis=[-2, -1]),
+    "vector_norm": lambda x: tf.norm(x, axis=-1),
+    "svd": lambda x: [tf.linalg.svd(x)[index] for index in (1, 0, 2)],  # the values first, there
+    "svdvals": lambda x: tf.linalg.svd(x, compute_uv=False),
+    "tensordot": lambda x, y: tf.tensordot(x, y, 2),
+    "unique_values": lambda x: tf.unique(tf.reshape(x, [-1]))[0],
+    "unique_inverse": lambda x: tf.unique(tf.reshape(x, [-1])),
+    "unique_counts": lambda x: tf.unique_with_counts(tf.reshape(x, [-1]))[::2],
+    "sort": tf.sort,
+    "argsort": tf.argsort,
+}
+
 
 def code(answer: Any) -> str:
     """Code of a tensor's dtype, ``i* f* c*`` for a weakly typed one."""
@@ -138,6 +158,17 @@ def ones(*shape: int) -> dict[str, tf.Tensor]:
         except TypeError:
             continue
     return tensors
+
+
+def identity() -> dict[str, tf.Tensor]:
+    """The 3 x 3 identity in every dtype."""
+    names = {code: name for name, code in _ask.CODES.items()}
+    return {
+        code: tf.constant(
+            np.eye(3).astype(getattr(ml_dtypes, names[code], names[code])), names[code]
+        )
+        for code in ones()
+    }
 
 
 def functions(
@@ -180,6 +211,7 @@ def edition(mode: str) -> _ask.Oracle:
         "clip": _ask.Section(lambda x, y: tf.clip_by_value(x, y, y), arrays, bounds),
         "unary": _ask.unary(UNARY, arrays),
         "reduce": _ask.unary(REDUCE, arrays),
+        **_ask.linear(LINEAR, identity()),
         **{name: replace(section, skip=aborts) for name, section in edges.items()},
     }
     if mode != "legacy":

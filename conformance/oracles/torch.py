@@ -74,6 +74,30 @@ REDUCE = {
     "cumulative_prod": lambda x: torch.cumprod(x, 0),
 }
 
+LINEAR: dict[str, Callable[..., Any]] = {
+    **{
+        name: getattr(torch.linalg, name)
+        for name in (*_ask.LINEAR["linalg"], *_ask.LINEAR_PAIRS)
+        if hasattr(torch.linalg, name)
+    },
+    **{name: getattr(torch.fft, name) for name in _ask.LINEAR["fft"]},
+    "cross": torch.linalg.cross,
+    "isin": torch.isin,
+    "matrix_power": lambda x: torch.linalg.matrix_power(x, 2),
+    "outer": lambda x, y: torch.outer(x[0], y[0]),
+    "tensordot": torch.tensordot,
+    "trace": torch.trace,
+    "argsort": torch.argsort,
+    "sort": lambda x: torch.sort(x)[0],
+    "unique_values": torch.unique,
+    "unique_counts": lambda x: torch.unique(x, return_counts=True),
+    "unique_inverse": lambda x: torch.unique(x, return_inverse=True),
+}
+
+FACTORED = {"cholesky", "det", "inv", "pinv", "qr", "slogdet", "solve", "svd", "svdvals"}
+FACTORED |= {"eig", "eigh", "eigvals", "eigvalsh", "matrix_rank"}
+"""What LAPACK and its like do, which have no routines of low precision for any device."""
+
 
 def code(answer: Any) -> str:
     """Code of a tensor's dtype, or of a dtype."""
@@ -128,6 +152,32 @@ def ones(name: str, *shape: int) -> torch.Tensor:
     return torch.ones(shape, dtype=torch.complex64 if dtype.is_complex else None).to(dtype)
 
 
+def linear(functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """Let linear algebra refuse what no device has a routine for; the rest lacks a kernel."""
+
+    def wrapped(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        several = _ask.SEVERAL.get(name)
+        factored = name in FACTORED
+
+        def asked(*operands: Any) -> Any:
+            try:
+                return function(*operands)
+            except NotImplementedError:
+                cell = _ask.REFUSED if factored else _ask.NO_KERNEL
+                return [cell] * several if several else cell
+
+        return asked
+
+    return {name: wrapped(name, function) for name, function in functions.items()}
+
+
+def identity(code: str, name: str) -> torch.Tensor:
+    """The 3 x 3 identity; of float8 through float32, which has a kernel to fill it."""
+    if code.endswith(("i2", "i4", "u2", "u4")):
+        return torch.empty((3, 3), dtype=getattr(torch, name))
+    return torch.eye(3).to(getattr(torch, name))
+
+
 def can_cast(source: torch.dtype, target: torch.dtype) -> str:
     """The target, or a refusal."""
     return code(target) if torch.can_cast(source, target) else _ask.REFUSED
@@ -168,6 +218,7 @@ def edition() -> _ask.Oracle:
         "types/promote_types": _ask.Section(torch.promote_types, dtypes, dtypes),
         "types/result_type": _ask.Section(torch.result_type, operands, operands),
         "types/can_cast": _ask.Section(can_cast, dtypes, dtypes),
+        **_ask.linear(linear(LINEAR), {c: identity(c, name) for c, name in names.items()}),
         **{name: replace(section, refusal=error_name) for name, section in edges.items()},
     }
     meta = {"torch": torch.__version__, "how": "executed on the CPU, arrays of two ones"}

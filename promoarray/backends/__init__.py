@@ -1,11 +1,65 @@
 """Backends: what holds the bits and runs the kernels, found from a buffer's type.
 
-A backend is a module with the same few functions: ``dtype_of``, ``native``, ``cast``, ``scalar``,
-``call``. Nothing is imported for the user: CuPy's module is loaded when a CuPy buffer is seen.
+A backend obeys. What dtype a buffer has is known to the array it belongs to, and passed along:
+a library that has no dtype for float8 holds it as unsigned integers of the same width, so nobody
+asks a buffer. Every backend is a module with these names, and nothing else touches its library:
+
+``name``
+    ``"numpy"``.
+``xp``
+    The array API's functions over its buffers, array-api-compat's, imported when first used. Their
+    ``device=`` takes the names of ``devices()``.
+``devices() -> tuple[str, ...]``, ``device_of(buffer) -> str``
+    ``"cpu"``; ``"cuda:0"`` and on.
+``storage(dtype) -> dtype of the library``
+    What holds a dtype. bool, the integers of 8 bits and more, float16 to float64, complex64 and
+    complex128 (``dtypes.NATIVE``) are held as themselves in every backend; others need not be, but
+    keep the width of ``dtype.storage`` in NumPy.
+``adopt(x) -> tuple[buffer, DType or None]``
+    A foreign array of the library as a buffer, in the machine's byte order and without a copy
+    where none is needed, and the dtype it has, or None where promoarray has none.
+``comparable(dtype) -> DType``
+    A dtype that holds the same values, and that the library compares rightly.
+``dtype_of(buffer) -> DType``
+    Only for buffers known to hold a ``NATIVE`` dtype: a weak type's, or a kernel's result.
+``from_numpy(array, dtype, device=None) -> buffer``, ``to_numpy(buffer, dtype) -> numpy.ndarray``
+    From and to NumPy's storage of a dtype; NumPy's own share the memory.
+``empty(shape, dtype, device=None)``, ``zeros(shape, dtype, device=None) -> buffer``
+    New memory, unset or with every bit 0.
+``cast(buffer, source, target, rule=DEFAULT) -> buffer``
+    Cast; the same object if there is nothing to do.
+``call(name, buffers, compute, **options) -> tuple[tuple[buffer, DType], ...]``
+    Run the kernel of an operation on buffers that all hold ``compute`` (a ``NATIVE`` dtype, but for
+    the families in ``policies.policy.MOVES``, which move and compare values) and tell what dtype
+    each result has; most operations have one. Python scalars and mixed operands never come here.
+    Options that are arrays (``condition``, ``sorter``) are buffers.
+``fused(name, operands, held, plan, casts, condition=None) -> buffer or None``
+    Only of a backend that has kernels for it: all of a plan in one, the casts by the rules that
+    ``casts(source, target)`` tells. ``held`` are the dtypes of the operands, which are buffers, and
+    Python scalars as NumPy's of no axes. None where there is no such kernel.
+``move(name, buffer, *args, **options) -> buffer``
+    Run the function of ``xp`` that moves values and never looks at them, such as ``"reshape"``.
+``read(buffer, key) -> buffer``, ``write(buffer, key, value)``
+    ``buffer[key]``, which stays an array, and ``buffer[key] = value``, whose value is a buffer of
+    the same dtype. Keys hold ints, slices, Ellipsis, None, and buffers of bool or int64. A key that
+    leads nowhere is an IndexError.
+``writeable(buffer) -> bool``, ``copy(buffer, order) -> buffer``
+    ``order`` is "C" or "K".
+``to_device(buffer, device, stream) -> buffer``
+    On one of its own ``devices()``.
+``dlpack(buffer, dtype, **options) -> capsule``, ``dlpack_device(buffer) -> tuple[int, int]``
+    Export, with the options of the array API's ``__dlpack__``.
+``from_dlpack(x, copy) -> tuple[buffer, DType]``
+    Import what lies on one of its devices.
+
+Nothing is imported for the user: CuPy's module is loaded when a CuPy array or a CUDA device is
+seen, and only then.
 """
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,6 +67,27 @@ import numpy as np
 from promoarray.backends import numpy as numpy_backend
 
 _BY_TYPE: dict[type, Any] = {np.ndarray: numpy_backend}
+
+_MODULES = {"cupy": "promoarray.backends.cupy"}
+"""The backend of a library, by the first part of its arrays' module."""
+
+
+def find(kind: type) -> Any:
+    """Return the backend of a class of buffers, or None."""
+    try:
+        return _BY_TYPE[kind]
+    except KeyError:
+        return _BY_TYPE.setdefault(kind, _loaded(kind))
+
+
+def _loaded(kind: type) -> Any:
+    if issubclass(kind, np.ndarray):
+        return numpy_backend
+    for base in kind.__mro__:  # a subclass may be of any module
+        library = base.__module__.partition(".")[0]
+        if library in _MODULES and issubclass(kind, sys.modules[library].ndarray):
+            return import_module(_MODULES[library])
+    return None
 
 
 def backend_of(buffer: object) -> Any:
@@ -23,12 +98,63 @@ def backend_of(buffer: object) -> Any:
     TypeError
         If no backend holds buffers of this type.
     """
-    try:
-        return _BY_TYPE[type(buffer)]
-    except KeyError:
-        if isinstance(buffer, np.ndarray):
-            return numpy_backend
+    found = find(type(buffer))
+    if found is None:
         raise TypeError(
             f"no backend holds a {type(buffer).__module__}.{type(buffer).__qualname__}; "
             "write pa.asarray(np.asarray(x))"
-        ) from None
+        )
+    return found
+
+
+def common_backend(*values: object) -> Any:
+    """Return the one backend of the buffers among values; NumPy's where there are none.
+
+    Raises
+    ------
+    ValueError
+        If buffers of two libraries are among them.
+    """
+    found = {backend.name: backend for v in values if (backend := find(type(v))) is not None}
+    if len(found) > 1:
+        devices = sorted({find(type(v)).device_of(v) for v in values if find(type(v))})
+        raise ValueError(
+            f"arrays on {' and '.join(devices)} do not mix; write x.to_device({devices[0]!r})"
+        )
+    return next(iter(found.values()), numpy_backend)
+
+
+def on_device(device: str | None) -> Any:
+    """Return the backend whose arrays lie on a device; None means "cpu".
+
+    Raises
+    ------
+    ValueError
+        If there is no such device.
+    """
+    if device is None or device == "cpu":
+        return numpy_backend
+    if isinstance(device, str) and device.startswith("cuda"):
+        try:
+            backend = import_module(_MODULES["cupy"])
+        except ImportError as error:
+            raise ValueError(f"there is no device {device!r}: {error}") from None
+        there = backend.devices()
+        if device in there or (device == "cuda" and there):
+            return backend
+        if not there:
+            raise ValueError(f"there is no device {device!r}: {backend.why_none()}")
+    known = ", ".join(map(repr, devices()))
+    raise ValueError(f"there is no device {device!r} here; there is {known}")
+
+
+def devices() -> tuple[str, ...]:
+    """List the devices at hand: the CPU, and those of libraries the program has imported."""
+    found = list(numpy_backend.devices())
+    for library, module in _MODULES.items():
+        if library in sys.modules:
+            try:
+                found += import_module(module).devices()
+            except ImportError:  # the library is a ruin, as CuPy without CUDA can be
+                continue
+    return tuple(found)

@@ -6,13 +6,17 @@ ml_dtypes would promote them by rules of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import sys
+from functools import cache, partial
+from typing import Any, Literal
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends import complexes, linear
+from promoarray.backends.blocks import fused as fused
+from promoarray.backends.numpy_kernels import KERNELS as KERNELS
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels import DEFAULT, Rule
 
@@ -90,6 +94,76 @@ def decoded(buffer: Buffer, dtype: DType) -> Buffer:
     return _wide(buffer, dtype)
 
 
+def storage(dtype: DType) -> Any:
+    """The NumPy or ml_dtypes dtype that holds a dtype."""
+    return dtype.storage
+
+
+def comparable(dtype: DType) -> DType:
+    """A dtype in which NumPy compares all values of another, and that holds them exactly."""
+    if dtype in dt.NATIVE:
+        return dtype
+    wide = dt.float32 if dtype.kind is Kind.FLOAT else dt.int8
+    return {Kind.COMPLEX: dt.complex64, Kind.UINT: dt.uint8}.get(dtype.kind, wide)
+
+
+def adopt(x: Any) -> tuple[Buffer, DType | None]:
+    """A NumPy array or scalar as a buffer, and the dtype it has."""
+    buffer = native(np.asarray(x))
+    return buffer, dtype_of(buffer)
+
+
+def from_numpy(array: Buffer, dtype: DType, device: str | None = None) -> Buffer:
+    """The same array: NumPy's storage is this backend's."""
+    return array
+
+
+def to_numpy(buffer: Buffer, dtype: DType) -> Buffer:
+    """The same buffer: NumPy's storage is this backend's."""
+    return buffer
+
+
+def empty(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
+    """New memory, unset."""
+    return np.empty(shape, dtype.storage)
+
+
+def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
+    """New memory, every bit 0."""
+    return np.zeros(shape, dtype.storage)
+
+
+def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
+    """Run a function of the array API that moves values and never looks at them."""
+    function = getattr(_functions(), name)
+    return np.asarray(function(buffer, *args, **options), buffer.dtype)
+
+
+def read(buffer: Buffer, key: Any) -> Buffer:
+    """``buffer[key]``, an array even where NumPy makes a scalar."""
+    return np.asarray(buffer[key], buffer.dtype)
+
+
+def write(buffer: Buffer, key: Any, value: Buffer) -> None:
+    """``buffer[key] = value``, both of one dtype."""
+    buffer[key] = value
+
+
+def writeable(buffer: Buffer) -> bool:
+    """Whether values may be written into the buffer."""
+    return buffer.flags.writeable
+
+
+def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
+    """The same values in memory of their own."""
+    return buffer.copy(order)
+
+
+def devices() -> tuple[str, ...]:
+    """The devices a buffer can lie on."""
+    return ("cpu",)
+
+
 def device_of(buffer: Buffer) -> str:
     """Where a buffer lies."""
     return "cpu"
@@ -104,207 +178,97 @@ def to_device(buffer: Buffer, device: str, stream: Any) -> Buffer:
     return buffer
 
 
-def reshape(buffer: Buffer, shape: tuple[int, ...], copy: bool | None) -> Buffer:
-    """Return the buffer in another shape."""
-    return np.reshape(buffer, shape, copy=copy)
-
-
-def to_numpy(buffer: Buffer, dtype: Any, copy: bool | None) -> Buffer:
-    """Return the storage as NumPy's ``__array__`` protocol asks for it."""
-    return np.array(buffer, dtype, copy=copy)
-
-
-def dlpack(buffer: Buffer, **options: Any) -> Any:
+def dlpack(
+    buffer: Buffer,
+    dtype: DType,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
     """Export a buffer by DLPack."""
+    from promoarray.backends import _dlpack  # ctypes, for few programs
+
+    if dl_device is not None and tuple(map(int, dl_device)) != dlpack_device(buffer):
+        raise BufferError(f"this array lies on the CPU, which is (1, 0), not {dl_device}")
+    if stream is not None:
+        raise BufferError(f"memory of the CPU has no stream; write stream=None, not {stream!r}")
+    if not buffer.flags.writeable and copy is None and (max_version or (0, 0)) < (1, 0):
+        copy = True  # an unversioned capsule cannot say that it is only to be read
+    label = None if dtype in dt.NATIVE else _dlpack.label_of(dtype, max_version)
+    bits = buffer if label is None else buffer.view(f"u{buffer.itemsize}")
     try:
-        return buffer.__dlpack__(**options)
+        capsule = bits.__dlpack__(max_version=max_version, copy=copy)
     except BufferError as error:
-        if not buffer.flags.writeable:
-            hint = "write pa.asarray(x, copy=True) to export a copy"
-            raise BufferError(f"NumPy cannot export this array: {error} Here {hint}") from None
-        found = dtype_of(buffer)
-        name = found.name if found else str(buffer.dtype)
-        hint = f"write np.asarray(x).view(np.uint{buffer.itemsize * 8}) to hand over its bits"
-        raise BufferError(f"NumPy cannot export {name} by DLPack ({error}); {hint}") from None
+        raise BufferError(f"NumPy cannot export this array of {dtype.name}: {error}") from None
+    return capsule if label is None else _dlpack.relabel(capsule, label)
 
 
-def call(kernel: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any) -> Buffer:
-    """Run one kernel on buffers that all hold ``compute``."""
+def dlpack_device(buffer: Buffer) -> tuple[int, int]:
+    """``kDLCPU``, whatever the dtype."""
+    return 1, 0
+
+
+def from_dlpack(x: Any, copy: bool | None) -> tuple[Buffer, DType]:
+    """Wrap what lies in the CPU's memory, or copy it there."""
+    from promoarray.backends import _dlpack  # ctypes, for few programs
+
+    source = _dlpack.Readable(x)
+    buffer = np.from_dlpack(source, device=None if _on_cpu(x) else "cpu", copy=copy)
+    if source.label is not None:
+        return buffer.view(source.label.storage), source.label
+    found = dtype_of(buffer)
+    if found is None:
+        raise BufferError(f"promoarray has no dtype for {buffer.dtype}")
+    return buffer, found
+
+
+def _on_cpu(x: Any) -> bool:
+    return int(x.__dlpack_device__()[0]) == 1
+
+
+def call(
+    kernel: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
+) -> tuple[tuple[Buffer, DType], ...]:
+    """Run one kernel on buffers that all hold ``compute``; tell the dtype of each result."""
+    if kernel in linear.NAMES:
+        return linear.call(sys.modules[__name__], kernel, buffers, compute, **options)
     if compute.kind is Kind.BOOL and kernel in _NOT_OF_BOOLS:
         buffers = tuple(b.astype(np.int8) for b in buffers)
+    function = KERNELS[kernel]
+    if compute.kind is Kind.COMPLEX and kernel in complexes.KERNELS:
+        function = partial(complexes.KERNELS[kernel], np)
     try:
-        return np.asarray(KERNELS[kernel](*buffers, **options))
+        out = function(*buffers, **options)
     except TypeError as error:
-        message = f"there is no NumPy kernel for {kernel} of {compute.name}: {error}"
-        raise TypeError(message) from None
+        said = str(error)
+        if "not supported for the input types" in said:  # what a ufunc says of them all
+            said = f"there is no kernel for {kernel} of {compute.name}"
+        raise TypeError(said) from None
+    results = map(np.asarray, out if isinstance(out, tuple) else (out,))
+    return tuple((result, _known(result)) for result in results)
+
+
+def _known(result: Buffer) -> DType:
+    found = dtype_of(result)
+    assert found is not None, result.dtype
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name == "xp":
+        return _functions()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _functions() -> Any:
+    """The array API over NumPy: 60 ms of imports, for what first needs it."""
+    import array_api_compat.numpy
+
+    return array_api_compat.numpy
 
 
 # NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
 _NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})
-
-
-def _round(x: Buffer) -> Buffer:
-    return np.rint(x) if x.dtype.kind in "fc" else x.copy()
-
-
-def _whole(rounding: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
-    """Leave integers alone, which NumPy would turn into floats."""
-    return lambda x: rounding(x) if x.dtype.kind == "f" else x.copy()
-
-
-def _real_only(test: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
-    return lambda x: test(x) if x.dtype.kind in "fc" else np.zeros(x.shape, np.bool)
-
-
-def _isfinite(x: Buffer) -> Buffer:
-    return np.isfinite(x) if x.dtype.kind in "fc" else np.ones(x.shape, np.bool)
-
-
-def _signbit(x: Buffer) -> Buffer:
-    return np.signbit(x) if x.dtype.kind == "f" else x < 0
-
-
-def _clip(x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
-    y = np.maximum(x, bounds[0]) if low else x.copy()
-    return np.minimum(y, bounds[-1]) if high else y
-
-
-def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
-    return np.concatenate(buffers, axis=axis)
-
-
-def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
-    return np.stack(buffers, axis=axis)
-
-
-def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:
-    return np.where(condition, x, y)
-
-
-def _cumulative(ufunc: np.ufunc) -> Callable[..., Buffer]:
-    def run(x: Buffer, *, axis: int = 0, include_initial: bool = False) -> Buffer:
-        y: Buffer = ufunc.accumulate(x, axis=axis)
-        if not include_initial:
-            return y
-        shape = [*x.shape]
-        shape[axis] = 1
-        return np.concatenate([np.full(shape, ufunc.identity, y.dtype), y], axis=axis)
-
-    return run
-
-
-def _keeping_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Sum in the dtype of the buffer, where NumPy would widen integers by a rule of its own."""
-    return lambda x, **options: function(x, dtype=x.dtype, **options)
-
-
-def _outer(x: Buffer, y: Buffer) -> Buffer:
-    if x.ndim != 1 or y.ndim != 1:
-        raise ValueError(f"outer takes two vectors, not arrays of {x.ndim} and {y.ndim} axes")
-    product: Buffer = x[:, None] * y[None, :]
-    return product
-
-
-def _huber(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
-    error = np.abs(x - y)
-    loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
-    return loss
-
-
-KERNELS: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "subtract": np.subtract,
-    "multiply": np.multiply,
-    "divide": np.true_divide,
-    "floor_divide": np.floor_divide,
-    "remainder": np.remainder,
-    "pow": np.power,
-    "equal": np.equal,
-    "not_equal": np.not_equal,
-    "less": np.less,
-    "less_equal": np.less_equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
-    "logical_not": np.logical_not,
-    "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor,
-    "bitwise_invert": np.invert,
-    "bitwise_left_shift": np.left_shift,
-    "bitwise_right_shift": np.right_shift,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "fmax": np.fmax,
-    "fmin": np.fmin,
-    "atan2": np.arctan2,
-    "hypot": np.hypot,
-    "copysign": np.copysign,
-    "nextafter": np.nextafter,
-    "logaddexp": np.logaddexp,
-    "where": _where,
-    "clip": _clip,
-    "matmul": np.matmul,
-    "vecdot": np.vecdot,
-    "tensordot": np.tensordot,
-    "outer": _outer,
-    "concat": _concat,
-    "stack": _stack,
-    "l1_loss": lambda x, y: np.abs(x - y),
-    "mse_loss": lambda x, y: np.square(x - y),
-    "huber_loss": _huber,
-    "poisson_nll_loss": lambda x, y: np.exp(x) - y * x,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "log": np.log,
-    "log1p": np.log1p,
-    "log2": np.log2,
-    "log10": np.log10,
-    "sqrt": np.sqrt,
-    "reciprocal": np.reciprocal,
-    "abs": np.abs,
-    "negative": np.negative,
-    "positive": np.positive,
-    "sign": np.sign,
-    "square": np.square,
-    "floor": _whole(np.floor),
-    "ceil": _whole(np.ceil),
-    "trunc": _whole(np.trunc),
-    "round": _round,
-    "isnan": _real_only(np.isnan),
-    "isinf": _real_only(np.isinf),
-    "isfinite": _isfinite,
-    "signbit": _signbit,
-    "conj": np.conj,
-    "real": lambda x: x.real.copy(),
-    "imag": lambda x: x.imag.copy(),
-    "sum": _keeping_dtype(np.sum),
-    "prod": _keeping_dtype(np.prod),
-    "trace": _keeping_dtype(np.trace),
-    "cumulative_sum": _cumulative(np.add),
-    "cumulative_prod": _cumulative(np.multiply),
-    "mean": np.mean,
-    "std": np.std,
-    "var": np.var,
-    "max": np.max,
-    "min": np.min,
-    "all": np.all,
-    "any": np.any,
-    "argmax": np.argmax,
-    "argmin": np.argmin,
-}
-"""The kernel of every operation."""

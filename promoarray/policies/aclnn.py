@@ -22,6 +22,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies import casts
+from promoarray.policies.linear import LAPACK, linear
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
@@ -171,6 +172,18 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: By(),
     Family.CLIP: By(admit=_REAL, why=_WHY_REAL),
     Family.MATMUL: By(admit=NUMBERS),
+    **linear(
+        By(admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
+        index=dt.int64,
+        norms=By(admit=INEXACT),
+        fft=By(
+            admit=LAPACK | BITS,
+            compute=exact_to(dt.float32),
+            note="Bools and integers are transformed in float32.",
+        ),
+    ),
+    Family.SORT: By(admit=_REAL, why=_WHY_REAL),
+    Family.INDEX: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
     Family.CONCAT: By(note="A left fold of the table."),
     Family.LOSS: By(admit=INEXACT),
     Family.FLOAT_UNARY: By(compute=exact_to(dt.float32)),
@@ -229,7 +242,8 @@ V8_0 = Policy(
         "bfloat16 with float16 is float32 both ways; the page prints float64 one way.",
         _DIFFERS,
         "A scalar enters as on the 910B: a float tensor keeps its dtype.",
-        "Reductions and functions of one argument follow torch_npu's conventions.",
+        "Reductions and functions of one argument follow torch_npu's conventions, which are"
+        " PyTorch's; so do linear algebra, Fourier transforms, sets and sorting.",
     ),
 )
 
@@ -255,7 +269,8 @@ V8_5 = V8_0.derive(
         "bfloat16 with complex32 is complex32 (torch.promote_types: complex64).",
         _DIFFERS,
         "A scalar enters as on the 950; one 0-d operand does so in comparisons and extrema only.",
-        "Reductions and functions of one argument follow torch_npu's conventions.",
+        "Reductions and functions of one argument follow torch_npu's conventions, which are"
+        " PyTorch's; so do linear algebra, Fourier transforms, sets and sorting.",
     ),
 )
 

@@ -13,6 +13,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import STANDARD, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies import casts
+from promoarray.policies.linear import linear
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
@@ -72,6 +73,11 @@ def can_cast(source: DType, target: DType) -> bool:
     return LATTICE(source, target) is target
 
 
+def promotes_to(source: DType, target: DType) -> bool:
+    """Whether a value or scalar promotes to the dtype of what it is written into."""
+    return promote(source, target) is target
+
+
 def same_dtype(result: DType, target: DType) -> bool:
     """In-place operations must not change the array's dtype."""
     return result is target
@@ -91,6 +97,10 @@ _floating = By(admit=INEXACT, why="the standard defines this for floating-point 
 _real_floating = By(
     admit=_FLOATS, why="the standard defines this for real-valued floating-point dtypes only"
 )
+_complex = By(
+    admit=frozenset({Kind.COMPLEX}),
+    why="the standard defines this for complex dtypes only, and rfft for real ones",
+)
 _truth = By(admit=_BOOLS, why="the standard defines logical functions for bool only")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
@@ -108,6 +118,10 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: By(),
     Family.CLIP: _real,
     Family.MATMUL: _numeric,
+    "matrix_power": _floating,
+    **linear(_floating, index=dt.int64, fft=_complex, rfft=_real_floating),
+    Family.SORT: _real,
+    Family.INDEX: By(admit=REALS, result=always(dt.int64)),
     Family.CONCAT: By(),
     Family.LOSS: _real_floating,
     Family.FLOAT_UNARY: _floating,
@@ -143,6 +157,12 @@ ARRAY_API = Policy(
     scalars=Scalars(fit=in_range),
     defaults=WIDE,
     inplace=same_dtype,
+    assigns=promotes_to,
+    kernels={
+        "floor_divide": ("standard_floor_divide",),
+        "expm1": ("standard_expm1",),
+        "tanh": ("standard_tanh",),
+    },
     cast=casts.ARRAY_API,
     can_cast=can_cast,
     refusal="the standard leaves promotion across kinds undefined, and of uint64 with signed"

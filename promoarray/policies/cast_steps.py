@@ -114,6 +114,11 @@ class Through:
         return cast_codes(cast_codes(codes, source, self.middle, X86), self.middle, target)
 
 
+def real_part_counts(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
+    """A complex number is true if its real part is; only that is given to steps."""
+    return cast_codes(codes, source, target)
+
+
 def packed_by_halves(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
     """The same, but by way of uint16, whose upper half is then taken for negative numbers."""
     half = packed(codes, source, dt.uint16, np.empty(0, np.uint16)).view(np.int16)

@@ -27,6 +27,7 @@ from promoarray.policies.cast_steps import (
     packed_by_halves,
     paddle_2_float16,
     paddle_3_float16,
+    real_part_counts,
     six_is_an_end,
     truncated_bfloat16,
 )
@@ -37,8 +38,10 @@ from promoarray.policies.casting import (
     case,
     no_complex_to_real,
 )
+from promoarray.policies.policy import Source
 
 LARGEST = Beyond.LARGEST
+RECORDED = "recorded in conformance/golden"
 SAID_BY_X86 = (
     "What a float becomes in an integer that cannot hold it is undefined in C; here it is what the"
     " framework's build for x86-64 gives, on every machine."
@@ -78,8 +81,8 @@ def _flushes(source: str, *others: Case) -> Quirk:
         (
             case("b1", "f32", step=Flushed(LOWEST_NORMAL)),
             case("b1", "f64", step=Flushed(2.0**-1022)),
-            case("f64", "f32 bf16", step=Flushed(LOWEST_NORMAL)),
-            case("f32 bf16", "f64", step=Flushed(LOWEST_NORMAL, made=True)),
+            case("f64 c128", "f32 bf16 c64", step=Flushed(LOWEST_NORMAL)),
+            case("f32 bf16 c64", "f64 c128", step=Flushed(LOWEST_NORMAL, made=True)),
             *others,
         ),
     )
@@ -90,8 +93,14 @@ def _flushes(source: str, *others: Case) -> Quirk:
 _ML_DTYPES = "ml_dtypes 0.6.0"
 NUMPY = CastRule(
     quirks=(rounds_twice(_ML_DTYPES), lowest_scale_up(_ML_DTYPES)),
+    sources=(
+        Source("NumPy reference, numpy.ndarray.astype", RECORDED, "2.4"),
+        Source("jax-ml/ml_dtypes, ml_dtypes/include/float8.h", RECORDED, "0.6.0"),
+    ),
     notes=(
         SAID_BY_X86,
+        "For uint32 that is NumPy's vector loop; its plain one, which strided arrays and the last"
+        " few elements take, gives other numbers.",
         "ml_dtypes asks its floats of 8 bits and fewer first: NaN is 0, Inf an end of the integer.",
         "float4 and float6 have no NaN: it becomes -0, and -NaN becomes 0.",
     ),
@@ -99,6 +108,7 @@ NUMPY = CastRule(
 
 ARRAY_API = CastRule(
     refuses=no_complex_to_real,
+    sources=(Source("Python array API standard", "astype", "2025.12"),),
     notes=(
         "The standard leaves floats beyond an integer, NaN and Inf among them, and narrower"
         " integers to the library; here they are NumPy's.",
@@ -124,7 +134,7 @@ JAX = CastRule(
             ),
         ),
         lowest_scale_up(_JAX),
-        _flushes(_JAX, case("scale", "f64", step=Flushed(2.0**-127))),
+        _flushes(_JAX, case("scale", "f64 c128", step=Flushed(2.0**-127))),
         Quirk(
             "six-is-an-end",
             "6 and -6 of float4_e2m1fn become the ends of an integer dtype",
@@ -132,6 +142,7 @@ JAX = CastRule(
             (case("int4 ints", "float4", step=six_is_an_end),),
         ),
     ),
+    sources=(Source("XLA, ConvertElementType", RECORDED, _JAX),),
     notes=(
         "Floats beyond an integer saturate, and NaN is 0 (XLA).",
         "float4 has no NaN: it becomes -0.",
@@ -148,7 +159,8 @@ TORCH_2_11 = CastRule(
         scale_zero=ScaleZero.SMALLEST,
     ),
     cases=(case("ints", "f8_e4m3fnuz f8_e5m2fnuz scale", to_integer=ToInteger.NUMPY),),
-    quirks=(rounds_twice(_TORCH, f"{_TWICE} f16"), lowest_scale_up(_TORCH)),
+    quirks=(rounds_twice(_TORCH, f"{_TWICE} f16 c32"), lowest_scale_up(_TORCH)),
+    sources=(Source("torch.Tensor.to", RECORDED, _TORCH),),
     notes=(
         SAID_BY_X86,
         "float8_e8m0fnu takes the absolute value; 0 is its smallest scale.",
@@ -159,6 +171,7 @@ TORCH_2_13 = CastRule(
     rule=TORCH_2_11.rule,
     cases=(*TORCH_2_11.cases, case("f8_e4m3fn", overflow=LARGEST, infinity=LARGEST)),
     quirks=TORCH_2_11.quirks,
+    sources=TORCH_2_11.sources,
     notes=("float8_e4m3fn saturates, Inf too (2.11: NaN).", *TORCH_2_11.notes),
 )
 
@@ -169,22 +182,31 @@ _TENSORFLOW = "tensorflow 2.21.0, CPU"
 TENSORFLOW = CastRule(
     rule=DEFAULT._replace(to_integer=ToInteger.X86),
     cases=(
-        case("i8 u8 i16 u16", "f16 bf16 f32 f64", step=packed),
-        case("u8", "f16 f64", step=packed_by_halves),
+        case("i8 u8 i16 u16", "f16 bf16 f32 f64 c128", step=packed),
+        case("u8", "f16 f64 c128", step=packed_by_halves),
         case("u32", "float8 f16", step=by_halves),
-        case("u32", _SHORT, step=Between(2.0**32, 1 << 31, signed=False, exact=True)),
-        case("u64", _SHORT, step=Between(2.0**64, 1 << 63, signed=False, exact=True)),
+        case("u32", "c128", step=Through(dt.int64)),
+        case("u32", f"{_SHORT} c64", step=Between(2.0**32, 1 << 31, signed=False, exact=True)),
+        case("u64", f"{_SHORT} c64 c128", step=Between(2.0**64, 1 << 63, signed=False, exact=True)),
+        case("b1", "c64 c128", step=real_part_counts),
     ),
     quirks=(
         rounds_twice(_TENSORFLOW, "bf16 f16"),
         lowest_scale_up(_ML_DTYPES),
-        _flushes(_TENSORFLOW),
+        _flushes(
+            _TENSORFLOW,
+            case("b1", "c64", step=Flushed(LOWEST_NORMAL)),
+            case("b1", "c128", step=Flushed(2.0**-1022)),
+        ),
     ),
+    sources=(Source("tf.cast", RECORDED, _TENSORFLOW),),
     notes=(
         SAID_BY_X86,
         "To 8 and 16 bits floats go through int32, whose lowest number stands for all it cannot"
         " hold, and saturate then (Eigen's vectors). float16 and float64 to uint8 go through"
-        " uint16, whose upper half is 0.",
+        " uint16, whose upper half is 0. (What is left over behind a thread's last whole vector"
+        " keeps its low bits instead.)",
+        "A complex number becomes the bool of its real part.",
         "tf.cast reaches no fnuz float, scale, float6 or float4 on the CPU; here they are"
         " ml_dtypes'.",
     ),
@@ -197,6 +219,7 @@ _PADDLE_2 = "paddlepaddle 2.6.2, CPU"
 PADDLE = CastRule(
     rule=DEFAULT._replace(to_integer=ToInteger.X86),
     cases=(case("f8_e4m3fn f8_e5m2", overflow=LARGEST, infinity=LARGEST),),
+    sources=(Source("paddle.cast", RECORDED, _PADDLE_3),),
     notes=(
         SAID_BY_X86,
         "float8_e4m3fn and float8_e5m2 saturate, Inf too.",
@@ -232,9 +255,10 @@ PADDLE_3_3 = CastRule(
             "float16-of-tiny-numbers",
             "numbers below 2**-88 are taken for 2**64 times as much in float16",
             _PADDLE_3,
-            (case("f16", "float8 bf16 f32 f64", step=paddle_3_float16),),
+            (case("f16", "float8 bf16 f32 f64 c64 c128", step=paddle_3_float16),),
         ),
     ),
+    sources=PADDLE.sources,
     notes=PADDLE.notes,
 )
 PADDLE_2_6 = CastRule(
@@ -255,6 +279,7 @@ PADDLE_2_6 = CastRule(
             (case("f16", step=paddle_2_float16),),
         ),
     ),
+    sources=(Source("paddle.cast", RECORDED, _PADDLE_2), *PADDLE.sources),
     notes=("Paddle 2.6 casts from and to no float8; here they are those of 3.3.", *PADDLE.notes),
 )
 
@@ -262,6 +287,7 @@ PADDLE_2_6 = CastRule(
 
 ACLNN = CastRule(
     rule=DEFAULT._replace(to_integer=ToInteger.ACLNN),
+    sources=(Source("Ascend aclnn documentation", "casts", "CANN 8.5"),),
     notes=(
         "NaN is 0 in integers, floats overflow to Inf, integers keep the low bits (documented).",
         "Floats to integers are the Ascend 950's: int32 and int64 saturate; int8 and int16 keep the"
@@ -274,11 +300,16 @@ ACLNN = CastRule(
 _MINDSPORE = "mindspore 2.10.0, CPU"
 MINDSPORE = CastRule(
     rule=DEFAULT._replace(to_integer=ToInteger.X86),
-    cases=(case("u32", "bf16 f16 f32 f64", step=Through(dt.int64)),),
+    cases=(
+        case("u32", "bf16 f16 f32 f64 c64 c128", step=Through(dt.int64)),
+        case("b1", "c64 c128", step=real_part_counts),
+    ),
     quirks=(rounds_twice(_MINDSPORE, f"{_TWICE} f16"),),
+    sources=(Source("mindspore.Tensor.astype", RECORDED, _MINDSPORE),),
     notes=(
         SAID_BY_X86,
         "To uint32 floats go through int64.",
+        "A complex number becomes the bool of its real part.",
         "MindSpore's CPU has no float8; here they are ml_dtypes'.",
     ),
 )

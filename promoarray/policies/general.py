@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
+from promoarray.policies.linear import linear
 from promoarray.policies.plans import (
     BITS,
     INTEGERS,
@@ -72,6 +73,8 @@ def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationR
         Family.WHERE: By(),
         Family.CLIP: By(admit=_ORDERED, why=_NO_ORDER, note="the bounds promote with the array"),
         Family.MATMUL: no_bool,
+        **linear(floats, index=integer),
+        Family.SORT: ordered,
         Family.CONCAT: By(),
         Family.LOSS: By(admit=_ORDERED, compute=as_float, note=float_note),
         Family.FLOAT_UNARY: floats,

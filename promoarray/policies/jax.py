@@ -18,6 +18,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies import casts
+from promoarray.policies.linear import complexified, linear, uniques
 from promoarray.policies.numpy import can_cast
 from promoarray.policies.plans import (
     BITS,
@@ -36,7 +37,7 @@ from promoarray.policies.plans import (
 )
 from promoarray.policies.policy import WIDE, Policy, Source
 from promoarray.policies.rules import Lattice, Rule
-from promoarray.policies.scalars import Scalars, bounds, shown, wrap
+from promoarray.policies.scalars import Scalars, bounds, not_negative, shown, wrap
 from promoarray.policies.steps import component, members, rows
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
@@ -115,6 +116,11 @@ def floating(dtype: DType) -> DType | None:
     """The same, for functions that want a float."""
     found = inexact(dtype)
     return found if found.kind in INEXACT else None
+
+
+def spectral(dtype: DType) -> DType:
+    """The complex dtype in which ``lax.fft`` computes."""
+    return complexified(floating(dtype) or dt.float32)
 
 
 def higher_precision(a: DType, b: DType) -> DType | None:
@@ -199,6 +205,9 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
             wide = strong(dtype)
         return None if dtype in TINY else wide
 
+    def squared(dtype: DType) -> DType | None:
+        return strong(dtype) if dtype.kind in INEXACT else summed(dtype) and strong(dt.weak_float)
+
     floats = By(compute=floating, note=_FLOAT_NOTE)
     position = defaults[dt.weak_int]
     return {
@@ -224,6 +233,27 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
         Family.WHERE: By(),
         Family.CLIP: By(admit=_REAL, note="the bounds promote with the array"),
         Family.MATMUL: matmul,
+        "outer": By(),
+        "cross": By(admit=NUMBERS, compute=strong, why="JAX subtracts no bools"),
+        "matrix_power": By(),
+        **linear(
+            floats,
+            index=position,
+            norms=By(compute=strongly(floating), note=_FLOAT_NOTE),
+            fft=By(compute=strongly(spectral), note="the result is not weakly typed"),
+            rfft=By(
+                admit=BITS | frozenset(rows("f32 f64 f*")),
+                compute=strongly(floating),
+                why="lax.fft transforms float32 and float64",
+            ),
+        ),
+        **{name: By(compute=strongly(floating), note=_FLOAT_NOTE) for name in ("inv", "pinv")},
+        "slogdet": By(compute=strongly(floating), more=(component,), note=_FLOAT_NOTE),
+        "vector_norm": By(compute=squared, result=component, note="integers add up as floats"),
+        **uniques(
+            By(result=lambda d: strong(d) if d.kind is Kind.COMPLEX else d), lambda _: position
+        ),
+        "diagonal": By(result=strong),
         Family.CONCAT: By(),
         Family.LOSS: By(admit=_REAL),
         Family.FLOAT_UNARY: floats,
@@ -248,6 +278,9 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
         Family.EXTREME: By(compute=strong, note=_STRONG_NOTE),
         Family.TRUTH: By(result=to_bool),
         Family.POSITION: By(result=lambda _: position),
+        "searchsorted": By(
+            result=lambda _: dt.int32, note="int32 with x64 too, while no index needs more"
+        ),
     }
 
 
@@ -279,6 +312,12 @@ REFUSAL = (
 _JEP = Source("Design of Type Promotion Semantics for JAX (JEP 9407)", "Appendix: jnp", "0.10.2")
 _LATTICE_SOURCE = Source("jax-ml/jax, jax/_src/dtypes.py", "_type_promotion_lattice", "0.10.2")
 
+
+def _scalars(widest: DType) -> Scalars:
+    fit = _fits(widest)
+    return Scalars(fit=fit, fit_exponent=not_negative(fit))
+
+
 JNP = Policy(
     name="jax@x64",
     title="JAX with x64",
@@ -290,7 +329,8 @@ JNP = Policy(
     dtypes=DTYPES,
     operations=_operations(WIDE),
     enter=entering,
-    scalars=Scalars(fit=_fits(dt.int64)),
+    scalars=_scalars(dt.int64),
+    kernels={"floor_divide": ("xla_floor_divide",)},
     defaults=WIDE,
     weak_arrays=True,
     cast=casts.JAX,
@@ -322,7 +362,7 @@ POLICIES = {
         promote=LATTICE_X32,
         dtypes=tuple(d for d in DTYPES if d not in NARROWED),
         operations=_operations(X32),
-        scalars=Scalars(fit=_fits(dt.int32)),
+        scalars=_scalars(dt.int32),
         defaults=X32,
         canonical=NARROWED,
         notes=(*JNP.notes, "JAX as installed: 64-bit dtypes become 32-bit ones."),

@@ -13,7 +13,8 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.jax import JNP, TINY, higher_precision
+from promoarray.policies.jax import JNP, TINY, floating, higher_precision, spectral
+from promoarray.policies.linear import complexified
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
@@ -26,6 +27,7 @@ from promoarray.policies.plans import (
     Plan,
     Refusal,
     refuse,
+    same,
     to_bool,
 )
 from promoarray.policies.policy import WIDE, Policy, Source
@@ -100,6 +102,20 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "nextafter": _floats,
     Family.WHERE: with_arrays("all", By()),
     Family.MATMUL: dot,
+    "outer": refuse("jax.lax has no outer product of vectors"),
+    "cross": refuse("jax.lax has no cross product"),
+    "matrix_power": refuse("jax.lax has no power of matrices"),
+    "vecdot": refuse("jax.lax has no vecdot; lax.dot conjugates nothing"),
+    "cholesky": By(compute=floating),
+    "eigh": By(compute=floating, result=component, more=(same,)),
+    "eig": By(admit=INEXACT, result=complexified, more=(complexified,)),
+    "qr": By(admit=INEXACT, more=(same,)),
+    "svd": By(admit=INEXACT, more=(component, same)),
+    **dict.fromkeys(("fft", "ifft"), By(compute=lambda d: spectral(WIDE.get(d, d)))),
+    "rfft": JNP.operations[Family.RFFT],
+    "irfft": JNP.operations[Family.IRFFT],
+    Family.SORT: By(),
+    Family.MOVE: By(),
     "concat": By(),
     Family.FLOAT_UNARY: _inexact,
     "log2": refuse("jax.lax has no log2"),
@@ -129,6 +145,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 
 LAX = JNP.derive(
     "jax@lax",
+    kernels={"divide": ("xla_divide",), "remainder": ("xla_remainder",)},
     title="jax.lax",
     principle="No promotion: operands are of one dtype, and Python scalars of their default dtype.",
     promote=promote,

@@ -10,6 +10,7 @@ the operator counts and the function is in ``functions``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies import casts
 from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
+from promoarray.policies.linear import LAPACK, linear, uniques
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
@@ -32,6 +34,7 @@ from promoarray.policies.plans import (
     Plan,
     Rank,
     Refusal,
+    same,
     to_bool,
 )
 from promoarray.policies.policy import NARROW, Policy, Source
@@ -71,6 +74,15 @@ def higher(tensor: DType, lower: DType) -> DType:
 def bits(tensor: DType, scalar: DType) -> DType | None:
     """Let the bits of a bool or int in (shifts)."""
     return tensor if scalar.kind.category <= dt.int8.kind.category else None
+
+
+def summed(dtype: DType) -> DType:
+    """What a sum is in: int64 for bool and the integers, but for the wide unsigned ones."""
+    return dt.int64 if dtype.kind in BITS and dtype not in WIDE_UNSIGNED else dtype
+
+
+def _at_least_float32(dtype: DType) -> DType:
+    return dtype if dtype in LAPACK else dt.float32
 
 
 def fit(value: Any, dtype: DType) -> Any:
@@ -162,6 +174,11 @@ _LOGICAL = admitting(
     By(result=to_bool),
 )
 _BITWISE = By(admit=BITS)
+_AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
+_SORTED = By(
+    admit=frozenset({dt.uint8, Kind.INT, dt.float16, dt.float32, dt.float64}),
+    why="sort takes uint8, signed integers, float16, float32 and float64",
+)
 _FMAX = frozenset({dt.int32, dt.int64, dt.float16, dt.float32, dt.float64})
 _TWO_FLOATS = frozenset({dt.float32, dt.float64})
 
@@ -181,7 +198,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ORDER: By(admit=_REAL, result=to_bool, why=_WHY_REAL),
     Family.LOGICAL: _LOGICAL,
     Family.BITWISE: with_arrays("first", _BITWISE),
-    "bitwise_invert": By(admit=INTEGERS),
+    "bitwise_invert": By(admit=BITS),
     Family.SHIFT: By(enter=BIT_BY_BIT, admit=INTEGERS),
     Family.EXTREMUM: By(admit=_REAL, why=_WHY_REAL),
     "fmax": By(admit=_FMAX),
@@ -200,6 +217,33 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
         By(enter=entering(promote, higher)),
     ),
     Family.MATMUL: By(enter=AGREED, why="both matrices must have one dtype"),
+    "outer": By(enter=PRODUCT),
+    "vecdot": By(enter=PRODUCT, compute=summed),
+    "trace": By(
+        admit=NUMBERS - {Kind.FLOAT} | {dt.float16, dt.float32, dt.float64},
+        why="trace takes no bool and no bfloat16",
+    ),
+    "matrix_power": By(
+        admit=frozenset({Kind.INT, dt.uint8, dt.float32, dt.float64}),
+        why="matrix_power takes uint8, signed integers, float32 and float64",
+    ),
+    **linear(
+        By(enter=AGREED, admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
+        index=dt.int32,
+        fft=By(compute=exact_to(dt.float32), note="integers are transformed in float32"),
+        rfft=By(compute=exact_to(dt.float32), note="complex tensors are transformed as they are"),
+        irfft=By(compute=_at_least_float32),
+    ),
+    **dict.fromkeys(("cholesky", "det"), By(admit=LAPACK | {dt.float16})),
+    "qr": By(admit=LAPACK | {dt.float16}, more=(same,)),
+    "slogdet": By(admit=LAPACK | {dt.float16}, more=(same,)),
+    "svd": By(admit=LAPACK, more=(same, same), note=_AS_COMPLEX),
+    "svdvals": By(admit=LAPACK, note=_AS_COMPLEX),
+    "pinv": By(admit=frozenset({dt.float32, dt.float64}), why="pinv takes float32 and float64"),
+    Family.NORM: By(compute=exact_to(dt.float32), note=_AS_COMPLEX),
+    **uniques(By(), lambda dtype: dt.int64 if dtype is dt.int64 else dt.int32),
+    Family.SORT: _SORTED,
+    Family.INDEX: replace(_SORTED, result=always(dt.int32)),
     Family.CONCAT: By(enter=real(entering(promote_8_5, raised))),
     "stack": By(enter=AGREED, why="stack takes tensors of one dtype"),
     Family.LOSS: By(admit=INEXACT),
@@ -213,7 +257,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "isinf": By(result=to_bool),
     Family.COMPLEX: By(result=component),
     "conj": By(admit=NUMBERS),
-    Family.SUM: By(compute=lambda d: dt.int64 if d.kind in BITS and d not in WIDE_UNSIGNED else d),
+    Family.SUM: By(compute=summed),
     "cumulative_sum": By(admit=NUMBERS),
     "cumulative_prod": By(compute=exact_to(dt.int64)),
     Family.MEAN: By(admit=frozenset({Kind.FLOAT})),
@@ -241,7 +285,7 @@ V2_10 = Policy(
         "equal": with_arrays("first", _OPERATIONS["equal"]),
         "less": with_arrays("first", _OPERATIONS[Family.ORDER]),
         Family.BITWISE: with_arrays("some", _BITWISE),
-        "bitwise_invert": _OPERATIONS["bitwise_invert"],
+        "bitwise_invert": By(admit=INTEGERS),
         Family.SHIFT: with_arrays("some", _OPERATIONS[Family.SHIFT]),
         "hypot": with_arrays("some", _OPERATIONS["hypot"]),
         "fmax": with_arrays("some", _OPERATIONS["fmax"]),
@@ -252,6 +296,7 @@ V2_10 = Policy(
     enter=COMMON,
     ranks=True,
     scalars=Scalars(fit=fit, fit_compared=fit_compared),
+    kernels={"sign": ("sign_without_nan",)},
     defaults=NARROW,
     cast=casts.MINDSPORE,
     refusal=(

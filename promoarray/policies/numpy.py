@@ -20,6 +20,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies import casts
+from promoarray.policies.linear import LAPACK, complexified, linear
 from promoarray.policies.plans import (
     BITS,
     INTEGERS,
@@ -177,10 +178,52 @@ def _summed(dtype: DType) -> DType:
 
 
 _REAL = REALS | {Kind.BOOL}
+_FFT_1 = "NumPy 1 transforms everything in double precision"
 _INT8_NOTE = "there is no loop for bool, so it computes in int8"
 _FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wider in float64"
 _LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
 _SIGN = "NumPy gives a bool no sign: write logical_not for ~ or ^ for -"
+
+
+def in_lapack(dtype: DType) -> DType | None:
+    """The dtype in which numpy.linalg computes: float64 for all that is no float of NumPy's."""
+    if dtype in LAPACK:
+        return dtype
+    return None if dtype in (dt.float16, dt.complex32) else dt.float64
+
+
+def factored(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let every operand enter as what numpy.linalg makes of it by itself."""
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    found = [in_lapack(policy.strong(dtype)) for dtype in entered]
+    if None in found:
+        return Refusal("numpy.linalg has no routine for float16 and complex32")
+    return tuple(filter(None, found))
+
+
+def in_norms(dtype: DType) -> DType:
+    """The same for norms, which need no routine: float16 stays."""
+    return in_lapack(dtype) or dtype
+
+
+def transformed(dtype: DType) -> DType | None:
+    """The dtype in which numpy.fft computes: float64 for bools and integers."""
+    if dtype.kind not in (Kind.FLOAT, Kind.COMPLEX):
+        return dt.float64
+    return None if dtype is dt.complex32 else dtype
+
+
+def spectral(dtype: DType) -> DType | None:
+    """The complex dtype in which numpy.fft computes what has a complex intermediate."""
+    found = transformed(dtype)
+    return found and complexified(found)
+
+
+_LAPACK_NOTE = "NumPy's float32, float64 and complex stay; all else computes in float64"
+_FFT_NOTE = "bools and integers are transformed in float64"
+_fft = By(compute=transformed, note=_FFT_NOTE)
 
 _WIDE_INTEGERS = {(dt.int64, dt.uint64), (dt.uint64, dt.int64)}
 
@@ -220,6 +263,15 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: By(),
     Family.CLIP: By(note="the bounds promote with the array"),
     Family.MATMUL: By(),
+    "cross": By(admit=NUMBERS, why="NumPy subtracts no bools"),
+    **linear(
+        By(compute=in_lapack, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
+        index=dt.int64,
+        norms=By(compute=in_norms, note=_LAPACK_NOTE),
+        fft=_fft,
+    ),
+    "solve": By(enter=factored, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
+    "irfftn": By(compute=spectral, result=component, note=_FFT_NOTE),
     Family.CONCAT: By(),
     Family.LOSS: By(),
     Family.FLOAT_UNARY: By(compute=floats, note=_FLOAT_NOTE),
@@ -357,6 +409,10 @@ NUMPY_1 = NUMPY_2.derive(
     operations={
         **OPERATIONS,
         Family.ROUND: By(admit=_REAL, compute=floats, note=_FLOAT_NOTE),
+        Family.FFT: By(compute=always(dt.complex128), note=_FFT_1),
+        Family.RFFT: By(admit=_REAL, compute=always(dt.float64), result=complexified, note=_FFT_1),
+        Family.IRFFT: By(compute=always(dt.complex128), result=component, note=_FFT_1),
+        "irfftn": By(compute=always(dt.complex128), result=component, note=_FFT_1),
     },
     by_value=by_value,
     ranks=True,

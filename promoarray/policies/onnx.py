@@ -17,7 +17,7 @@ from functools import cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.operations import OPERATIONS, Family
+from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx_cast import cast_of
 from promoarray.policies.plans import (
     INTEGERS,
@@ -92,6 +92,11 @@ all:ReduceMin any:ReduceMax | 20 b1
 cumulative_sum:CumSum | 11 words f32 f64  14 f16 bf16
 cumulative_prod:CumProd | 26 words floats bf16
 argmax:ArgMax argmin:ArgMin | 1 ints floats  13 bf16
+vector_norm:ReduceL2 matrix_norm:ReduceL2 | 1 words floats  13 bf16
+det:Det | 11 floats  22 bf16
+sort:TopK argsort:TopK | 11 ints floats  24 bf16
+unique_values:Unique unique_counts:Unique | 11 rest floats  28 bf16
+unique_inverse:Unique unique_all:Unique | 11 rest floats  28 bf16
 """
 
 EXPONENTS = "12 ints floats  15 bf16"
@@ -102,6 +107,7 @@ RESULTS: dict[Family, Callable[[DType], DType]] = {
     Family.ORDER: to_bool,
     Family.TEST: to_bool,
     Family.POSITION: always(dt.int64),
+    Family.INDEX: always(dt.int64),
 }
 
 
@@ -182,6 +188,7 @@ def _rule(name: str, operator: str, history: str, opset: int) -> OperationRule:
     return By(
         admit=frozenset(types),
         result=RESULTS.get(OPERATIONS[name].family, same),
+        more=(always(dt.int64),) * (len(FIELDS.get(name, ())) - 1),
         why=f"{operator} of opset {opset} takes {', '.join(d.name for d in types)}",
         note=f"ONNX computes this with {operator}",
     )
@@ -201,7 +208,7 @@ def edition(edition: str) -> Policy:
     castable = frozenset(admitted(CAST, opset))
 
     def can_cast(source: DType, target: DType) -> bool:
-        return source in castable and target in castable
+        return source is target or (source in castable and target in castable)
 
     version = f"opset {opset}, onnx 1.23.2"
     return Policy(
@@ -214,6 +221,7 @@ def edition(edition: str) -> Policy:
         operations=_operations(opset),
         enter=members,
         scalars=Scalars(fit=in_range),
+        kernels={"divide": ("truncated_divide",), "remainder": ("checked_remainder",)},
         defaults=NARROW,
         cast=cast_of(opset, first_admitted),
         can_cast=can_cast,

@@ -22,6 +22,7 @@ from promoarray.kernels.rule import (
 from promoarray.policies.cast_steps import LOWEST_NORMAL, Between, CodeIs, half_away
 from promoarray.policies.casting import ROUND_MODE, SATURATE, CastRule, Knob, Quirk, case
 from promoarray.policies.casts import LARGEST, SAID_BY_X86, rounds_twice
+from promoarray.policies.policy import Source
 
 _ORT = "onnxruntime 1.31.1, CPU"
 _REFERENCE = "onnx.reference 1.23.2"
@@ -105,6 +106,10 @@ QUIRKS = (
 )
 
 
+VERSIONS = (1, 6, 9, 13, 19, 21, 23, 24, 25, 28)
+"""The opsets in which Cast changed."""
+
+
 def cast_of(opset: int, first_admitted: Callable[[DType], int | None]) -> CastRule:
     """Cast of an opset: its attributes, tables and types.
 
@@ -151,6 +156,10 @@ def cast_of(opset: int, first_admitted: Callable[[DType], int | None]) -> CastRu
         knobs=knobs,
         refuses=refuses,
         quirks=QUIRKS if opset >= 19 else QUIRKS[:2],
+        sources=(
+            Source("ONNX Operators", f"Cast-{max(v for v in VERSIONS if v <= opset)}", "1.23.2"),
+            Source("onnx.ai/onnx/technical", "float4, float6 and int4"),
+        ),
         notes=NOTES,
     )
 

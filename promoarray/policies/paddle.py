@@ -33,6 +33,7 @@ from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies import casts
+from promoarray.policies.linear import LAPACK, linear
 from promoarray.policies.plans import (
     BITS,
     INTEGERS,
@@ -44,11 +45,12 @@ from promoarray.policies.plans import (
     Plan,
     Rank,
     Refusal,
+    same,
     to_bool,
 )
 from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import Rule, Table, fold
-from promoarray.policies.scalars import Scalars, out_of_range, shown, wrap
+from promoarray.policies.scalars import Scalars, not_negative, out_of_range, shown, wrap
 from promoarray.policies.steps import (
     agreed,
     always,
@@ -224,6 +226,11 @@ def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
     return lambda dtype: dt.float32 if dtype in kinds or dtype.kind in kinds else dtype
 
 
+def summed(dtype: DType) -> DType:
+    """What a sum is in: int64 for bool and int32, and the other integers as they are."""
+    return dt.int64 if dtype in (dt.bool, dt.int32) else dtype
+
+
 def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
     plan = By(enter=OPEN, result=to_bool)(policy, name, operands)
@@ -240,6 +247,9 @@ def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | R
 
 
 _REAL = BITS | REALS
+_FACTORED = "linear algebra takes float32, float64 and complex tensors of one dtype"
+_AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
+_SUM_NOTE = "bool and int32 sum up in int64"
 _WHY_REAL = "complex numbers have no order"
 
 OPERATIONS: dict[str | Family, OperationRule] = {
@@ -267,6 +277,24 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: By(enter=Gate(zero_d=TENSORS, zero_ds=TENSORS)),
     Family.CLIP: By(admit=_REAL, why=_WHY_REAL),
     Family.MATMUL: By(enter=AGREED, why=AGREE),
+    **dict.fromkeys(("outer", "cross"), By()),
+    "vecdot": By(compute=summed, note=_SUM_NOTE),
+    **linear(
+        By(enter=AGREED, admit=LAPACK, why=_FACTORED),
+        index=dt.int64,
+        fft=By(
+            admit=LAPACK | INTEGERS,
+            compute=exact_to(dt.float32),
+            why="paddle.fft takes integers, float32, float64 and complex",
+            note="integers are transformed in float32",
+        ),
+        irfft=By(admit=LAPACK, why="a transform to real numbers takes floats and complex only"),
+    ),
+    "matrix_power": By(admit=LAPACK, why=_FACTORED),
+    "matrix_norm": By(admit=LAPACK, why=_FACTORED, note=_AS_COMPLEX),
+    "slogdet": By(admit=LAPACK, more=(same,), why=_FACTORED, note=_AS_COMPLEX),
+    Family.SORT: By(admit=_REAL, why=_WHY_REAL),
+    Family.INDEX: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
     Family.CONCAT: By(enter=AGREED, why=AGREE),
     Family.LOSS: By(enter=SHUT),
     "l1_loss": By(enter=SHUT, result=component),
@@ -282,7 +310,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.COMPLEX: By(result=component),
     "conj": By(),
     Family.SUM: By(),
-    "sum": By(compute=lambda dtype: dt.int64 if dtype in (dt.bool, dt.int32) else dtype),
+    "sum": By(compute=summed, note=_SUM_NOTE),
     "cumulative_sum": By(compute=exact_to(dt.int64)),
     Family.MEAN: By(admit=_REAL, note="An integer mean stays an integer."),
     "mean": By(note="An integer mean stays an integer."),
@@ -291,6 +319,13 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.TRUTH: By(result=to_bool),
     Family.POSITION: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
 }
+
+CHECKED = {
+    "floor_divide": ("checked_floor_divide",),
+    "remainder": ("checked_remainder",),
+    "clip": ("checked_clip",),
+}
+"""What every Paddle refuses by value."""
 
 DOCUMENT = Policy(
     name="paddle",
@@ -305,7 +340,12 @@ DOCUMENT = Policy(
     operations=OPERATIONS,
     enter=OPEN,
     ranks=True,
-    scalars=Scalars(fit=through(single=False), fit_compared=low_bits),
+    scalars=Scalars(
+        fit=through(single=False),
+        fit_compared=low_bits,
+        fit_exponent=not_negative(through(single=False)),  # 3.3.1 never comes back from one
+    ),
+    kernels={**CHECKED, "pow": ("reciprocal_pow",)},
     defaults=NARROW,
     cast=casts.PADDLE,
     refusal=REFUSAL,
@@ -419,6 +459,7 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
         why="a complex tensor goes only with float32, float64 and complex ones",
         note="The @ operator casts the right operand to the left one's dtype.",
     ),
+    "tensordot": By(enter=replace(AGREED, arrays=transformed), why=AGREE),
     "poisson_nll_loss": _nll,
 }
 

@@ -17,8 +17,10 @@ from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies import casts
+from promoarray.policies.linear import LAPACK
 from promoarray.policies.paddle import (
     AGREE,
+    CHECKED,
     DOCUMENT,
     LOOKUP,
     OPERATIONS,
@@ -46,7 +48,7 @@ from promoarray.policies.plans import (
 from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import Rule, fold
 from promoarray.policies.scalars import Scalars
-from promoarray.policies.steps import agreed, component, exact_to, members, with_arrays
+from promoarray.policies.steps import agreed, always, component, exact_to, members, with_arrays
 
 REFUSAL = (
     "Paddle 2.6 promotes only float tensors among each other, and complex with float32 and float64"
@@ -147,6 +149,12 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.WHERE: By(enter=PAIRS),
     Family.CLIP: By(enter=Sides(agreed, truncated), admit=_REAL),
     Family.MATMUL: By(enter=Sides(as_left), note="@ casts the right operand to the left dtype."),
+    "tensordot": By(enter=Sides(transformed, stays), why=AGREE),
+    "outer": By(enter=Sides(transformed, stays), why=AGREE),
+    "cross": By(enter=AGREED, why=AGREE),
+    "vecdot": By(enter=AGREED, why=AGREE),
+    "solve": By(enter=AGREED, admit=LAPACK, why=AGREE),
+    "matrix_rank": By(admit=LAPACK, result=always(dt.int32)),
     Family.CONCAT: By(enter=AGREED, why=AGREE),
     "stack": after_complex,
     Family.LOSS: By(enter=AGREED),
@@ -165,7 +173,7 @@ def _functions() -> dict[str | Family, OperationRule]:
     arrays = {
         name: By(enter=PAIRS if row.family is Family.ARITHMETIC else Sides(transformed, stays))
         for name, row in ROWS.items()
-        if row.family in (Family.ARITHMETIC, Family.DIVIDE, Family.MATMUL)
+        if row.family in (Family.ARITHMETIC, Family.DIVIDE) or name == "matmul"
     }
     agreeing = {
         name: By(
@@ -205,6 +213,7 @@ V2_6 = DOCUMENT.derive(
     enter=Sides(floats),
     ranks=False,
     scalars=Scalars(fit=through(single=True)),
+    kernels=CHECKED,
     cast=casts.PADDLE_2_6,
     refusal=REFUSAL,
     sources=(

@@ -7,7 +7,7 @@ dispatcher turns it into an error that says what to write.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,25 @@ _PLAIN = {
 
 
 @dataclass(frozen=True, slots=True)
+class Detour:
+    """Two operations in place of one, the first of them rounded to the dtype of the result.
+
+    Attributes
+    ----------
+    first : str
+        The operation on one operand, whose place its result takes.
+    index : int
+        Which operand.
+    then : str
+        The operation on all of them.
+    """
+
+    first: str
+    index: int
+    then: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What one operation does: cast the inputs, compute, label the result.
 
@@ -80,18 +99,48 @@ class Plan:
         the inputs as they are: NumPy compares integers of both signs exactly.
     result : DType
         What the result is called; weak where JAX's result is weakly typed.
+    more : tuple of DType
+        The same of the further results of an operation that has several.
+    detour : Detour or None
+        What is computed in place of the operation itself.
     """
 
     inputs: tuple[DType, ...]
     compute: DType | None
     result: DType
+    more: tuple[DType, ...] = ()
+    detour: Detour | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why there is no plan."""
+    """Why there is no plan.
+
+    Attributes
+    ----------
+    reason : str
+    error : Exception or None
+        What to raise where it is the value of a scalar that is refused, and not the dtypes.
+    """
 
     reason: str
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A plan for these very values.
+
+    Attributes
+    ----------
+    plan : Plan
+    values : tuple
+        The operands, every Python scalar as a value that the input it becomes can hold. An
+        infinity in an integer dtype is an int beyond it, compared as the number it is.
+    """
+
+    plan: Plan
+    values: tuple[Any, ...]
 
 
 Enter = Callable[["Policy", tuple[Operand, ...]], "tuple[DType, ...] | Refusal"]
@@ -128,8 +177,15 @@ class By:
         What the common dtype must be; None admits everything.
     compute : callable
         From the common dtype to the one computed in; None refuses.
+    cast : callable or None
+        From an operand's index, the operand and the dtype computed in to what the operand is cast
+        to on its way there; None where that is the dtype computed in.
+    detour : callable or None
+        From the operands to the detour the plan takes, if any.
     result : callable
         From the dtype computed in to that of the result.
+    more : tuple of callables
+        The same for the further results of an operation that has several.
     why : str
         What to say when the operation does not admit the common dtype, or has a rule of its own
         that finds none.
@@ -141,7 +197,10 @@ class By:
     promote: Rule | None = None
     admit: frozenset[Kind | DType] | None = None
     compute: Step = same
+    cast: Callable[[int, Operand, DType], DType] | None = None
+    detour: Callable[[tuple[Operand, ...]], Detour | None] | None = None
     result: Step = same
+    more: tuple[Step, ...] = ()
     why: str = ""
     note: str = ""
 
@@ -154,11 +213,16 @@ class By:
             own = self.why or self.note or f"{name} has a promotion rule of its own"
             return Refusal(own if self.promote else policy.refusal)
         computed = self.compute(common) if self.admits(common) else None
-        result = None if computed is None else self.result(computed)
-        if computed is None or result is None:
-            why = self.why or f"{name} is not defined for {common.kind.value} dtypes"
+        results = () if computed is None else [s(computed) for s in (self.result, *self.more)]
+        if computed is None or None in results:
+            why = self.why or f"{name} is not defined for {common.kind.words} dtypes"
             return Refusal(f"{why} (here {policy.strong(common).name})")
-        return policy.make_plan(name, computed, result, len(operands))
+        result, *more = filter(None, results)
+        plan = policy.make_plan(name, computed, result, len(operands), *more)
+        if self.cast is not None:
+            kept = zip(operands, plan.inputs, strict=True)
+            plan = replace(plan, inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
+        return plan if self.detour is None else replace(plan, detour=self.detour(operands))
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""

@@ -19,11 +19,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import Family, operation
 from promoarray.policies.casting import CAST, CastRule, with_quirks
+from promoarray.policies.kernels import VARIANTS
 from promoarray.policies.plans import (
     INTEGERS,
+    Decision,
     Enter,
     Operand,
     OperationRule,
@@ -105,6 +107,9 @@ class Policy:
     ranks : bool
         Whether a 0-d array may enter differently from an array.
     scalars : Scalars
+    kernels : mapping
+        From an operation to the kernels it has instead of the usual one, for the kinds of dtypes
+        where the framework's values differ (``promoarray.policies.kernels``).
     defaults : mapping
         What the weak types become when nothing strong is near.
     weak_arrays : bool
@@ -114,6 +119,8 @@ class Policy:
     inplace : callable or None
         From (result, target) to whether ``target op= x`` may write a result of that dtype into the
         target. None: the name is bound to a new array, so its dtype may change.
+    assigns : callable
+        From (source, target) to whether ``target[key] = x`` may cast to the target's dtype.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -136,10 +143,12 @@ class Policy:
     by_value: Callable[[Policy, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
     ranks: bool = False
     scalars: Scalars = RAISING
+    kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
     weak_arrays: bool = False
     canonical: Mapping[DType, DType] = field(default_factory=dict)
     inplace: Callable[[DType, DType], bool] | None = None
+    assigns: Callable[[DType, DType], bool] = lambda source, target: True
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"
@@ -181,6 +190,38 @@ class Policy:
             return Refusal(f"the result is {result}, which may not be written into {target.name}")
         return replace(plan, result=target)
 
+    def decide(
+        self,
+        name: str,
+        operands: tuple[Operand, ...],
+        values: tuple[Any, ...],
+        *,
+        inplace: bool = False,
+    ) -> Decision | Refusal:
+        """Decide what an operation does with these very values: the plan, and what scalars become.
+
+        Parameters
+        ----------
+        name : str
+        operands : tuple of Operand
+        values : tuple
+            The same operands themselves; only Python scalars among them are looked at.
+        inplace : bool
+            Whether the result is written into the first.
+        """
+        plan = (self.plan_inplace if inplace else self.plan)(name, operands)
+        if isinstance(plan, Refusal):
+            return plan
+        rule = self.scalars.rule
+        try:
+            fitted = tuple(
+                rule(name, index, dtype)(x, dtype) if type(x) in WEAK else x
+                for index, (x, dtype) in enumerate(zip(values, plan.inputs, strict=True))
+            )
+        except (OverflowError, ValueError) as error:
+            return Refusal(str(error), error)
+        return Decision(plan, fitted)
+
     def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
         """Decide the common dtype of operands, whatever the operation."""
         if self.by_value is not None and any(o.value is not None for o in operands):
@@ -200,12 +241,21 @@ class Policy:
                     return rules[key]
         return refuse(f"{self.name} has no {name}")
 
-    def make_plan(self, name: str, computed: DType, result: DType, count: int) -> Plan:
+    def kernel(self, name: str, computed: DType) -> str:
+        """The kernel of an operation: its own name, or a variant for what is computed in."""
+        variants = self.kernels.get(name, ())
+        return next((v for v in variants if computed.kind in VARIANTS[v].kinds), name)
+
+    def make_plan(
+        self, name: str, computed: DType, result: DType, count: int, *more: DType
+    ) -> Plan:
         """Label a decision: weak dtypes get their storage, narrow ones the dtype to compute in."""
         strong = self.strong(computed)
-        kernel = strong if operation(name).family in MOVES else accumulator(strong)
-        label = result if self.weak_arrays else self.strong(result)
-        return Plan((strong,) * count, kernel, label)
+        bits = operation(name).family in MOVES or name == "nextafter"  # a step of this format
+        kernel = strong if bits else accumulator(strong)
+        labels = (result, *more)
+        label, *others = labels if self.weak_arrays else map(self.strong, labels)
+        return Plan((strong,) * count, kernel, label, tuple(others))
 
     def strong(self, dtype: DType) -> DType:
         """What a dtype is in memory: weak ones take the policy's default."""
@@ -365,8 +415,13 @@ class Policy:
         return as_policy, (self.name,)
 
 
-MOVES = frozenset({Family.WHERE, Family.CONCAT})
-"""Operations that move values and compute nothing."""
+MOVES = frozenset(
+    {
+        *(Family.WHERE, Family.CONCAT, Family.MOVE),
+        *(Family.SORT, Family.INDEX, Family.UNIQUE, Family.ISIN),
+    }
+)
+"""Operations that move or compare values and compute nothing."""
 
 
 def accumulator(dtype: DType) -> DType:

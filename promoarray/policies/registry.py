@@ -7,15 +7,14 @@ the one of the innermost ``with policy(...)`` in this context, else the default 
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Mapping
-from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
-from functools import cache, wraps
+from functools import cache
 from importlib import import_module
 from typing import Any
 
+from promoarray._contexts import Context
 from promoarray.errors import UnknownPolicyError
 from promoarray.policies.policy import Policy
 
@@ -83,7 +82,13 @@ def families() -> dict[str, list[str]]:
 
 
 def list_policies() -> list[str]:
-    """Return the name of every policy: built-in, registered and from entry points."""
+    """Return the name of every policy: built-in, registered and from entry points.
+
+    Returns
+    -------
+    list of str
+        The full names, ``family@edition``.
+    """
     built_in = [
         _full(f, e) for f, editions in BUILT_IN.items() for e in sorted(editions, key=_order)
     ]
@@ -153,7 +158,13 @@ _default: list[Policy] = []  # one element, made when first asked for, so that i
 
 
 def get_policy() -> Policy:
-    """Return the policy in force here."""
+    """Return the policy in force here.
+
+    Returns
+    -------
+    Policy
+        The one of the ``with policy(...)`` around, else the default of the process.
+    """
     return _override.get() or process_default()
 
 
@@ -169,6 +180,10 @@ def set_policy(policy: str | Policy) -> None:
 
     Threads and tasks that are inside ``with policy(...)`` keep theirs.
 
+    Parameters
+    ----------
+    policy : str or Policy
+
     Raises
     ------
     UnknownPolicyError
@@ -177,7 +192,7 @@ def set_policy(policy: str | Policy) -> None:
     _default[:] = [as_policy(policy)]
 
 
-class policy(ContextDecorator):
+class policy(Context):
     """Put a policy in force in this context, or for every call of a function.
 
     Parameters
@@ -194,25 +209,8 @@ class policy(ContextDecorator):
         self._policy = as_policy(policy)
         self._tokens: list[Token[Policy | None]] = []
 
-    def __call__(self, function: Any) -> Any:
-        """Put the policy in force in every call; of a coroutine, for as long as it runs."""
-        if inspect.iscoroutinefunction(function):
-
-            @wraps(function)
-            async def under_policy(*args: Any, **kwargs: Any) -> Any:
-                with self._recreate_cm():
-                    return await function(*args, **kwargs)
-
-            return under_policy
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-            raise TypeError(
-                f"a policy cannot decorate the generator function {function.__qualname__}: it "
-                "would leave between two items. Write 'with pa.policy(...)' inside it"
-            )
-        return super().__call__(function)
-
     def _recreate_cm(self) -> policy:
-        return type(self)(self._policy)  # one object a call: decorated functions may recurse
+        return type(self)(self._policy)
 
     def __enter__(self) -> Policy:
         self._tokens.append(_override.set(self._policy))

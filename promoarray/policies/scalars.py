@@ -79,6 +79,20 @@ def exactly(value: Any, dtype: DType) -> Any:
     return value
 
 
+def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any]:
+    """Refuse a negative exponent, and fit the others."""
+
+    def rule(value: Any, dtype: DType) -> Any:
+        if value < 0:
+            raise ValueError(
+                f"an integer to the power {shown(value)}: this framework takes no negative Python "
+                "int as the exponent of integers; write a float exponent or a float array"
+            )
+        return fit(value, dtype)
+
+    return rule
+
+
 @dataclass(frozen=True, slots=True)
 class Scalars:
     """What happens to a Python scalar on its way into the dtype the plan gives it.
@@ -92,15 +106,20 @@ class Scalars:
         an infinity for an int beyond the dtype.
     fit_family : mapping
         The same for other families of operations that go by a rule of their own.
+    fit_exponent : callable or None
+        The same for the integer exponent of an integer; ValueError refuses.
     """
 
     fit: Callable[[Any, DType], Any] = in_range
     fit_compared: Callable[[Any, DType], Any] | None = None
     fit_family: Mapping[Family, Callable[[Any, DType], Any]] = field(default_factory=dict)
+    fit_exponent: Callable[[Any, DType], Any] | None = None
 
-    def rule(self, name: str) -> Callable[[Any, DType], Any]:
-        """The rule that an operation goes by."""
+    def rule(self, name: str, index: int, dtype: DType) -> Callable[[Any, DType], Any]:
+        """The rule that an operation goes by for the operand that becomes a dtype."""
         family = operation(name).family
-        compares = family in (Family.EQUALITY, Family.ORDER)
+        if family is Family.POW and index == 1 and dtype.kind in INTEGERS and self.fit_exponent:
+            return self.fit_exponent
+        compares = family in (Family.EQUALITY, Family.ORDER, Family.ISIN)
         usual = self.fit_compared if compares and self.fit_compared else self.fit
         return self.fit_family.get(family, usual)

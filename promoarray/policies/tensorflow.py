@@ -18,13 +18,24 @@ tensorflow/core/ops. Recorded: conformance/golden/tf_*.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies import casts
-from promoarray.policies.plans import INTEGERS, By, Operand, OperationRule, Plan, Refusal, to_bool
+from promoarray.policies.linear import LAPACK, complexified, linear
+from promoarray.policies.plans import (
+    INTEGERS,
+    By,
+    Operand,
+    OperationRule,
+    Plan,
+    Refusal,
+    same,
+    to_bool,
+)
 from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Lattice
 from promoarray.policies.scalars import Scalars, in_range, shown, wrap
@@ -223,6 +234,10 @@ _integers = By(promote=legacy, admit=SIGNED | UNSIGNED, why=_LISTED)
 _bitwise = By(promote=legacy, admit=SIGNED | UNSIGNED | {dt.bool}, why=_LISTED)
 _extremum = By(admit=_REALS | _WEAK - {dt.weak_complex}, result=settled, why=_LISTED)
 _floats = By(promote=legacy, admit=FLOATS, why=_LISTED)
+_FACTORED = frozenset({dt.float16, *LAPACK})
+_REAL_FACTORED = _FACTORED - COMPLEX
+_AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
+_sorted = By(admit=_REALS, why=_LISTED)
 _bools = By(promote=legacy, admit=frozenset({dt.bool}), result=to_bool, why=_LISTED)
 _any = By(promote=legacy)
 
@@ -249,6 +264,23 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: _any,
     Family.CLIP: _extremum,
     Family.MATMUL: By(promote=product, admit=_PRODUCTS, why=_LISTED),
+    "cross": By(promote=legacy, admit=_REALS, why=_LISTED),
+    **linear(
+        By(promote=legacy, admit=_FACTORED, why=_LISTED),
+        index=dt.int32,
+        fft=By(admit=COMPLEX, why=_LISTED),
+        rfft=By(admit=frozenset({dt.float32, dt.float64}), why=_LISTED),
+    ),
+    "eig": By(admit=LAPACK, result=complexified, more=(complexified,), why=_LISTED),
+    "eigvals": By(admit=LAPACK, result=complexified, why=_LISTED),
+    "eigh": By(admit=_FACTORED, more=(same,), why=_LISTED, note=_AS_COMPLEX),
+    "eigvalsh": By(admit=_FACTORED, why=_LISTED, note=_AS_COMPLEX),
+    "slogdet": By(admit=_FACTORED, more=(same,), why=_LISTED, note=_AS_COMPLEX),
+    "pinv": By(admit=_REAL_FACTORED, why=_LISTED),
+    "matrix_rank": By(admit=_REAL_FACTORED, result=always(dt.int32), why=_LISTED),
+    Family.NORM: By(admit=_INEXACT, why=_LISTED, note="the norm of complex tensors is complex"),
+    Family.SORT: _sorted,
+    Family.INDEX: replace(_sorted, result=always(dt.int32)),
     Family.CONCAT: _any,
     Family.LOSS: _floats,
     Family.FLOAT_UNARY: By(admit=_INEXACT, why="integers are not turned into floats"),
@@ -312,6 +344,13 @@ LEGACY = Policy(
     functions=FUNCTIONS,
     enter=members,
     scalars=Scalars(fit=fits),
+    kernels={
+        "floor_divide": ("checked_floor_divide", "floor_of_quotient"),
+        "remainder": ("checked_remainder",),
+        "clip": ("low_bound_last",),
+        "bitwise_left_shift": ("left_shift_within",),
+        "bitwise_right_shift": ("right_shift_within",),
+    },
     defaults=DEFAULTS,
     cast=casts.TENSORFLOW,
     refusal="tensors must have the same dtype; only a Python scalar becomes that of its tensor",

@@ -12,12 +12,14 @@ aten/src/ATen/native/TypeProperties.cpp. Recorded: conformance/golden/torch.txt,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies import casts
+from promoarray.policies.linear import LAPACK, linear
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
@@ -25,6 +27,7 @@ from promoarray.policies.plans import (
     NUMBERS,
     REALS,
     By,
+    Detour,
     Operand,
     OperationRule,
     Plan,
@@ -34,7 +37,7 @@ from promoarray.policies.plans import (
 )
 from promoarray.policies.policy import NARROW, Policy, Source
 from promoarray.policies.rules import Table, fold
-from promoarray.policies.scalars import Scalars, in_range, shown, wrap
+from promoarray.policies.scalars import Scalars, in_range, not_negative, shown, wrap
 from promoarray.policies.steps import agreed, always, component, exact_to, members, with_arrays
 
 # c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
@@ -137,6 +140,31 @@ def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Re
     return By(admit=NUMBERS, note="bool ** bool is refused")(policy, name, operands)
 
 
+def divisor_in_opmath(index: int, operand: Operand, common: DType) -> DType:
+    """Leave a second operand without dimensions in float32 (``iter.is_cpu_scalar(2)``)."""
+    alone = index == 1 and operand.rank is not Rank.ARRAY
+    return dt.float32 if alone and common in (dt.float16, dt.bfloat16) else common
+
+
+def either_in_opmath(index: int, operand: Operand, common: DType) -> DType:
+    """The same for a product, also that of ``s / x``: a Python scalar is its second operand."""
+    return divisor_in_opmath(1 if operand.rank is Rank.SCALAR else index, operand, common)
+
+
+def by_reciprocal(operands: tuple[Operand, ...]) -> Detour | None:
+    """Take ``s / x`` as ``x.reciprocal() * s`` (``Tensor.__rdiv__`` in torch/_tensor.py)."""
+    real = all(operand.type.kind is not Kind.COMPLEX for operand in operands)
+    scalar = operands[0].rank is Rank.SCALAR
+    return Detour("reciprocal", 1, "multiply") if real and scalar else None
+
+
+def isin(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Refuse bools and complex numbers, even beside another dtype."""
+    if any(operand.type.kind not in REALS for operand in operands):
+        return Refusal("isin takes no bool and no complex")
+    return By(result=to_bool)(policy, name, operands)
+
+
 def fits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int; beyond 64 bits it is too big to become a scalar at all."""
     if type(value) is int and not -(1 << 63) <= value < 1 << 64:
@@ -160,10 +188,18 @@ _SPREAD: frozenset[Kind | DType] = frozenset({*COMPLEX_OF, Kind.COMPLEX})
 _TO_FLOAT = exact_to(dt.float32)
 _INT64 = always(dt.int64)
 _ORDERED = REALS | {Kind.BOOL}
+_OPMATH_NOTE = "beside float16 and bfloat16 a scalar is float32 and is not rounded first"
 _FLOAT_NOTE = "bool and integers compute in the default dtype, float32"
 _SUM_NOTE = "bool and integers, uint64 too, sum up in int64"
 _INEXACT = "integers have no mean: write x.astype(float32)"
 
+_AGREED = "the operands must have one dtype, and not bool"
+_NO_LOW = (
+    "linear algebra wants operands of one floating point or complex dtype (low precision dtypes"
+    " are not supported)"
+)
+
+_sorted = By(admit=_ORDERED, why="complex numbers have no order")
 _float_binary = By(admit=_ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
 _floats_only = By(admit=frozenset({Kind.FLOAT}), why="integers are not turned into floats here")
 _unary = By(compute=_TO_FLOAT, note=_FLOAT_NOTE)
@@ -171,8 +207,15 @@ _unary = By(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: By(),
     "subtract": subtract,
-    Family.DIVIDE: By(compute=_TO_FLOAT, note=_FLOAT_NOTE),
+    "multiply": By(cast=either_in_opmath, note=_OPMATH_NOTE),
+    Family.DIVIDE: By(
+        compute=_TO_FLOAT,
+        cast=either_in_opmath,
+        detour=by_reciprocal,
+        note=f"{_FLOAT_NOTE}; {_OPMATH_NOTE}; a scalar / x is x.reciprocal() times the scalar",
+    ),
     Family.FLOOR_DIVIDE: By(admit=REALS),
+    "floor_divide": By(admit=REALS, cast=divisor_in_opmath, note=_OPMATH_NOTE),
     Family.POW: power,
     Family.EQUALITY: By(result=to_bool),
     Family.ORDER: By(admit=_ORDERED, result=to_bool),
@@ -189,6 +232,22 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.MATMUL: By(enter=members, promote=agreed, note="matrix products promote nothing"),
     "vecdot": By(enter=members, promote=agreed, admit=INEXACT),
     "outer": By(),
+    "cross": By(enter=members, promote=agreed, admit=NUMBERS, why=_AGREED),
+    "matrix_power": By(),
+    **linear(
+        By(enter=members, promote=agreed, admit=LAPACK, why=_NO_LOW),
+        index=dt.int64,
+        norms=By(admit=INEXACT, why="a norm wants a floating point or complex tensor"),
+        fft=By(
+            admit=LAPACK | BITS,
+            compute=_TO_FLOAT,
+            why="torch.fft has no half, bfloat16 or float8 on the CPU",
+            note=_FLOAT_NOTE,
+        ),
+    ),
+    Family.SORT: _sorted,
+    Family.INDEX: replace(_sorted, result=_INT64),
+    Family.ISIN: isin,
     Family.CONCAT: By(),
     Family.LOSS: _floats_only,
     "l1_loss": By(admit=INEXACT, result=component),
@@ -196,7 +255,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.FLOAT_UNARY: _unary,
     Family.SIGN: By(admit=NUMBERS, why="a bool has no sign: write logical_not"),
     "abs": By(result=component),
-    "sign": By(admit=_ORDERED, why="torch.sgn is the one for complex numbers"),
+    "sign": By(note="torch.sgn is the one for complex numbers"),
     "square": By(compute=lambda d: dt.int64 if d is dt.bool else d, note="square is x ** 2"),
     Family.ROUND: By(admit=REALS),
     Family.TEST: By(result=to_bool),
@@ -230,6 +289,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
         for key in keys
     },
     "copysign": with_arrays("first", _float_binary),
+    "sign": By(admit=_ORDERED, why="torch.sgn is the one for complex numbers"),
     "remainder": with_arrays("some", OPERATIONS[Family.FLOOR_DIVIDE]),
 }
 
@@ -265,7 +325,17 @@ TORCH_2_13 = Policy(
     functions=FUNCTIONS,
     enter=by_ranks,
     ranks=True,
-    scalars=Scalars(fit=fits, fit_family={Family.CLIP: in_range, Family.WHERE: in_range}),
+    scalars=Scalars(
+        fit=fits,
+        fit_family={Family.CLIP: in_range, Family.WHERE: in_range},
+        fit_exponent=not_negative(fits),
+    ),
+    kernels={
+        "floor_divide": ("checked_floor_divide",),
+        "remainder": ("checked_remainder",),
+        "pow": ("reciprocal_pow",),
+        "sign": ("sign_without_nan",),
+    },
     defaults=NARROW,
     inplace=can_cast,
     cast=casts.TORCH_2_13,

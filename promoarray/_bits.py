@@ -1,0 +1,33 @@
+"""The same bits under another dtype: ``PArray.view``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
+from promoarray.dtypes import DType, Kind
+
+
+def reinterpreted(buffer: Any, source: DType, target: DType) -> Any:
+    """Return a buffer of one dtype as one of another, in the same memory.
+
+    Raises
+    ------
+    ValueError
+        If the widths differ, or a code does not fit a narrow dtype.
+    """
+    if Kind.STRING in (source.kind, target.kind):
+        raise ValueError("strings have no bits to look at")
+    width = target.storage.itemsize
+    if width != source.storage.itemsize:
+        raise ValueError(
+            f"x.view keeps the width: {source.name} and {target.name} are stored in "
+            f"{source.storage.itemsize} and {width} bytes an element"
+        )
+    codes = buffer.view(f"u{width}") if width <= 8 else buffer
+    most = 1 if target is dt.bool else (1 << target.bits) - 1
+    narrows = source.bits > target.bits or target is dt.bool
+    if narrows and codes.size and int(codes.max()) > most:
+        raise ValueError(f"a code beyond {most} is none of {target.name}")
+    return codes.view(backend_of(buffer).storage(target))

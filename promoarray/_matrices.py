@@ -1,0 +1,33 @@
+"""What linear algebra asks of its operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from promoarray import _apply
+from promoarray.array import PArray
+from promoarray.data_types import astype
+
+
+def matrices(x: Any, name: str) -> PArray:
+    """A stack of matrices, or a ValueError."""
+    array = _apply.as_array(x, name)
+    if array.ndim < 2:
+        raise ValueError(f"{name} takes matrices, not an array of shape {array.shape}")
+    return array
+
+
+def square(x: Any, name: str) -> PArray:
+    """A stack of square matrices, or a ValueError."""
+    array = matrices(x, name)
+    if array.shape[-1] != array.shape[-2]:
+        raise ValueError(f"{name} takes square matrices, not an array of shape {array.shape}")
+    return array
+
+
+def number(rtol: Any) -> Any:
+    """A tolerance as kernels take it: Python's number, or the buffer of an array."""
+    if not isinstance(rtol, PArray):
+        return rtol
+    wide = astype(rtol, "float64", copy=False)
+    return wide._buffer

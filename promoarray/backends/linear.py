@@ -1,0 +1,248 @@
+"""Kernels of linear algebra, Fourier transforms, sets and sorting, the same for every backend.
+
+They are array-api-compat's, over the backend's ``xp``, where those have what the standard asks for.
+Sorting and sets are by position: what is looked at are the values in a dtype that the library
+can compare (float32 for the narrow floats, which holds them exactly), what moves are the bits, so
+that NaN stay the NaN they were. NaN comes last; -0.0 and 0.0 are equal and stay in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from numpy.linalg import LinAlgError  # which CuPy raises, too
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+
+Buffer = Any
+Kernel = Callable[..., Any]
+Results = tuple[tuple[Buffer, DType], ...]
+
+
+def call(
+    backend: Any, name: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
+) -> Results:
+    """Run a kernel on buffers that all hold ``compute``; see ``call`` in ``promoarray.backends``.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is singular, or not positive definite, or a computation does not converge.
+    """
+    if name in ORDERINGS:
+        return _ordered(backend, name, buffers, compute, **options)
+    if name in MOVES:
+        return ((MOVES[name](backend.xp, *buffers, **options), compute),)
+    if compute is dt.bool and name in ("matrix_power", "cross"):
+        buffers = tuple(b.astype(backend.storage(dt.int8)) for b in buffers)
+    try:
+        out = KERNELS[name](backend.xp, *buffers, **options)
+    except LinAlgError as error:
+        raise type(error)(f"{name}: {_why(name, str(error))}") from None
+    results = map(backend.xp.asarray, out if isinstance(out, tuple) else (out,))
+    apart = (x.copy() if any(x is buffer for buffer in buffers) else x for x in results)
+    return tuple((result, backend.dtype_of(result)) for result in apart)
+
+
+def _why(name: str, said: str) -> str:
+    if "ingular" in said:
+        return "a matrix is singular; pa.linalg.pinv has an answer for it"
+    return said[:1].lower() + said[1:]
+
+
+# --- linear algebra -------------------------------------------------------------------------------
+
+
+def _of(room: str, name: str) -> Kernel:
+    """array-api-compat's function, found when it is first called."""
+
+    def kernel(xp: Any, *buffers: Buffer, **options: Any) -> Any:
+        function = getattr(getattr(xp, room), name, None)
+        if function is None:
+            library = xp.__name__.rpartition(".")[2]
+            raise TypeError(f"{library} has no {name}; write x.to_device('cpu')")
+        return function(*buffers, **options)
+
+    return kernel
+
+
+def _cholesky(xp: Any, x: Buffer, *, upper: bool) -> Buffer:
+    lower = xp.linalg.cholesky(x)
+    return xp.conj(xp.matrix_transpose(lower)) if upper else lower
+
+
+def _cross(xp: Any, x: Buffer, y: Buffer, *, axis: int) -> Buffer:
+    return xp.linalg.cross(*xp.broadcast_arrays(x, y), axis=axis)
+
+
+def _matrix_power(xp: Any, x: Buffer, *, n: int) -> Buffer:
+    """By squaring; the library's own loses the dtype of no matrix at all."""
+    out = None
+    while n:
+        if n & 1:
+            out = x if out is None else out @ x
+        n >>= 1
+        x = x @ x if n else x
+    if out is None:
+        return xp.broadcast_to(xp.eye(x.shape[-1], dtype=x.dtype), x.shape).copy()
+    return out
+
+
+def _of_nothing(kernel: Kernel) -> Kernel:
+    """Give 0 for the norm or the rank of a matrix without elements, which the library refuses."""
+
+    def run(xp: Any, x: Buffer, **options: Any) -> Buffer:
+        if 0 not in x.shape[-2:]:
+            return kernel(xp, x, **options)
+        shape = (*x.shape[:-2], 1, 1) if options.get("keepdims") else x.shape[:-2]
+        return xp.zeros(shape, dtype=xp.abs(x).dtype)
+
+    return run
+
+
+def _vector_norm(
+    xp: Any, x: Buffer, *, axis: tuple[int, ...], keepdims: bool, ord: float
+) -> Buffer:
+    x, shape = _flat(xp, x, axis)
+    *rest, length = x.shape
+    if not length and 0 not in rest:
+        if ord < 0:
+            raise ValueError(f"vector_norm of order {ord} of no elements: there is no smallest one")
+        ord = 0  # whatever the order, the norm of none is 0
+    norm = xp.linalg.norm(x, axis=-1, ord=ord)
+    return norm.reshape(shape) if keepdims else norm
+
+
+def _flat(xp: Any, x: Buffer, axes: tuple[int, ...]) -> tuple[Buffer, tuple[int, ...]]:
+    """The axes that are reduced as one, the last; and the shape with 1 in their place."""
+    every = range(x.ndim)
+    kept = [a for a in every if a not in axes]
+    shape = tuple(1 if a in axes else x.shape[a] for a in every)
+    moved = xp.permute_dims(x, (*kept, *axes))
+    size = 1
+    for a in axes:
+        size *= x.shape[a]
+    return moved.reshape((*(x.shape[a] for a in kept), size)), shape
+
+
+def _pinv(xp: Any, x: Buffer, *, rtol: Any) -> Buffer:
+    if x.size:
+        return xp.linalg.pinv(x, rtol=rtol)
+    return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype=x.dtype)
+
+
+KERNELS: dict[str, Kernel] = {
+    **{
+        name: _of("linalg", name)
+        for name in (
+            *("det", "inv", "solve", "qr", "slogdet", "svd", "svdvals"),
+            *("eig", "eigvals", "eigh", "eigvalsh"),
+        )
+    },
+    "cholesky": _cholesky,
+    "cross": _cross,
+    "matrix_power": _matrix_power,
+    "matrix_rank": _of_nothing(_of("linalg", "matrix_rank")),
+    "matrix_norm": _of_nothing(_of("linalg", "matrix_norm")),
+    "vector_norm": _vector_norm,
+    "pinv": _pinv,
+    **{
+        name: _of("fft", name)
+        for name in (
+            *("fft", "ifft", "fftn", "ifftn", "rfft", "rfftn", "ihfft"),
+            *("irfft", "irfftn", "hfft"),
+        )
+    },
+}
+
+MOVES: dict[str, Kernel] = {
+    "diagonal": lambda xp, x, **options: xp.linalg.diagonal(x, **options).copy(),  # else a view
+    "fftshift": _of("fft", "fftshift"),
+    "ifftshift": _of("fft", "ifftshift"),
+}
+
+
+# --- sorting and sets, by position ----------------------------------------------------------------
+
+
+def _ordered(
+    backend: Any, name: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
+) -> Results:
+    """Look at the values in a dtype that can be compared, and move the bits."""
+    xp, keys = backend.xp, [comparable(backend, b, compute) for b in buffers]
+    if name == "sort" and keys[0] is buffers[0] and _at_once(compute, **options):
+        if compute.kind in _ALIKE:
+            options["stable"] = False
+        return ((xp.sort(buffers[0], **options), compute),)
+    found = ORDERINGS[name](xp, *keys, **options)
+    if name in ("argsort", "isin"):
+        return ((found, backend.dtype_of(found)),)
+    if name == "sort":
+        return ((xp.take_along_axis(buffers[0], found, axis=options["axis"]), compute),)
+    first, *others = found
+    values = xp.take(buffers[0].reshape(-1), first, axis=0)
+    return (values, compute), *((index, backend.dtype_of(index)) for index in others)
+
+
+_ALIKE = frozenset({Kind.BOOL, Kind.INT, Kind.UINT})
+"""Kinds of which equal values are the same bits, so that nobody sees in which order they are."""
+
+
+def _at_once(dtype: DType, *, axis: int, descending: bool, stable: bool) -> bool:
+    """Whether the library's own sort will do, which turns round what descends."""
+    return dtype.kind in _ALIKE or not (descending and stable)
+
+
+def comparable(backend: Any, buffer: Buffer, dtype: DType) -> Buffer:
+    """The values in a dtype that the library can compare, and that holds them exactly."""
+    return backend.cast(buffer, dtype, backend.comparable(dtype))
+
+
+def _argsort(xp: Any, key: Buffer, *, axis: int, descending: bool, stable: bool) -> Buffer:
+    return xp.argsort(key, axis=axis, descending=descending, stable=stable)
+
+
+def _unique(xp: Any, key: Buffer, *, wanted: str) -> tuple[Buffer, ...]:
+    """Where each value is first, and of ``wanted``: indices, inverse indices, counts.
+
+    Values that are equal stand side by side once they are sorted, in the order they had; a NaN is
+    equal to none. So the first of each run is the first of its value.
+    """
+    shape, key = key.shape, key.reshape(-1)
+    order = xp.argsort(key, stable=True)
+    line = xp.take(key, order, axis=0)
+    starts = xp.ones(line.shape, dtype=xp.bool)
+    starts[1:] = line[1:] != line[:-1]
+    first = order[starts]
+    answers = [first]
+    if "i" in wanted:
+        answers.append(first)
+    if "v" in wanted:
+        inverse = xp.empty(line.shape, dtype=order.dtype)
+        inverse[order] = xp.cumulative_sum(starts, dtype=order.dtype) - 1
+        answers.append(inverse.reshape(shape))
+    if "c" in wanted:
+        at = xp.nonzero(starts)[0]
+        answers.append(xp.diff(at, append=xp.asarray([line.shape[0]], dtype=at.dtype)))
+    return tuple(answers)
+
+
+def _isin(xp: Any, key: Buffer, among: Buffer, *, invert: bool) -> Buffer:
+    return xp.asarray(xp.isin(key, among, invert=invert))
+
+
+ORDERINGS: dict[str, Kernel] = {
+    "sort": _argsort,
+    "argsort": _argsort,
+    "unique_values": partial(_unique, wanted=""),
+    "unique_counts": partial(_unique, wanted="c"),
+    "unique_inverse": partial(_unique, wanted="v"),
+    "unique_all": partial(_unique, wanted="ivc"),
+    "isin": _isin,
+}
+
+NAMES = frozenset({*KERNELS, *MOVES, *ORDERINGS})
+"""The operations that are computed here and not by a backend's own kernels."""
