@@ -1,0 +1,138 @@
+"""Compile CuPy's kernels for real GPUs on a machine that has none: NVRTC needs neither driver nor
+device.
+
+This is the one place that touches CuPy's private names, to get at the text and the options that
+CuPy itself would hand to NVRTC. ``test_cuda_compiler.py`` watches them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+import pytest
+
+from promoarray.kernels.cuda import KernelSource, RawSource
+
+ARCHITECTURES = (75, 80, 90, 100)
+EVERY = os.environ.get("PROMOARRAY_EVERY_GPU", "") not in ("", "0")
+"""Whether to compile every kernel for every architecture; see ``test_cuda_casts.py``."""
+
+_ARRAY, _INDEXER, _SCALAR = 1, 2, 3  # _ArgKind in cupy/_core/_kernel.pxd
+
+needs_nvrtc = "the extra gpu-compile is not installed: pip install -e '.[gpu-compile]'"
+
+
+@cache
+def why_not() -> str:
+    """Why nothing can be compiled here, or ""."""
+    try:
+        import cupy  # noqa: F401
+        from cupy.cuda import nvrtc
+
+        nvrtc.getVersion()
+        options()
+    except Exception as error:  # whatever a missing or broken wheel raises
+        return f"{needs_nvrtc} ({type(error).__name__})"
+    return ""
+
+
+def require() -> None:
+    """Skip the calling test module where NVRTC is missing."""
+    if why_not():
+        pytest.skip(why_not(), allow_module_level=True)
+
+
+@cache
+def options() -> tuple[str, ...]:
+    """The options CuPy gives to NVRTC, but for the architecture."""
+    from cupy._core import core
+
+    return (*core.assemble_cupy_compiler_options(()), "-ftz=true")
+
+
+@cache
+def headers() -> str:
+    """What CuPy puts in front of every kernel."""
+    from cupy._core import core
+
+    return "".join(f"#include <{name}>\n" for name in core._cupy_header_list)
+
+
+def elementwise_text(
+    kernel: KernelSource, *, ndim: int = 1, contiguous: bool = True, scalars: tuple[int, ...] = ()
+) -> str:
+    """The text CuPy makes of an ElementwiseKernel, for arrays of so many axes.
+
+    The parameters with the numbers in ``scalars`` are NumPy's scalars: they travel with the launch.
+    """
+    import cupy
+    from cupy._core import _carray, _scalar
+    from cupy._core._kernel import _ArgInfo, _get_elementwise_kernel_code
+
+    made = cupy.ElementwiseKernel(
+        kernel.in_params,
+        kernel.out_params,
+        kernel.operation,
+        kernel.name,
+        preamble=kernel.preamble,
+    )
+    dtypes = [[np.dtype(p.dtype) for p in each] for each in (made.in_params, made.out_params)]
+    _, _, types = made._decide_params_type(*map(tuple, dtypes))
+    arguments = [
+        _ArgInfo(_SCALAR, _scalar.CScalar, dtype, 0, True, True)
+        if i in scalars
+        else _ArgInfo(_ARRAY, cupy.ndarray, dtype, ndim, contiguous, True)
+        for i, dtype in enumerate(dtype for each in dtypes for dtype in each)
+    ]
+    arguments.append(_ArgInfo(_INDEXER, _carray.Indexer, None, ndim, True, True))
+    text: str = _get_elementwise_kernel_code(
+        tuple(arguments), types, made.params, made.operation, made.name, made.preamble
+    )
+    return text
+
+
+def together(texts: Iterable[tuple[str, str]]) -> str:
+    """One text of many kernels that begin with the same preamble: (text, preamble) of each."""
+    texts = list(texts)
+    preamble = texts[0][1]
+    functions = []
+    for text, own in texts:
+        before, after = text.split(own)
+        assert own == preamble
+        assert not before.strip(), "CuPy defines types that another kernel might define otherwise"
+        functions.append(after)
+    return preamble + "\n".join(functions)
+
+
+def elementwise_texts(kernels: Iterable[KernelSource], **layout: object) -> str:
+    """One text of the texts CuPy makes of many kernels."""
+    return together((elementwise_text(k, **layout), k.preamble) for k in kernels)
+
+
+def raw_texts(kernels: Iterable[RawSource]) -> str:
+    """One text of many raw kernels."""
+    from promoarray.kernels.cuda import preamble
+
+    return together((k.code, preamble()) for k in kernels)
+
+
+def compiled(text: str, architecture: int, kind: str = "cubin", *, raw: bool = False) -> bytes:
+    """Compile a text as CuPy does: to "cubin" for a GPU, or to "ptx".
+
+    CuPy puts nothing in front of a ``raw`` kernel.
+
+    Raises
+    ------
+    cupy.cuda.compiler.CompileException
+        If NVRTC refuses it.
+    """
+    from cupy.cuda import compiler
+
+    target = f"-arch={'sm' if kind == 'cubin' else 'compute'}_{architecture}"
+    whole = text if raw else headers() + text
+    program = compiler._NVRTCProgram(whole, "kernel.cu", method=kind)
+    result, _ = program.compile((*options(), target, "--device-as-default-execution-space"))
+    return bytes(result)

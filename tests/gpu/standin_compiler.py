@@ -1,0 +1,198 @@
+"""Run the kernels' own texts on the CPU: g++ compiles what CuPy would hand to NVRTC, but for what
+CuPy puts around it.
+
+It shows that a text says what it shall, and nothing about compiling for or running on a GPU: the
+branches for the device are not taken, threads run one after another. The texts themselves are
+compiled for GPUs, and run by an interpreter of PTX, in test_cuda_*.py.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COMPILER = shutil.which("g++")
+WORDS = {
+    "bool": "bool",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+    "uint64": "unsigned long long",
+    "float16": "Sixteen",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "Pair<float>",
+    "complex128": "Pair<double>",
+}
+"""CuPy's names of dtypes, and a type of that layout."""
+
+_SHIM = """#pragma once
+#include <math.h>
+#define __global__
+#define __device__
+struct Place { unsigned int x, y, z; };
+static Place threadIdx, blockIdx, blockDim, gridDim;
+struct Sixteen { unsigned short code; };
+template <typename T> struct Pair { T real, imag; };
+"""
+
+_ELEMENTWISE = """
+extern "C" void %(title)s(char **at, const long long *strides, const long long *shape, int axes,
+                    long long size) {
+    for (long long n = 0; n < size; ++n) {
+        long long offset[%(count)d] = {};
+        for (long long axis = axes - 1, left = n; axis >= 0; --axis) {
+            for (int k = 0; k < %(count)d; ++k)
+                offset[k] += left %% shape[axis] * strides[k * axes + axis];
+            left /= shape[axis];
+        }
+        %(arguments)s
+        %(operation)s
+    }
+}
+"""
+
+_RAW = """
+extern "C" void run(const void *x, void *y, unsigned long long n, unsigned int blocks,
+                    unsigned int threads) {
+    gridDim = {blocks, 1, 1}, blockDim = {threads, 1, 1};
+    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
+        for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) %s(x, y, n);
+}
+"""
+
+# --- The compiler --------------------------------------------------------------------------------
+
+
+@cache
+def _folder() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="promoarray-standin-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+def _compile(*arguments: str) -> None:
+    command = ["g++", "-std=c++17", "-w", "-O1", "-ffp-contract=off", "-fPIC", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=_folder())
+    if done.returncode:
+        raise RuntimeError(f"g++ does not compile a kernel:\n{done.stderr[:4000]}")
+
+
+@cache
+def _header(text: str) -> str:
+    """Compile what many kernels begin with once."""
+    name = f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.h"
+    (_folder() / name).write_text(_SHIM + text, encoding="utf-8")
+    _compile("-x", "c++-header", name, "-o", f"{name}.gch")
+    return name
+
+
+def _library(preamble: str, text: str) -> Any:
+    name = hashlib.sha256((preamble + text).encode()).hexdigest()[:16]
+    source = f'#include "{_header(preamble)}"\n{text}'
+    (_folder() / f"{name}.cpp").write_text(source, encoding="utf-8")
+    _compile("-shared", f"{name}.cpp", "-o", f"{name}.so")
+    return ctypes.CDLL(str(_folder() / f"{name}.so"))
+
+
+_functions: dict[str, Any] = {}
+_asked: dict[str, tuple[str, str]] | None = None
+_AT_ONCE = 64
+
+
+@contextmanager
+def collecting() -> Iterator[None]:
+    """Run no kernel, but compile all that are asked for at the end, many at once."""
+    global _asked
+    _asked = {}
+    try:
+        yield
+        _build(_asked)
+    finally:
+        _asked = None
+
+
+def _build(asked: dict[str, tuple[str, str]]) -> None:
+    by_preamble: dict[str, list[str]] = {}
+    for title, (preamble, _) in asked.items():
+        if title not in _functions:
+            by_preamble.setdefault(preamble, []).append(title)
+    for preamble, titles in by_preamble.items():
+        for part in batched(titles, _AT_ONCE):
+            library = _library(preamble, "\n".join(asked[title][1] for title in part))
+            _functions.update((title, getattr(library, title)) for title in part)
+
+
+def batched(values: list[str], size: int) -> Iterator[list[str]]:
+    """Lists of so many."""
+    return (values[i : i + size] for i in range(0, len(values), size))
+
+
+# --- Kernels -------------------------------------------------------------------------------------
+
+
+def elementwise(
+    preamble: str, operation: str, parameters: list[tuple[str, str, bool]], arrays: list[Any]
+) -> None:
+    """Run an elementwise kernel.
+
+    Parameters
+    ----------
+    preamble, operation : str
+    parameters : list of (dtype, name, whether it is read only)
+    arrays : list of numpy.ndarray
+        One for each, all of one shape, with any strides.
+    """
+    declared = [
+        f"{'const ' * read}{WORDS[dtype]} &{name} = *({WORDS[dtype]} *)(at[{k}] + offset[{k}]);"
+        for k, (dtype, name, read) in enumerate(parameters)
+    ]
+    words = {"count": len(parameters), "operation": operation}
+    words["arguments"] = "\n        ".join(declared)
+    digest = hashlib.sha256((preamble + repr(words)).encode()).hexdigest()
+    title = words["title"] = f"run_{digest[:24]}"
+    if _asked is not None:
+        _asked[title] = preamble, _ELEMENTWISE % words
+        return
+    if title not in _functions:
+        _build({title: (preamble, _ELEMENTWISE % words)})
+    shape = arrays[0].shape
+    strides = np.array([a.strides for a in arrays], np.int64).reshape(-1)
+    pointers = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+    lengths = np.array(shape, np.int64)
+    size = ctypes.c_longlong(arrays[0].size)
+    axes = ctypes.c_int(len(shape))
+    _functions[title](pointers, _pointer(strides), _pointer(lengths), axes, size)
+
+
+def raw(code: str, name: str, blocks: int, threads: int, x: Any, y: Any, n: int) -> None:
+    """Run a raw kernel of an array, another, and a length."""
+    if _asked is not None:
+        return
+    pointers = (ctypes.c_void_p(a.ctypes.data) for a in (x, y))
+    grid = ctypes.c_uint(blocks), ctypes.c_uint(threads)
+    _raw(code, name)(*pointers, ctypes.c_ulonglong(n), *grid)
+
+
+@cache
+def _raw(code: str, name: str) -> Any:
+    return _library("", code + _RAW % name).run
+
+
+def _pointer(array: Any) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)

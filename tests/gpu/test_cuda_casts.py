@@ -1,0 +1,193 @@
+"""Every cast kernel, without a GPU: it compiles for all of them, and its PTX gives the right bits.
+
+What is compiled is the text CuPy itself would make (``cuda_compiler.py``); the PTX is executed by
+``ptx.py``. The reference is the CPU extension, which test_casts.py holds against exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import cuda_compiler
+import numpy as np
+import ptx
+import pytest
+from cuda_cases import GROUPS, PATTERNS, differences, expected, group_name, pairs, patterns
+from cuda_compiler import EVERY
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType
+from promoarray.kernels import DEFAULT, Rule
+from promoarray.kernels.cuda import (
+    KernelSource,
+    RawSource,
+    cast_kernel,
+    wide_cast_kernel,
+    wide_pairs,
+)
+
+cuda_compiler.require()
+
+every_group = pytest.mark.parametrize("group", GROUPS, ids=group_name)
+THREADS = 128
+
+
+def run_elementwise(module: ptx.Module, name: str, codes: np.ndarray, target: DType) -> np.ndarray:
+    out = np.zeros(codes.size, target.storage)
+    arguments = [ptx.strided(codes), ptx.strided(out), ptx.indexer(codes.shape)]
+    ptx.launch(module, name, arguments, blocks=-(-codes.size // THREADS), threads=THREADS)
+    return out
+
+
+Casts = dict[KernelSource, tuple[DType, DType, Rule]]
+
+
+def kernels_of(group: tuple[DType, ...]) -> Casts:
+    """Every kernel of some sources, and the cast it is for."""
+    return {
+        cast_kernel(source, target, rule): (source, target, rule)
+        for source in group
+        for target, rule in pairs(source)
+    }
+
+
+@pytest.mark.slow
+@every_group
+def test_every_cast_kernel_compiles_for_every_gpu(group, record_property):
+    """Under the default rule for each; other rules are other literals in the same text, so they
+    take turns. ``PROMOARRAY_EVERY_GPU=1`` compiles all for all, which takes twice as long.
+    """
+    kernels = kernels_of(group)
+    for turn, architecture in enumerate(cuda_compiler.ARCHITECTURES):
+        chosen = [
+            kernel
+            for i, (kernel, (_, _, rule)) in enumerate(kernels.items())
+            if rule == DEFAULT or i % len(cuda_compiler.ARCHITECTURES) == turn or EVERY
+        ]
+        cubin = cuda_compiler.compiled(cuda_compiler.elementwise_texts(chosen), architecture)
+        assert cubin[:4] == b"\x7fELF"
+        assert not [k.name for k in chosen if k.name.encode() not in cubin]
+        record_property(f"cast kernels compiled for sm_{architecture}", len(chosen))
+
+
+@pytest.mark.slow
+@every_group
+def test_the_device_code_of_every_cast_gives_the_bits_of_the_cpu(group, record_property):
+    kernels = kernels_of(group)
+    text = cuda_compiler.elementwise_texts(kernels)
+    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx").decode())
+    wrong = []
+    for kernel, (source, target, rule) in kernels.items():
+        codes = patterns(source)
+        assert codes.size == (PATTERNS if source.storage.itemsize > 1 else 256)
+        got = run_elementwise(module, kernel.name, codes, target)
+        wrong += differences(codes, got, expected(codes, source, target, rule), kernel.name)
+    assert not wrong
+    record_property("cast kernels executed as PTX", len(kernels))
+
+
+# --- Large contiguous arrays ---------------------------------------------------------------------
+
+
+_WITH_MODES = (dt.float8_e4m3fn, dt.float8_e5m2)
+"""The targets whose wide kernels are tried under every rule; the one text holds for all."""
+
+
+def run_wide(module: ptx.Module, kernel: RawSource, codes: np.ndarray, target: DType, offset: int):
+    out = np.zeros(codes.size, target.storage)
+    arguments = [codes, out, np.uint64(codes.size).tobytes()]
+    blocks = kernel.blocks(codes.size)
+    ptx.launch(module, kernel.name, arguments, blocks=blocks, threads=kernel.threads, offset=offset)
+    return out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", sorted({s for s, _ in wide_pairs()}, key=str), ids=str)
+def test_wide_kernels_compile_and_give_the_bits_of_the_cpu(source, record_property):
+    kernels = {
+        wide_cast_kernel(source, target, rule): (target, rule)
+        for target, rule in pairs(source)
+        if (source, target) in wide_pairs() and (rule == DEFAULT or target in _WITH_MODES)
+    }
+    plain = [kernel for kernel, (_, rule) in kernels.items() if rule == DEFAULT or EVERY]
+    for architecture in cuda_compiler.ARCHITECTURES:
+        cubin = cuda_compiler.compiled(cuda_compiler.raw_texts(plain), architecture, raw=True)
+        assert not [k.name for k in plain if k.name.encode() not in cubin]
+        record_property(f"wide cast kernels compiled for sm_{architecture}", len(plain))
+    text = cuda_compiler.raw_texts(kernels)
+    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx", raw=True).decode())
+    codes = np.resize(patterns(source), PATTERNS + 11)  # and some for the end
+    codes.flags.writeable = False
+    wrong = []
+    for kernel, (target, rule) in kernels.items():
+        got = run_wide(module, kernel, codes, target, offset=0)
+        wrong += differences(codes, got, expected(codes, source, target, rule), kernel.name)
+    assert not wrong
+    record_property("wide cast kernels executed as PTX", len(kernels))
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [(dt.float32, dt.float8_e4m3fn), (dt.float8_e5m2, dt.float64), (dt.bfloat16, dt.int8)],
+    ids=str,
+)
+def test_wide_kernels_take_any_length_and_any_first_element(source, target):
+    kernel = wide_cast_kernel(source, target)
+    text = cuda_compiler.raw_texts([kernel])
+    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx", raw=True).decode())
+    block = kernel.threads * kernel.per_thread
+    wrong = []
+    for count in (1, 15, block - 1, block, block + 1, 2 * block):
+        codes = np.resize(patterns(source), count)
+        codes.flags.writeable = False
+        for offset in (0, 8):
+            got = run_wide(module, kernel, codes, target, offset)
+            wrong += differences(codes, got, expected(codes, source, target, DEFAULT), f"{count}")
+    assert not wrong
+
+
+def test_wide_kernels_read_and_write_16_bytes_at_once():
+    for source, target, read, written in (
+        (dt.float32, dt.float8_e4m3fn, "ld.global.v4", "st.global.v4.u8"),
+        (dt.float8_e4m3fn, dt.float32, "ld.global.v4.u8", "st.global.v4"),
+    ):
+        text = cuda_compiler.raw_texts([wide_cast_kernel(source, target)])
+        code = cuda_compiler.compiled(text, 90, "ptx", raw=True).decode()
+        assert read in code
+        assert written in code
+
+
+# --- Layouts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [dt.float8_e4m3fn, dt.float64, dt.complex64], ids=str)
+def test_any_layout_is_cast(target):
+    memory = patterns(dt.float32)[:6000].copy()
+    memory.flags.writeable = False
+    whole = memory.reshape(20, 30, 10)
+    views = (
+        whole[::2, ::-3, 1:],
+        whole.transpose(2, 0, 1),
+        np.broadcast_to(whole[:, :1], (20, 7, 10)),
+    )
+    kernel = cast_kernel(dt.float32, target)
+    text = cuda_compiler.elementwise_text(kernel, ndim=3, contiguous=False)
+    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx").decode())
+    for view in views:
+        out = np.zeros(view.shape[::-1], target.storage)
+        arguments = [ptx.Strided(view, memory), ptx.Strided(out.T, out), ptx.indexer(view.shape)]
+        ptx.launch(module, kernel.name, arguments, blocks=4)  # fewer threads than elements
+        given = np.ascontiguousarray(view)
+        want = expected(given, dt.float32, target, DEFAULT)
+        assert np.ascontiguousarray(out.T).tobytes() == want.tobytes()
+
+
+def test_a_wrong_kernel_is_seen():
+    """Ties that go away from even differ, though they are few."""
+    kernel = cast_kernel(dt.float32, dt.float8_e4m3fn)
+    right = "const Bits under_half = (one << (lost - 1)) - 1;"
+    text = cuda_compiler.elementwise_text(kernel)
+    assert text.count(right) == 1
+    text = text.replace(right, "const Bits under_half = one << (lost - 1);")
+    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx").decode())
+    codes = patterns(dt.float32)
+    got = run_elementwise(module, kernel.name, codes, dt.float8_e4m3fn)
+    assert differences(codes, got, expected(codes, dt.float32, dt.float8_e4m3fn, DEFAULT), "")
