@@ -1,0 +1,180 @@
+"""What must hold of a run: the lists of what is known to fail, and the verdict.
+
+`array_api/kernels.txt` lists what NumPy's kernels answer otherwise, under every policy but
+`array_api`; each id must be one that array-api-compat lists for NumPy too
+(`array_api/compat-numpy-xfails.txt`). A policy's own file starts with the ids of what its framework
+computes otherwise, and goes on with the tests that it refuses in each mode, under the policy's
+words for it. A refusal that is not proved is a failure, whatever the lists say; one that is proved
+must in table mode still be listed, so that a new one is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from array_api_suite import Case, Run
+
+from promoarray.policies import as_policy
+
+LISTS = Path(__file__).resolve().parent / "array_api"
+KERNELS = LISTS / "kernels.txt"
+COMPAT = LISTS / "compat-numpy-xfails.txt"
+
+GATED = {
+    "numpy@2": ("plain",),
+    "array_api": ("plain",),
+    "jax@x64": ("plain",),
+    "torch@2.13": ("plain", "table"),
+    "aclnn@8.0": ("plain", "table"),
+    "paddle": ("plain", "table"),
+    "onnx@25": ("plain", "table"),
+}
+"""The policies that are run unless others are named, and how."""
+
+REFUSED = {
+    ("numpy@2", "plain"): 0,
+    ("array_api", "plain"): 0,
+    ("jax@x64", "plain"): 3,  # jax.numpy.cumulative_prod keeps uint8, and searchsorted is int32
+    ("torch@2.13", "table"): 0,
+    ("aclnn@8.0", "table"): 0,
+    ("paddle", "table"): 1,
+    ("onnx@25", "table"): 8,
+}
+"""How many tests a run may put down as refused; any number that is listed where none is given.
+
+With the policy's own table only those count that want a pair which the policy does not promote:
+an operator that the framework has not, or not for a dtype, is no matter of promotion.
+"""
+
+MOSTLY_REFUSED: set[tuple[str, str]] = set()
+"""Runs of which fewer than half of the tests pass, because the policy refuses the others."""
+
+Listed = dict[str, dict[str, tuple[str, ...]]]
+"""By mode ("" for both): from an entry to the reasons it stands under."""
+
+
+def read(path: Path) -> Listed:
+    """Read a list: ``[mode]`` lines, and entries under the ``#`` lines that give their reason.
+
+    Raises
+    ------
+    ValueError
+        If an entry stands under no reason, or twice.
+    """
+    listed: Listed = {"": {}}
+    mode, reasons, last = "", (), ""
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        if line.startswith("["):
+            mode, reasons = line.strip("[]"), ()
+            listed[mode] = {}
+        elif line.startswith("#"):
+            words = line.removeprefix("#").strip()
+            reasons = (*reasons, words) if last.startswith("#") else (words,)
+        elif line.strip():
+            if not reasons or line in listed[mode]:
+                raise ValueError(f"{path.name}: {line} stands under no reason, or twice")
+            listed[mode][line] = reasons
+        last = line
+    return listed
+
+
+def ids(path: Path) -> set[str]:
+    """The entries of a list that hold in both modes."""
+    return {*read(path)[""]}
+
+
+def known(policy: str | None) -> set[str]:
+    """The ids that are known to fail under a policy, and why is written down."""
+    kernels = set() if policy == "array_api" else ids(KERNELS)  # it has the standard's own
+    return kernels | (ids(path_of(policy)) if policy else set())
+
+
+def key(test: Case) -> str:
+    """What a refused test is listed as: its function, and what it is about in special cases."""
+    return test.id.partition("(" if "test_special_cases.py" in test.id else "[")[0]
+
+
+def words(refusals: Iterable[str]) -> tuple[str, ...]:
+    """The policy's words, without the operation they were said of."""
+    return tuple(sorted({refusal.partition(": ")[2] for refusal in refusals}))
+
+
+def path_of(policy: str) -> Path:
+    """Where a policy's list is."""
+    return LISTS / f"{policy}.txt"
+
+
+def verdict(run: Run) -> list[str]:
+    """Say what does not hold of a run; nothing if the gate holds."""
+    counts = run.counts()
+    wrong = [f"{t.id} fails: {t.why}" for t in run.tests if t.kind == "failed"]
+    if run.mode == "table":
+        wrong += unlisted(run)
+    most, count = REFUSED.get((run.policy, run.mode)), len(counted(run))
+    if most is not None and count > most:
+        wrong.append(f"{count} tests are refused, at most {most} may be")
+    if counts["passed"] < counts.total() / 2 and (run.policy, run.mode) not in MOSTLY_REFUSED:
+        wrong.append(f"only {counts['passed']} of {counts.total()} tests passed")
+    return wrong
+
+
+def counted(run: Run) -> list[Case]:
+    """The refused tests that ``REFUSED`` counts."""
+    refused = [t for t in run.tests if t.kind == "refused"]
+    if run.mode == "plain":
+        return refused
+    pairs = as_policy(run.policy).refusal
+    return [t for t in refused if any(word in pairs for word in words(t.refusals))]
+
+
+def unlisted(run: Run) -> list[str]:
+    """Say what a run refused beyond the policy's list.
+
+    Of a plain run that is only a note: which pairs are drawn for a test is chance.
+    """
+    listed = read(path_of(run.policy)).get(run.mode, {})
+    refused = {key(t): t for t in run.tests if t.kind == "refused"}
+    return [
+        f"{entry} is refused ({'; '.join(t.refusals)}), which {path_of(run.policy).name} "
+        "does not list; --accept adds it"
+        for entry, t in refused.items()
+        if entry not in listed
+    ]
+
+
+def notes(run: Run) -> list[str]:
+    """Say what is worth a look, and no failure."""
+    new = unlisted(run) if run.mode == "plain" else []
+    return new + [f"{t.id} is listed, but passed" for t in run.tests if t.outcome == "xpassed"]
+
+
+def accept(runs: Iterable[Run]) -> list[Path]:
+    """Add what the runs refused to the policies' lists; returns the files written."""
+    written = []
+    for run in runs:
+        path = path_of(run.policy)
+        found = {key(t): words(t.refusals) for t in run.tests if t.kind == "refused"}
+        if not found:
+            continue
+        listed = read(path)
+        of_mode = listed.setdefault(run.mode, {})
+        for entry, reasons in found.items():
+            of_mode[entry] = tuple(sorted({*of_mode.get(entry, ()), *reasons}))
+        path.write_text(_text(listed), encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def _text(listed: Mapping[str, Mapping[str, tuple[str, ...]]]) -> str:
+    text = ""
+    for mode in ("", "plain", "table"):
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for entry, reasons in listed.get(mode, {}).items():
+            groups.setdefault(reasons, []).append(entry)
+        if groups and mode:
+            text += f"[{mode}]\n"
+        for reasons, entries in sorted(groups.items(), key=lambda group: sorted(group[1])):
+            text += "".join(f"# {reason}\n" for reason in reasons)
+            text += "".join(f"{entry}\n" for entry in sorted(entries)) + "\n"
+    return text.rstrip("\n") + "\n"

@@ -1,0 +1,397 @@
+"""pytest plugin for array-api-tests: what the suite expects of a policy, and what a failure proves.
+
+`conformance/array_api.py` loads it with ``-p array_api_plugin``. It does three things:
+
+1. **The policy's own promotion** (``--promoarray-mode table``). The suite knows 65 ordered pairs of
+   dtypes and what they promote to. Here the policy is asked for them, through ``result_type``; the
+   pairs it refuses are left out, and so are the mixtures of 0-d arrays with others where ranks
+   count. Where a result dtype is not the suite's, it must be the one the policy answers. A refusal
+   then ends an example and not the test, so that every other check still bites on what the policy
+   admits.
+2. **Proof of what the policy does otherwise** (both modes). A failure is put down as ``xfailed``
+   only if everything it raised is a ``PromotionError`` whose question, put to the policy once more,
+   is a refusal again; or, in plain mode, a result dtype other than the suite's that is the one the
+   policy answers for such operands.
+3. **Events**. One JSON line for each test that is over, for the runner to count and show.
+
+Without a policy only the third applies, which serves to try the suite on any other namespace.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis.errors import Unsatisfiable
+
+from promoarray import PromotionError
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, as_dtype
+from promoarray.operations import OPERATIONS, Family
+from promoarray.policies import Operand, Plan, Policy, Rank, Refusal, as_policy
+
+STANDARD = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+"""The dtypes of the standard, which are all the suite knows."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("promoarray")
+    group.addoption("--promoarray-policy", help="the policy under test")
+    group.addoption("--promoarray-mode", choices=["plain", "table"], default="plain")
+    group.addoption("--promoarray-events", help="file that gets one JSON line an event")
+
+
+@pytest.hookimpl(trylast=True)  # after the suite's conftest, which loads a profile of its own
+def pytest_configure(config: pytest.Config) -> None:
+    table = config.getoption("--promoarray-mode") == "table"
+    # A refusal is as good as its smallest example, and a slow machine is no failure.
+    unhealthy = [HealthCheck.too_slow, *([HealthCheck.filter_too_much] if table else [])]
+    hypothesis.settings.register_profile(
+        "promoarray",
+        parent=hypothesis.settings.get_profile("array-api-tests"),
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=unhealthy,
+        database=None,
+        verbosity=Verbosity.normal,
+    )
+    hypothesis.settings.load_profile("promoarray")
+    name = config.getoption("--promoarray-policy")
+    policy = as_policy(name) if name else None
+    if policy:
+        tell_apart(policy if table else None)
+    pairs = expect(policy) if policy and table else None
+    config.pluginmanager.register(Watch(policy, table=table))
+    if not hasattr(config, "workerinput"):
+        path = config.getoption("--promoarray-events")
+        config.pluginmanager.register(Events(path, pairs))
+
+
+# -- 1. the policy's own promotion ---------------------------------------------------------------
+
+
+def expect(policy: Policy) -> int:
+    """Make the suite draw and expect what the policy answers; returns how many pairs are left.
+
+    Before the test modules are imported, because they bind names of the helpers.
+    """
+    from array_api_tests import dtype_helpers as dh
+    from array_api_tests import hypothesis_helpers as hh
+
+    dtype = {d: getattr(dt, name) for d, name in dh.dtype_to_name.items()}
+    known = {getattr(dt, name): dh._name_to_dtype.get(name) for name in STANDARD}
+
+    def common(*dtypes: Any, rank: Rank = Rank.ARRAY) -> Any:
+        answer = policy.result_type(tuple(Operand(dtype[d], rank) for d in dtypes))
+        return None if isinstance(answer, Refusal) else known.get(answer)
+
+    def result_type(*dtypes: Any) -> Any:
+        answer = dtypes[0] if len(dtypes) == 1 else common(*dtypes)
+        if answer is None:
+            raise KeyError(f"policy {policy.name} joins {dtypes} to no dtype of the suite's")
+        return answer
+
+    table = dh.promotion_table._key_value_pairs
+    table[:] = [(pair, common(*pair)) for pair, _ in table if common(*pair) is not None]
+    hh.promotable_dtypes[:] = [pair for pair in hh.promotable_dtypes if pair in dict(table)]
+    dh.result_type = result_type
+    dh.accumulation_result_dtype = accumulation(policy, dtype, known)
+
+    draw = hh.mutually_promotable_dtypes
+
+    def mutually_promotable_dtypes(max_size: int | None = 2, *, dtypes: Any = dh.all_dtypes) -> Any:
+        joined = draw(max_size, dtypes=dtypes)
+        return joined.filter(lambda ds: common(*ds) is not None)
+
+    hh.mutually_promotable_dtypes = mutually_promotable_dtypes
+    if policy.ranks:
+        zeros = all(common(*pair, rank=Rank.ZERO_D) == answer for pair, answer in table)
+        _part_ranks(hh, together=zeros)
+    return len(table)
+
+
+def accumulation(
+    policy: Policy, dtype: dict[Any, Any], known: dict[Any, Any]
+) -> Callable[[Any, Any], Any]:
+    """What a sum or product of a dtype is; None, which the suite takes for "any", if refused."""
+
+    def accumulation_result_dtype(x_dtype: Any, dtype_kwarg: Any) -> Any:
+        if dtype_kwarg is not None:
+            return dtype_kwarg
+        name = _function if _function in OPERATIONS else "sum"
+        plan = policy.plan(name, (Operand(dtype[x_dtype]),))
+        return None if isinstance(plan, Refusal) else known.get(policy.strong(plan.result))
+
+    return accumulation_result_dtype
+
+
+_function = ""
+"""The function that the running test is named after."""
+
+
+def _part_ranks(hh: Any, *, together: bool) -> None:
+    """Draw 0-d arrays only ``together`` with others of their kind, or not at all."""
+
+    def alike(*shapes: Any) -> bool:
+        flat = [len(shape) == 0 for shape in shapes]
+        return not any(flat) or (together and all(flat))
+
+    several, oneway = hh.mutually_broadcastable_shapes, hh.oneway_broadcastable_shapes
+
+    def mutually_broadcastable_shapes(*args: Any, **kwargs: Any) -> Any:
+        return several(*args, **kwargs).filter(lambda shapes: alike(*shapes))
+
+    def oneway_broadcastable_shapes() -> Any:
+        return oneway().filter(lambda shapes: alike(*shapes))
+
+    hh.mutually_broadcastable_shapes = mutually_broadcastable_shapes
+    hh.oneway_broadcastable_shapes = oneway_broadcastable_shapes
+    hh.two_mutually_broadcastable_shapes = mutually_broadcastable_shapes(2)
+    dtypes, _ = hh.two_mutual_arrays.__defaults__
+    hh.two_mutual_arrays.__defaults__ = dtypes, hh.two_mutually_broadcastable_shapes
+
+
+ENOUGH = 40
+"""A test whose first so many examples are all refused is refused as a whole."""
+
+# -- 2. proof -------------------------------------------------------------------------------------
+
+
+class OtherResult(AssertionError):
+    """A result dtype that is not the suite's, with what was asked."""
+
+    def __init__(self, message: str, function: str, given: Sequence[Any], result: Any) -> None:
+        super().__init__(message)
+        self.function, self.given, self.result = function, given, result
+
+
+def tell_apart(policy: Policy | None) -> None:
+    """Have the suite say what was asked when a result dtype is not the one it expects.
+
+    With a policy, nothing is said if that dtype is what the policy answers; but for sums, whose
+    ``dtype`` may have been asked for, and which ``accumulation`` knows.
+    """
+    from array_api_tests import dtype_helpers as dh
+    from array_api_tests import pytest_helpers as ph
+
+    check = ph.assert_dtype
+
+    @functools.wraps(check)
+    def assert_dtype(func_name: str, *, in_dtype: Any, out_dtype: Any, **rest: Any) -> None:
+        try:
+            check(func_name, in_dtype=in_dtype, out_dtype=out_dtype, **rest)
+        except AssertionError as error:
+            given = in_dtype if isinstance(in_dtype, Sequence) else [in_dtype]
+            plain = func_name.replace("__i", "__", 1)
+            name = dh.op_to_func.get(func_name) or dh.op_to_func.get(plain, func_name)
+            other = OtherResult(str(error), name.removeprefix("linalg."), given, out_dtype)
+            summed = name in OPERATIONS and OPERATIONS[name].family is Family.SUM
+            why = "" if policy is None or summed else other_result(policy, other)
+            if why != ANOTHER.format(other.function):
+                raise other from None
+
+    ph.assert_dtype = assert_dtype
+
+
+ANOTHER = "{}: another result dtype"
+
+
+def answers(policy: Policy, name: str, dtypes: Sequence[DType]) -> dict[tuple[Rank, ...], Any]:
+    """What the policy answers for operands of these dtypes, by their ranks."""
+    found = {}
+    for ranks in product((Rank.ARRAY, Rank.ZERO_D), repeat=len(dtypes)):
+        operands = tuple(map(Operand, dtypes, ranks))
+        plan = policy.plan(name, operands) if name in OPERATIONS else policy.result_type(operands)
+        result = plan.result if isinstance(plan, Plan) else plan
+        found[ranks] = result if isinstance(result, Refusal) else policy.strong(result)
+    return found
+
+
+def other_result(policy: Policy, error: OtherResult) -> str:
+    """Why the policy gives another result dtype than the suite's; "" if it does not."""
+    found = answers(policy, error.function, [*map(as_dtype, error.given)])
+    result = as_dtype(error.result)
+    among_arrays = found[(Rank.ARRAY,) * len(error.given)]
+    if among_arrays is result:
+        return ANOTHER.format(error.function)
+    if policy.ranks and result in found.values():
+        return f"{error.function}: a 0-d array counts for less than an array"
+    return ""
+
+
+class Watch:
+    """Ends refused examples in table mode, and proves the refusals behind failures."""
+
+    def __init__(self, policy: Policy | None, *, table: bool) -> None:
+        self.policy, self.table = policy, table
+        self.refused: Counter[str] = Counter()
+        self.passed = 0
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self.policy is None or not self.table:
+            return
+        for test in {id(h): h for item in items if (h := _handle(item))}.values():
+            test.inner_test = self._sparing(test.inner_test)
+
+    def _sparing(self, test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def spared(*args: Any, **kwargs: Any) -> None:
+            try:
+                test(*args, **kwargs)
+            except PromotionError as error:
+                if not self._proven(error):
+                    raise
+                self.refused[reason(error)] += 1
+                if not self.passed and self.refused.total() >= ENOUGH:
+                    raise
+                hypothesis.reject()
+            else:
+                self.passed += 1
+
+        return spared
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        global _function
+        _function = getattr(item, "originalname", item.name).removeprefix("test_")
+        self.refused.clear()
+        self.passed = 0
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Iterator[Any]:
+        # Hypothesis would write a patch for each failure, at the price of an import.
+        vars(item).pop("_hypothesis_failing_examples", None)
+        report = yield
+        if call.when != "call" or self.policy is None:
+            return report
+        if call.excinfo is not None and not hasattr(report, "wasxfail"):
+            refusals = self._refusals(call.excinfo.value)
+            if refusals:
+                report.outcome = "skipped"
+                report.wasxfail = f"refused: {'; '.join(sorted(refusals))}"
+                item.user_properties.append(("refusals", sorted(refusals)))
+        elif self.refused:
+            item.user_properties.append(("narrowed", [sum(self.refused.values()), self.passed]))
+            item.user_properties.append(("refusals", sorted(self.refused)))
+        report.user_properties = item.user_properties
+        return report
+
+    def _refusals(self, error: BaseException) -> set[str]:
+        """The reasons of a failure that is nothing but proven refusals; empty for any other."""
+        if isinstance(error, BaseExceptionGroup):
+            parts = [self._refusals(each) for each in error.exceptions]
+            return set().union(*parts) if all(parts) else set()
+        if self.refused and not self.passed:
+            spared = isinstance(error, Unsatisfiable) or self._proven(error)
+            return set(self.refused) if spared else set()
+        if isinstance(error, OtherResult) and self.policy:
+            return {*filter(None, [other_result(self.policy, error)])}
+        return {reason(error)} if self._proven(error) else set()
+
+    def _proven(self, error: BaseException) -> bool:
+        return isinstance(error, PromotionError) and error.policy is self.policy and refuses(error)
+
+
+def _handle(item: pytest.Item) -> Any:
+    return getattr(getattr(item, "obj", None), "hypothesis", None)
+
+
+def refuses(error: PromotionError) -> bool:
+    """Ask the policy again what the error says it refused."""
+    policy, name, operands = error.policy, error.operation, error.operands
+    if policy is None:
+        return False
+    if name == "astype":
+        return bool(policy.cast.refuses(*(operand.type for operand in operands)))
+    try:
+        ask = policy.plan_inplace if error.inplace else policy.plan
+        return isinstance(ask(name, operands), Refusal)
+    except ValueError:  # no operation, but a question such as result_type
+        return isinstance(policy.result_type(operands), Refusal)
+
+
+def reason(error: PromotionError) -> str:
+    """The operation and the policy's words, without the dtypes that happened to be drawn."""
+    said = re.sub(r" has no [a-z]+\d+$", " has not every dtype", error.reason)
+    return f"{error.operation}: {said.partition(' (here ')[0]}"
+
+
+# -- 3. events ------------------------------------------------------------------------------------
+
+
+class Events:
+    """Writes what happens, from the one process that hears of everything."""
+
+    def __init__(self, path: str | None, pairs: int | None) -> None:
+        self.file = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115
+        self.pairs = pairs
+        self.open: dict[str, dict[str, Any]] = {}
+
+    def write(self, **event: Any) -> None:
+        if self.file:
+            self.file.write(json.dumps(event) + "\n")
+            self.file.flush()
+
+    def pytest_sessionstart(self) -> None:
+        import array_api_tests
+
+        self.write(
+            event="start",
+            module=array_api_tests.xp_name,
+            api_version=array_api_tests.api_version,
+            hypothesis=hypothesis.__version__,
+            pairs=self.pairs,
+        )
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if session.items:
+            self.write(event="collected", tests=len(session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        self.write(event="collected", tests=len(ids))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.write(
+                event="test", id=report.nodeid, outcome="error", why=_why(report), seconds=0.0
+            )
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        test = self.open.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0})
+        test["seconds"] += report.duration
+        if hasattr(report, "wasxfail"):
+            test["outcome"] = "xfailed" if report.skipped else "xpassed"
+            test["why"] = report.wasxfail
+        elif not report.passed:
+            test["outcome"] = report.outcome
+            test["why"] = _why(report)
+        test |= dict(report.user_properties)
+        if report.when == "teardown":
+            del self.open[report.nodeid]
+            test["seconds"] = round(test["seconds"], 3)
+            self.write(event="test", id=report.nodeid, **test)
+
+    def pytest_unconfigure(self) -> None:
+        if self.file:
+            self.file.close()
+
+
+def _why(report: Any) -> str:
+    """The line that tells why a test failed or was skipped."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = crash.message if crash else str(report.longrepr).strip().splitlines()[-1]
+    return str(text.strip().splitlines()[0])

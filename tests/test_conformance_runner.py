@@ -1,0 +1,470 @@
+"""The runner of array-api-tests: what it counts, what it takes for proof, what it says is missing.
+
+The suite itself is not here; a package of its shape, with one test of each sort, stands in for it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import array_api
+import array_api_gate as gate
+import array_api_plugin as plugin
+import array_api_report as report
+import array_api_suite as suites
+import pytest
+from array_api_suite import Case, Run, Suite, SuiteError
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray.policies import Rank, as_policy
+
+HERE = Path(__file__).parent
+LISTS = sorted(gate.LISTS.glob("*.txt"))
+POLICY_LISTS = [path for path in LISTS if path not in (gate.KERNELS, gate.COMPAT)]
+
+# --- a suite of six tests ---------------------------------------------------------------------
+
+MINIATURE = {
+    "pytest.ini": "[pytest]",
+    "conftest.py": """
+import pytest
+from hypothesis import settings
+def pytest_addoption(parser):
+    parser.addoption("--max-examples", type=int, default=100)
+    parser.addoption("--disable-deadline", action="store_true")
+    parser.addoption("--derandomize", action="store_true")
+    parser.addoption("--xfails-file")
+def pytest_configure(config):
+    settings.register_profile("array-api-tests", max_examples=config.getoption("--max-examples"),
+                              derandomize=True, deadline=None)
+def pytest_collection_modifyitems(config, items):
+    with open(config.getoption("--xfails-file")) as file:
+        known = file.read().splitlines()
+    for item in items:
+        if item.nodeid in known:
+            item.add_marker(pytest.mark.xfail)
+""",
+    "array_api_tests/__init__.py": """
+import os
+namespace = {}
+exec(os.environ["ARRAY_API_TESTS_MODULE"][6:-2], namespace)
+xp, api_version = namespace["xp"], "2025.12"
+xp_name = xp.__name__
+""",
+    "array_api_tests/dtype_helpers.py": """
+from . import xp
+class Pairs:
+    def __init__(self, pairs): self._key_value_pairs = pairs
+    def __getitem__(self, key): return dict(self._key_value_pairs)[key]
+names = "uint8 uint16 int8 int16 int64 float32 float64".split()
+_name_to_dtype = {name: getattr(xp, name) for name in names}
+dtype_to_name = {d: n for n, d in _name_to_dtype.items()}
+all_dtypes = tuple(dtype_to_name)
+table = {"uint8 uint8": "uint8", "uint8 uint16": "uint16", "int8 int8": "int8",
+         "float32 float32": "float32", "float32 float64": "float64", "int8 int16": "int16"}
+promotion_table = Pairs([(tuple(_name_to_dtype[n] for n in pair.split()), _name_to_dtype[result])
+                         for pair, result in table.items()])
+op_to_func = {"__add__": "add"}
+def result_type(*dtypes):
+    return promotion_table[dtypes]
+def accumulation_result_dtype(x_dtype, dtype_kwarg):
+    return dtype_kwarg or xp.uint64
+""",
+    "array_api_tests/hypothesis_helpers.py": """
+from hypothesis import strategies as st
+from . import dtype_helpers as dh
+promotable_dtypes = [pair for pair, _ in dh.promotion_table._key_value_pairs]
+def mutually_promotable_dtypes(max_size=2, *, dtypes=dh.all_dtypes):
+    return st.sampled_from([p for p in promotable_dtypes if p[0] in dtypes and p[1] in dtypes])
+def mutually_broadcastable_shapes(n, **kw):
+    return st.tuples(*[st.sampled_from([(), (1,), (2, 1)]) for _ in range(n)])
+two_mutually_broadcastable_shapes = mutually_broadcastable_shapes(2)
+def oneway_broadcastable_shapes():
+    return two_mutually_broadcastable_shapes
+def two_mutual_arrays(dtypes=dh.all_dtypes, two_shapes=two_mutually_broadcastable_shapes):
+    return two_shapes
+""",
+    "array_api_tests/pytest_helpers.py": """
+from . import dtype_helpers as dh
+def assert_dtype(func_name, *, in_dtype, out_dtype, expected=None, repr_name="out.dtype"):
+    expected = expected or dh.result_type(*in_dtype)
+    assert out_dtype == expected, f"{out_dtype}, but should be {expected}"
+""",
+    "array_api_tests/test_operators_and_elementwise_functions.py": """
+import pytest
+from hypothesis import given, strategies as st
+from . import dtype_helpers as dh, hypothesis_helpers as hh, pytest_helpers as ph, xp
+@given(hh.mutually_promotable_dtypes(), hh.two_mutually_broadcastable_shapes)
+def test_add(dtypes, shapes):
+    x, y = (xp.ones(s, dtype=d) for s, d in zip(shapes, dtypes))
+    ph.assert_dtype("__add__", in_dtype=[x.dtype, y.dtype], out_dtype=(x + y).dtype)
+@given(st.sampled_from([xp.float32, xp.float64]))
+def test_bitwise_and(dtype):
+    xp.bitwise_and(xp.ones(1, dtype=dtype), xp.ones(1, dtype=dtype))
+@given(st.just(1))
+def test_wrong(one):
+    assert one == 2, "one is not two"
+def test_refusal_by_hand():
+    import promoarray
+    raise promoarray.PromotionError("no rule was asked")
+def test_listed():
+    assert False
+@pytest.mark.skip(reason="not today")
+def test_skipped(): pass
+""",
+    "array_api_tests/test_statistical_functions.py": """
+from . import dtype_helpers as dh, pytest_helpers as ph, xp
+def test_sum():
+    expected = dh.accumulation_result_dtype(xp.uint8, None)
+    out = xp.sum(xp.ones(2, dtype=xp.uint8))
+    ph.assert_dtype("sum", in_dtype=[xp.uint8], out_dtype=out.dtype, expected=expected)
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def miniature(tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    path = tmp_path_factory.mktemp("suite")
+    for name, text in MINIATURE.items():
+        (path / name).parent.mkdir(exist_ok=True)
+        (path / name).write_text(text, encoding="utf-8")
+    stubs = path / "array-api" / "src" / "array_api_stubs"
+    stubs.mkdir(parents=True)
+    return suites.find(path)
+
+
+def outcomes(suite: Suite, policy: str, mode: str) -> tuple[Run, dict[str, str]]:
+    heard: list[dict[str, Any]] = []
+    listed = "array_api_tests/test_operators_and_elementwise_functions.py::test_listed"
+    run = suites.run(
+        suite, policy, mode, examples=60, workers=1, xfails=[listed], heard=heard.append
+    )
+    assert {"collected", "id", "module"} & {key for event in heard for key in event}
+    return run, {test.id.partition("::test_")[2]: test.kind for test in run.tests}
+
+
+def test_a_plain_run_takes_only_proven_answers_of_the_policy_for_refused(miniature: Suite) -> None:
+    run, kinds = outcomes(miniature, "torch", "plain")
+    assert kinds == {
+        "add": "refused",  # uint8 + uint16, or a 0-d array
+        "bitwise_and": "refused",
+        "wrong": "failed",
+        "refusal_by_hand": "failed",  # a PromotionError that no rule stands behind
+        "listed": "xfailed",
+        "skipped": "skipped",
+        "sum": "refused",  # int64, where the suite wants uint64
+    }
+    reasons = {test.id.partition("::test_")[2]: test.refusals for test in run.tests}
+    assert reasons["sum"] == ("sum: another result dtype",)
+    assert "bitwise_and: " in reasons["bitwise_and"][0]
+    assert (run.policy, run.namespace) == ("torch@2.13", "promoarray.torch@2.13")
+    assert run.about["api_version"] == "2025.12"
+
+
+def test_a_run_with_the_policys_table_checks_what_the_policy_admits(miniature: Suite) -> None:
+    run, kinds = outcomes(miniature, "torch", "table")
+    assert kinds == {
+        "add": "passed",
+        "bitwise_and": "refused",  # of these dtypes there is no example that is not
+        "wrong": "failed",
+        "refusal_by_hand": "failed",
+        "listed": "xfailed",
+        "skipped": "skipped",
+        "sum": "passed",
+    }
+    assert run.about["pairs"] == 5  # without uint8 and uint16
+
+
+def test_dtypes_the_framework_lacks_are_left_out() -> None:
+    assert suites.without(as_policy("paddle"), "plain") == []
+    assert suites.without(as_policy("paddle"), "table") == ["uint16", "uint32", "uint64"]
+    x32 = as_policy("jax@x32")
+    assert suites.without(x32, "plain") == ["uint64", "int64", "float64", "complex128"]
+
+
+def test_a_suite_that_cannot_start_is_reported_in_pytests_words(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match=r"(?s)did not run under torch@2.13, plain:\n.*error"):
+        suites.run(Suite(tmp_path, "", ""), "torch", workers=1)
+
+
+# --- proof ------------------------------------------------------------------------------------
+
+
+def refusal(policy: str, call: str) -> pa.PromotionError:
+    xp = pa.namespace(policy)
+    with pytest.raises(pa.PromotionError) as caught:
+        eval(call, {"xp": xp, "i": xp.ones(1, dtype=xp.int8), "f": xp.ones(1)})
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("policy", "call", "operation"),
+    [
+        ("paddle", "xp.add(i, f)", "add"),
+        ("paddle", "i + f", "add"),
+        ("numpy", "i.__iadd__(f)", "add"),
+        ("array_api", "xp.result_type(i, f)", "result_type"),
+        ("array_api", "xp.concat([i, f])", "concat"),
+        ("onnx", "xp.atan2(f, f)", "atan2"),
+        ("onnx", "f.astype(xp.complex64)", "astype"),
+    ],
+)
+def test_a_refusal_is_proved_by_asking_again(policy: str, call: str, operation: str) -> None:
+    error = refusal(policy, call)
+    assert plugin.refuses(error)
+    assert plugin.reason(error).startswith(f"{operation}: ")
+    # The same error of a policy that has an answer proves nothing.
+    error.policy = as_policy("tensorflow@all")
+    assert not plugin.refuses(error)
+    error.policy = None
+    assert not plugin.refuses(error)
+
+
+def test_another_result_is_proved_by_the_policys_own_answers() -> None:
+    torch = as_policy("torch")
+    found = plugin.answers(torch, "add", [dt.int8, dt.int16])
+    array, zero = Rank.ARRAY, Rank.ZERO_D
+    assert (found[array, array], found[array, zero]) == (dt.int16, dt.int8)
+
+    def why(policy: str, result: Any) -> str:
+        error = plugin.OtherResult("", "add", [pa.int8, pa.int16], result)
+        return plugin.other_result(as_policy(policy), error)
+
+    assert why("torch", pa.int8) == "add: a 0-d array counts for less than an array"
+    assert why("torch", pa.int16) == "add: another result dtype"
+    assert why("torch", pa.int32) == why("jax", pa.int8) == ""
+
+
+# --- the lists and the verdict ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
+def test_every_entry_of_a_list_stands_under_its_reason(path: Path) -> None:
+    entries = gate.read(path)
+    assert any(entries.values())
+    for of_mode in entries.values():
+        assert all(entry.startswith("array_api_tests/") for entry in of_mode)
+        assert all(all(reasons) for reasons in of_mode.values())
+
+
+@pytest.mark.parametrize("path", POLICY_LISTS, ids=lambda path: path.stem)
+def test_a_policys_list_is_named_after_it(path: Path) -> None:
+    assert as_policy(path.stem).name == path.stem
+    assert {*gate.read(path)} <= {"", "plain", "table"}
+    assert not gate.ids(path) & gate.ids(gate.KERNELS)
+
+
+def test_the_kernels_fail_nothing_that_array_api_compat_does_not_list_for_numpy() -> None:
+    for policy in ("numpy@2", "array_api", "jax@x64"):
+        assert gate.known(policy) <= gate.ids(gate.COMPAT)
+
+
+def test_policies_that_may_refuse_nothing_have_no_list() -> None:
+    for (policy, mode), most in gate.REFUSED.items():
+        assert most or mode == "table" or not gate.read(gate.path_of(policy)).get(mode)
+
+
+def test_a_list_without_a_reason_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("array_api_tests/test_linalg.py::test_eig\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="test_eig stands under no reason"):
+        gate.read(path)
+
+
+def a_run(*tests: Case, policy: str = "torch@2.13", mode: str = "table") -> Run:
+    many = [Case(f"array_api_tests/test_constants.py::test_{n}", "passed") for n in range(20)]
+    about = {"array-api-tests": suites.COMMIT, "array-api": suites.SPEC, "examples": 300}
+    return Run(policy, mode, f"promoarray.{policy}", about, [*many, *tests], 1.0)
+
+
+PAIRS = as_policy("torch").refusal
+WHERE = "array_api_tests/test_linalg.py::test_eig"
+
+
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        (Case(WHERE, "failed", "nan"), "test_eig fails: nan"),
+        (Case(WHERE, "error", "no fft"), "test_eig fails: no fft"),
+        (Case(WHERE, "xfailed", refusals=("add: no rule",)), "does not list"),
+        (Case(WHERE, "xfailed", refusals=(f"add: {PAIRS}",)), "1 tests are refused, at most 0"),
+    ],
+)
+def test_the_gate_is_broken_by(test: Case, said: str) -> None:
+    assert gate.verdict(a_run()) == []
+    assert any(said in line for line in gate.verdict(a_run(test)))
+
+
+def test_the_gate_is_broken_where_hardly_anything_ran() -> None:
+    skipped = [Case(f"{WHERE}[{n}]", "skipped") for n in range(30)]
+    assert "only 20 of 50 tests passed" in gate.verdict(a_run(*skipped))[0]
+
+
+def test_a_listed_refusal_and_a_known_kernel_break_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "LISTS", tmp_path)
+    special = "array_api_tests/test_special_cases.py::test_unary[expm1(x_i is NaN) -> NaN]"
+    run = a_run(
+        Case(f"{WHERE}[a]", "xfailed", refusals=("eig: (no rule)", "add: none")),
+        Case(special, "xfailed", refusals=("expm1: none",)),
+        Case(f"{WHERE}[b]", "xfailed", "kernels"),
+        policy="onnx@25",
+    )
+    assert len(gate.verdict(run)) == len(gate.unlisted(run)) == 2
+    (written,) = gate.accept([run])
+    assert gate.verdict(run) == []
+    assert gate.read(written)["table"] == {
+        WHERE: ("(no rule)", "none"),
+        special.partition("(")[0]: ("none",),
+    }
+    before = written.read_text(encoding="utf-8")
+    gate.accept([run])
+    assert written.read_text(encoding="utf-8") == before
+
+
+# --- the checkout -----------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_said_with_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ARRAY_API_TESTS_DIR", raising=False)
+    monkeypatch.setattr(suites, "CHECKOUT", tmp_path / "nowhere")
+    with pytest.raises(SuiteError, match=r"there is no .*nowhere\. Write --clone .*--suite DIR"):
+        suites.find()
+    monkeypatch.setenv("ARRAY_API_TESTS_DIR", str(tmp_path))
+    with pytest.raises(SuiteError, match="holds no array-api-tests"):
+        suites.find()
+    (tmp_path / "array_api_tests").mkdir()
+    (tmp_path / "array_api_tests" / "dtype_helpers.py").touch()
+    with pytest.raises(SuiteError, match=r"submodule array-api\. Write: git .* submodule update"):
+        suites.find(tmp_path)
+
+
+def test_another_commit_is_named(miniature: Suite) -> None:
+    assert "an unknown commit" in miniature.departure()
+    assert Suite(miniature.path, suites.COMMIT, suites.SPEC).departure() == ""
+    other = Suite(miniature.path, "0" * 40, suites.SPEC)
+    assert other.departure() == ("array-api-tests is at 0000000, the gates were set with 55fcc60")
+
+
+def test_clone_takes_the_pinned_commit_with_its_submodule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(path: Path, *words: str) -> str:
+        author = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        allowed = ["-c", "protocol.file.allow=always"]
+        command = ["git", "-C", str(path), *author, *allowed, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    spec, tests = tmp_path / "spec", tmp_path / "tests"
+    for path, file in (
+        (spec, "src/array_api_stubs/x"),
+        (tests, "array_api_tests/dtype_helpers.py"),
+    ):
+        (path / file).parent.mkdir(parents=True)
+        (path / file).touch()
+        git(path, "init", "-q")
+        git(path, "add", ".")
+        git(path, "commit", "-qm", "first")
+    git(tests, "submodule", "add", "-q", str(spec), "array-api")
+    git(tests, "commit", "-qm", "second")
+    monkeypatch.setattr(suites, "URL", str(tests))
+    monkeypatch.setattr(suites, "COMMIT", git(tests, "rev-parse", "HEAD"))
+    monkeypatch.setattr(suites, "SPEC", git(spec, "rev-parse", "HEAD"))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.file.allow")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "always")
+    assert suites.clone(tmp_path / "clone").departure() == ""
+    assert suites.clone(tmp_path / "clone").departure() == ""
+
+
+def test_missing_packages_are_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suites, "NEEDED", {"no-such-package": (1,), "pytest": (999,)})
+    with pytest.raises(
+        SuiteError, match=r"no-such-package is missing; pytest .* is too old.*\[conf"
+    ):
+        suites.require()
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+def wanted(*words: str) -> list[Any]:
+    return array_api.wanted(array_api.parser().parse_args(words))
+
+
+def test_the_gate_is_what_runs_unless_policies_are_named() -> None:
+    runs = wanted()
+    assert ("numpy@2", "plain", None) in runs
+    assert ("numpy@2", "plain", "promoarray") in runs
+    assert {mode for policy, mode, _ in runs if policy == "torch@2.13"} == {"plain", "table"}
+    assert wanted("--policy", "torch", "--mode", "table") == [("torch@2.13", "table", None)]
+    assert {policy for policy, *_ in wanted("--policy", "all")} >= {"numpy@1", "onnx@25", "paddle"}
+    assert wanted("--namespace", "array_api_strict") == [(None, "plain", "array_api_strict")]
+    assert wanted("--read", "runs.json") == []
+
+
+def test_wrong_use_is_exit_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert array_api.main(["--policy", "torhc"]) == 2
+    assert "torch" in capsys.readouterr().err
+    monkeypatch.setattr(suites, "require", dict)
+    assert array_api.main(["--suite", str(tmp_path)]) == 2
+    assert "holds no array-api-tests" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stopped:
+        array_api.main(["--examples", "0"])
+    assert stopped.value.code == 2
+
+
+def test_runs_are_read_back_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [
+        a_run(),
+        a_run(Case(WHERE, "failed", "1 < 2 | 3"), policy="numpy@2", mode="plain"),
+        a_run(Case(WHERE, "xfailed", refusals=("eig: none",), narrowed=(1, 2)), policy="paddle"),
+    ]
+    stored, page, html = tmp_path / "runs.json", tmp_path / "page.md", tmp_path / "page.html"
+    stored.write_text(json.dumps([run.as_json() for run in runs]), encoding="utf-8")
+    words = ["--read", str(stored), "--markdown", str(page), "--html", str(html)]
+    assert array_api.main([*words, "--json", str(tmp_path / "again.json")]) == 1
+    assert (tmp_path / "again.json").read_text() == json.dumps(
+        json.loads(stored.read_text()), indent=1
+    ) + "\n"
+    shown = capsys.readouterr().out
+    assert "broken" in shown
+    assert "test_eig fails: 1 < 2 | 3" in shown
+    text = page.read_text(encoding="utf-8")
+    assert "| `numpy@2` | plain | 20 | 1 |" in text
+    assert "**fails** `test_eig`: 1 &lt; 2 \\| 3" in text
+    assert "- none: `test_eig`" in text
+    assert "<td><code>numpy@2</code></td>" in html.read_text(encoding="utf-8")
+    assert array_api.main(["--read", str(stored), "--select", "eig"]) == 0
+
+
+def test_the_page_of_results_names_policies_and_versions() -> None:
+    text = (HERE.parent / "docs" / "conformance.md").read_text(encoding="utf-8")
+    for policy in gate.GATED:
+        assert f"`{policy}`" in text
+    assert suites.COMMIT[:7] in text
+    assert suites.SPEC[:7] in text
+
+
+def test_the_suites_own_needs_are_the_extra() -> None:
+    import tomllib
+
+    project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    extra = " ".join(project["project"]["optional-dependencies"]["conformance"])
+    assert all(name in extra for name in suites.NEEDED)
+    assert find_spec("pytest_jsonreport") or "pytest-json-report" in extra
+
+
+def test_the_report_has_a_row_for_each_chapter() -> None:
+    table = report.table(a_run(Case(WHERE, "passed")))
+    assert list(table.columns[0].cells) == ["constants", "linear algebra", "all"]
