@@ -106,12 +106,17 @@ def test_all_codes_of_8_bits_and_fewer_to_every_type(rule):
 
 
 @every_rule
-@pytest.mark.parametrize("source", HALVES, ids=str)
+@pytest.mark.parametrize(
+    "source",
+    [d if d.format else pytest.param(d, marks=pytest.mark.slow) for d in HALVES],
+    ids=str,
+)
 def test_all_codes_of_16_bits_to_every_type(source, rule):
     codes = every_code(source)
     assert not [text for target in REAL for text in check(codes, source, target, rule)]
 
 
+@pytest.mark.slow
 def test_every_rule_for_scales_from_all_16_bit_floats():
     scale = dt.float8_e8m0fnu
     choices = (Beyond, Beyond, ScaleRounding, ScaleNegative, ScaleZero, (False, True))

@@ -30,6 +30,7 @@ def test_recorded_scalars(golden: str) -> None:
     assert not different, f"{len(different)} cells differ:\n" + "\n".join(different[:40])
 
 
+@pytest.mark.slow
 def test_every_departure_is_still_one() -> None:
     """A pattern none of whose cells differs any more has to go, so that it hides nothing later."""
     differing = {
