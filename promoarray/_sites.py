@@ -9,10 +9,10 @@ import sys
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from opcode import opmap
-from pathlib import Path
 from types import CodeType, FrameType
 
-_PACKAGE = str(Path(__file__).parent) + os.sep
+# os.path and not pathlib, which is slow to import, and with promoarray this is imported.
+_PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,7 +38,7 @@ class Site:
     expression: str
 
     def __str__(self) -> str:
-        return f"{Path(self.file).name}:{self.line}"
+        return f"{os.path.basename(self.file)}:{self.line}"
 
 
 def here() -> Site:
@@ -107,8 +107,9 @@ def _libraries() -> tuple[str, ...]:
 
     paths = get_paths()
     folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders |= {folder for folder in sys.path if Path(folder).name in _INSTALLED}
-    return (_PACKAGE, *(str(Path(folder)) + os.sep for folder in folders))
+    searched = map(os.path.normpath, sys.path)
+    folders |= {folder for folder in searched if os.path.basename(folder) in _INSTALLED}
+    return (_PACKAGE, *(os.path.normpath(folder) + os.sep for folder in folders))
 
 
 _INSTALLED = ("site-packages", "dist-packages")
