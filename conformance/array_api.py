@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import array_api_gate as gate
 import array_api_report as report
+import array_api_run as suite_run
 import array_api_suite as suites
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -124,7 +125,7 @@ def progress(console: Console) -> Iterator[Any]:
 
 def perform(
     suite: suites.Suite, runs: Sequence[Wanted], options: argparse.Namespace, console: Console
-) -> Iterator[suites.Run]:
+) -> Iterator[suite_run.Run]:
     """Do the runs, and show each one's table when it is over."""
     for number, (policy, mode, module) in enumerate(runs, 1):
         title = f"[{number}/{len(runs)}] {policy or module}, {mode}"
@@ -139,7 +140,7 @@ def perform(
                     failed += event["outcome"] in ("failed", "error")
                     bar.update(task, advance=1, failed=f"{failed} failed" if failed else "")
 
-            run = suites.run(
+            run = suite_run.run(
                 suite,
                 policy,
                 mode,
@@ -158,10 +159,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = parser().parse_args(words)
     console, errors = console_for(), console_for(sys.stderr)
-    runs: list[suites.Run] = []
+    runs: list[suite_run.Run] = []
     try:
         runs = [
-            suites.Run.from_json(run)
+            suite_run.Run.from_json(run)
             for name in options.read
             for run in json.loads(Path(name).read_text(encoding="utf-8"))
         ]
@@ -189,7 +190,7 @@ def main(words: Sequence[str] | None = None) -> int:
     return int(any(verdicts))
 
 
-def save(runs: Sequence[suites.Run], options: argparse.Namespace) -> None:
+def save(runs: Sequence[suite_run.Run], options: argparse.Namespace) -> None:
     """Write what was asked for."""
     if options.json:
         text = json.dumps([run.as_json() for run in runs], indent=1)

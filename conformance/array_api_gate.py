@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from array_api_suite import Case, Run
+from array_api_run import Case, Run
 
 from promoarray.policies import as_policy
 

@@ -7,7 +7,7 @@ from html import escape
 from itertools import groupby
 
 from array_api_gate import KERNELS, key, path_of, read, words
-from array_api_suite import KINDS, Run
+from array_api_run import KINDS, Run
 from rich.table import Table
 
 SUITE = "[array-api-tests](https://github.com/data-apis/array-api-tests)"

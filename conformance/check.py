@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import tables
 
 import promoarray as pa
-from promoarray.dtypes import BY_CODE, DType, weak_bool, weak_complex, weak_float, weak_int
+from promoarray.dtypes import BY_CODE, WEAK, DType, weak_bool, weak_complex, weak_float, weak_int
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
 from promoarray.policies.registry import policy as in_force
 
@@ -112,6 +112,10 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
     if kind == "clip":
         bound = _operand(policy, column)
         return _code(policy.plan("clip", (_operand(policy, row), bound, bound)))
+    if kind == "by_value":
+        scalar = _number(column)
+        operand = Operand(WEAK[type(scalar)], Rank.SCALAR, scalar)
+        return _code(policy.plan(name, (Operand(BY_CODE[row]), operand)))
     if kind == "scalars_0d":
         value = _VALUES[BY_CODE[row].kind.category](column)
         operands = Operand(BY_CODE[name]), Operand(BY_CODE[row], Rank.ZERO_D, value)
@@ -216,10 +220,15 @@ def scalars(golden: str) -> list[Cell]:
         ]
 
 
+def _number(text: str) -> int | float:
+    """A Python number as a column is headed with it."""
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
 def _computed(section: str, row: str, column: str) -> str:
     """What ``ones op scalar`` gives here, written as it was recorded."""
     x = pa.asarray([1, 1], dtype=BY_CODE[row])
-    value = int(column) if column.lstrip("-").isdigit() else float(column)
+    value = _number(column)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # overflow to infinity is a value, not news

@@ -22,7 +22,6 @@ from promoarray import (
     elementwise,
     indexing,
     info,
-    linalg,
     manipulation,
     searching,
     sets,
@@ -30,7 +29,7 @@ from promoarray import (
     statistical,
     utility,
 )
-from promoarray._escape import no_escape
+from promoarray._products import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.array import PArray
 from promoarray.creation import *
 from promoarray.data_types import *
@@ -39,7 +38,6 @@ from promoarray.elementwise import *
 from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
 from promoarray.indexing import *
 from promoarray.info import *
-from promoarray.linalg import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.manipulation import *
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
@@ -52,8 +50,9 @@ from promoarray.statistical import *
 from promoarray.utility import *
 
 if TYPE_CHECKING:
-    from promoarray import extras, fft
+    from promoarray import extras, fft, linalg
     from promoarray._cast_report import cast_report
+    from promoarray._escape import no_escape
     from promoarray._explain import explain
     from promoarray._report import Report
     from promoarray._shadow import shadow
@@ -117,7 +116,7 @@ __all__ = [
 newaxis = None
 __version__ = "0.1.0"
 
-_CHAPTERS = ("extras", "fft")
+_CHAPTERS = ("extras", "fft", "linalg")
 
 # The tools are loaded when first asked for, so that `import promoarray` stays quick.
 _TOOLS = {
@@ -126,6 +125,7 @@ _TOOLS = {
     "explain": "promoarray._explain",
     "from_onnx": "promoarray.onnx_tensors",
     "load": "promoarray.io",
+    "no_escape": "promoarray._escape",
     "pack": "promoarray.packing",
     "save": "promoarray.io",
     "shadow": "promoarray._shadow",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from promoarray import dtypes as dt
 from promoarray._assign import assign, cast_strings
 from promoarray._cast import convert, scalar
-from promoarray._fused import fused
+from promoarray._fused import again, fused, keep
 from promoarray._operands import (
     array_class,
     as_array,
@@ -83,6 +83,10 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     OverflowError
         If a Python int does not fit the dtype it becomes.
     """
+    if not options and not watchers:
+        done = again(name, operands)
+        if done is not None:
+            return done
     entered = tuple(enter(x) for x in operands)
     if any(x is NotImplemented for x in entered):
         return NotImplemented
@@ -91,7 +95,7 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     if policy.canonical:
         entered = tuple(held(policy, *each) for each in zip(operands, entered, strict=True))
     seen = tuple(describe(x, policy) for x in entered)
-    decided = policy.decide(name, seen, entered)
+    decided = policy.decide(name, seen, entered, options=options)
     if isinstance(decided, Refusal):
         entered, decided = _mended(name, policy, entered, seen, decided)
         seen = tuple(describe(x, policy) for x in entered)
@@ -100,8 +104,10 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     outs = _outs(backend, name, policy, plan, entered, values, options)
     result, *more = map(cls._of, outs, (plan.result, *plan.more))
     if watchers:
-        tell(Event(name, policy, entered, seen, plan, values, result, tuple(more)))
+        tell(Event(name, policy, entered, seen, plan, values, result, tuple(more), options))
     remember(name, policy, seen, plan)
+    if not options and not watchers:
+        keep(name, policy, entered, plan)
     return (result, *more) if more else result
 
 
@@ -183,7 +189,7 @@ def run(
     backend = backend_of(buffers[0])
     computed = plan.compute or plan.inputs[0]
     try:
-        found = backend.call(policy.kernel(name, computed), buffers, computed, **options)
+        found = backend.call(policy.kernel(name, plan), buffers, computed, **options)
     except (ValueError, IndexError, TypeError) as error:
         raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
     labels = (plan.result, *plan.more)
@@ -197,9 +203,9 @@ def _first(detour: Detour, plan: Plan, policy: Policy, buffers: tuple[Any, ...])
     """Carry out the first part of a detour; its result is rounded as the operation's own is."""
     computed, label = plan.compute or plan.inputs[0], policy.strong(plan.result)
     own = Plan((computed,), computed, label)
-    (out,) = run(detour.first, own, policy, (buffers[detour.index],))
+    (out,) = run(detour.first, own, policy, (buffers[detour.operand],))
     given = list(buffers)
-    given[detour.index] = convert(policy, out, label, computed)
+    given[detour.operand] = convert(policy, out, label, computed)
     return tuple(given)
 
 

@@ -74,14 +74,14 @@ class Escape:
 
 
 def leave(array: PArray, door: str) -> None:
-    """Tell those who listen that data is about to leave. Called by the door, a method of PArray.
+    """Tell those who listen that data is about to leave, on behalf of a door, a method of PArray.
 
     Raises
     ------
     EscapeError
         Inside ``no_escape``.
     """
-    frame = sys._getframe(2)
+    frame = sys._getframe(3)  # who called the door, which called array._leave, which called this
     if of_promoarray(frame):
         return
     watching, forbidden = heard(), _forbidden.get()

@@ -12,7 +12,7 @@ from promoarray import dtypes as dt
 from promoarray._explain_cast import explain_cast
 from promoarray._explain_operation import explain_operation
 from promoarray._explanation import Explanation
-from promoarray.array import _OF_UFUNC
+from promoarray._operators import OF_UFUNC
 from promoarray.dtypes import WEAK, as_dtype
 from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
 from promoarray.policies.plans import Operand, Rank
@@ -98,8 +98,8 @@ def question(
 
 def _name(function: Any) -> str:
     """The name of one of promoarray's functions, bound or not, or of a NumPy ufunc."""
-    if function in _OF_UFUNC:
-        return _OF_UFUNC[function]
+    if function in OF_UFUNC:
+        return OF_UFUNC[function]
     inner = inspect.unwrap(function) if callable(function) else None
     name = getattr(inner, "__name__", "")
     ours = str(getattr(inner, "__module__", "")).partition(".")[0] == "promoarray"
@@ -110,9 +110,9 @@ def _name(function: Any) -> str:
 
 def _operands(row: Operation, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """The operands that promote, as the dispatcher takes them."""
-    if row.arity == 0 and len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+    if row.arity == 0 and len(operands) == 1 and type(operands[0]) in (list, tuple):
         operands = tuple(operands[0])
-    entered = tuple(_entered(x) for x in operands)
+    entered = tuple(_stands_for(x) for x in operands)
     if row.name == "where" and len(entered) == 3:
         condition, *entered_pair = entered
         found = condition.type if isinstance(condition, Operand) else _dtype(condition)
@@ -149,6 +149,15 @@ def _entered(x: Any) -> Any:
     if isinstance(x, str) and x.endswith("[]"):
         return Operand(as_dtype(x.removesuffix("[]")), Rank.ZERO_D)
     return Operand(as_dtype(x))
+
+
+def _stands_for(x: Any) -> Any:
+    """The same, but another library's array as the Operand it is to whatever policy is asked."""
+    entered = _entered(x)
+    if entered is x or isinstance(entered, Operand):
+        return entered
+    dtype = _apply.concrete(entered)
+    return Operand(dtype) if entered.ndim else Operand(dtype, Rank.ZERO_D, entered.item())
 
 
 def _asked(entered: tuple[Any, ...]) -> Policy:

@@ -6,7 +6,6 @@ import inspect
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from promoarray import _apply
@@ -84,10 +83,14 @@ class _Case:
 
     def described(self, x: Any) -> Operand:
         """What the policy sees; arrays it would have made itself are of dtypes that it holds."""
-        operand = x if isinstance(x, Operand) else _apply.describe(x, self.policy)
-        if not self.supposed and not isinstance(x, Operand):
-            return operand
-        return replace(operand, type=self.policy.canonical.get(operand.type, operand.type))
+        policy = self.policy
+        if not isinstance(x, Operand):
+            operand = _apply.describe(x, policy)
+            if not self.supposed:
+                return operand
+        else:
+            operand = x if policy.by_value else x._replace(value=None)
+        return operand._replace(type=policy.canonical.get(operand.type, operand.type))
 
     def shown(self, index: int) -> str:
         """An operand as it stands in the expression."""
@@ -183,7 +186,7 @@ class _Case:
         policy = self.policy
         if policy.by_value is None or all(o.value is None for o in self.seen):
             return self.seen
-        return policy.by_value(policy, self.seen)
+        return policy.by_value(policy, self.name, self.seen)
 
     def agrees(self, common: DType | None) -> bool:
         """Whether the policy's general rule is what the plan came from."""
@@ -242,7 +245,7 @@ class _Case:
             return
         result, compute = self.policy.strong(self.plan.result), self.plan.compute
         beyond = [x for i, x in enumerate(self.entered) if self.compares_exactly(i)]
-        variant = self.policy.kernel(self.name, compute or self.plan.inputs[0])
+        variant = self.policy.kernel(self.name, self.plan)
         if variant != self.name:
             yield f"values: {VARIANTS[variant].sentence}"
         if compute is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from promoarray import _apply
-from promoarray._matrices import matrices, number, square
+from promoarray._matrices import matrices, square, tolerance
 from promoarray.array import PArray
 
 
@@ -123,7 +123,8 @@ def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
     ValueError
         If there are fewer than two axes.
     """
-    return _apply.call("pinv", matrices(x, "pinv"), rtol=number(rtol))
+    array = matrices(x, "pinv")
+    return _apply.call("pinv", array, rtol=tolerance(rtol, array))
 
 
 def det(x: Any, /) -> PArray:

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray._operands import concrete, enter
+from promoarray._operands import array_class, concrete, enter
 from promoarray.backends import backend_of
 from promoarray.dtypes import Kind
 from promoarray.policies.plans import INTEGERS
 
+if TYPE_CHECKING:
+    from promoarray.array import PArray
 
-def as_key(key: Any, backend: Any) -> Any:
-    """Return a key as a backend takes it: arrays as buffers of bool or int64.
+
+def as_key(key: Any, x: PArray) -> Any:
+    """Return a key of ``x[key]`` as the backend of ``x`` takes it: arrays as buffers.
 
     Raises
     ------
     IndexError
         If it is, or holds, anything but integers, slices, Ellipsis, None, and arrays, lists or
         ranges of integers or bools.
+    TypeError
+        If an array in it is bound to another namespace than ``x``.
     """
     if type(key) is int or type(key) is slice:  # most keys
-        return _part(key, backend) if type(key) is int else key
+        return _part(key, x) if type(key) is int else key
     if isinstance(key, tuple):
-        return tuple(_part(part, backend) for part in key)
-    return _part(key, backend)
+        return tuple(_part(part, x) for part in key)
+    return _part(key, x)
 
 
-def _part(key: Any, backend: Any) -> Any:
+def _part(key: Any, x: PArray) -> Any:
     if key is None or key is Ellipsis or isinstance(key, (bool, slice)):
         return key
     if isinstance(key, (int, np.integer)):
@@ -41,6 +46,8 @@ def _part(key: Any, backend: Any) -> Any:
     except TypeError as error:  # an array of no dtype of ours
         raise IndexError(f"an index array is of integers or bools: {error}") from None
     if hasattr(entered, "_buffer"):
+        array_class((x, entered))  # two bindings do not mix
+        backend = backend_of(x._buffer)
         return _mask(entered, backend) if entered.dtype is dt.bool else positions(entered, backend)
     if hasattr(type(key), "__index__"):
         return key.__index__()

@@ -25,9 +25,10 @@ def square(x: Any, name: str) -> PArray:
     return array
 
 
-def number(rtol: Any) -> Any:
-    """A tolerance as kernels take it: Python's number, or the buffer of an array."""
+def tolerance(rtol: Any, x: PArray) -> Any:
+    """A tolerance for ``x`` as kernels take it: Python's number, or the buffer of an array."""
     if not isinstance(rtol, PArray):
         return rtol
+    _apply.array_class((x, rtol))  # two bindings do not mix
     wide = astype(rtol, "float64", copy=False)
     return wide._buffer

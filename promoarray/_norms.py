@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from promoarray import _apply
-from promoarray._matrices import matrices, number
+from promoarray._matrices import matrices, tolerance
 from promoarray._shapes import axes_in
 from promoarray.array import PArray
 
@@ -104,4 +104,5 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
     ValueError
         If there are fewer than two axes.
     """
-    return _apply.call("matrix_rank", matrices(x, "matrix_rank"), rtol=number(rtol))
+    array = matrices(x, "matrix_rank")
+    return _apply.call("matrix_rank", array, rtol=tolerance(rtol, array))

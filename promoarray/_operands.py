@@ -84,9 +84,13 @@ def _array() -> type[PArray]:
     return PArray
 
 
-def array_class(operands: tuple[Any, ...]) -> type[PArray]:
-    """The class of the result: arrays bound to one namespace stay bound, two do not mix."""
-    bound = {type(x) for x in operands if isinstance(x, _array())} - {_array()}
+def array_class(operands: tuple[Any, ...], *others: type[PArray]) -> type[PArray]:
+    """The class of the result: arrays bound to one namespace stay bound, two do not mix.
+
+    ``others`` are classes that count as operands do: of an array that is looked at, or of the
+    namespace that is asked.
+    """
+    bound = {*others, *(type(x) for x in operands if isinstance(x, _array()))} - {_array()}
     if len(bound) > 1:
         names = " and ".join(sorted(cls._policy.name for cls in bound if cls._policy))
         raise TypeError(

@@ -27,8 +27,14 @@ def rebuild(
     return cls._of(held, BY_CODE[code])
 
 
-def name_to_keep(policy: Policy | None) -> str | None:
+def name_to_keep(policy: Policy | None, what: str = "the array") -> str | None:
     """The name by which another process finds a policy.
+
+    Parameters
+    ----------
+    policy : Policy or None
+    what : str
+        What is pickled, for the error.
 
     Raises
     ------
@@ -43,8 +49,8 @@ def name_to_keep(policy: Policy | None) -> str | None:
         found = None
     if found is not policy:
         raise PicklingError(
-            f"the array is bound to the policy {policy.name!r}, which is not registered, so nobody "
+            f"{what} is bound to the policy {policy.name!r}, which is not registered, so nobody "
             "could find it again: register it through the entry points promoarray.policies, or "
-            "pickle pa.asarray(np.asarray(x))"
+            "pickle arrays as pa.asarray(np.asarray(x))"
         )
     return policy.name

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from promoarray import _apply
-from promoarray._factors import inv
 from promoarray._matrices import matrices, square
 from promoarray.array import PArray
 from promoarray.data_types import astype
@@ -188,7 +187,11 @@ def matrix_power(x: Any, n: int, /) -> PArray:
     array = square(x, "matrix_power")
     if not isinstance(n, int):
         raise TypeError(f"matrix_power takes an int, not {n!r}")
-    return _apply.call("matrix_power", inv(array) if n < 0 else array, n=abs(n))
+    if n < 0:
+        from promoarray._factors import inv  # which few programs need
+
+        array = inv(array)
+    return _apply.call("matrix_power", array, n=abs(n))
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> PArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, Family
 from promoarray.policies.plans import Operand, Plan, Rank, Refusal
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy
@@ -24,9 +24,15 @@ def promotion_error(
 ) -> PromotionError:
     """Return the error for a refusal of an operation, or of a question such as ``result_type``."""
     asked = name if name in OPERATIONS else "concat"  # which does nothing but promote
+    refused, reason = f"does not promote {spelled(name, operands, inplace)}", refusal.reason
+    if name in OPERATIONS and len(operands) == 1:
+        refused = f"has no {name} of {operands[0]}"
+        reason = reason.removesuffix(f" (here {operands[0]})")
+    elif name in OPERATIONS and not inplace and len(set(map(str, operands))) == 1:
+        refused = f"has no {spelled(name, operands)}"  # there is nothing to promote
+        reason = reason.removesuffix(f" (here {operands[0]})")
     parts = [
-        f"policy {policy.name!r} does not promote {spelled(name, operands, inplace)}: "
-        f"{refusal.reason}.",
+        f"policy {policy.name!r} {refused}: {reason}.",
         remedy(policy, asked, operands, inplace),
         "" if inplace else elsewhere(policy, asked, operands),
     ]
@@ -46,10 +52,18 @@ def spelled(name: str, operands: tuple[Operand, ...], inplace: bool = False) -> 
 
 def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], inplace: bool) -> str:
     """Say which cast the policy would accept."""
-    if inplace:
+    if inplace and isinstance(policy.plan(name, operands), Plan):
         return f"Write x1 = pa.{name}(x1, x2), or cast the result before you write it."
     cast = accepted_cast(policy, name, operands)
-    return f"Write pa.astype(x{cast[0] + 1}, pa.{cast[1].name})." if cast else ""
+    if cast and _keeps(name, operands[cast[0]].type, cast[1]):
+        casts = {cast[0]: cast[1]}
+    else:
+        casts = _accepted_casts(policy, name, operands)
+    written = (
+        f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
+        for index, target in casts.items()
+    )
+    return f"Write {' and '.join(written)}." if casts else ""
 
 
 def accepted_cast(
@@ -69,6 +83,25 @@ def accepted_cast(
         if isinstance(plan, Plan):
             return index, target, plan
     return None
+
+
+def _accepted_casts(policy: Policy, name: str, operands: tuple[Operand, ...]) -> dict[int, DType]:
+    """Find the default dtype to which all arrays can be cast to make a refused operation pass."""
+    arrays = [index for index, operand in enumerate(operands) if operand.rank is not Rank.SCALAR]
+    for weak in (dt.weak_int, dt.weak_float, dt.weak_complex, dt.weak_bool):
+        target = policy.strong(weak)
+        casts = {index: target for index in arrays if operands[index].type is not target}
+        changed = (Operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands))
+        kept = all(_keeps(name, operands[index].type, target) for index in casts)
+        if casts and kept and isinstance(policy.plan(name, tuple(changed)), Plan):
+            return casts
+    return {}
+
+
+def _keeps(name: str, source: DType, target: DType) -> bool:
+    """Whether a cast keeps the sort of number, which operations on bits and truth cannot want."""
+    on_bits = OPERATIONS[name].family in (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
+    return on_bits or target.kind.category >= source.kind.category
 
 
 def _candidates(policy: Policy, operands: tuple[Operand, ...]) -> list[tuple[int, DType]]:
@@ -100,7 +133,7 @@ def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...]) -> str:
             continue
         plan = other.plan(name, operands)
         if isinstance(plan, Plan):
-            answers.setdefault(plan.result.name, []).append(_family(other))
+            answers.setdefault(other.strong(plan.result).name, []).append(_family(other))
     said = "; ".join(f"{_listed(names)} {dtype}" for dtype, names in answers.items())
     return said and f"Elsewhere: {said}."
 

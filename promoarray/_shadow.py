@@ -230,7 +230,8 @@ def _origin(policy: Policy, answer: DType | None, event: Event, which: int) -> s
 def _decide(
     policy: Policy, event: Event, operands: tuple[Operand, ...], which: int
 ) -> DType | Refusal:
-    decided = policy.decide(event.name, operands, event.operands, inplace=event.inplace)
+    asked = event.name, operands, event.operands
+    decided = policy.decide(*asked, inplace=event.inplace, options=event.options)
     if isinstance(decided, Refusal):
         return decided
     return (decided.plan.result, *decided.plan.more)[which]
@@ -256,7 +257,7 @@ def _as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
         dtype = label.answers.get(policy.name, label.dtype)
     if dtype.weak and not asked.weak_arrays:
         dtype = policy.strong(dtype)
-    return replace(operand, type=dtype)
+    return operand._replace(type=dtype)
 
 
 @contextmanager

@@ -35,7 +35,8 @@ def axes_in(name: str, axis: Any, count: int) -> tuple[int, ...]:
     TypeError
         If ``axis`` is no int and no tuple of them.
     ValueError
-        If an array of ``count`` axes lacks one, or one is named twice.
+        If an array of ``count`` axes lacks one, which is an IndexError too, as NumPy's AxisError
+        is both; or if one is named twice.
     """
     if axis is None:
         return tuple(range(count))
@@ -43,11 +44,21 @@ def axes_in(name: str, axis: Any, count: int) -> tuple[int, ...]:
     chosen = named if isinstance(named, tuple) else (named,)
     for each in chosen:
         if not -count <= each < count:
-            raise ValueError(f"{name}: there is no axis {each} in an array of {count}")
+            raise no_axis(name, each, count)
     found = tuple(each % count for each in chosen)
     if len(set(found)) < len(found):
         raise ValueError(f"{name}: an axis is named twice in {axis}")
     return found
+
+
+def no_axis(name: str, axis: int, count: int) -> np.exceptions.AxisError:
+    """Return the error for an axis that an array of ``count`` axes lacks."""
+    if not count:
+        said = f"{axis} in a 0-d array, which has none; write x[None] to give it one"
+    else:
+        choice = "0 or -1" if count == 1 else f"one from {-count} to {count - 1}"
+        said = f"{axis} in an array of {count} ax{'i' if count == 1 else 'e'}s; write {choice}"
+    return np.exceptions.AxisError(f"{name}: there is no axis {said}")
 
 
 def axis_in(name: str, axis: Any, count: int) -> int:

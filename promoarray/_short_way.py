@@ -30,7 +30,7 @@ def remember(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -
     kernel answers in the dtype of the result.
     """
     common = plan.compute
-    if common is None or policy.kernel(name, common) != name:
+    if common is None or policy.kernel(name, plan) != name:
         return
     if plan.inputs != (common, common) or plan.detour or policy.by_value is not None:
         return

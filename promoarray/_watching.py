@@ -6,7 +6,7 @@ one look at an empty list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import RLock
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.dtypes import DType
 from promoarray.policies.plans import Operand, Plan, Refusal
-from promoarray.policies.policy import Policy
+from promoarray.policies.policy import NO_OPTIONS, Policy
 
 if TYPE_CHECKING:
     from promoarray._escape import Escape
@@ -39,6 +39,8 @@ class Event(NamedTuple):
         The first operand if the operation was in place.
     more : tuple of PArray
         The further results of an operation that has several.
+    options : mapping
+        What the operation takes besides.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Event(NamedTuple):
     values: tuple[Any, ...]
     result: PArray
     more: tuple[PArray, ...] = ()
+    options: Mapping[str, Any] = NO_OPTIONS
 
     @property
     def inplace(self) -> bool:

@@ -6,85 +6,31 @@ operator reaches NumPy's promotion: each goes to the dispatcher, which asks the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from promoarray import _apply, _escape
+from promoarray import _apply
 from promoarray._display import html, text
 from promoarray._keys import as_key
+from promoarray._operators import binary, comparison, of_ufunc, unary
 from promoarray._pickling import name_to_keep, rebuild
 from promoarray._short import Labelled
 from promoarray._watching import guards
 from promoarray.backends import backend_of, on_device
 from promoarray.backends.numpy import decoded
-from promoarray.backends.numpy_kernels import KERNELS
 from promoarray.dtypes import NATIVE, WEAK, DType, Kind, as_dtype
-from promoarray.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from promoarray.policies.policy import Policy
 
-Method = Callable[[Any, Any], Any]
 
+def _leave(x: PArray, door: str) -> None:
+    """Tell those who guard the policy that data is about to leave it; they may raise."""
+    from promoarray._escape import leave  # which few programs need
 
-def _binary(name: str) -> tuple[Method, Method, Method]:
-    """Make ``x op y``, ``y op x`` and ``x op= y``.
-
-    The short way (``_short.cpp``) serves two arrays of one class, or an array and a Python scalar,
-    under a plan that the dispatcher has made before: one dictionary look-up, then the kernel. All
-    else takes ``apply``.
-    """
-    kernel, symbol = KERNELS[name], OPERATIONS[name].symbol
-
-    def forward(self: PArray, other: Any, /) -> Any:
-        return _or_foreign(_apply.apply(name, self, other), symbol, other)
-
-    def reflected(self: PArray, other: Any, /) -> Any:
-        return _or_foreign(_apply.apply(name, other, self), symbol, other)
-
-    def inplace(self: PArray, other: Any, /) -> Any:
-        return _or_foreign(_apply.apply_inplace(name, self, other), f"{symbol}=", other)
-
-    shown = ("self", symbol, "other"), ("other", symbol, "self"), ("self", f"{symbol}=", "other")
-    for method, words in zip((forward, reflected, inplace), shown, strict=True):
-        method.__name__, method.__doc__ = name, f"{' '.join(words)}, under the policy."
-    return (
-        wraps(forward)(_apply.short_way(forward, name, kernel, reflected=False)),
-        wraps(reflected)(_apply.short_way(reflected, name, kernel, reflected=True)),
-        inplace,
-    )
-
-
-def _unary(name: str) -> Callable[[Any], Any]:
-    def forward(self: PArray) -> Any:
-        return _apply.apply(name, self)
-
-    return forward
-
-
-def _or_foreign(result: Any, symbol: str, other: Any) -> Any:
-    """Refuse what must not be computed with, and leave other types to their own operators."""
-    if result is NotImplemented and _is_data(other):
-        raise TypeError(
-            f"PArray {symbol} {type(other).__name__}: operands are arrays and Python scalars. "
-            "Write pa.asarray(...) around it first"
-        )
-    return result
-
-
-def _is_data(x: Any) -> bool:
-    """Whether ``x`` is plain data, which no library means to combine with arrays by itself."""
-    plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, type(None))
-    return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
-
-
-_OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
-_OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
-_OF_UFUNC |= {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite"}
-_OF_UFUNC |= {np.signbit: "signbit"}
+    leave(x, door)
 
 
 class PArray(Labelled):
@@ -298,14 +244,14 @@ class PArray(Labelled):
         if self.size != 1:
             raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
         if guards:
-            _escape.leave(self, "item")
+            _leave(self, "item")
         value: bool | int | float | complex = self._decoded().item()
         return value
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
         if guards:
-            _escape.leave(self, "tolist")
+            _leave(self, "tolist")
         return self._decoded().tolist()
 
     def _decoded(self) -> Any:
@@ -336,19 +282,19 @@ class PArray(Labelled):
     def __int__(self) -> int:
         value = self._single("an int")
         if guards:
-            _escape.leave(self, "int")
+            _leave(self, "int")
         return int(value)
 
     def __float__(self) -> float:
         value = self._single("a float")
         if guards:
-            _escape.leave(self, "float")
+            _leave(self, "float")
         return float(value)
 
     def __complex__(self) -> complex:
         value = self._single("a complex")
         if guards:
-            _escape.leave(self, "complex")
+            _leave(self, "complex")
         return complex(value)
 
     def __index__(self) -> int:
@@ -360,10 +306,10 @@ class PArray(Labelled):
 
     def __getitem__(self, key: Any, /) -> Self:
         backend = backend_of(self._buffer)
-        return self._of(backend.read(self._buffer, as_key(key, backend)), self._type)
+        return self._of(backend.read(self._buffer, as_key(key, self)), self._type)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        _apply.assign(self, as_key(key, backend_of(self._buffer)), value)
+        _apply.assign(self, as_key(key, self), value)
 
     # -- protocols --------------------------------------------------------------------------------
 
@@ -393,21 +339,13 @@ class PArray(Labelled):
                 "write x.to_device('cpu')"
             )
         if guards:
-            _escape.leave(self, "__array__")
+            _leave(self, "__array__")
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
         return np.array(values, dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
-        name = _OF_UFUNC.get(ufunc)
-        if name is None or method != "__call__" or kwargs:
-            spelled = f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}"
-            given = f" with {', '.join(kwargs)}" if kwargs else ""
-            raise TypeError(
-                f"{spelled}{given} would compute outside the policy. Write promoarray's own "
-                "function, or np.asarray(x) to leave the policy on purpose"
-            )
-        return _apply.apply(name, *inputs)
+        return _apply.apply(of_ufunc(ufunc, method, kwargs), *inputs)
 
     def __dlpack__(
         self,
@@ -430,7 +368,7 @@ class PArray(Labelled):
             the array's.
         """
         if guards:
-            _escape.leave(self, "__dlpack__")
+            _leave(self, "__dlpack__")
         return backend_of(self._buffer).dlpack(
             self._buffer,
             self.dtype,
@@ -484,26 +422,26 @@ class PArray(Labelled):
 
     # -- operators: forward, reflected, in place ---------------------------------------------------
 
-    __add__, __radd__, __iadd__ = _binary("add")
-    __sub__, __rsub__, __isub__ = _binary("subtract")
-    __mul__, __rmul__, __imul__ = _binary("multiply")
-    __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
-    __floordiv__, __rfloordiv__, __ifloordiv__ = _binary("floor_divide")
-    __mod__, __rmod__, __imod__ = _binary("remainder")
-    __pow__, __rpow__, __ipow__ = _binary("pow")
-    __matmul__, __rmatmul__, __imatmul__ = _binary("matmul")
-    __and__, __rand__, __iand__ = _binary("bitwise_and")
-    __or__, __ror__, __ior__ = _binary("bitwise_or")
-    __xor__, __rxor__, __ixor__ = _binary("bitwise_xor")
-    __lshift__, __rlshift__, __ilshift__ = _binary("bitwise_left_shift")
-    __rshift__, __rrshift__, __irshift__ = _binary("bitwise_right_shift")
-    __eq__ = _binary("equal")[0]
-    __ne__ = _binary("not_equal")[0]
-    __lt__ = _binary("less")[0]
-    __le__ = _binary("less_equal")[0]
-    __gt__ = _binary("greater")[0]
-    __ge__ = _binary("greater_equal")[0]
-    __neg__ = _unary("negative")
-    __pos__ = _unary("positive")
-    __abs__ = _unary("abs")
-    __invert__ = _unary("bitwise_invert")
+    __add__, __radd__, __iadd__ = binary("add")
+    __sub__, __rsub__, __isub__ = binary("subtract")
+    __mul__, __rmul__, __imul__ = binary("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = binary("divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = binary("floor_divide")
+    __mod__, __rmod__, __imod__ = binary("remainder")
+    __pow__, __rpow__, __ipow__ = binary("pow")
+    __matmul__, __rmatmul__, __imatmul__ = binary("matmul")
+    __and__, __rand__, __iand__ = binary("bitwise_and")
+    __or__, __ror__, __ior__ = binary("bitwise_or")
+    __xor__, __rxor__, __ixor__ = binary("bitwise_xor")
+    __lshift__, __rlshift__, __ilshift__ = binary("bitwise_left_shift")
+    __rshift__, __rrshift__, __irshift__ = binary("bitwise_right_shift")
+    __eq__ = comparison("equal")
+    __ne__ = comparison("not_equal")
+    __lt__ = comparison("less")
+    __le__ = comparison("less_equal")
+    __gt__ = comparison("greater")
+    __ge__ = comparison("greater_equal")
+    __neg__ = unary("negative")
+    __pos__ = unary("positive")
+    __abs__ = unary("abs")
+    __invert__ = unary("bitwise_invert")

@@ -227,5 +227,6 @@ def full_like(
         If an int does not fit the dtype.
     """
     array, row, where = _like(x, dtype, device)
+    _apply.array_class((array, fill_value))  # two bindings do not mix
     out = _full(array.shape, asarray(fill_value, dtype=row, device=where))
     return array._of(out._buffer, row)

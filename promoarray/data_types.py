@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray import _apply
 from promoarray import dtypes as dt
@@ -185,8 +184,7 @@ def can_cast(from_: Any, to: object, /) -> bool:
     return policy.can_cast(_row(from_), as_dtype(to))
 
 
-@dataclass(frozen=True, slots=True)
-class finfo_object:
+class finfo_object(NamedTuple):
     """The limits of a float dtype, as Python floats."""
 
     bits: int
@@ -197,8 +195,7 @@ class finfo_object:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
-class iinfo_object:
+class iinfo_object(NamedTuple):
     """The limits of an integer dtype."""
 
     bits: int

@@ -14,7 +14,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -100,8 +100,7 @@ _CATEGORY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """How a float's bits are laid out, as the casts need it.
 
     Attributes

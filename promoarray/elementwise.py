@@ -230,7 +230,8 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     PromotionError
         If the policy has no result for these dtypes.
     OverflowError
-        If a Python int does not fit the dtype it becomes, under policies that refuse that.
+        If a Python int does not fit the dtype it becomes, under policies that refuse that. NumPy
+        takes one that clips nothing: ``clip(x, -1, 300)`` of uint8.
     """
     bounds = [bound for bound in (min, max) if bound is not None]
     return _apply.call("clip", x, *bounds, low=min is not None, high=max is not None)

@@ -11,14 +11,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from promoarray import _apply
-from promoarray import dtypes as dt
-from promoarray._cast import convert
-from promoarray._filling import default, told
+from promoarray._frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from promoarray._shapes import axis_in
 from promoarray.array import PArray
-from promoarray.backends import on_device
-from promoarray.dtypes import Kind, as_dtype
-from promoarray.policies.registry import get_policy
 
 __all__ = [
     "fft",
@@ -80,11 +75,8 @@ def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
     Parameters
     ----------
     x : array
-    n : int, optional
-        How many elements to transform: ``x`` is cut, or zeros are added. By default all.
-    axis : int
-    norm : {"backward", "ortho", "forward"}
-        Which way divides by the length.
+    n, axis, norm
+        As in ``fft``.
 
     Returns
     -------
@@ -142,12 +134,8 @@ def ifftn(
     Parameters
     ----------
     x : array
-    s : sequence of int, optional
-        How many elements to transform along each axis.
-    axes : sequence of int, optional
-        By default the last of as many as ``s`` has, or all.
-    norm : {"backward", "ortho", "forward"}
-        Which way divides by the lengths.
+    s, axes, norm
+        As in ``fftn``.
 
     Returns
     -------
@@ -224,12 +212,8 @@ def rfftn(
     Parameters
     ----------
     x : array
-    s : sequence of int, optional
-        How many elements to transform along each axis.
-    axes : sequence of int, optional
-        By default the last of as many as ``s`` has, or all.
-    norm : {"backward", "ortho", "forward"}
-        Which way divides by the lengths.
+    s, axes, norm
+        As in ``fftn``.
 
     Returns
     -------
@@ -253,12 +237,9 @@ def irfftn(
     ----------
     x : array
     s : sequence of int, optional
-        How many elements to transform along each axis; the last is that of the
-        result.
-    axes : sequence of int, optional
-        By default the last of as many as ``s`` has, or all.
-    norm : {"backward", "ortho", "forward"}
-        Which way divides by the lengths.
+        How many elements the result has along each axis.
+    axes, norm
+        As in ``fftn``.
 
     Returns
     -------
@@ -271,17 +252,15 @@ def irfftn(
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
     """Return the real transform of numbers of which the second half mirrors the first.
 
-    Parameters are those of ``fft``, dtypes and the length of the result as in ``irfft``.
+    Dtypes and errors are as in ``irfft``.
 
     Parameters
     ----------
     x : array
     n : int, optional
-        How many elements to transform: ``x`` is cut, or zeros are added. By default
-        ``2 * (m - 1)`` of ``m``.
-    axis : int
-    norm : {"backward", "ortho", "forward"}
-        Which way divides by the length.
+        How many elements the result has; by default ``2 * (m - 1)`` of ``m``.
+    axis, norm
+        As in ``fft``.
 
     Returns
     -------
@@ -297,11 +276,8 @@ def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     Parameters
     ----------
     x : array
-    n : int, optional
-        How many elements to transform: ``x`` is cut, or zeros are added. By default all.
-    axis : int
-    norm : {"backward", "ortho", "forward"}
-        Which way divides by the length.
+    n, axis, norm
+        As in ``fft``.
 
     Returns
     -------
@@ -309,97 +285,6 @@ def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
         Complex, ``n // 2 + 1`` long.
     """
     return _along("ihfft", x, n, axis, norm)
-
-
-def fftfreq(
-    n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
-) -> PArray:
-    """Return the frequencies that the elements of ``fft`` belong to.
-
-    Parameters
-    ----------
-    n : int
-        How many elements were transformed.
-    d : float
-        The distance between them.
-    dtype : dtype_like, optional
-        A real floating-point one; by default the policy's for floats: float64 in NumPy and JAX with
-        x64, float32 in PyTorch, TensorFlow and Paddle.
-    device : str, optional
-        By default the CPU.
-
-    Returns
-    -------
-    PArray
-        One-dimensional, of ``n`` elements.
-
-    Raises
-    ------
-    TypeError
-        If ``dtype`` is no real float.
-    ValueError
-        If ``n`` is no positive number.
-    """
-    return _frequencies("fftfreq", n, d, dtype, device)
-
-
-def rfftfreq(
-    n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
-) -> PArray:
-    """Return the frequencies of ``rfft``, ``n // 2 + 1`` of them; see ``fftfreq``.
-
-    Parameters
-    ----------
-    n : int
-        How many elements were transformed.
-    d : float
-        Their distance.
-    dtype : dtype_like, optional
-        By default the policy's for floats.
-    device : str, optional
-        By default the CPU.
-
-    Returns
-    -------
-    PArray
-        One-dimensional.
-    """
-    return _frequencies("rfftfreq", n, d, dtype, device)
-
-
-def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
-    """Move the frequency zero to the middle.
-
-    Parameters
-    ----------
-    x : array
-        Of any dtype the policy has; the result keeps it.
-    axes : int or sequence of int, optional
-        By default all.
-
-    Returns
-    -------
-    PArray
-    """
-    return _apply.call("fftshift", _apply.as_array(x, "fftshift"), axes=axes)
-
-
-def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
-    """Return the inverse of ``fftshift``, which it is not for axes of odd length.
-
-    Parameters
-    ----------
-    x : array
-        Of any dtype the policy has; the result keeps it.
-    axes : int or sequence of int, optional
-        By default all.
-
-    Returns
-    -------
-    PArray
-        Of the shape and dtype of ``x``.
-    """
-    return _apply.call("ifftshift", _apply.as_array(x, "ifftshift"), axes=axes)
 
 
 def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray:
@@ -429,14 +314,3 @@ def _check(name: str, array: PArray, axes: tuple[int, ...], norm: str) -> None:
         axis_in(name, axis, array.ndim)
     if norm not in ("backward", "ortho", "forward"):
         raise ValueError(f"{name}: norm is 'backward', 'ortho' or 'forward', not {norm!r}")
-
-
-def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None) -> PArray:
-    if dtype is not None and as_dtype(dtype).kind is not Kind.FLOAT:
-        raise TypeError(f"{name} takes a real floating-point dtype, not {as_dtype(dtype).name}")
-    if n < 1:
-        raise ValueError(f"{name}: n is how many elements were transformed, not {n}")
-    values = getattr(on_device(device).xp.fft, name)(n, d=d, device=device)
-    target = default(dt.weak_float, dtype)
-    made = PArray._of(convert(get_policy(), values, dt.float64, target), target)
-    return told(made, dt.weak_float, dtype)

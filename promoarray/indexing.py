@@ -6,7 +6,7 @@ from typing import Any
 
 from promoarray import _apply
 from promoarray._keys import positions
-from promoarray._shapes import integers
+from promoarray._shapes import axis_in
 from promoarray.array import PArray
 from promoarray.backends import backend_of
 
@@ -82,6 +82,6 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
 
 def _picked(name: str, array: PArray, index: PArray, *, axis: int) -> PArray:
     _apply.array_class((array, index))  # two bindings do not mix
-    backend, along = backend_of(array._buffer), integers(name, "axis", axis)
+    backend, along = backend_of(array._buffer), axis_in(name, axis, array.ndim)
     out = backend.move(name, array._buffer, positions(index, backend), axis=along)
     return array._of(out, array._type)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray import backends
 from promoarray import dtypes as dt
@@ -14,8 +13,7 @@ from promoarray.policies.registry import get_policy
 __all__ = ["__array_namespace_info__"]
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
+class Info(NamedTuple):
     """Answers about a namespace under a policy."""
 
     policy: Policy

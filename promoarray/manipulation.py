@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from promoarray import _apply
+from promoarray._broadcasting import broadcast_arrays, broadcast_shapes, broadcast_to, moved
 from promoarray._keys import positions
-from promoarray._shapes import axis_in, integers
+from promoarray._shapes import axes_in, axis_in, integers
 from promoarray.array import PArray
 from promoarray.backends import backend_of
 
@@ -32,13 +31,6 @@ __all__ = [
 ]
 
 Axis = int | tuple[int, ...]
-
-
-def _moved(name: str, x: Any, *args: Any, **kwargs: Any) -> PArray:
-    """Run a function that moves values: dtype and weakness stay, whatever the policy."""
-    array = _apply.as_array(x, name)
-    out = backend_of(array._buffer).move(name, array._buffer, *args, **kwargs)
-    return array._of(out, array._type)
 
 
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
@@ -119,7 +111,7 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
     ValueError
         If the shape has another number of elements, or ``copy=False`` and a copy is needed.
     """
-    return _moved("reshape", x, integers("reshape", "shape", shape), copy=copy)
+    return moved("reshape", x, integers("reshape", "shape", shape), copy=copy)
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
@@ -141,7 +133,10 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     ValueError
         If it is no permutation.
     """
-    return _moved("permute_dims", x, integers("permute_dims", "axes", axes))
+    array, order = _apply.as_array(x, "permute_dims"), integers("permute_dims", "axes", axes)
+    if not isinstance(order, tuple) or len(order) != array.ndim:
+        raise ValueError(f"permute_dims: {axes} names not each of the {array.ndim} axes of x once")
+    return moved("permute_dims", array, axes_in("permute_dims", order, array.ndim))
 
 
 def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
@@ -163,8 +158,12 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
     ValueError
         If an axis is out of range or named twice, or not as many are named.
     """
-    places = [integers("moveaxis", "axes", axes) for axes in (source, destination)]
-    return _moved("moveaxis", x, *places)
+    array = _apply.as_array(x, "moveaxis")
+    named = (integers("moveaxis", "axes", axes) for axes in (source, destination))
+    places = [axes_in("moveaxis", axes, array.ndim) for axes in named]
+    if len(places[0]) != len(places[1]):
+        raise ValueError(f"moveaxis: {source} and {destination} name not as many axes")
+    return moved("moveaxis", array, *places)
 
 
 def expand_dims(x: Any, /, axis: Axis) -> PArray:
@@ -188,10 +187,10 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     ValueError
         If one is named twice.
     """
-    try:
-        return _moved("expand_dims", x, axis=integers("expand_dims", "axis", axis))
-    except np.exceptions.AxisError as error:
-        raise IndexError(str(error)) from None
+    array, named = _apply.as_array(x, "expand_dims"), integers("expand_dims", "axis", axis)
+    more = len(named) if isinstance(named, tuple) else 1
+    axes = axes_in("expand_dims", named, array.ndim + more)
+    return moved("expand_dims", array, axis=axes)
 
 
 def squeeze(x: Any, /, axis: Axis) -> PArray:
@@ -212,7 +211,14 @@ def squeeze(x: Any, /, axis: Axis) -> PArray:
     ValueError
         If an axis is out of range, or of another length.
     """
-    return _moved("squeeze", x, axis=integers("squeeze", "axis", axis))
+    array = _apply.as_array(x, "squeeze")
+    axes = axes_in("squeeze", integers("squeeze", "axis", axis), array.ndim)
+    for each in axes:
+        if array.shape[each] != 1:
+            raise ValueError(
+                f"squeeze: axis {each} of shape {array.shape} is {array.shape[each]} long, not 1"
+            )
+    return moved("squeeze", array, axis=axes)
 
 
 def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
@@ -233,8 +239,8 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     ValueError
         If an axis is out of range.
     """
-    axes = axis if axis is None else integers("flip", "axis", axis)
-    return _moved("flip", x, axis=axes)
+    array = _apply.as_array(x, "flip")
+    return moved("flip", array, axis=axes_in("flip", axis, array.ndim))
 
 
 def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
@@ -259,9 +265,14 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     ValueError
         If an axis is out of range, or there are not as many shifts.
     """
-    shifts = integers("roll", "shift", shift)
-    axes = axis if axis is None else integers("roll", "axis", axis)
-    return _moved("roll", x, shifts, axis=axes)
+    array, shifts = _apply.as_array(x, "roll"), integers("roll", "shift", shift)
+    if axis is None:
+        return moved("roll", array, shifts, axis=None)
+    named = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(axis_in("roll", each, array.ndim) for each in named)  # one may be named twice
+    if isinstance(shifts, tuple) and len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise ValueError(f"roll: there are {len(shifts)} shifts for {len(axes)} axes")
+    return moved("roll", array, shifts, axis=axes)
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
@@ -290,8 +301,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
     _apply.array_class((array, repeats))  # two bindings do not mix
     times = _times(repeats, backend_of(array._buffer))
     if axis is not None:
-        axis = integers("repeat", "axis", axis)
-    return _moved("repeat", array, times, axis=axis)
+        axis = axis_in("repeat", axis, array.ndim)
+    return moved("repeat", array, times, axis=axis)
 
 
 def _times(repeats: Any, backend: Any) -> Any:
@@ -318,71 +329,7 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
     -------
     PArray
     """
-    return _moved("tile", x, integers("tile", "repetitions", repetitions))
-
-
-def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
-    """Return a view in a shape that an array broadcasts to.
-
-    Parameters
-    ----------
-    x : array
-    shape : tuple of int
-
-    Returns
-    -------
-    PArray
-        Not to be written to.
-
-    Raises
-    ------
-    ValueError
-        If it does not broadcast.
-    """
-    return _moved("broadcast_to", x, integers("broadcast_to", "shape", shape))
-
-
-def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape that shapes broadcast to.
-
-    Parameters
-    ----------
-    *shapes : tuple of int
-
-    Returns
-    -------
-    tuple of int
-        ``()`` of no shapes.
-
-    Raises
-    ------
-    ValueError
-        If they do not broadcast.
-    """
-    return np.broadcast_shapes(*shapes)
-
-
-def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
-    """Return views in the shape that all arrays broadcast to.
-
-    Parameters
-    ----------
-    *arrays : array
-        Nothing promotes, under any policy: each keeps its dtype.
-
-    Returns
-    -------
-    tuple of PArray
-
-    Raises
-    ------
-    ValueError
-        If they do not broadcast.
-    """
-    entered = [_apply.as_array(x, "broadcast_arrays") for x in arrays]
-    _apply.array_class(tuple(entered))  # two bindings do not mix
-    shape = broadcast_shapes(*(x.shape for x in entered))
-    return tuple(broadcast_to(x, shape) for x in entered)
+    return moved("tile", x, integers("tile", "repetitions", repetitions))
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:

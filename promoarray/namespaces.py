@@ -7,13 +7,15 @@ no slot and nothing is looked up where it does not apply.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from promoarray import info
+from promoarray._operands import array_class
+from promoarray._pickling import name_to_keep
 from promoarray.array import PArray
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy
@@ -43,26 +45,12 @@ class Namespace:
         elif isinstance(value, ModuleType) and name in _CHAPTERS:
             value = Namespace(self.policy, f".{name}")
         elif callable(value) and not isinstance(value, type):
-            value = self._bind(value)
+            value = BoundFunction(self, value)
         self.__dict__[name] = value  # so that the next look-up is direct
         return value
 
     def _module(self) -> Any:
         return import_module(f"promoarray{self._chapter}")
-
-    def _bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        cls, policy = array_type(self.policy), self.policy
-        rebinds = function.__name__ in _REBINDING
-
-        @functools.wraps(function)
-        def under_policy(*args: Any, **kwargs: Any) -> Any:
-            with in_force(policy):
-                if rebinds:
-                    args = tuple(map(_freed, args))
-                return _bound(function(*args, **kwargs), cls)
-
-        under_policy.__dict__["policy"] = policy  # for explain(xp.add, ...)
-        return under_policy
 
     def __dir__(self) -> list[str]:
         return dir(self._module())
@@ -73,7 +61,58 @@ class Namespace:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._chapter:
             return getattr, (namespace(self.policy), self._chapter[1:])
-        return namespace, (self.policy.name,)
+        return namespace, (name_to_keep(self.policy, f"the namespace {self.__name__}"),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Namespace:
+        return self
+
+
+class BoundFunction:
+    """A function of promoarray under the policy of a namespace.
+
+    It answers with arrays of the namespace, pickles by the names of both, and has the name, the
+    signature and the documentation of the function, and ``policy`` besides.
+    """
+
+    def __init__(self, home: Namespace, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.policy = home.policy  # for explain(xp.add, ...)
+        self._home, self._function = home, function
+        self._cls = array_type(home.policy)
+        self._rebinds = function.__name__ in _REBINDING
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        cls = self._cls
+        if self._rebinds:
+            args = tuple(map(_freed, args))
+        else:
+            _check_bindings(cls, args)
+            if kwargs:
+                _check_bindings(cls, kwargs.values())
+        with in_force(self.policy):
+            out = self._function(*args, **kwargs)
+        return out if type(out) is cls else _bound(out, cls)
+
+    def __repr__(self) -> str:
+        return f"<function {self._home.__name__}.{self._function.__name__}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._home, self._function.__name__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BoundFunction:
+        return self
+
+
+def _check_bindings(cls: type[PArray], values: Iterable[Any]) -> None:
+    """Refuse arrays of another namespace, also in a list of them."""
+    for value in values:
+        if type(value) is cls:
+            continue
+        if isinstance(value, PArray):
+            if value._policy not in (None, cls._policy):
+                array_class((value,), cls)
+        elif type(value) in (list, tuple):
+            _check_bindings(cls, value)
 
 
 _CHAPTERS = frozenset({"linalg", "fft", "extras"})
@@ -135,7 +174,8 @@ def namespace(policy: str | Policy) -> Any:
     -------
     Namespace
         With every function and constant of ``promoarray``; its arrays stay bound to the policy.
-        Arrays of two bound namespaces do not mix.
+        Arrays of two bound namespaces do not mix, and its functions take arrays of no other one:
+        ``xp.asarray`` is the way from one to another.
 
     Raises
     ------

@@ -6,8 +6,8 @@ chapters take their functions from the same rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class Family(Enum):
@@ -51,8 +51,7 @@ class Family(Enum):
     MOVE = "functions that move values and never look at them"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation.
 
     Attributes

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from promoarray import _apply
 from promoarray import dtypes as dt
-from promoarray._filling import of_values, zeros_of
+from promoarray._filling import default, of_values, zeros_of
 from promoarray.array import PArray
 from promoarray.backends import backend_of, on_device
-from promoarray.dtypes import WEAK
-from promoarray.policies.scalars import bounds
+from promoarray.dtypes import WEAK, DType
+from promoarray.policies.plans import INTEGERS, Plan
+from promoarray.policies.registry import get_policy
+from promoarray.policies.scalars import bounds, in_range, truncated
 
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]
 
@@ -56,7 +60,43 @@ def arange(
     if step == 0:
         raise ValueError("arange needs a step other than 0")
     weak = dt.weak_float if any(isinstance(v, float) for v in (start, stop, step)) else dt.weak_int
-    return of_values(_range(start, stop, step, device), weak, dtype, device)
+    target = default(weak, dtype)
+    kernel = get_policy().kernel("arange", Plan((target,), target, target))
+    if weak is dt.weak_float and kernel in _STEPS:
+        values = _whole_steps(start, stop, step, target, _STEPS[kernel], device)
+    elif weak is dt.weak_float and kernel == "arange_in_dtype" and target in dt.NATIVE:
+        _check_finite(start, stop, step)
+        xp, storage = on_device(device).xp, target.storage
+        values = xp.arange(start, stop, step, dtype=storage, device=device)
+    else:
+        values = _range(start, stop, step, device)
+    return of_values(values, weak, dtype, device)
+
+
+_STEPS: dict[str, Callable[[float, float], int]] = {
+    "arange_by_difference": lambda start, step: int(start + step) - int(start),
+    "arange_of_integers": lambda start, step: int(step),
+}
+"""By how much integers go on where ``start`` or ``step`` has a fraction."""
+
+
+def _whole_steps(
+    start: float,
+    stop: float,
+    step: float,
+    target: DType,
+    whole: Callable[[float, float], int],
+    device: str | None,
+) -> Any:
+    """As many integers as there would be numbers with fractions."""
+    _check_finite(start, stop, step)
+    xp, count = on_device(device).xp, max(0, math.ceil((stop - start) / step))
+    if not count:
+        return xp.arange(0, device=device)
+    first, by = int(start), whole(start, step)
+    for end in (first, first + by * (count - 1)):
+        in_range(end, target)
+    return first + by * xp.arange(count, dtype=target.storage, device=device)
 
 
 def _number(x: Any, name: str) -> Any:
@@ -73,8 +113,7 @@ def _range(start: Any, stop: Any, step: Any, device: str | None) -> Any:
     """The values of ``arange``; Python ints stay exact beyond int64 too."""
     ends, xp = (start, stop, step), on_device(device).xp
     if any(isinstance(v, float) for v in ends):
-        if not all(abs(v) < float("inf") for v in ends):  # NaN neither
-            raise ValueError(f"arange cannot compute length of a range of {ends}")
+        _check_finite(*ends)
         return xp.arange(start, stop, step, device=device)
     count = (stop - start) // step
     if count >= 1 << 48:  # beyond which NumPy's count goes wrong
@@ -83,6 +122,11 @@ def _range(start: Any, stop: Any, step: Any, device: str | None) -> Any:
     if all(low <= v <= high for v in ends):
         return xp.arange(start, stop, step, dtype=xp.int64, device=device)
     return np.array(range(start, stop, step), np.object_)
+
+
+def _check_finite(*ends: float) -> None:
+    if not all(abs(v) < math.inf for v in ends):  # NaN neither
+        raise ValueError(f"arange cannot compute length of a range of {ends}")
 
 
 def linspace(
@@ -118,11 +162,37 @@ def linspace(
     ------
     ValueError
         If ``num`` is negative.
+
+    Notes
+    -----
+    Of integers NumPy, JAX and most policies give the floor, PyTorch, Paddle and MindSpore drop the
+    fractions; the former two drop those of ``start`` and ``stop`` first.
     """
     ends = _number(start, "linspace"), _number(stop, "linspace")
     weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
-    values = on_device(device).xp.linspace(*ends, num, endpoint=endpoint, device=device)
+    target, xp, kernel = default(weak, dtype), on_device(device).xp, ""
+    if target.kind in INTEGERS and weak is dt.weak_float:
+        kernel = get_policy().kernel("linspace", Plan((target,), target, target))
+    if kernel == "linspace_of_integers":
+        first, last = (int(truncated(in_range(v, target), target)) for v in ends)
+        values = _from_both_ends(xp, first, last, num, endpoint, device)
+    else:
+        values = xp.linspace(*ends, num, endpoint=endpoint, device=device)
+        values = xp.floor(values) if kernel == "linspace" else values
     return of_values(values, weak, dtype, device)
+
+
+def _from_both_ends(
+    xp: Any, start: int, stop: int, num: int, endpoint: bool, device: str | None
+) -> Any:
+    """A line of which each half counts from its own end."""
+    line = xp.linspace(start, stop, num, endpoint=endpoint, device=device)
+    count = num if endpoint else num + 1
+    if count > 2:
+        half, step = count // 2, (stop - start) / (count - 1)
+        left = xp.arange(count - 1 - half, count - 1 - num, -1, device=device)
+        line[half:] = stop - step * left
+    return line
 
 
 def eye(

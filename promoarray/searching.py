@@ -8,7 +8,7 @@ from promoarray import _apply
 from promoarray import dtypes as dt
 from promoarray._cast import convert
 from promoarray._keys import positions
-from promoarray._shapes import integers
+from promoarray._shapes import axes_in
 from promoarray.array import PArray
 from promoarray.backends import backend_of
 from promoarray.policies.registry import get_policy
@@ -77,27 +77,18 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
 
 
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
-    """Return the index of the first smallest element; NaN counts as smallest.
+    """Return the index of the first smallest element; NaN counts as smallest. See ``argmax``.
 
     Parameters
     ----------
     x : array
-    axis : int, optional
-        By default the array is looked at as if it were flat.
-    keepdims : bool
-        Keep the axis with length 1.
+    axis, keepdims
+        As in ``argmax``.
 
     Returns
     -------
     PArray
         Of the policy's integers for indices: int64, but int32 in JAX without x64.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no order in the dtype.
-    ValueError
-        If there are no elements.
     """
     return _apply.call("argmin", x, axis=axis, keepdims=keepdims)
 
@@ -121,7 +112,8 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PAr
     """
     array = _apply.as_array(x, "count_nonzero")
     backend = backend_of(array._buffer)
-    axes = None if axis is None else integers("count_nonzero", "axis", axis)
+    lone = not array.ndim and axis in (0, -1)  # which NumPy's reductions let pass
+    axes = None if axis is None or lone else axes_in("count_nonzero", axis, array.ndim)
     counts = backend.xp.count_nonzero(_truth(array, backend), axis=axes, keepdims=keepdims)
     return _index(array, counts)
 

@@ -187,27 +187,18 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the smallest element.
+    """Return the smallest element; errors are as in ``max``.
 
     Parameters
     ----------
     x : array
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    axis, keepdims
+        As in ``max``.
 
     Returns
     -------
     PArray
         Of the dtype of ``x``. NaN if there is one.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no order in the dtype, as for ``max``.
-    ValueError
-        If there are no elements.
     """
     return _apply.call("min", x, axis=axis, keepdims=keepdims)
 
@@ -246,29 +237,19 @@ def cumulative_sum(
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
-    """Return the running product along an axis.
+    """Return the running product along an axis; dtypes and errors are as in ``cumulative_sum``.
 
     Parameters
     ----------
     x : array
-    axis : int, optional
-        May be left out for one-dimensional arrays only.
-    dtype : dtype_like, optional
-        By default what the policy accumulates ``x`` in, as for ``sum``. Narrow floats accumulate in
-        float32, each product rounded once.
+    axis, dtype
+        As in ``cumulative_sum``.
     include_initial : bool
         Whether a 1 comes first, and the axis is one longer.
 
     Returns
     -------
     PArray
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not multiply this dtype.
-    ValueError
-        If ``x`` is 0-d, or the axis left out for several or out of range.
     """
     options = {"axis": _axis("cumulative_prod", x, axis), "include_initial": include_initial}
     return _reduced("cumulative_prod", x, dtype, **options)

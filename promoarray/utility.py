@@ -91,6 +91,8 @@ def diff(
     if n < 0:
         raise ValueError(f"diff is taken n times, 0 or more, not {n}")
     axis = axis_in("diff", axis, array.ndim)
+    if not n:
+        return array
     around = [part for part in (prepend, array, append) if part is not None]
     if len(around) > 1:
         array = concat(around, axis=axis)

@@ -561,6 +561,10 @@ def test_matrices_are_multiplied_in_place() -> None:
         (lambda x: pa.where(x[:, :2] > 0, x, 1), r"a condition of shape \(2, 2\) they do not"),
         (lambda x: pa.sum(x, axis=(0, -2)), r"sum: an axis is named twice in \(0, -2\)"),
         (lambda x: pa.unstack(x, axis=2), "unstack: there is no axis 2 in an array of 2"),
+        (lambda x: pa.roll(x, (1, 2, 3), axis=(0, 1)), "roll: there are 3 shifts for 2 axes"),
+        (lambda x: pa.squeeze(x, axis=1), r"squeeze: axis 1 of shape \(2, 3\) is 3 long, not 1"),
+        (lambda x: pa.permute_dims(x, (0,)), r"permute_dims: \(0,\) names not each of the 2 axes"),
+        (lambda x: pa.moveaxis(x, (0, 1), 0), r"moveaxis: \(0, 1\) and 0 name not as many"),
         (lambda x: x.__setitem__(0, pa.ones(2)), r"\(2,\) does not broadcast to \(3,\)"),
         (lambda x: x.__setitem__((0, 0), pa.ones(1)), r"\(1,\) does not broadcast to \(\)"),
     ],
@@ -570,6 +574,42 @@ def test_shapes_that_do_not_fit_are_told_in_words(call: Any, said: str) -> None:
         with pytest.raises(ValueError, match=said) as caught:
             call(pa.ones((2, 3)))
         assert "gufunc" not in str(caught.value)
+
+
+AXES = {
+    **{name: getattr(pa, name) for name in ("sum", "max", "all", "mean", "var", "argmin", "flip")},
+    **{name: getattr(pa, name) for name in ("sort", "argsort", "squeeze", "count_nonzero", "diff")},
+    **{name: getattr(pa, name) for name in ("cumulative_sum", "cumulative_prod", "unstack")},
+    "roll": lambda x, axis: pa.roll(x, 1, axis=axis),
+    "repeat": lambda x, axis: pa.repeat(x, 2, axis=axis),
+    "moveaxis": lambda x, axis: pa.moveaxis(x, axis, 0),
+    "take": lambda x, axis: pa.take(x, pa.asarray([0]), axis=axis),
+    "vector_norm": lambda x, axis: pa.linalg.vector_norm(x, axis=axis),
+    "fft": lambda x, axis: pa.fft.fft(x, axis=axis),
+}
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_an_axis_that_is_not_there_is_told_in_one_way(name: str) -> None:
+    for shape, choice in (((2, 3), "2 axes; write one from -2 to 1"), ((2,), "1 axis; write 0 or")):
+        with pytest.raises(np.exceptions.AxisError) as caught:
+            AXES[name](pa.ones(shape), axis=5)
+        assert str(caught.value).startswith(f"{name}: there is no axis 5 in an array of {choice}")
+    with pytest.raises(IndexError, match="expand_dims: there is no axis 5 in an array of 3 axes"):
+        pa.expand_dims(pa.ones((2, 3)), axis=5)
+    zero_d = pa.asarray(1.0)
+    for axis in (0, -1):
+        if name in REDUCED_ANYHOW:
+            assert AXES[name](zero_d, axis=axis).shape == ()
+            continue
+        with pytest.raises(ValueError, match=r"0-d|one axis"):
+            AXES[name](zero_d, axis=axis)
+    with pytest.raises(ValueError, match=r"0-d|one axis"):
+        AXES[name](zero_d, axis=1)
+
+
+REDUCED_ANYHOW = {"sum", "max", "all", "argmin", "count_nonzero"}
+"""What NumPy reduces along the first axis of an array that has none."""
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import enum
 import math
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -265,10 +266,41 @@ def test_huge_ints_compare_with_integers_as_numbers() -> None:
 def test_where_keeps_the_low_bits_of_an_int_out_of_range_as_numpy_does() -> None:
     x = pa.asarray([1, 200], dtype=pa.uint8)
     assert pa.where(pa.asarray([True, False]), x, -1).tolist() == [1, 255]
-    with pytest.raises(OverflowError, match="300 does not fit uint8"):
-        pa.clip(x, 0, 300)
+    with pa.policy("torch"):
+        assert pa.where(pa.asarray([True, False]), x, -1).tolist() == [1, 255]
+        assert pa.clip(x, min=-1).tolist() == [255, 255]
     with pa.policy("torch"), pytest.raises(OverflowError, match="300 does not fit uint8"):
         pa.clip(x, 0, 300)
+
+
+BOUNDS = [None, -300, -129, -128, -1, 0, 3, 127, 128, 255, 256, 2**63, 2**64, -(2**63) - 1, HUGE]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+def test_a_bound_of_clip_beyond_the_dtype_is_none_if_it_clips_nothing(dtype: str) -> None:
+    info = np.iinfo(dtype)
+    values = np.asarray([info.min, 0, 5, info.max], dtype)
+    for low, high in product(BOUNDS, BOUNDS):
+        if low is high is None:
+            continue
+        try:
+            expected = np.clip(values, low, high)
+        except OverflowError:
+            with pytest.raises(OverflowError, match=f"does not fit {dtype}"):
+                pa.clip(pa.asarray(values), low, high)
+            continue
+        found = np.asarray(pa.clip(pa.asarray(values), low, high))
+        assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
+
+
+def test_a_shadow_knows_which_bound_of_clip_there_is() -> None:
+    x = pa.asarray([1, 200], dtype=pa.uint8)
+    with pa.policy("jax"), pa.shadow("numpy") as report:
+        pa.clip(x, max=300)
+    assert not report.partings
+    with pa.policy("jax"), pa.shadow("numpy") as report:
+        pa.clip(x, min=300)
+    assert report.partings
 
 
 @pytest.mark.parametrize("dtype", [d for d in CONCRETE if d.kind in (Kind.INT, Kind.UINT)], ids=str)
@@ -702,3 +734,12 @@ def test_asarray_of_any_nested_data_is_an_array_or_a_clear_error(data: Any) -> N
         assert str(error)  # noqa: PT017 - either answer is right
     else:
         assert out.shape == np.asarray(data).shape
+
+
+def test_a_refusal_of_one_operand_says_what_the_policy_lacks() -> None:
+    lacks = r"policy 'paddle' has no det of int32: linear algebra takes [\w ,]* of one dtype\. "
+    with pa.policy("paddle"), pytest.raises(pa.PromotionError, match=lacks) as caught:
+        pa.linalg.det(pa.ones((2, 2), dtype=pa.int32))
+    assert "Write pa.astype(x, pa.float32)." in str(caught.value)
+    with pa.policy("array_api"), pytest.raises(pa.PromotionError, match="has no sin of int8: the"):
+        pa.sin(pa.ones(2, dtype=pa.int8))

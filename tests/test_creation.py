@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -161,6 +162,26 @@ def test_arange_beyond_int64_is_exact_or_refused() -> None:
         pa.arange(0, 3, 0)
     with pytest.raises(ValueError, match="compute length"):
         pa.arange(math.nan)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int8", "int64"])
+def test_numpys_arange_is_numpys(dtype: str) -> None:
+    fractions = (0, -1, 1.5, -3.7, 2.9), (1, -2.3, 7, 20.5), (1, 2, 0.3, -0.7, 1.9, -1.5)
+    for ends in product(*fractions):
+        found, expected = np.asarray(pa.arange(*ends, dtype=dtype)), np.arange(*ends, dtype=dtype)
+        assert found.dtype == expected.dtype
+        assert found.tobytes() == expected.tobytes(), ends
+    with pytest.raises(OverflowError, match="142 does not fit int8"):
+        pa.arange(100.5, 126, 0.6, dtype=pa.int8)  # NumPy counts on by 1, into the negative
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint16", "float32", "complex64"])
+def test_numpys_linspace_is_numpys(dtype: str) -> None:
+    for start, stop, num, endpoint in product((0, 1.5, 10), (5, 7.3, 0), range(7), (True, False)):
+        found = np.asarray(pa.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
+        expected = np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint)
+        assert found.dtype == expected.dtype
+        assert found.tobytes() == expected.tobytes(), (start, stop, num)
 
 
 def test_linspace() -> None:

@@ -33,7 +33,10 @@ from promoarray.kernels.cuda import (
     wide_pairs,
 )
 from promoarray.kernels.cuda_fused import answer, fused_kernel
+from promoarray.kernels.cuda_steps import Step, stepped
 from promoarray.operations import OPERATIONS
+from promoarray.policies.cast_steps import cast_codes, single
+from promoarray.policies.registry import as_policy, list_policies
 
 REAL = [d for d in CONCRETE if d.kind is not Kind.COMPLEX]
 
@@ -41,7 +44,7 @@ REAL = [d for d in CONCRETE if d.kind is not Kind.COMPLEX]
 def test_making_texts_imports_no_library_of_a_gpu():
     code = (
         "import sys; from promoarray import dtypes as dt; from promoarray.kernels import cuda;"
-        "from promoarray.kernels.cuda_fused import fused_preamble; fused_preamble();"
+        "from promoarray.kernels import cuda_fused; cuda.fused_preamble();"
         "cuda.cast_kernel(dt.float32, dt.float8_e4m3fn);"
         "assert not {m for m in sys.modules if m.startswith(('cupy', 'cuda.', 'nvidia'))}"
     )
@@ -137,8 +140,8 @@ def test_large_arrays_have_kernels_for_the_casts_that_matter():
 # --- Operations ----------------------------------------------------------------------------------
 
 
-def plainly(source: DType, target: DType) -> Rule | None:
-    return DEFAULT
+def plainly(source: DType, target: DType) -> tuple[Rule, tuple[Step, ...]]:
+    return DEFAULT, ()
 
 
 def fused(name: str, *operands: DType, compute: DType, result: DType, casts=plainly):
@@ -160,12 +163,69 @@ def test_what_no_kernel_does_is_none():
     assert fused("sin", dt.int8, compute=dt.int8, result=dt.int8) is None
     assert fused("floor", dt.complex64, compute=dt.complex64, result=dt.complex64) is None
 
-    def stepped(source: DType, target: DType) -> None:
-        return None
 
-    same = {"compute": dt.float32, "result": dt.float32}
-    assert fused("add", dt.int8, dt.float32, **same, casts=stepped) is None
-    assert fused("add", dt.float32, dt.float32, **same, casts=stepped) is not None
+def test_a_cast_inside_a_kernel_takes_its_steps():
+    casts = as_policy("tensorflow").cast.plan
+    assert casts(dt.float32, dt.int8).steps
+    same = {"compute": dt.float32, "result": dt.int8}
+    kernel = fused("add", dt.float32, dt.float32, **same, casts=casts)
+    plain = fused("add", dt.float32, dt.float32, **same)
+    assert kernel.name != plain.name
+    assert len(kernel.operation) > len(plain.operation)
+
+
+# --- Steps of casts ------------------------------------------------------------------------------
+
+
+def test_steps_are_written_with_the_types_of_numpy():
+    """Python's numbers are weak in them, integers wrap around, and what moves is bits."""
+
+    def step(codes, source, target, out):
+        wide = codes.astype(np.uint64) << np.uint64(3)
+        few = np.where(codes > 7, out - np.uint8(1), out)
+        size = np.abs(cast_codes(codes, source, dt.float64).view(np.float64))
+        return np.where((size < 0.5) & ~(wide == 8), np.clip(few, 1, 9), few).astype(np.uint8)
+
+    lines = stepped("x", "y", dt.uint8, dt.uint8, (step,))
+    text = "\n".join(lines)
+    for written in (
+        "const u64 s0 = (u64)x;",
+        "const u64 s1 = (u64)(s0 << (u64)0x3ull);",
+        "const bool s2 = (bool)(x > (u8)0x7u);",
+        "const u8 s3 = (u8)(y - (u8)0x1u);",
+        "const u8 s4 = s2 ? s3 : y;",
+        "op::abs(",
+        "op::less(s7, as_float(0x3fe0000000000000ull));",
+    ):
+        assert written in text
+    assert lines[-2:] == [f"    y = s{len(lines) - 4};", "}"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(lambda x, s, t, y: np.sin(single(x, s)), id="sine"),
+        pytest.param(lambda x, s, t, y: x.view(np.float64), id="view of another width"),
+        pytest.param(lambda x, s, t, y: single(x, s).astype(np.int32), id="cast of a float"),
+        pytest.param(lambda x, s, t, y: np.sort(x), id="sorting"),
+        pytest.param(lambda x, s, t, y: np.add.reduce(x), id="reduction"),
+    ],
+)
+def test_a_step_that_cannot_be_written_is_refused(step):
+    with pytest.raises(TypeError):
+        stepped("x", "y", dt.uint8, dt.uint8, (step,))
+
+
+def test_every_step_of_every_policy_is_written():
+    for name in list_policies():
+        policy = as_policy(name)
+        quirky = policy.with_quirks(*(quirk.name for quirk in policy.cast.quirks))
+        for casts, source, target in product((policy.cast, quirky.cast), REAL, REAL):
+            steps = casts.plan(source, target).steps if source is not target else ()
+            assert not steps or stepped("x", "y", source, target, steps)
+
+
+# --- Answers -------------------------------------------------------------------------------------
 
 
 def test_answers_are_numpys():
@@ -175,7 +235,7 @@ def test_answers_are_numpys():
     wrong = []
     for operation, compute in product(OPERATIONS.values(), dt.STANDARD):
         found = answer(operation.name, compute)
-        if found is None or operation.arity not in (1, 2):
+        if found is None or operation.arity not in (1, 2) or operation.name == "where":
             continue
         ones = (np.ones(3, compute.storage),) * operation.arity
         with np.errstate(all="ignore"):

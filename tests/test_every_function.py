@@ -236,7 +236,7 @@ def test_shapes_are_numpys_for_arrays_without_axes_or_elements(shape: tuple[int,
 
 
 # The standard wants an axis here; NumPy makes a 0-d array one-dimensional.
-STRICTER = {"sort", "argsort", "cumulative_sum", "cumulative_prod", "subtract", "x[mask]"}
+STRICTER = {"sort", "argsort", "cumulative_sum", "cumulative_prod", "subtract", "x[mask]", "take"}
 STRICTER |= {"tril", "triu"}  # of matrices only
 
 
@@ -262,13 +262,8 @@ def test_what_a_policy_does_not_compute_is_refused_with_a_reason(policy: str) ->
                     if policy not in str(error):
                         wrong.append((name, dtype.code, str(error)))
                 except Exception as error:
-                    if (name, dtype.kind) not in NO_KERNEL:
-                        wrong.append((name, dtype.code, repr(error)))
+                    wrong.append((name, dtype.code, repr(error)))
     assert wrong == []
-
-
-# Paddle's remainder rounds the quotient of complex numbers to the nearest whole ones.
-NO_KERNEL = {("remainder", Kind.COMPLEX)}
 
 
 @pytest.mark.parametrize("dtype", CONCRETE, ids=str)

@@ -13,7 +13,7 @@ from promoarray import Policy
 from promoarray._explanation import Explanation
 from promoarray._losses import loss
 from promoarray.dtypes import Kind
-from promoarray.policies import registry
+from promoarray.policies import Operand, registry
 from promoarray.policies.registry import as_policy, list_policies
 
 CASES = [
@@ -151,6 +151,19 @@ def test_weak_results_are_told() -> None:
     explained = pa.explain("add", "uint64", "int8", policy="jax")
     assert explained.answer.weak
     assert explained.answer.what == "float64 (weak)"
+
+
+def test_another_librarys_array_is_explained_as_the_policy_takes_it() -> None:
+    wide, one = np.asarray([1.5, 2.0]), np.float64(1.5)
+    explained = pa.explain("add", wide, 1.0, policy="jax@x32")
+    assert explained.expression == "float64 + 1.0"
+    assert explained.steps[1] == "JAX without x64 holds float64 as float32"
+    with pa.policy("jax@x32"):
+        assert pa.add(wide, 1.0).dtype.name == explained.dtype == "float32"
+    assert {a.dtype for a in explained.others if "numpy@2" in a.policies} == {"float64"}
+    by_value = pa.explain("add", pa.asarray([1], dtype=pa.float16), one, policy="numpy@1")
+    assert (by_value.expression, by_value.dtype) == ("float16 + float64[]", "float16")
+    assert pa.explain("concat", Operand(pa.int8), policy="numpy").dtype == "int8"
 
 
 def test_a_policy_without_64_bits_holds_less() -> None:

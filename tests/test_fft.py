@@ -61,6 +61,12 @@ def test_what_is_not_contiguous_and_what_has_no_elements(name: str) -> None:
     assert empty.shape[0] == 0
 
 
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+def test_samples_without_a_distance_have_no_frequencies(name: str) -> None:
+    with pytest.raises(ZeroDivisionError, match=f"{name}: d is the distance .* write d=1.0"):
+        getattr(fft, name)(4, d=0.0)
+
+
 def test_inverses() -> None:
     x = pa.asarray(values((4, 6), "rfft"), dtype=pa.float32)
     assert np.allclose(np.asarray(fft.irfft(fft.rfft(x))), np.asarray(x), atol=1e-6)
@@ -138,7 +144,7 @@ def test_wrong_arguments_are_told() -> None:
     x = pa.ones((2, 3))
     with pytest.raises(ValueError, match="no axis 2 in an array of 2"):
         fft.fft(x, axis=2)
-    with pytest.raises(ValueError, match="no axis -1 in an array of 0"):
+    with pytest.raises(ValueError, match="no axis -1 in a 0-d array"):
         fft.fft(pa.asarray(1.0))
     with pytest.raises(ValueError, match="not 0"):
         fft.fft(x, n=0)

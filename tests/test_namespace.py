@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
+import operator
 import pickle
 
 import numpy as np
@@ -95,7 +97,20 @@ def test_an_unbound_array_or_numpy_array_joins_the_bound_one() -> None:
 def test_arrays_of_two_namespaces_do_not_mix() -> None:
     x, y = pa.namespace("torch").ones(2), pa.namespace("jax").ones(2)
     match = r"namespaces jax@x64 and torch@2\.13 do not mix"
+    torch = pa.namespace("torch")
+    index = pa.namespace("jax").asarray([0, 1])
     calls = [
+        lambda: torch.sin(y),
+        lambda: torch.add(y, y),
+        lambda: torch.concat([y, y]),
+        lambda: torch.linalg.det(pa.namespace("jax").ones((2, 2))),
+        lambda: torch.full_like(torch.ones(2), fill_value=y[0]),
+        lambda: pa.full_like(x, y[0]),
+        lambda: x[index],
+        lambda: x[index, ...],
+        lambda: x.__setitem__(index, 0.0),
+        lambda: pa.linalg.pinv(torch.ones((2, 2)), rtol=y[0]),
+        lambda: pa.linalg.matrix_rank(torch.ones((2, 2)), rtol=y[0]),
         lambda: x + y,
         lambda: pa.add(x, y),
         lambda: pa.where(x == x, x, y),
@@ -123,7 +138,23 @@ def test_pickling_keeps_namespaces_and_bindings() -> None:
     for thing in (xp, xp.linalg):
         assert pickle.loads(pickle.dumps(thing)) is thing
     assert copy.deepcopy({"xp": xp})["xp"] is xp
+    for name in ("add", "asarray", "linalg.det", "fft.rfft", "explain"):
+        function = operator.attrgetter(name)(xp)
+        assert pickle.loads(pickle.dumps(function)) is copy.deepcopy(function) is function
+    doubled = pickle.loads(pickle.dumps(functools.partial(xp.multiply, 2)))
+    with pa.policy("numpy"):
+        assert doubled(xp.asarray([1.5])).__array_namespace__() is xp
     assert pickle.loads(pickle.dumps(xp.ones(2))).__array_namespace__() is xp
+
+
+def test_what_is_bound_to_a_policy_that_is_not_registered_does_not_pickle() -> None:
+    xp = pa.namespace(as_policy("torch").derive("mine@3"))
+    for thing in (xp, xp.sin, xp.linalg.det):
+        with pytest.raises(
+            pickle.PicklingError, match=r"bound to the policy 'mine@3', which is not"
+        ):
+            pickle.dumps(thing)
+        assert copy.deepcopy(thing) is thing
 
 
 def test_a_namespace_has_every_name_with_its_signature() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement, product
 from typing import Any
 
+import numpy as np
 import pytest
 import tables
 from check import GOLDEN
 
 import promoarray as pa
-from promoarray.dtypes import BY_CODE, WEAK
+from promoarray.dtypes import BY_CODE, BY_STORAGE, WEAK
 from promoarray.policies import Operand, Rank, Refusal, as_policy
 
 ONES = {"i*": 1, "f*": 1.0, "c*": 1 + 0j}
@@ -25,6 +27,29 @@ def operand(given: Any) -> Operand:
 def result(policy: str, name: str, *operands: Any) -> str:
     plan = as_policy(policy).plan(name, tuple(map(operand, operands)))
     return "-" if isinstance(plan, Refusal) else plan.result.code
+
+
+OWN = [np.dtype(code) for code in "?bBhHiIqQefdFD"]
+
+
+def test_three_dtypes_promote_together_and_not_pair_by_pair() -> None:
+    """int16, uint16 and float16 are float32, though the first two make int32."""
+    wrong = []
+    for three in product(OWN, repeat=3):
+        expected = np.result_type(*three)
+        for policy in ("numpy@2", "numpy@1"):
+            found = as_policy(policy).result_type(tuple(Operand(BY_STORAGE[d]) for d in three))
+            if found is not BY_STORAGE[expected]:
+                wrong.append((policy, three, found, expected))
+    assert wrong == []
+    for pair in combinations_with_replacement(OWN, 2):
+        for scalar in (True, 1, 1.0, 1j):
+            expected = np.result_type(*pair, scalar)
+            assert pa.result_type(*map(BY_STORAGE.get, pair), scalar) is BY_STORAGE[expected]
+            assert pa.result_type(scalar, *map(BY_STORAGE.get, pair)) is BY_STORAGE[expected]
+    short, unsigned, half = (pa.zeros(2, dtype=d) for d in ("int16", "uint16", "float16"))
+    assert pa.concat([short, unsigned, half]).dtype is pa.float32
+    assert pa.clip(half, short, unsigned).dtype is pa.float32
 
 
 def test_document_prints_numpy_1() -> None:
@@ -57,6 +82,41 @@ def test_values_mattered_once(left: str, right: Any, one: str, two: str) -> None
     assert result("numpy@1", "add", left, right) == one
     assert result("numpy@1", "add", right, left) == one
     assert result("numpy@2", "add", left, right) == two
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "right", "one"),
+    [
+        ("add", "u8", 300, "u16"),
+        ("bitwise_and", "u8", 300, "i16"),  # int16 stands before uint16, and 300 fits both
+        ("bitwise_or", "u8", 40000, "u16"),
+        ("floor_divide", "u16", 65536, "i32"),
+        ("bitwise_left_shift", "u8", 255, "u8"),
+        ("remainder", "u64", -1, "f64"),
+        ("bitwise_and", "u64", -1, "-"),
+        ("atan2", "i16", 40000, "f32"),  # as uint16 it goes into float32, as int32 it would not
+        ("pow", "f16", 257, "f32"),
+    ],
+)
+def test_numpy_1_takes_the_first_loop_that_holds_the_value(
+    name: str, left: str, right: Any, one: str
+) -> None:
+    assert result("numpy@1", name, left, right) == one
+    assert result("numpy@1", name, right, left) == one
+
+
+def test_in_place_goes_by_the_loop() -> None:
+    x = pa.asarray([7], dtype=pa.uint8)
+    with pa.policy("numpy@1"):
+        assert (x & 300).dtype is pa.int16
+        with pytest.raises(pa.PromotionError, match="result is int16, which may not be written"):
+            x &= 300
+
+
+@pytest.mark.parametrize("value", [complex(1, float("nan")), complex(float("nan"), 1)])
+def test_a_nan_in_either_part_keeps_a_complex_scalar_wide(value: complex) -> None:
+    assert result("numpy@1", "add", "c64", value) == "c128"
+    assert result("numpy@1", "add", "c64", 1e38j) == "c64"
 
 
 def test_0d_arrays_count_by_value_in_numpy_1_only() -> None:

@@ -72,6 +72,24 @@ def clipped(dtype: str) -> Any:
     return pa.clip(array([0, 2, 9], dtype), 3, 1)
 
 
+def zeros_clipped(low: float | None, high: float | None) -> Any:
+    """What becomes of -0.0 and 0.0 where they equal a bound."""
+    return pa.clip(array([-0.0, 0.0] * 5, "float32"), low, high)[:2]
+
+
+def line(*ends: float) -> list[int]:
+    return pa.linspace(*ends, dtype="int32")  # type: ignore[arg-type, return-value]
+
+
+def steps(*ends: float) -> Any:
+    return pa.arange(*ends, dtype="int32")
+
+
+def complexes(op: Callable[[Any, Any], Any]) -> Any:
+    x = array([1 + 2j, 3.5 - 1j, 2 - 4j, -7 + 1j], "complex64")
+    return op(x, array([2 + 4j, 2, 1j, 0.5 + 2j], "complex64"))
+
+
 def signs() -> Any:
     return pa.sign(array([NAN, -0.0, -3.0, INF], "float32"))
 
@@ -80,8 +98,13 @@ def shifted(op: Callable[[Any, Any], Any], x: int) -> Callable[[], Any]:
     return lambda: op(array([x] * 4), array([31, 32, 33, -1]))
 
 
-ZERO = [0, 0, 0, 0]
+ZERO, LEAST = [0, 0, 0, 0], -(2**31)
 DIVISORS = [2, 2, -2, -3]
+# What counts from the first end alone has -7 where -6 is 23.
+LINE_47 = """
+    -20 -19 -18 -18 -17 -17 -16 -16 -15 -14 -14 -13 -13 -12 -12 -11 -10 -10 -9 -9 -8 -8 -7 -6 -6 -5
+    -5 -4 -4 -3 -3 -2 -1 -1 0 0 0 0 1 2 2 3 3 4 4 5 6
+"""
 FLOOR, MOD, POW = operator.floordiv, operator.mod, operator.pow
 
 ANSWERS: list[tuple[str, str, Callable[[], Any], Any]] = [
@@ -118,6 +141,39 @@ ANSWERS: list[tuple[str, str, Callable[[], Any], Any]] = [
         for policy in ("torch", "paddle")
         for n, powers in ((-1, [0, 1, -1, 0, 0, 0]), (-2, [0, 1, 1, 0, 0, 0]))
     ),
+    *(
+        (policy, f"** {n}", lambda n=n: array(POWERS) ** array([n] * 6), powers)
+        for policies, n, powers in (
+            (("mindspore", "paddle@2.6"), -1, [LEAST, 1, -1, 0, 0, 0]),
+            (("mindspore", "paddle@2.6"), -2, [LEAST, 1, 1, 0, 0, 0]),
+            (("mindspore", "paddle@2.6", "paddle@3.3"), 31, [0, 1, -1, LEAST, LEAST, LEAST]),
+            (("mindspore", "paddle@2.6", "paddle@3.3"), 11, [0, 1, -1, 2048, 177147, -2048]),
+            (("jax", "jax@x32"), -1, [0, 1, -1, 0, 2111105451, 0]),
+            (("jax", "jax@x32"), 65, [0, 1, -1, 2, 3, -2]),
+        )
+        for policy in policies
+    ),
+    *(
+        (
+            policy,
+            "** 31 as a scalar",
+            lambda: array(POWERS) ** 31,
+            [0, 1, -1, LEAST, wrapped, LEAST],
+        )
+        for policy, wrapped in (
+            ("paddle", 1264544299),
+            ("paddle@2.6", 1264544299),
+            ("jax", 1264544299),
+            ("mindspore", LEAST),
+        )
+    ),
+    ("jax", "** 65 as a scalar", lambda: array([3, -3]) ** 65, [1820079875, -1820079875]),
+    ("jax", "2 ** negative", lambda: 2 ** array([-1, 70]), [0, 64]),
+    ("mindspore", "// zeros", ints(FLOOR, ZERO), [2**31 - 1, LEAST, 0, LEAST]),
+    ("mindspore", "// 0", ints(FLOOR, 0), [2**31 - 1, LEAST, 0, LEAST]),
+    ("mindspore", "% zeros", ints(MOD, ZERO), [LEAST] * 4),
+    ("mindspore", "int8 // 0", lambda: array([7, -7, 0], "int8") // 0, [127, -128, 0]),
+    ("mindspore", "int8 % 0", lambda: array([7, -7, 0], "int8") % 0, [0, 0, 0]),
     ("torch", "2 ** negative", lambda: 2 ** array([-1, -2, 3]), [0, 0, 8]),
     *(
         (policy, "** -1", lambda: array(POWERS) ** -1, ValueError)
@@ -138,7 +194,52 @@ ANSWERS: list[tuple[str, str, Callable[[], Any], Any]] = [
             "paddle@2.6": ValueError,
         }.items()
     ),
+    *(
+        (policy, f"linspace of integers {ends}", lambda ends=ends: line(*ends), answer)
+        for policies, ends, answer in [
+            (("numpy", "numpy@1", "jax", "array_api"), (-1, 1, 5), [-1, -1, 0, 0, 1]),
+            (("numpy", "numpy@1", "jax", "array_api"), (0.9, 3.9, 3), [0, 2, 3]),
+            (("torch", "paddle", "paddle@2.6", "mindspore"), (-1, 1, 5), [-1, 0, 0, 0, 1]),
+            (("torch", "paddle", "paddle@3.3", "paddle@2.6"), (0.9, 3.9, 3), [0, 1, 3]),
+            (("mindspore",), (0.9, 3.9, 3), [0, 2, 3]),
+            (("torch", "paddle", "mindspore"), (2.7, 9, 1), [2]),
+            (("torch", "paddle@3.3"), (-20, 6, 47), [int(x) for x in LINE_47.split()]),
+        ]
+        for policy in policies
+    ),
+    *(
+        (policy, f"arange of integers {ends}", lambda ends=ends: steps(*ends), answer)
+        for policies, ends, answer in [
+            (("numpy", "numpy@1"), (-3, 0, 0.5), [-3, -2, -1, 0, 1, 2]),
+            (("jax", "torch"), (-3, 0, 0.5), [-3] * 6),
+            (("numpy", "numpy@1"), (2.9, 7, 1.9), [2, 4, 6]),
+            (("jax", "torch"), (2.9, 7, 1.9), [2, 3, 4]),
+            (("jax", "torch"), (0, 20.5, 2.5), [0, 2, 4, 6, 8, 10, 12, 14, 16]),
+        ]
+        for policy in policies
+    ),
+    ("paddle", "complex %", lambda: complexes(MOD), [-1 - 2j, -0.5 + 1j, 0, -1 - 0.5j]),
+    ("mindspore", "complex //", lambda: complexes(FLOOR), [0, 1, -4, -1]),
+    ("mindspore", "complex %", lambda: complexes(MOD), [1 + 2j, 1.5 - 1j, 2, -6.5 + 3j]),
     *((policy, "sign", signs, [0.0, 0.0, -1.0, 1.0]) for policy in ("torch", "mindspore")),
+    *(
+        (
+            policy,
+            f"clip zeros {bounds}",
+            lambda b=bounds: zeros_clipped(*b),
+            [float(f"{sign}0.0") for sign in answer],
+        )
+        for policies, *answers in [
+            (("numpy", "array_api"), "-+", "++", "++", "-+"),
+            (("numpy@1", "mindspore"), "++", "++", "++", "++"),
+            (("jax",), "++", "++", "-+", "-+"),
+            (("torch", "tensorflow", "paddle"), "-+", "-+", "-+", "-+"),
+        ]
+        for bounds, answer in zip(
+            [(0.0, 1.0), (0.0, None), (None, 0.0), (-1.0, 0.0)], answers, strict=True
+        )
+        for policy in policies
+    ),
     *((policy, "sign", signs, [NAN, 0.0, -1.0, 1.0]) for policy in ("tensorflow", "paddle")),
     *(
         (policy, f"{x} {op.__name__}", shifted(op, x), answer)
@@ -174,6 +275,9 @@ def test_the_frameworks_own_values(
                 compute()
             return
         got = compute().tolist()
+    if any(isinstance(x, complex) for x in got):
+        assert got == answer
+        return
     assert [repr(float(x)) for x in got] == [repr(float(x)) for x in answer]
 
 
@@ -261,7 +365,8 @@ def test_floats_go_the_usual_way() -> None:
 
 
 def test_every_variant_is_described_computed_and_some_policys() -> None:
-    assert set(variants.of(np)) == set(VARIANTS)
+    lines = {name for name in VARIANTS if name.startswith(("arange", "linspace"))}  # of ranges.py
+    assert set(variants.of(np)) == set(VARIANTS) - lines
     used = {
         (name, variant)
         for policy in list_policies()

@@ -259,7 +259,8 @@ def main(editions: Mapping[str, Callable[[], Oracle]]) -> None:
         path = options.out / f"{edition}.txt"
         meta, answers = _drive(edition, options.only)
         if options.only and path.exists():
-            answers = {**tables.read(path)[1], **answers}
+            said, known = tables.read(path)
+            meta, answers = {**said, **meta}, {**known, **answers}
         options.out.mkdir(parents=True, exist_ok=True)
         tables.write(path, meta, answers)
         cells = sum(map(len, answers.values()))

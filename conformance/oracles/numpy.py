@@ -44,6 +44,12 @@ OLD_NAMES = {
 }
 """The standard's names that NumPy 1 does not have; NumPy 2 has these too."""
 
+SEARCHED = (
+    *("bitwise_and", "left_shift", "floor_divide", "remainder", "pow"),
+    *("atan2", "hypot", "copysign", "nextafter", "logaddexp"),
+)
+"""Functions whose loops NumPy 1 searches, instead of promoting."""
+
 PAIRS = {
     "where": lambda np: lambda x, y: np.where([True, False], x, y),
     "concat": lambda np: lambda x, y: np.concatenate([x, y]),
@@ -113,6 +119,7 @@ def edition() -> Oracle:
     }
     if "ml_dtypes" not in meta:
         sections |= _by_value(np, arrays)
+        sections |= {f"by_value/{name}": _searched(pairs[name], arrays) for name in SEARCHED}
     return Oracle(meta, code, sections)
 
 
@@ -179,6 +186,21 @@ def _by_value(np: Any, arrays: dict[str, Any]) -> dict[str, Section]:
         )
         for left, x in arrays.items()
     }
+
+
+def _searched(function: Callable[..., Any], arrays: dict[str, Any]) -> Section:
+    """NumPy 1 takes the first loop that holds a scalar, which must not be an object."""
+    scalars = {
+        column: value
+        for column, value in VALUES.items()
+        if isinstance(value, float) or -(1 << 63) <= value < 1 << 64
+    }
+    return Section(
+        function,
+        arrays,
+        scalars,
+        refusal=lambda error: "?" if isinstance(error, ValueError) else REFUSED,  # a negative power
+    )
 
 
 if __name__ == "__main__":

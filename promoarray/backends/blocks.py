@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from promoarray.policies.plans import Plan
 
 Buffer = np.ndarray[Any, Any]
-Casts = Callable[[DType, DType], Rule | None]
+Casts = Callable[[DType, DType], tuple[Rule, tuple[Any, ...]]]
 
 LONG = 1 << 15
 """Elements from which on it pays; what is cast whole below takes less than 1 MiB."""
@@ -75,12 +75,11 @@ def fused(
     held: tuple[DType, ...],
     plan: Plan,
     casts: Casts,
-    *,
-    condition: Buffer | None = None,
+    **options: Any,
 ) -> Buffer | None:
-    """Run all of a plan in blocks; None where it is short, or nothing has to be cast."""
+    """Run all of a plan in blocks; None where it is short, has options, or casts nothing."""
     size = max(x.size for x in operands)
-    if size < LONG or condition is not None:
+    if size < LONG or options:
         return None
     way = _way(name, held, plan, casts)
     if way is None or not way.scratch:
@@ -196,8 +195,8 @@ def _chain(dtypes: tuple[DType, ...], casts: Casts) -> tuple[Cast, ...] | None:
     found = []
     for source, target in pairwise(dtypes):
         if source is not target:
-            rule = casts(source, target)
-            if rule is None:
+            rule, steps = casts(source, target)
+            if steps:
                 return None
             found.append(Cast(kernels.row(source), kernels.row(target), target.storage, rule))
     return tuple(found)

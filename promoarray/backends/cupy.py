@@ -11,6 +11,7 @@ Everything runs on the device of its buffers and in CuPy's current stream (``cup
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +27,8 @@ from promoarray.backends.cupy_kernels import comparable, kernel
 from promoarray.backends.cupy_launch import storage
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels import DEFAULT, Rule
+from promoarray.kernels.cuda_fused import Casts
+from promoarray.kernels.cuda_steps import Step
 from promoarray.policies.plans import Plan
 
 __all__ = ["comparable", "storage"]
@@ -101,12 +104,18 @@ def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
 
 
 @guarded
-def cast(buffer: Buffer, source: DType, target: DType, rule: Rule = DEFAULT) -> Buffer:
+def cast(
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    rule: Rule = DEFAULT,
+    steps: tuple[Step, ...] = (),
+) -> Buffer:
     """Cast a buffer; the same object if there is nothing to do."""
     if source is target:
         return buffer
     with home(buffer):
-        return launch.cast(buffer, source, target, rule)
+        return launch.cast(buffer, source, target, rule, steps)
 
 
 @guarded
@@ -140,21 +149,36 @@ def _held(result: Buffer, compute: DType) -> DType:
     return found
 
 
+def prepared(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: Casts
+) -> Callable[..., Buffer | None] | None:
+    """What ``fused`` runs, to be kept for operands that hold the same dtypes; None where each call
+    has to look at its operands first.
+
+    It takes the operands and gives a buffer, or None where their shapes do not fit.
+    """
+    return None if name == "pow" else launch.prepared(name, held, plan, casts)
+
+
 @guarded
 def fused(
     name: str,
     operands: tuple[Any, ...],
     held: tuple[DType, ...],
     plan: Plan,
-    casts: launch.Casts,
+    casts: Casts,
     *,
     condition: Buffer | None = None,
+    **bounds: bool,
 ) -> Buffer | None:
-    """Run all of a plan in one kernel; None where no kernel does, or an operation has options."""
-    with home(*operands, condition):
-        if plan.compute is not None:
+    """Run all of a plan in one kernel; None where no kernel does it, or shapes do not fit."""
+    run = launch.prepared(name, held, plan, casts, **bounds)
+    if run is None:
+        return None
+    if plan.compute is not None:
+        with home(*operands):
             _refuse_negative_powers(name, operands, held[-1], plan.compute)
-        return launch.fused(name, operands, held, plan, casts, condition)
+    return run(*operands) if condition is None else run(condition, *operands)
 
 
 def _refuse_negative_powers(

@@ -59,10 +59,12 @@ def guarded(function: Function) -> Function:
             return function(*args, **options)
         except _FAILED as error:
             raise explained(error) from error
-        except RuntimeError as error:  # of CuPy where NVRTC or the headers are missing
-            if not _toolless(error):
-                raise
-            raise DeviceError(f"{_first_line(error)} {_REMEDIES['NVRTC']}") from error
+        except (RuntimeError, ImportError) as error:
+            if _toolless(error):
+                raise DeviceError(f"{_first_line(error)} {_TOOLS}") from error
+            if type(error).__module__.startswith("cupy_backends."):  # cuBLAS and its like
+                raise explained(error) from error
+            raise
 
     return run  # type: ignore[return-value]
 
@@ -70,14 +72,14 @@ def guarded(function: Function) -> Function:
 def explained(error: BaseException) -> Exception:
     """The error to raise in the place of one of CUDA's."""
     text = _first_line(error)
-    if isinstance(error, MemoryError) or "cudaErrorMemoryAllocation" in text:
+    if isinstance(error, MemoryError) or any(word in text for word in _NO_MEMORY):
         return MemoryError(
             f"the GPU has no memory left: {text} Nothing was written. Free arrays and write "
             "cupy.get_default_memory_pool().free_all_blocks(), compute in parts, or on the CPU: "
             "x.to_device('cpu')"
         )
     if isinstance(error, cupy.cuda.compiler.CompileException):
-        return DeviceError(f"NVRTC does not compile a kernel: {text} {_REMEDIES['NVRTC']}")
+        return DeviceError(f"NVRTC does not compile a kernel: {text} {_TOOLS}")
     for name, remedy in _REMEDIES.items():
         if name in text:
             return DeviceError(f"{text} {remedy}")
@@ -89,12 +91,19 @@ def _first_line(error: BaseException) -> str:
     return (lines[0] if lines else type(error).__name__).rstrip(".;") + "."
 
 
-def _toolless(error: RuntimeError) -> bool:
-    told = isinstance(error, DeviceError)
-    missing = type(error).__name__ == "DynamicLibNotFoundError" or "CUDA headers" in str(error)
-    return missing and not told
+def _toolless(error: Exception) -> bool:
+    """Whether a library of CUDA is missing, or the headers that kernels are compiled with."""
+    if isinstance(error, DeviceError):
+        return False
+    if isinstance(error, ImportError):
+        return ".so" in str(error) or ".dll" in str(error)
+    return type(error).__name__ == "DynamicLibNotFoundError" or "CUDA headers" in str(error)
 
 
+_TOOLS = (
+    "Install CUDA's libraries: pip install 'cupy-cuda13x[ctk]' (cupy-cuda12x[ctk] with CUDA 12)"
+)
+_NO_MEMORY = ("cudaErrorMemoryAllocation", "_STATUS_ALLOC_FAILED")
 _LOST = (
     "The arrays on it are lost. Start Python again; CUDA_LAUNCH_BLOCKING=1 shows which line it was"
 )
@@ -107,9 +116,6 @@ _REMEDIES = {
     "cudaErrorInvalidDevice": "There are fewer GPUs: pa.__array_namespace_info__().devices()",
     "cudaErrorDevicesUnavailable": "Another process has the GPU to itself; wait for it",
     "cudaErrorNoKernelImageForDevice": "This CuPy was not built for this GPU; install another",
-    "NVRTC": (
-        "Install what compiles kernels: pip install 'cupy-cuda13x[ctk]' (cupy-cuda12x with CUDA 12)"
-    ),
 }
 
 # --- Devices -------------------------------------------------------------------------------------

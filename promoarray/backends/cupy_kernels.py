@@ -138,10 +138,10 @@ def _diff(x: Buffer, dtype: DType, *, axis: int) -> Buffer:
 # --- Elementwise, of several steps ---------------------------------------------------------------
 
 
-def _clip(x: Buffer, *given: Any, low: bool, high: bool) -> Buffer:
-    *bounds, dtype = given
-    y = _do("maximum", dtype, x, bounds[0]) if low else x.copy()
-    return _do("minimum", dtype, y, bounds[-1]) if high else y
+def _clip(*given: Any, low: bool, high: bool) -> Buffer:
+    *buffers, dtype = given
+    done = operate("clip", tuple(buffers), dtype, low=low, high=high) if low or high else None
+    return buffers[0].copy() if done is None else done[0]
 
 
 def _huber(x: Buffer, y: Buffer, dtype: DType, *, delta: float) -> Buffer:

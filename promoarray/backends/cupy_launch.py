@@ -13,18 +13,17 @@ from typing import Any, Literal
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.cupy_device import cupy
+from promoarray.backends.cupy_device import cupy, guarded, home
 from promoarray.dtypes import DType
 from promoarray.kernels import cuda
 from promoarray.kernels.cuda import KernelSource
-from promoarray.kernels.cuda_fused import answer, fused_kernel
+from promoarray.kernels.cuda_fused import Casts, answer, fused_kernel
+from promoarray.kernels.cuda_steps import Step
 from promoarray.kernels.rule import DEFAULT, Rule
 from promoarray.policies.plans import Plan
 
 Buffer = Any
 Order = Literal["C", "F"]
-Casts = Callable[[DType, DType], Rule | None]
-
 LARGE = 1 << 18
 """From so many elements on a cast is worth the kernel that takes 16 of them a thread."""
 
@@ -51,7 +50,7 @@ def bits(buffer: Buffer, dtype: DType) -> Buffer:
 
 @cache
 def launcher(kernel: KernelSource) -> Any:
-    """The kernel as CuPy runs it: its inputs, then its outputs, which are there already."""
+    """The kernel as CuPy runs it: it takes the inputs, and the output if that is there already."""
     return cupy.ElementwiseKernel(
         kernel.in_params,
         kernel.out_params,
@@ -61,29 +60,87 @@ def launcher(kernel: KernelSource) -> Any:
     )
 
 
+# --- Kernels that are ready ----------------------------------------------------------------------
+
+
+class Launch:
+    """A kernel of ours for operands of certain dtypes: it gives new memory on their device.
+
+    Operands are buffers, or NumPy's arrays without axes: the Python scalars, which travel with the
+    launch. A condition, of ``where``, stands in front.
+    """
+
+    __slots__ = ("_kernel", "_view", "_word", "_words")
+
+    def __init__(self, source: KernelSource, held: tuple[DType, ...], result: DType) -> None:
+        self._kernel = launcher(source)
+        self._words = tuple(map(_other_word, held))
+        self._word = cuda.stored(result)
+        self._view = None if _other_word(result) is None else storage(result)
+
+    @guarded
+    def __call__(self, *operands: Any) -> Buffer | None:
+        """Run it to new memory; None where shapes do not fit, which others tell better."""
+        with home(*operands):
+            given = list(operands)
+            first = len(given) - len(self._words)
+            for i, word in enumerate(self._words, first):
+                x = given[i] if word is None else given[i].view(word)
+                given[i] = x[()] if type(x) is np.ndarray else x
+            try:
+                if _in_columns(given):  # CuPy itself would make rows
+                    shape = np.broadcast_shapes(*(x.shape for x in given))
+                    given.append(cupy.empty(shape, self._word, order="F"))
+                out = self._kernel(*given)
+            except ValueError:
+                return None
+            return out if self._view is None else out.view(self._view)
+
+
+def _other_word(dtype: DType) -> str | None:
+    """What a buffer is viewed as for a kernel, where CuPy does not hold it as just that."""
+    word = cuda.stored(dtype)
+    return None if storage(dtype) == word else word
+
+
+def _in_columns(given: list[Any]) -> bool:
+    """Whether all arrays lie column by column, and so their result shall."""
+    found = False
+    for x in given:
+        if x.ndim:
+            flags = x.flags
+            if flags.c_contiguous or not flags.f_contiguous:
+                return False
+            found = True
+    return found
+
+
 # --- Casts ---------------------------------------------------------------------------------------
 
 
-def cast(buffer: Buffer, source: DType, target: DType, rule: Rule) -> Buffer:
-    """Cast a buffer, of any layout and size, to new memory on the current device."""
-    out = new(buffer.shape, target, _order([buffer]))
-    if not buffer.size:
-        return out
-    x, y = bits(buffer, source), bits(out, target)
+def cast(
+    buffer: Buffer, source: DType, target: DType, rule: Rule, steps: tuple[Step, ...] = ()
+) -> Buffer:
+    """Cast a buffer of any layout and size."""
     rule = cuda.relevant(source, target, rule)
-    flags = buffer.flags
-    contiguous = flags.c_contiguous or flags.f_contiguous
-    if contiguous and buffer.size >= LARGE and (source, target) in cuda.wide_pairs():
-        kernel, blocks, threads = _wide(source, target, rule)
-        kernel((blocks(buffer.size),), (threads,), (x, y, np.uint64(buffer.size)))
-    else:
-        _narrow(source, target, rule)(x, y)
-    return out
+    if buffer.size >= LARGE and not steps and (source, target) in cuda.wide_pairs():
+        flags = buffer.flags
+        if flags.c_contiguous or flags.f_contiguous:
+            return _cast_large(buffer, source, target, rule)
+    return _narrow(source, target, rule, steps)(buffer)
 
 
 @cache
-def _narrow(source: DType, target: DType, rule: Rule) -> Any:
-    return launcher(cuda.cast_kernel(source, target, rule))
+def _narrow(source: DType, target: DType, rule: Rule, steps: tuple[Step, ...]) -> Launch:
+    return Launch(cuda.cast_kernel(source, target, rule, steps), (source,), target)
+
+
+def _cast_large(buffer: Buffer, source: DType, target: DType, rule: Rule) -> Buffer:
+    out = new(buffer.shape, target, "C" if buffer.flags.c_contiguous else "F")
+    kernel, blocks, threads = _wide(source, target, rule)
+    arguments = bits(buffer, source), bits(out, target), np.uint64(buffer.size)
+    kernel((blocks(buffer.size),), (threads,), arguments)
+    return out
 
 
 @cache
@@ -95,78 +152,37 @@ def _wide(source: DType, target: DType, rule: Rule) -> tuple[Any, Callable[[int]
 # --- Operations ----------------------------------------------------------------------------------
 
 
-def fused(
+@lru_cache(maxsize=4096)
+def prepared(
     name: str,
-    operands: tuple[Buffer, ...],
     held: tuple[DType, ...],
     plan: Plan,
     casts: Casts,
-    condition: Buffer | None = None,
-) -> Buffer | None:
-    """Run all of a plan in one kernel; None if no kernel does.
+    *,
+    low: bool = False,
+    high: bool = False,
+) -> Launch | None:
+    """All of a plan as one kernel, ready to be launched; None if no kernel does it.
 
-    Operands are buffers, or NumPy arrays without axes: the Python scalars, which travel with the
-    launch.
+    Parameters are those of ``fused_kernel``; an operation with other options has no kernel.
     """
-    found = _fused(name, held, plan, casts)
-    if found is None:
-        return None
-    kernel, *words = found
-    given = [condition] if condition is not None else []
-    given += [_as(x, word) for x, word in zip(operands, words, strict=True)]
-    shape = _common_shape([x.shape for x in given])
-    if shape is None:
-        return None
-    out = new(shape, plan.result, order=_order(given))
-    if out.size:
-        kernel(*given, bits(out, plan.result))
-    return out
-
-
-def _as(x: Any, word: str) -> Any:
-    """An operand as its kernel takes it; a scalar as a scalar."""
-    if isinstance(x, np.ndarray):
-        return x.view(word)[()]
-    return x if x.dtype == word else x.view(word)
-
-
-def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """What shapes broadcast to; None if they do not, which others tell better."""
-    first, *others = shapes
-    if all(shape == first for shape in others):
-        return first
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        return None
-
-
-def _order(given: list[Any]) -> Order:
-    """The layout of a result: that of the operands, if all have the same one."""
-    flags = [x.flags for x in given if isinstance(x, cupy.ndarray) and x.ndim]
-    columns = flags and all(f.f_contiguous and not f.c_contiguous for f in flags)
-    return "F" if columns else "C"
-
-
-@lru_cache(maxsize=4096)
-def _fused(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> Any:
-    """The kernel, and what its operands are viewed as."""
-    source = fused_kernel(name, held, plan.inputs, plan.compute, plan.result, casts)
-    return None if source is None else (launcher(source), *map(cuda.stored, held))
+    inputs, result = plan.inputs, plan.result
+    source = fused_kernel(name, held, inputs, plan.compute, result, casts, low=low, high=high)
+    return None if source is None else Launch(source, held, result)
 
 
 def operate(
-    name: str, buffers: tuple[Buffer, ...], compute: DType, condition: Buffer | None = None
+    name: str, buffers: tuple[Buffer, ...], compute: DType, *condition: Buffer, **bounds: bool
 ) -> tuple[Buffer, DType] | None:
     """Run one operation on buffers that all hold ``compute``; None if no kernel does."""
-    own = compute if name == "where" else answer(name, compute)
+    own = answer(name, compute)
     if own is None:
         return None
     inputs = (compute,) * len(buffers)
-    plan = Plan(inputs, compute, own)
-    out = fused(name, buffers, inputs, plan, _plainly, condition)
+    launch = prepared(name, inputs, Plan(inputs, compute, own), _plainly, **bounds)
+    out = None if launch is None else launch(*condition, *buffers)
     return None if out is None else (out, own)
 
 
-def _plainly(source: DType, target: DType) -> Rule:
-    return DEFAULT
+def _plainly(source: DType, target: DType) -> tuple[Rule, tuple[Step, ...]]:
+    return DEFAULT, ()

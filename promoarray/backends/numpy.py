@@ -17,6 +17,7 @@ from promoarray import kernels
 from promoarray.backends import complexes, linear
 from promoarray.backends.blocks import fused as fused
 from promoarray.backends.numpy_kernels import KERNELS as KERNELS
+from promoarray.backends.steps import stepped
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels import DEFAULT, Rule
 
@@ -36,14 +37,22 @@ def native(buffer: Buffer) -> Buffer:
     return buffer if buffer.dtype.isnative else buffer.astype(buffer.dtype.newbyteorder("="))
 
 
-def cast(buffer: Buffer, source: DType, target: DType, rule: Rule = DEFAULT) -> Buffer:
+def cast(
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    rule: Rule = DEFAULT,
+    steps: tuple[Any, ...] = (),
+) -> Buffer:
     """Cast a buffer; the same object if there is nothing to do.
 
     Floats are rounded once, to nearest, ties to even, from the value they have; the rule says what
-    becomes of numbers that the target cannot hold.
+    becomes of numbers that the target cannot hold, and steps are taken after it.
     """
     if source is target:
         return buffer
+    if steps:
+        return stepped(steps, buffer, source, target, cast(buffer, source, target, rule))
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     if (integers and (source, target) in WIDENING) or dt.string in (source, target):
         return buffer.astype(target.storage)

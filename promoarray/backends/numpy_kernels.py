@@ -38,8 +38,9 @@ def _signbit(x: Buffer) -> Buffer:
 
 
 def _clip(x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
-    y = np.maximum(x, bounds[0]) if low else x.copy()
-    return np.minimum(y, bounds[-1]) if high else y
+    if low and high:  # which leaves a -0.0 that is not below 0.0
+        return np.clip(x, *bounds)
+    return np.maximum(x, *bounds) if low else np.minimum(x, *bounds) if high else x.copy()
 
 
 def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:

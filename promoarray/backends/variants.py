@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 Buffer = Any
 
 
@@ -29,8 +31,7 @@ def checked_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 def checked_clip(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     if low and high and not bool(xp.all(bounds[0] <= bounds[1])):
         raise ValueError("clip: the lower bound must not be above the upper one, nor be NaN")
-    y = xp.maximum(x, bounds[0]) if low else x.copy()
-    return xp.minimum(y, bounds[-1]) if high else y
+    return clip_beyond(xp, x, *bounds, low=low, high=high)
 
 
 def floor_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -38,8 +39,26 @@ def floor_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def low_bound_last(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
-    y = xp.minimum(x, bounds[-1]) if high else x.copy()
-    return xp.maximum(y, bounds[0]) if low else y
+    y = clip_beyond(xp, x, *bounds[-1:], low=False, high=high)
+    return clip_beyond(xp, y, *bounds[:1], low=low, high=False)
+
+
+def clip_beyond(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
+    return _clip(xp, x, bounds, low, high, xp.greater_equal, xp.less_equal)
+
+
+def clip_up_to(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
+    return _clip(xp, x, bounds, low, high, xp.greater, xp.less)
+
+
+def clip_signed_zeros(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
+    def above(x: Buffer, bound: Buffer) -> Buffer:
+        return (x > bound) | (x == bound) & xp.signbit(bound)
+
+    def below(x: Buffer, bound: Buffer) -> Buffer:
+        return (x < bound) | (x == bound) & ~xp.signbit(bound)
+
+    return _clip(xp, x, bounds, low, high, above, below)
 
 
 def left_shift_within(xp: Any, x: Buffer, count: Buffer) -> Buffer:
@@ -56,6 +75,19 @@ def reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     of_ones = xp.where(odd, x, xp.ones_like(x))
     inverse = xp.where(xp.abs(x) == 1, of_ones, xp.zeros_like(x))
     return xp.where(y < 0, inverse, power)
+
+
+def double_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _double_pow(xp, x, y, of_zero=_beyond(x.dtype))
+
+
+def double_reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _double_pow(xp, x, y, of_zero=0)
+
+
+def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    power = xp.power(x, xp.bitwise_and(y, xp.full_like(y, 63)))
+    return xp.where(xp.logical_and(x == 0, y != 0), xp.zeros_like(power), power)
 
 
 def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
@@ -86,11 +118,42 @@ def xla_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(y == 0, by_zero, floor)
 
 
+def saturating_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    ends = np.iinfo(x.dtype)
+    largest, smallest = xp.full_like(x, ends.max), xp.full_like(x, ends.min)
+    by_zero = xp.where(x > 0, largest, xp.where(x < 0, smallest, x))
+    return xp.where(y == 0, by_zero, xp.floor_divide(x, _or_one(xp, y)))
+
+
+def nan_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    nan = xp.full_like(x, _beyond(x.dtype))
+    return xp.where(y == 0, nan, xp.remainder(x, _or_one(xp, y)))
+
+
 def standard_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     lone = xp.isinf(x) & xp.isfinite(y) & (y != 0) | xp.isfinite(x) & xp.isinf(y)
     one = xp.ones_like(x)
     floor = xp.floor_divide(xp.where(lone, one, x), xp.where(lone, one, y))
     return xp.where(lone, xp.where(lone, x, one) / xp.where(lone, y, one), floor)
+
+
+def real_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    zero = y == 0
+    floor = xp.floor((x / xp.where(zero, xp.ones_like(y), y)).real)
+    return _complex(xp, xp.where(zero, xp.zeros_like(floor), floor), xp.zeros_like(floor))
+
+
+def real_floor_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return x - real_floor_divide(xp, x, y) * y
+
+
+def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    zero = y == 0
+    quotient = x / xp.where(zero, xp.ones_like(y), y)
+    whole = _complex(xp, _half_away(xp, quotient.real), _half_away(xp, quotient.imag))
+    rest = x - whole * y
+    lost = xp.full_like(rest.real, float("nan"))
+    return xp.where(zero, _complex(xp, lost, lost), rest)
 
 
 def standard_expm1(xp: Any, x: Buffer) -> Buffer:
@@ -122,15 +185,26 @@ _VARIANTS = (
     checked_clip,
     floor_of_quotient,
     low_bound_last,
+    clip_beyond,
+    clip_up_to,
+    clip_signed_zeros,
     left_shift_within,
     right_shift_within,
     reciprocal_pow,
+    double_pow,
+    double_reciprocal_pow,
+    six_bit_pow,
     sign_without_nan,
     truncated_divide,
     xla_divide,
     xla_remainder,
     xla_floor_divide,
+    saturating_floor_divide,
+    nan_remainder,
     standard_floor_divide,
+    real_floor_divide,
+    real_floor_remainder,
+    nearest_remainder,
     standard_expm1,
     standard_tanh,
 )
@@ -144,6 +218,54 @@ def _not_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
             "write pa.where(y == 0, 1, y) for the divisor"
         )
     return y
+
+
+def _clip(
+    xp: Any,
+    x: Buffer,
+    bounds: tuple[Buffer, ...],
+    low: bool,
+    high: bool,
+    above: Callable[[Buffer, Buffer], Buffer],
+    below: Callable[[Buffer, Buffer], Buffer],
+) -> Buffer:
+    """``x`` where it is within, as ``above`` and ``below`` have it, and where it is NaN."""
+    y = xp.where(above(x, bounds[0]) | (x != x), x, bounds[0]) if low else x
+    y = xp.where(below(y, bounds[-1]) | (y != y), y, bounds[-1]) if high else y
+    return y.copy() if y is x else y
+
+
+def _half_away(xp: Any, x: Buffer) -> Buffer:
+    """Round to nearest, halves away from zero, as C's ``round``."""
+    down = xp.trunc(x)
+    return xp.where(xp.abs(x - down) >= 0.5, down + xp.copysign(xp.ones_like(x), x), down)
+
+
+def _double_pow(xp: Any, x: Buffer, y: Buffer, *, of_zero: int) -> Buffer:
+    """Raise integers as float64 does, and make integers of that as x86 does."""
+    zero, one = xp.zeros_like(x), xp.ones_like(x)
+    # 1. What stays in the integers that x86 casts to, by logarithms, which do not overflow. No
+    #    power but the bound itself comes as near to it as the logarithms are wrong.
+    bits = 8 * x.dtype.itemsize
+    bound = 64 if x.dtype == np.uint64 else 63 if x.dtype == np.uint32 or bits == 64 else 31
+    size = xp.log2(xp.maximum(xp.abs(x.astype("float64")), 1.0))
+    exponent = xp.where(y < 0, zero, y)
+    within = size * exponent.astype("float64") < bound - 1e-12
+    # 2. These powers exactly, then rounded once to float64, as a good pow rounds them.
+    wide = "uint64" if x.dtype == np.uint64 else "int64"
+    exact = xp.power(xp.where(within, x, zero).astype(wide), exponent.astype(wide))
+    power = exact.astype("float64").astype(wide).astype(x.dtype)
+    power = xp.where(within, power, xp.full_like(x, _beyond(x.dtype)))
+    # 3. A negative power is a fraction, of which nothing is left unless x is 0, 1 or -1.
+    odd = xp.bitwise_and(y, one) == 1
+    inverse = xp.where(xp.logical_or(x == 1, x + one == 0), xp.where(odd, x, one), zero)
+    inverse = xp.where(x == 0, xp.full_like(x, of_zero), inverse)
+    return xp.where(y < 0, inverse, power)
+
+
+def _beyond(dtype: Any) -> int:
+    """What x86 makes of NaN, and of a float that no integer of the dtype is."""
+    return int(np.iinfo(dtype).min) if dtype.itemsize >= 4 else 0  # narrower ones by their low bits
 
 
 def _or_one(xp: Any, y: Buffer) -> Buffer:

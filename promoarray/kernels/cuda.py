@@ -14,6 +14,7 @@ Not here: launching. ``backends/cupy.py`` hands the texts to CuPy.
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -24,15 +25,13 @@ from promoarray.kernels import cast_header
 from promoarray.kernels.cuda_element import (
     PARTS,
     code_bits,
-    declared,
     element,
-    loaded,
     relevant,
     rule_name,
-    saved,
-    statements,
     stored,
 )
+from promoarray.kernels.cuda_statements import declared, loaded, saved, statements
+from promoarray.kernels.cuda_steps import Step
 from promoarray.kernels.rule import DEFAULT, Rule
 
 __all__ = [
@@ -42,6 +41,7 @@ __all__ = [
     "block",
     "cast_kernel",
     "code_bits",
+    "fused_preamble",
     "preamble",
     "relevant",
     "stored",
@@ -105,8 +105,26 @@ class RawSource(NamedTuple):
 @cache
 def preamble() -> str:
     """The text of cast.h and device.h, as it goes in front of every kernel."""
-    device = resources.files(__package__).joinpath("device.h").read_text(encoding="utf-8")
-    return (cast_header() + device).replace("#pragma once\n", "")
+    return _pasted(cast_header(), _text("device.h"))
+
+
+@cache
+def fused_preamble() -> str:
+    """The same and those of operations.h and functions.h, where a kernel computes."""
+    return _pasted(preamble(), _text("operations.h"), _text("functions.h"))
+
+
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _pasted(*texts: str) -> str:
+    return "".join(texts).replace("#pragma once\n", "")
+
+
+def digest(text: str) -> str:
+    """What tells texts apart in a name."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def block(lines: list[str]) -> str:
@@ -116,7 +134,9 @@ def block(lines: list[str]) -> str:
 
 
 @cache
-def cast_kernel(source: DType, target: DType, rule: Rule = DEFAULT) -> KernelSource:
+def cast_kernel(
+    source: DType, target: DType, rule: Rule = DEFAULT, steps: tuple[Step, ...] = ()
+) -> KernelSource:
     """The kernel of a cast, for arrays of any layout.
 
     Parameters
@@ -124,6 +144,8 @@ def cast_kernel(source: DType, target: DType, rule: Rule = DEFAULT) -> KernelSou
     source, target : DType
         Any two numeric dtypes; of complex numbers cast to real ones the real part is taken.
     rule : Rule
+    steps : tuple of Step
+        What is done to the codes afterwards.
 
     Returns
     -------
@@ -140,11 +162,13 @@ def cast_kernel(source: DType, target: DType, rule: Rule = DEFAULT) -> KernelSou
     lines = [
         loaded("code", source, "&x"),
         declared("made", target),
-        *statements("code", "made", source, target, rule),
+        *statements("code", "made", source, target, rule, steps),
         saved("made", target, "&y"),
     ]
-    name = f"promoarray_{source.code}_to_{target.code}{rule_name(rule)}"
-    return KernelSource(name, f"{x} x", f"{y} y", block(lines), preamble())
+    text, name = block(lines), f"promoarray_{source.code}_to_{target.code}{rule_name(rule)}"
+    if not steps:
+        return KernelSource(name, f"{x} x", f"{y} y", text, preamble())
+    return KernelSource(f"{name}_{digest(text)}", f"{x} x", f"{y} y", text, fused_preamble())
 
 
 _THREADS = 256

@@ -15,13 +15,9 @@ from promoarray.kernels.rule import DEFAULT, Rule, ToInteger
 __all__ = [
     "PARTS",
     "code_bits",
-    "declared",
     "element",
-    "loaded",
     "relevant",
     "rule_name",
-    "saved",
-    "statements",
     "stored",
 ]
 
@@ -238,37 +234,3 @@ def _single(x: str, source: DType) -> str:
 def _signed(x: str, source: DType) -> str:
     """An integer code of whole bytes as the integer it stands for."""
     return f"({_SIGNED[source.bits]}){x}" if source.kind is Kind.INT else x
-
-
-def statements(x: str, y: str, source: DType, target: DType, rule: Rule) -> list[str]:
-    """Statements that cast the code ``x`` to ``y``; of complex dtypes they are arrays of two."""
-    from_part, to_part = PARTS.get(source, source), PARTS.get(target, target)
-    if source.kind is not Kind.COMPLEX and target.kind is not Kind.COMPLEX:
-        return [f"{y} = {element(x, source, target, rule)};"]
-    if source.kind is not Kind.COMPLEX:
-        return [f"{y}[0] = {element(x, source, to_part, rule)};", f"{y}[1] = 0;"]
-    if target.kind is Kind.COMPLEX:
-        return [f"{y}[{i}] = {element(f'{x}[{i}]', from_part, to_part, rule)};" for i in (0, 1)]
-    parts = [element(f"{x}[{i}]", from_part, target, rule) for i in (0, 1)]
-    return [f"{y} = {parts[0]} | {parts[1]};" if target is dt.bool else f"{y} = {parts[0]};"]
-
-
-def declared(name: str, dtype: DType, value: str = "") -> str:
-    """A declaration of a code, or of both codes of a complex number."""
-    array = "[2]" if dtype.kind is Kind.COMPLEX else ""
-    return f"u{code_bits(dtype)} {name}{array}{value};"
-
-
-def loaded(name: str, dtype: DType, where: str) -> str:
-    """A declaration of a code that lies at an address, whatever type the memory has."""
-    width = f"u{code_bits(dtype)}"
-    if dtype.kind is Kind.COMPLEX:
-        return f"{width} {name}[2] = {{load<{width}>({where}, 0), load<{width}>({where}, 1)}};"
-    return f"{width} {name} = load<{width}>({where}, 0);"
-
-
-def saved(name: str, dtype: DType, where: str) -> str:
-    """Statements that put a code at an address."""
-    if dtype.kind is Kind.COMPLEX:
-        return f"save({where}, 0, {name}[0]); save({where}, 1, {name}[1]);"
-    return f"save({where}, 0, {name});"

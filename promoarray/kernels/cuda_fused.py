@@ -6,27 +6,18 @@ operation is cast to what the plan calls it. Nothing is written to memory in bet
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from functools import cache
-from importlib import resources
 from itertools import pairwise
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels.cuda import KernelSource, block, preamble
-from promoarray.kernels.cuda_element import (
-    PARTS,
-    code_bits,
-    declared,
-    loaded,
-    saved,
-    statements,
-    stored,
-)
+from promoarray.kernels.cuda import KernelSource, block, digest, fused_preamble
+from promoarray.kernels.cuda_element import PARTS, code_bits, stored
+from promoarray.kernels.cuda_statements import declared, loaded, saved, statements
+from promoarray.kernels.cuda_steps import Step
 from promoarray.kernels.rule import Rule
 
-__all__ = ["answer", "fused_kernel", "fused_preamble"]
+__all__ = ["answer", "fused_kernel"]
 
 # --- Which operations there are, and of what -----------------------------------------------------
 
@@ -44,7 +35,7 @@ _OPERATIONS: dict[str, set[Kind]] = {
         ("logical_and logical_or logical_xor logical_not", _ALL),
         ("bitwise_and bitwise_or bitwise_xor bitwise_invert", {_BOOL, *_INTEGERS}),
         ("bitwise_left_shift bitwise_right_shift", _INTEGERS),
-        ("maximum minimum fmax fmin", _ALL),
+        ("maximum minimum fmax fmin clip", _ALL),
         ("floor_divide remainder pow sign mse_loss", _REALS),
         ("abs", _NUMBERS),
         ("l1_loss", _REALS),
@@ -113,6 +104,8 @@ def answer(name: str, compute: DType) -> DType | None:
         A name of ``promoarray.operations``.
     compute : DType
     """
+    if name == "where":
+        return compute  # whatever the codes mean
     name, compute = _spoken(name, compute)
     if compute not in _TYPES or compute.kind not in _OPERATIONS.get(name, ()):
         return None
@@ -125,14 +118,7 @@ def answer(name: str, compute: DType) -> DType | None:
 
 # --- The kernel ----------------------------------------------------------------------------------
 
-Casts = Callable[[DType, DType], Rule | None]
-
-
-@cache
-def fused_preamble() -> str:
-    """The text in front of every fused kernel."""
-    operations = resources.files(__package__).joinpath("operations.h").read_text(encoding="utf-8")
-    return preamble() + operations.replace("#pragma once\n", "")
+Casts = Callable[[DType, DType], tuple[Rule, tuple[Step, ...]]]
 
 
 def fused_kernel(
@@ -157,8 +143,7 @@ def fused_kernel(
     inputs, compute, result
         Of the ``Plan``; ``result`` never weak.
     casts : callable
-        From (source, target) to the rule of that cast, or None where no kernel can do it (a policy
-        whose cast has steps besides the rule).
+        From (source, target) to the rule and the steps of that cast.
     low, high : bool
         Which bounds ``clip`` has.
 
@@ -166,8 +151,8 @@ def fused_kernel(
     -------
     KernelSource or None
         Of ``x0``, ``x1`` ... to ``y``; ``where`` has its condition in front, a bool ``c``. None
-        where there is no such kernel: not an elementwise operation, an operation that is not
-        defined for the dtype, or a cast with steps.
+        where there is no such kernel: not an elementwise operation, or one that is not defined for
+        the dtype.
 
     Notes
     -----
@@ -178,39 +163,33 @@ def fused_kernel(
     the last place of the exact result in float32 and 3 in float64, subnormals
     included. Integers to negative powers, which NumPy refuses, give 0: look for them before.
     """
-    count = len(operands)
-    computed = inputs if compute is None else (compute,) * count
-    lines, values = [], []
-    for i, (operand, entered, held) in enumerate(zip(operands, inputs, computed, strict=True)):
-        made = _cast_to(f"x{i}", [operand, entered, held], casts)
-        if made is None:
-            return None
-        lines += [loaded(f"x{i}_0", operand, f"&x{i}"), *made[0]]
-        values.append(made[1])
-
-    # 1. The operation, on values of the dtype computed in.
-    if name == "where":
-        lines += _chosen(values, computed)
-        own = computed[0]
-    else:
-        found = _done(name, values, computed, low=low, high=high)
-        if found is None:
-            return None
-        lines += found[0]
-        own = found[1]
-
-    # 2. What the plan calls the result.
-    made = _cast_to("r", [own, result], casts)
-    if made is None:
+    computed = inputs if compute is None else (compute,) * len(operands)
+    own = answer(name, computed[0])
+    if own is None or (name == "clip" and not (low or high)):
         return None
-    lines += [*made[0], saved(made[1], result, "&y")]
+
+    # 1. The operands, cast to what is computed in.
+    lines, values = [], []
+    for i, through in enumerate(zip(operands, inputs, computed, strict=True)):
+        made, at = _cast_to(f"x{i}", through, casts)
+        lines += [loaded(f"x{i}_0", operands[i], f"&x{i}"), *made]
+        values.append(at)
+
+    # 2. The operation.
+    if name == "where":
+        lines += _chosen(values, own)
+    else:
+        lines += _done(name, values, computed, own, low=low, high=high)
+
+    # 3. What the plan calls the result.
+    made, at = _cast_to("r", (own, result), casts)
+    lines += [*made, saved(at, result, "&y")]
     text = block(lines)
     condition = ["bool c"] if name == "where" else []
     parameters = [f"{stored(d)} x{i}" for i, d in enumerate(operands)]
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     codes = "_".join(d.code for d in (*operands, result))
     return KernelSource(
-        f"promoarray_{name}_{codes}_{digest}",
+        f"promoarray_{name}_{codes}_{digest(text)}",
         ", ".join(condition + parameters),
         f"{stored(result)} y",
         text,
@@ -218,57 +197,52 @@ def fused_kernel(
     )
 
 
-def _cast_to(name: str, through: list[DType], casts: Casts) -> tuple[list[str], str] | None:
-    """Statements that cast ``<name>_0`` from the first dtype through all others, and the last name.
-
-    None if one of the casts is not a kernel's.
-    """
+def _cast_to(name: str, through: tuple[DType, ...], casts: Casts) -> tuple[list[str], str]:
+    """Statements that cast ``<name>_0`` from the first dtype through all others; the last name."""
     lines: list[str] = []
     at = 0
     for source, target in pairwise(through):
         if source is target:
             continue
-        rule = casts(source, target)
-        if rule is None:
-            return None
         before, after = f"{name}_{at}", f"{name}_{at + 1}"
-        lines += [declared(after, target), *statements(before, after, source, target, rule)]
+        cast = statements(before, after, source, target, *casts(source, target))
+        lines += [declared(after, target), *cast]
         at += 1
     return lines, f"{name}_{at}"
 
 
-def _chosen(values: list[str], computed: tuple[DType, ...]) -> list[str]:
+def _chosen(values: list[str], own: DType) -> list[str]:
     """One code or the other."""
-    own = computed[0]
     parts = ["[0]", "[1]"] if own.kind is _COMPLEX else [""]
     chosen = [f"r_0{p} = load<u8>(&c, 0) ? {values[0]}{p} : {values[1]}{p};" for p in parts]
     return [declared("r_0", own), *chosen]
 
 
 def _done(
-    name: str, values: list[str], computed: tuple[DType, ...], *, low: bool, high: bool
-) -> tuple[list[str], DType] | None:
-    """Statements that carry out an operation on codes, and the dtype of what it gives."""
-    own = answer("maximum" if name == "clip" else name, computed[0])
-    if own is None:
-        return None
+    name: str,
+    values: list[str],
+    computed: tuple[DType, ...],
+    own: DType,
+    *,
+    low: bool,
+    high: bool,
+) -> list[str]:
+    """Statements that carry out an operation on codes."""
     spoken, dtype = _spoken(name, computed[0])
     types = computed if dtype is computed[0] else (dtype,) * len(computed)
     given = [_value(v, d, t) for v, d, t in zip(values, computed, types, strict=True)]
     call = f"op::{spoken}({', '.join(given)})"
-    if name == "clip":
-        call = f"op::maximum({given[0]}, {given[1]})" if low else given[0]
-        call = f"op::minimum({call}, {given[-1]})" if high else call
-    lines = [declared("r_0", own)]
-    if own.kind is _COMPLEX:
-        lines += [
-            f"const {_TYPES[own]} r = {call};",
-            "r_0[0] = code_of(r.real);",
-            "r_0[1] = code_of(r.imag);",
-        ]
-    else:
-        lines.append(f"r_0 = (u{code_bits(own)})code_of(({_TYPES[own]}){call});")
-    return lines, own
+    if name == "clip" and not (low and high):
+        call = f"op::{'maximum' if low else 'minimum'}({', '.join(given)})"
+    if own.kind is not _COMPLEX:
+        made = f"r_0 = (u{code_bits(own)})code_of(({_TYPES[own]}){call});"
+        return [declared("r_0", own), made]
+    return [
+        declared("r_0", own),
+        f"const {_TYPES[own]} r = {call};",
+        "r_0[0] = code_of(r.real);",
+        "r_0[1] = code_of(r.imag);",
+    ]
 
 
 def _value(code: str, dtype: DType, computed: DType) -> str:

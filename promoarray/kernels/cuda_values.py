@@ -11,8 +11,7 @@ from functools import cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import CONCRETE, DType
-from promoarray.kernels.cuda import PARTS, KernelSource, code_bits, stored
-from promoarray.kernels.cuda_fused import fused_preamble
+from promoarray.kernels.cuda import PARTS, KernelSource, code_bits, fused_preamble, stored
 
 __all__ = ["INTEGERS", "complex_sign", "every", "from_order", "next_code", "to_order"]
 

@@ -6,7 +6,8 @@
 //      to zero and a * b + c may be rounded once; the instructions here are written out, without
 //      `.ftz`, and do neither. A NaN that arithmetic makes has the bits it has on x86-64.
 //   3. Integers, which wrap around; bools; complex numbers.
-//   4. Functions of the machine's library, whose last bits are its own.
+//
+// Not here: functions of the machine's library, whose last bits are its own (functions.h).
 #pragma once
 
 #if defined(__CUDA_ARCH__) || defined(__CUDACC_RTC__)
@@ -57,8 +58,21 @@ namespace op {
 
 // --- 2. Floats -----------------------------------------------------------------------------------
 
-PROMOARRAY_CAST float magnitude(float x) { return as_float(as_bits(x) & 0x7fffffffu); }
+// Plain masks would do, but the compiler for sm_100 takes them for `abs` and `neg`, which CuPy's
+// options have flush as all else.
+#if PROMOARRAY_ON_DEVICE
+#define PROMOARRAY_MASK(instruction, x, operator, mask)                                  \
+    u32 result;                                                                          \
+    asm(instruction " %0, %1, %2;" : "=r"(result) : "r"(as_bits(x)), "n"(mask));         \
+    return as_float(result);
+#else
+#define PROMOARRAY_MASK(instruction, x, operator, mask) return as_float(as_bits(x) operator mask);
+#endif
+
+PROMOARRAY_CAST float magnitude(float x) { PROMOARRAY_MASK("and.b32", x, &, 0x7fffffff) }
 PROMOARRAY_CAST double magnitude(double x) { return as_float(as_bits(x) & ~0ull >> 1); }
+PROMOARRAY_CAST float negative(float x) { PROMOARRAY_MASK("xor.b32", x, ^, 0x80000000u) }
+PROMOARRAY_CAST double negative(double x) { return as_float(as_bits(x) ^ 1ull << 63); }
 
 template <typename Float>
 PROMOARRAY_CAST bool is_nan(Float x) { return as_bits(magnitude(x)) > Layout<Float>::infinity; }
@@ -147,7 +161,6 @@ PROMOARRAY_CAST float narrow(double x) {
     PROMOARRAY_CAST Float trunc(Float x) { return settled(cut(x), x, x); }                      \
     PROMOARRAY_CAST Float round(Float x) { return settled(rounded_to_even(x), x, x); }          \
     PROMOARRAY_CAST Float abs(Float x) { return magnitude(x); }                                 \
-    PROMOARRAY_CAST Float negative(Float x) { return as_float(as_bits(x) ^ Layout<Float>::sign); } \
     PROMOARRAY_CAST Float copysign(Float x, Float y) {                                          \
         return as_float(as_bits(magnitude(x)) | (as_bits(y) & Layout<Float>::sign));            \
     }                                                                                           \
@@ -367,7 +380,18 @@ PROMOARRAY_COMPLEX Complex<F> fmin(Complex<F> x, Complex<F> y) {
     return less_equal(x, y) || is_nan(y) ? x : y;
 }
 
+// With both bounds NumPy's clip asks the number itself for NaN, and no bound.
+PROMOARRAY_COMPLEX bool precedes(Complex<F> x, Complex<F> y) {
+    return equal(x.real, y.real) ? less(x.imag, y.imag) : less(x.real, y.real);
+}
+PROMOARRAY_COMPLEX Complex<F> clip(Complex<F> x, Complex<F> low, Complex<F> high) {
+    const Complex<F> raised = is_nan(x) || precedes(low, x) ? x : low;
+    return is_nan(raised) || precedes(raised, high) ? raised : high;
+}
+
 // For all of them.
+template <typename T>
+PROMOARRAY_CAST T clip(T x, T low, T high) { return minimum(maximum(x, low), high); }
 template <typename T> PROMOARRAY_CAST T positive(T x) { return x; }
 template <typename T> PROMOARRAY_CAST T same(T x) { return x; }
 template <typename T> PROMOARRAY_CAST bool logical_not(T x) { return !truth(x); }
@@ -382,81 +406,6 @@ template <typename T, typename U>
 PROMOARRAY_CAST bool greater_equal(T x, U y) { return less_equal(y, x); }
 template <typename T> PROMOARRAY_CAST T l1_loss(T x, T y) { return abs(subtract(x, y)); }
 template <typename T> PROMOARRAY_CAST T mse_loss(T x, T y) { return square(subtract(x, y)); }
-
-// --- 4. Functions of the machine's library -------------------------------------------------------
-// In float32 the library flushes subnormals. Where the argument or the result is that small it is
-// asked in float64.
-
-PROMOARRAY_CAST bool is_subnormal(float x) {
-    const u32 bits = as_bits(magnitude(x));
-    return bits - 1 < 0x007fffffu;
-}
-PROMOARRAY_CAST bool may_be_flushed(float x, float result) {
-    return is_subnormal(x) || (truth(x) && as_bits(magnitude(result)) < 0x00800000u);
-}
-
-#define PROMOARRAY_FUNCTION(name)                                                               \
-    PROMOARRAY_CAST double name(double x) { return settled(::name(x), x, x); }                  \
-    PROMOARRAY_CAST float name(float x) {                                                       \
-        const float result = ::name##f(x);                                                      \
-        return settled(may_be_flushed(x, result) ? narrow(::name(wide(x))) : result, x, x);     \
-    }
-// CUDA's logarithms of float64 take the upper half of a tiny number for a float32, and flush it:
-// that of a negative one would be -Inf.
-#define PROMOARRAY_LOGARITHM(name)                                                              \
-    PROMOARRAY_CAST double name(double x) {                                                     \
-        if (signbit(x) && truth(x)) return sqrt(x);                                             \
-        return settled(::name(x), x, x);                                                        \
-    }                                                                                           \
-    PROMOARRAY_CAST float name(float x) {                                                       \
-        const float result = ::name##f(x);                                                      \
-        return settled(may_be_flushed(x, result) ? narrow(name(wide(x))) : result, x, x);       \
-    }
-#define PROMOARRAY_FUNCTION_OF_TWO(name)                                                        \
-    PROMOARRAY_CAST double name(double x, double y) { return settled(::name(x, y), x, y); }     \
-    PROMOARRAY_CAST float name(float x, float y) {                                              \
-        const float result = ::name##f(x, y);                                                   \
-        const bool flushed = may_be_flushed(x, result) || may_be_flushed(y, result);            \
-        return settled(flushed ? narrow(::name(wide(x), wide(y))) : result, x, y);              \
-    }
-
-PROMOARRAY_FUNCTION(sin)
-PROMOARRAY_FUNCTION(cos)
-PROMOARRAY_FUNCTION(tan)
-PROMOARRAY_FUNCTION(asin)
-PROMOARRAY_FUNCTION(acos)
-PROMOARRAY_FUNCTION(atan)
-PROMOARRAY_FUNCTION(sinh)
-PROMOARRAY_FUNCTION(cosh)
-PROMOARRAY_FUNCTION(tanh)
-PROMOARRAY_FUNCTION(asinh)
-PROMOARRAY_FUNCTION(acosh)
-PROMOARRAY_FUNCTION(atanh)
-PROMOARRAY_FUNCTION(exp)
-PROMOARRAY_FUNCTION(expm1)
-PROMOARRAY_LOGARITHM(log)
-PROMOARRAY_FUNCTION(log1p)
-PROMOARRAY_LOGARITHM(log2)
-PROMOARRAY_LOGARITHM(log10)
-PROMOARRAY_FUNCTION_OF_TWO(pow)
-PROMOARRAY_FUNCTION_OF_TWO(atan2)
-PROMOARRAY_FUNCTION_OF_TWO(hypot)
-
-template <typename Float>
-PROMOARRAY_CAST Float log_add_exp(Float x, Float y) {
-    constexpr double log_of_2 = 0.693147180559945309417232121458176568;
-    if (equal(x, y)) return add(x, (Float)log_of_2);  // infinities, too
-    const Float apart = subtract(x, y);
-    if (is_nan(apart)) return apart;
-    return add(maximum(x, y), log1p(exp(negative(magnitude(apart)))));
-}
-PROMOARRAY_CAST float logaddexp(float x, float y) { return log_add_exp(x, y); }
-PROMOARRAY_CAST double logaddexp(double x, double y) { return log_add_exp(x, y); }
-template <typename Float>
-PROMOARRAY_CAST Float poisson_nll_loss(Float x, Float y) {
-    return subtract(exp(x), multiply(y, x));
-}
-PROMOARRAY_COMPLEX F abs(Complex<F> x) { return hypot(x.real, x.imag); }
 
 }  // namespace op
 }  // namespace promoarray

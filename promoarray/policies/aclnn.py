@@ -28,6 +28,7 @@ from promoarray.policies.plans import (
     INEXACT,
     INTEGERS,
     NUMBERS,
+    ORDERED,
     REALS,
     By,
     Enter,
@@ -38,9 +39,9 @@ from promoarray.policies.plans import (
     Refusal,
     to_bool,
 )
-from promoarray.policies.policy import NARROW, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Rule, Table, fold
-from promoarray.policies.scalars import Scalars, wrap
+from promoarray.policies.scalars import NARROW, Scalars, wrap
 from promoarray.policies.steps import always, component, exact_to, members
 
 # The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.
@@ -146,14 +147,13 @@ def _to_bools(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...
     return entered if isinstance(entered, Refusal) else (dt.bool,)
 
 
-_REAL = BITS | REALS
 _WHY_REAL = "complex numbers have no order"
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: By(),
     Family.DIVIDE: By(compute=exact_to(dt.float32), note="Integers and bools divide in float32."),
     Family.FLOOR_DIVIDE: By(
-        admit=_REAL,
+        admit=ORDERED,
         compute=lambda dtype: dt.float32 if dtype is dt.bool else dtype,
         note="bool is divided in float32.",
     ),
@@ -163,14 +163,14 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     Family.POW: By(admit=NUMBERS, why="aclnnPow refuses bool with bool"),
     Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: By(admit=_REAL, result=to_bool, why=_WHY_REAL),
+    Family.ORDER: By(admit=ORDERED, result=to_bool, why=_WHY_REAL),
     Family.LOGICAL: By(enter=_to_bools, note="Each operand becomes bool; nothing is derived."),
     Family.BITWISE: By(admit=BITS),
     Family.SHIFT: By(admit=INTEGERS),
-    Family.EXTREMUM: By(admit=_REAL, why=_WHY_REAL),
-    Family.FLOAT_BINARY: By(admit=_REAL, compute=exact_to(dt.float32)),
+    Family.EXTREMUM: By(admit=ORDERED, why=_WHY_REAL),
+    Family.FLOAT_BINARY: By(admit=ORDERED, compute=exact_to(dt.float32)),
     Family.WHERE: By(),
-    Family.CLIP: By(admit=_REAL, why=_WHY_REAL),
+    Family.CLIP: By(admit=ORDERED, why=_WHY_REAL),
     Family.MATMUL: By(admit=NUMBERS),
     **linear(
         By(admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
@@ -182,8 +182,8 @@ OPERATIONS: dict[str | Family, OperationRule] = {
             note="Bools and integers are transformed in float32.",
         ),
     ),
-    Family.SORT: By(admit=_REAL, why=_WHY_REAL),
-    Family.INDEX: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
+    Family.SORT: By(admit=ORDERED, why=_WHY_REAL),
+    Family.INDEX: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
     Family.CONCAT: By(note="A left fold of the table."),
     Family.LOSS: By(admit=INEXACT),
     Family.FLOAT_UNARY: By(compute=exact_to(dt.float32)),
@@ -195,9 +195,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "conj": By(),
     Family.SUM: By(compute=exact_to(dt.int64)),
     Family.MEAN: By(admit=INEXACT),
-    Family.EXTREME: By(admit=_REAL, why=_WHY_REAL),
+    Family.EXTREME: By(admit=ORDERED, why=_WHY_REAL),
     Family.TRUTH: By(result=to_bool),
-    Family.POSITION: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
+    Family.POSITION: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
 }
 
 
@@ -259,8 +259,8 @@ V8_5 = V8_0.derive(
     operations=OPERATIONS
     | {
         Family.EQUALITY: By(enter=_AS_TORCH, result=to_bool),
-        Family.ORDER: By(enter=_AS_TORCH, admit=_REAL, result=to_bool, why=_WHY_REAL),
-        Family.EXTREMUM: By(enter=_AS_TORCH, admit=_REAL, why=_WHY_REAL),
+        Family.ORDER: By(enter=_AS_TORCH, admit=ORDERED, result=to_bool, why=_WHY_REAL),
+        Family.EXTREMUM: By(enter=_AS_TORCH, admit=ORDERED, why=_WHY_REAL),
     },
     enter=entering(promote_8_5, on_950),
     ranks=True,

@@ -24,9 +24,9 @@ from promoarray.policies.plans import (
     OperationRule,
     to_bool,
 )
-from promoarray.policies.policy import WIDE, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Lattice
-from promoarray.policies.scalars import Scalars, in_range
+from promoarray.policies.scalars import WIDE, Scalars, in_range
 from promoarray.policies.steps import always, component, members
 
 # "Type promotion diagram": the dashed lines, which lead out of Python scalars, are `promote` below.

@@ -1,7 +1,9 @@
 """Steps of casts: what frameworks do with codes that no kernel rule can say.
 
 A step takes the codes of the source (unsigned integers), both dtypes and the codes the kernel gave;
-it returns the codes to give. Most belong to quirks, so they are written to be plain, not fast.
+it returns the codes to give. Most belong to quirks, so they are written to be plain, not fast. A
+step is functions of NumPy's on every element alike, for kernels of a GPU are written of it, too
+(``promoarray.kernels.cuda_steps``).
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ LOWEST_NORMAL = 2.0**-126
 
 def cast_codes(codes: Codes, source: DType, target: DType, rule: Rule = DEFAULT) -> Codes:
     """Cast codes to codes by a rule of the kernels."""
+    if not isinstance(codes, np.ndarray):  # a symbol, of which a kernel is written
+        return codes.cast(source, target, rule)
     out = np.empty(codes.shape, f"u{target.storage.itemsize}")
     kernels.cast(codes, out, kernels.row(source), kernels.row(target), rule)
     return out

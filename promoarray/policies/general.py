@@ -16,6 +16,7 @@ from promoarray.policies.plans import (
     BITS,
     INTEGERS,
     NUMBERS,
+    ORDERED,
     REALS,
     By,
     Operand,
@@ -27,7 +28,6 @@ from promoarray.policies.plans import (
 from promoarray.policies.policy import Policy
 from promoarray.policies.steps import always, component
 
-_ORDERED = REALS | {Kind.BOOL}
 _NO_ORDER = "complex numbers have no order"
 _NO_BOOL = "a bool is no number to compute with: write x.astype(...)"
 
@@ -55,7 +55,7 @@ def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationR
     as_float = to_float(floating)
     float_note = f"bools and integers compute in the default float, {floating.name}"
     no_bool = By(admit=NUMBERS, why=_NO_BOOL)
-    ordered = By(admit=_ORDERED, why=_NO_ORDER)
+    ordered = By(admit=ORDERED, why=_NO_ORDER)
     floats = By(compute=as_float, note=float_note)
     return {
         Family.ARITHMETIC: By(),
@@ -64,19 +64,19 @@ def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationR
         Family.FLOOR_DIVIDE: By(admit=REALS, why=f"{_NO_BOOL}; {_NO_ORDER}"),
         Family.POW: no_bool,
         Family.EQUALITY: By(result=to_bool, note="the operands promote, the answer is a bool"),
-        Family.ORDER: By(admit=_ORDERED, result=to_bool, why=_NO_ORDER),
+        Family.ORDER: By(admit=ORDERED, result=to_bool, why=_NO_ORDER),
         Family.LOGICAL: By(enter=as_truth, note="operands count by being non-zero"),
         Family.BITWISE: By(admit=BITS),
         Family.SHIFT: By(admit=INTEGERS),
         Family.EXTREMUM: ordered,
-        Family.FLOAT_BINARY: By(admit=_ORDERED, compute=as_float, note=float_note),
+        Family.FLOAT_BINARY: By(admit=ORDERED, compute=as_float, note=float_note),
         Family.WHERE: By(),
-        Family.CLIP: By(admit=_ORDERED, why=_NO_ORDER, note="the bounds promote with the array"),
+        Family.CLIP: By(admit=ORDERED, why=_NO_ORDER, note="the bounds promote with the array"),
         Family.MATMUL: no_bool,
         **linear(floats, index=integer),
         Family.SORT: ordered,
         Family.CONCAT: By(),
-        Family.LOSS: By(admit=_ORDERED, compute=as_float, note=float_note),
+        Family.LOSS: By(admit=ORDERED, compute=as_float, note=float_note),
         Family.FLOAT_UNARY: floats,
         Family.SIGN: no_bool,
         "abs": By(admit=NUMBERS, result=component, why=_NO_BOOL),
@@ -94,6 +94,6 @@ def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationR
         Family.EXTREME: ordered,
         Family.TRUTH: By(result=to_bool),
         Family.POSITION: By(
-            admit=_ORDERED, result=always(integer), why=_NO_ORDER, note="positions are integers"
+            admit=ORDERED, result=always(integer), why=_NO_ORDER, note="positions are integers"
         ),
     }

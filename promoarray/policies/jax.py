@@ -25,7 +25,7 @@ from promoarray.policies.plans import (
     INEXACT,
     INTEGERS,
     NUMBERS,
-    REALS,
+    ORDERED,
     By,
     Operand,
     OperationRule,
@@ -35,9 +35,9 @@ from promoarray.policies.plans import (
     Step,
     to_bool,
 )
-from promoarray.policies.policy import WIDE, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Lattice, Rule
-from promoarray.policies.scalars import Scalars, bounds, not_negative, shown, wrap
+from promoarray.policies.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
 from promoarray.policies.steps import component, members, rows
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
@@ -161,7 +161,8 @@ def bool_to_int32(dtype: DType) -> DType:
 def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """``x ** n`` with a Python int is repeated multiplication in x's dtype; else promote.
 
-    Integers then lose their weakness, and so does a scalar base with an array of integers.
+    Integers then lose their weakness, and so does a scalar base with an array of integers. A 0-d
+    array is an exponent as any other, which it is under ``jit``; outside of it JAX takes its value.
     """
     _, exponent = operands
     entered = policy.enter(policy, operands)
@@ -179,10 +180,10 @@ def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Re
     if common is None:
         return Refusal(policy.refusal)
     common = bool_to_int32(common)
-    return policy.make_plan(name, common, common, 2)
+    plan = policy.make_plan(name, common, common, 2)
+    return plan._replace(usual=exponent.rank is Rank.SCALAR)
 
 
-_REAL = REALS | {Kind.BOOL}
 _WIDE_REAL = BITS | frozenset(rows("bf16 f16 f32 f64 f*"))
 _FLOAT_NOTE = "64-bit integers compute in the widest float, bools and other integers in float32"
 _INT32_NOTE = "bools compute in int32"
@@ -214,7 +215,7 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
         Family.ARITHMETIC: By(),
         "subtract": By(admit=NUMBERS, why="JAX subtracts no bools: write x1 ^ x2"),
         Family.DIVIDE: By(compute=inexact, note=_FLOAT_NOTE),
-        Family.FLOOR_DIVIDE: By(admit=_REAL, compute=bool_to_int32, note=_INT32_NOTE),
+        Family.FLOOR_DIVIDE: By(admit=ORDERED, compute=bool_to_int32, note=_INT32_NOTE),
         Family.POW: power,
         Family.EQUALITY: By(result=to_bool),
         Family.ORDER: By(result=to_bool),
@@ -223,15 +224,15 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
         Family.SHIFT: By(admit=BITS, compute=bool_to_int32, note=_INT32_NOTE),
         Family.EXTREMUM: By(),
         Family.FLOAT_BINARY: floats,
-        "hypot": By(admit=_REAL, compute=strongly(floating), note=_STRONG_NOTE),
+        "hypot": By(admit=ORDERED, compute=strongly(floating), note=_STRONG_NOTE),
         "copysign": By(admit=_WIDE_REAL, compute=floating, note=_FLOAT_NOTE),
-        "nextafter": By(admit=_REAL, compute=floating, note=_FLOAT_NOTE),
+        "nextafter": By(admit=ORDERED, compute=floating, note=_FLOAT_NOTE),
         "logaddexp": By(
             compute=lambda d: strong(d) if d.kind is Kind.COMPLEX else floating(d),
             note="the result of weakly typed complex operands is not",
         ),
         Family.WHERE: By(),
-        Family.CLIP: By(admit=_REAL, note="the bounds promote with the array"),
+        Family.CLIP: By(admit=ORDERED, note="the bounds promote with the array"),
         Family.MATMUL: matmul,
         "outer": By(),
         "cross": By(admit=NUMBERS, compute=strong, why="JAX subtracts no bools"),
@@ -255,7 +256,7 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
         ),
         "diagonal": By(result=strong),
         Family.CONCAT: By(),
-        Family.LOSS: By(admit=_REAL),
+        Family.LOSS: By(admit=ORDERED),
         Family.FLOAT_UNARY: floats,
         "log2": By(compute=strongly(floating), note=_STRONG_NOTE),
         "log10": By(compute=strongly(floating), note=_STRONG_NOTE),
@@ -263,7 +264,7 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
         "positive": By(),
         "abs": By(compute=lambda d: None if d in (dt.int2, dt.int4) else d, result=component),
         "square": By(compute=bool_to_int32, note=_INT32_NOTE),
-        Family.ROUND: By(admit=_REAL),
+        Family.ROUND: By(admit=ORDERED),
         "round": By(admit=NUMBERS, why="JAX rounds no bools"),
         Family.TEST: By(result=to_bool),
         "signbit": By(admit=_WIDE_REAL, result=to_bool),
@@ -330,7 +331,12 @@ JNP = Policy(
     operations=_operations(WIDE),
     enter=entering,
     scalars=_scalars(dt.int64),
-    kernels={"floor_divide": ("xla_floor_divide",)},
+    kernels={
+        "floor_divide": ("xla_floor_divide",),
+        "pow": ("six_bit_pow",),
+        "clip": ("clip_signed_zeros",),
+        "arange": ("arange_of_integers",),
+    },
     defaults=WIDE,
     weak_arrays=True,
     cast=casts.JAX,

@@ -20,6 +20,7 @@ from promoarray.policies.plans import (
     INEXACT,
     INTEGERS,
     NUMBERS,
+    ORDERED,
     REALS,
     By,
     Operand,
@@ -30,7 +31,8 @@ from promoarray.policies.plans import (
     same,
     to_bool,
 )
-from promoarray.policies.policy import WIDE, Policy, Source
+from promoarray.policies.policy import Policy, Source
+from promoarray.policies.scalars import WIDE
 from promoarray.policies.steps import always, component, with_arrays
 
 
@@ -93,7 +95,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "remainder": By(admit=REALS, note="lax.rem is C's remainder"),
     Family.POW: power,
     Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: By(admit=REALS | {Kind.BOOL}, result=to_bool),
+    Family.ORDER: By(admit=ORDERED, result=to_bool),
     Family.BITWISE: By(admit=BITS),
     Family.SHIFT: By(admit=INTEGERS),
     "maximum": By(),

@@ -15,10 +15,10 @@ from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Family
 from promoarray.policies.general import operations as general
 from promoarray.policies.plans import Operand, OperationRule, Rank, Refusal
-from promoarray.policies.policy import WIDE, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.reading import TableLike, cell_dtype, read_table
 from promoarray.policies.rules import Lattice, Table, fold
-from promoarray.policies.scalars import Scalars, in_range, wrap
+from promoarray.policies.scalars import WIDE, Scalars, in_range, wrap
 from promoarray.policies.steps import members
 
 SCALARS = ("weak", "strong", "refuse")

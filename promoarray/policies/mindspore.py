@@ -26,7 +26,7 @@ from promoarray.policies.plans import (
     INEXACT,
     INTEGERS,
     NUMBERS,
-    REALS,
+    ORDERED,
     By,
     Enter,
     Operand,
@@ -37,9 +37,9 @@ from promoarray.policies.plans import (
     same,
     to_bool,
 )
-from promoarray.policies.policy import NARROW, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import fold
-from promoarray.policies.scalars import Scalars, exactly, out_of_range, wrap
+from promoarray.policies.scalars import NARROW, Scalars, exactly, out_of_range, wrap
 from promoarray.policies.steps import (
     agreed,
     always,
@@ -101,7 +101,6 @@ def fit_compared(value: Any, dtype: DType) -> Any:
     return exactly(value, dtype)
 
 
-_REAL = BITS | REALS
 _WHY_REAL = "complex numbers have no order"
 
 
@@ -195,15 +194,15 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POW: By(),
     Family.EQUALITY: By(result=to_bool),
     "equal": By(enter=real(entering(promote, higher)), result=to_bool),
-    Family.ORDER: By(admit=_REAL, result=to_bool, why=_WHY_REAL),
+    Family.ORDER: By(admit=ORDERED, result=to_bool, why=_WHY_REAL),
     Family.LOGICAL: _LOGICAL,
     Family.BITWISE: with_arrays("first", _BITWISE),
     "bitwise_invert": By(admit=BITS),
     Family.SHIFT: By(enter=BIT_BY_BIT, admit=INTEGERS),
-    Family.EXTREMUM: By(admit=_REAL, why=_WHY_REAL),
+    Family.EXTREMUM: By(admit=ORDERED, why=_WHY_REAL),
     "fmax": By(admit=_FMAX),
     "fmin": By(admit=_FMAX),
-    Family.FLOAT_BINARY: By(admit=_REAL),
+    Family.FLOAT_BINARY: By(admit=ORDERED),
     "hypot": By(admit=_TWO_FLOATS),
     "nextafter": By(enter=AGREED, admit=_TWO_FLOATS),
     "logaddexp": admitting(
@@ -251,9 +250,9 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "exp": By(admit=INEXACT | {dt.bool, dt.int64}, compute=exact_to(dt.float32)),
     Family.SIGN: By(),
     "sign": By(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
-    Family.ROUND: By(admit=_REAL),
+    Family.ROUND: By(admit=ORDERED),
     "ceil": By(admit=frozenset({Kind.FLOAT})),
-    Family.TEST: By(admit=_REAL, result=to_bool, why=_WHY_REAL),
+    Family.TEST: By(admit=ORDERED, result=to_bool, why=_WHY_REAL),
     "isinf": By(result=to_bool),
     Family.COMPLEX: By(result=component),
     "conj": By(admit=NUMBERS),
@@ -262,10 +261,10 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "cumulative_prod": By(compute=exact_to(dt.int64)),
     Family.MEAN: By(admit=frozenset({Kind.FLOAT})),
     "mean": By(note="An integer mean stays an integer."),
-    Family.EXTREME: By(admit=_REAL, why=_WHY_REAL),
+    Family.EXTREME: By(admit=ORDERED, why=_WHY_REAL),
     Family.TRUTH: By(result=to_bool),
     "any": By(result=lambda dtype: dtype if dtype is dt.uint8 else dt.bool),
-    Family.POSITION: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
+    Family.POSITION: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
 }
 
 V2_10 = Policy(
@@ -296,7 +295,14 @@ V2_10 = Policy(
     enter=COMMON,
     ranks=True,
     scalars=Scalars(fit=fit, fit_compared=fit_compared),
-    kernels={"sign": ("sign_without_nan",)},
+    kernels={
+        "sign": ("sign_without_nan",),
+        "floor_divide": ("saturating_floor_divide", "real_floor_divide"),
+        "remainder": ("nan_remainder", "real_floor_remainder"),
+        "pow": ("double_pow",),
+        "clip": ("clip_up_to",),
+        "linspace": ("linspace_towards_zero",),
+    },
     defaults=NARROW,
     cast=casts.MINDSPORE,
     refusal=(

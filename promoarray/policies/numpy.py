@@ -2,22 +2,18 @@
 
 Promotion is NumPy's own procedure over one lattice of safe casts: if one dtype casts safely to the
 other, that is the answer; else the smallest dtype of the higher kind to which both do. NumPy 2
-lets Python scalars choose a kind only (NEP 50); NumPy 1 looked at the values of scalars and 0-d
-arrays, as long as their kind was not above that of the arrays.
+lets Python scalars choose a kind only (NEP 50). NumPy 1, which looked at their values, is in
+``numpy_1.py``.
 
 Sources: NumPy reference, ``numpy.promote_types``, ``numpy.result_type`` and "Data type promotion in
 NumPy"; NEP 50; ``legacy_userdtype_common_dtype_function`` in numpy/_core/src/multiarray/usertypes.c
-for dtypes from outside. Recorded: conformance/golden/numpy1.txt (1.26.4) and numpy2.txt (2.4.6).
+for dtypes from outside. Recorded: conformance/golden/numpy2.txt (2.4.6).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from typing import Any
-
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies import casts
 from promoarray.policies.linear import LAPACK, complexified, linear
@@ -25,7 +21,7 @@ from promoarray.policies.plans import (
     BITS,
     INTEGERS,
     NUMBERS,
-    REALS,
+    ORDERED,
     By,
     Operand,
     OperationRule,
@@ -33,9 +29,9 @@ from promoarray.policies.plans import (
     Refusal,
     to_bool,
 )
-from promoarray.policies.policy import WIDE, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Lattice, fold
-from promoarray.policies.scalars import Scalars, bounds, exactly, in_range, wrap
+from promoarray.policies.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
 from promoarray.policies.steps import always, component, exact_to, members, rows
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
@@ -148,6 +144,18 @@ def floats(dtype: DType) -> DType:
     return dt.float16 if dtype.bits <= 8 else dt.float32 if dtype.bits == 16 else dt.float64
 
 
+def highest_first(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let more than two enter in the order of their kinds, from complex down to bool.
+
+    Pair by pair int16, uint16 and float16 would make int32 first, and of that float64
+    (`reduce_dtypes_to_most_knowledgeable`).
+    """
+    entered = members(policy, operands)
+    if isinstance(entered, Refusal) or len(entered) < 3:
+        return entered
+    return tuple(sorted(entered, key=lambda d: (d.weak, -d.kind.category)))
+
+
 def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as the float it is computed in, scalars as what they make of it."""
     entered = policy.enter(policy, operands)
@@ -177,10 +185,8 @@ def _summed(dtype: DType) -> DType:
     return dt.uint64 if dtype.kind is Kind.UINT else dtype
 
 
-_REAL = REALS | {Kind.BOOL}
-_FFT_1 = "NumPy 1 transforms everything in double precision"
 _INT8_NOTE = "there is no loop for bool, so it computes in int8"
-_FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wider in float64"
+FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wider in float64"
 _LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
 _SIGN = "NumPy gives a bool no sign: write logical_not for ~ or ^ for -"
 
@@ -243,15 +249,15 @@ def exactly_compared(rule: By) -> OperationRule:
     return compare
 
 
-_float_binary = By(enter=as_floats, admit=frozenset({Kind.FLOAT}), note=_FLOAT_NOTE)
+_float_binary = By(enter=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
 _order = By(result=to_bool, note="complex numbers compare by real part, then imaginary part")
-_identity_of_ints = By(admit=_REAL, note="integers and bools are whole already")
+_identity_of_ints = By(admit=ORDERED, note="integers and bools are whole already")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: By(),
     "subtract": By(admit=NUMBERS, why="NumPy subtracts no bools: write x1 ^ x2"),
     Family.DIVIDE: By(compute=exact_to(dt.float64), note="integers divide in float64"),
-    Family.FLOOR_DIVIDE: By(admit=_REAL, compute=_no_bool, note=_INT8_NOTE),
+    Family.FLOOR_DIVIDE: By(admit=ORDERED, compute=_no_bool, note=_INT8_NOTE),
     Family.POW: By(compute=_no_bool, note=_INT8_NOTE),
     Family.EQUALITY: exactly_compared(By(result=to_bool)),
     Family.ORDER: exactly_compared(_order),
@@ -274,7 +280,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "irfftn": By(compute=spectral, result=component, note=_FFT_NOTE),
     Family.CONCAT: By(),
     Family.LOSS: By(),
-    Family.FLOAT_UNARY: By(compute=floats, note=_FLOAT_NOTE),
+    Family.FLOAT_UNARY: By(compute=floats, note=FLOAT_NOTE),
     "reciprocal": By(compute=_no_bool, note="the reciprocal of an integer is an integer"),
     Family.SIGN: By(admit=NUMBERS, why=_SIGN),
     "abs": By(result=component),
@@ -282,7 +288,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ROUND: _identity_of_ints,
     "round": By(compute=lambda d: dt.float16 if d is dt.bool else d, note="bool rounds in float16"),
     Family.TEST: By(result=to_bool),
-    "signbit": By(admit=_REAL, result=to_bool),
+    "signbit": By(admit=ORDERED, result=to_bool),
     Family.COMPLEX: By(result=component),
     "conj": By(compute=_no_bool, note=_INT8_NOTE),
     Family.SUM: By(compute=_summed, note="bool and integers sum up in int64, unsigned in uint64"),
@@ -296,71 +302,13 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 REFUSAL = "neither dtype casts safely to the other or to a third (numpy.promote_types)"
 
 
-# --- NumPy 1: the values of scalars and 0-d arrays -------------------------------------------
-
-
-def by_value(policy: Policy, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """Let scalars and 0-d arrays enter as the smallest dtype that holds their value.
-
-    Only beside arrays, and only if no scalar's kind is above that of every array
-    (`should_use_min_scalar`); else they enter as the arrays they would make.
-    """
-    arrays = [o.type for o in operands if o.value is None]
-    scalars = [as_array_type(o) for o in operands if o.value is not None]
-    small = bool(arrays) and _kind(scalars) <= _kind(arrays)
-    signed = any(a.kind is Kind.INT for a in arrays)
-    return tuple(
-        o
-        if o.value is None
-        else Operand(smallest(o.value, as_array_type(o), signed) if small else as_array_type(o))
-        for o in operands
-    )
-
-
-def _kind(dtypes: Iterable[DType]) -> int:
-    return max(min(d.kind.category, 2) for d in dtypes)  # float and complex are one kind here
-
-
-def as_array_type(operand: Operand) -> DType:
-    """What ``numpy.asarray`` makes of an operand."""
-    if operand.type is dt.weak_int and operand.value > bounds(dt.int64)[1]:
-        return dt.uint64
-    return WIDE.get(operand.type, operand.type)
-
-
-def smallest(value: Any, dtype: DType, signed: bool) -> DType:
-    """``numpy.min_scalar_type``; a positive integer counts as signed beside signed integers."""
-    if dtype.kind in INTEGERS:
-        names = "iu" if signed or value < 0 else "u"
-        found = (BY_CODE[f"{sign}{bits}"] for sign in names for bits in (8, 16, 32, 64))
-        return next((d for d in found if bounds(d)[0] <= value <= bounds(d)[1]), dtype)
-    size = max(abs(value.real), abs(value.imag))
-    for rung, limit in _RUNGS.get(dtype.kind, ()):
-        fits = size < limit or (dtype.kind is Kind.FLOAT and not math.isfinite(value))
-        if rung.bits < dtype.bits and fits:
-            return rung
-    return dtype
-
-
-_RUNGS = {
-    Kind.FLOAT: ((dt.float16, 65000.0), (dt.float32, 3.4e38)),
-    Kind.COMPLEX: ((dt.complex64, 3.4e38),),
-}
-"""NumPy's own limits, which are a little below the largest values."""
-
-
-def fit_64_bits(value: Any, dtype: DType) -> Any:
-    """Refuse an int beyond uint64, which NumPy 1 kept as an object."""
-    if type(value) is not int:
-        return value
-    return in_range(
-        value, dtype if dtype.kind in INTEGERS else dt.uint64 if value > 0 else dt.int64
-    )
-
-
 def edition(edition: str) -> Policy:
     """NumPy ``2`` (NEP 50) or ``1`` (promotion by value)."""
-    return {"2": NUMPY_2, "1": NUMPY_1}[edition]
+    if edition == "1":
+        from promoarray.policies.numpy_1 import NUMPY_1
+
+        return NUMPY_1
+    return {"2": NUMPY_2}[edition]
 
 
 _REFERENCE = Source("NumPy reference", "Data type promotion in NumPy; numpy.result_type", "2.4")
@@ -375,12 +323,14 @@ NUMPY_2 = Policy(
     promote=promote,
     dtypes=(*OWN, *(d for d in SAFE.dtypes if d not in OWN)),
     operations=OPERATIONS,
-    enter=members,
+    enter=highest_first,
     scalars=Scalars(
         fit=in_range,
         fit_compared=exactly,
         fit_family={Family.WHERE: wrap},  # where casts its scalars, it does not fit them
+        fit_bound=not_clipping,
     ),
+    kernels={"arange": ("arange_in_dtype", "arange_by_difference")},
     defaults=WIDE,
     inplace=same_kind,
     cast=casts.NUMPY,
@@ -395,37 +345,5 @@ NUMPY_2 = Policy(
         "A Python scalar chooses the kind of the result, never its width; an int must fit.",
         "Dtypes of ml_dtypes pair as numpy.promote_types says, and Python scalars are weak beside"
         " them too, which ml_dtypes itself does not keep: there bfloat16 + 1.0 is float32.",
-    ),
-)
-
-NUMPY_1 = NUMPY_2.derive(
-    "numpy@1",
-    title="NumPy 1.26",
-    principle=(
-        "The smallest dtype both operands cast to safely; Python scalars and 0-d arrays whose "
-        "kind is not above the arrays' count as the smallest dtype that holds their value."
-    ),
-    dtypes=OWN,
-    operations={
-        **OPERATIONS,
-        Family.ROUND: By(admit=_REAL, compute=floats, note=_FLOAT_NOTE),
-        Family.FFT: By(compute=always(dt.complex128), note=_FFT_1),
-        Family.RFFT: By(admit=_REAL, compute=always(dt.float64), result=complexified, note=_FFT_1),
-        Family.IRFFT: By(compute=always(dt.complex128), result=component, note=_FFT_1),
-        "irfftn": By(compute=always(dt.complex128), result=component, note=_FFT_1),
-    },
-    by_value=by_value,
-    ranks=True,
-    scalars=Scalars(fit=fit_64_bits),
-    sources=(
-        Source("NumPy reference", "numpy.result_type, Notes; numpy.min_scalar_type", "1.26"),
-        Source(
-            "numpy/numpy, numpy/core/src/multiarray/convert_datatype.c", "should_use_min_scalar"
-        ),
-    ),
-    notes=(
-        "A scalar or 0-d array counts as the smallest dtype that holds its value, unless its kind"
-        " is above that of the arrays: int8 array + 1000 is int16, int8 array + 1.5 float64.",
-        "Python ints beyond 64 bits made object arrays; here they are refused.",
     ),
 )

@@ -26,12 +26,13 @@ from promoarray.policies.plans import (
     OperationRule,
     Plan,
     Refusal,
+    accumulator,
     refuse,
     same,
     to_bool,
 )
-from promoarray.policies.policy import NARROW, Policy, Source, accumulator
-from promoarray.policies.scalars import Scalars, in_range
+from promoarray.policies.policy import Policy, Source
+from promoarray.policies.scalars import NARROW, Scalars, in_range
 from promoarray.policies.steps import always, members
 
 GROUPS = {

@@ -6,7 +6,8 @@ Data Type Promotion" tabulates (``TENSORS``). A Python scalar or, since 3.0, one
 the gate: it keeps the tensor's dtype if its kind is no higher, else the lookup answers.
 
 Editions: ``paddle`` is the document, its printed errors mended; on 0-d tensors, where it is silent,
-it does as 3.3. ``paddle@3.3`` is what the 3.3.1 wheel does. ``paddle@2.6`` is in ``paddle_2_6.py``.
+it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in ``paddle_3_3.py`` and
+``paddle_2_6.py``.
 
 What the document contradicts itself in, and how it is settled:
 
@@ -22,15 +23,14 @@ What the document contradicts itself in, and how it is settled:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies import casts
 from promoarray.policies.linear import LAPACK, linear
@@ -38,7 +38,7 @@ from promoarray.policies.plans import (
     BITS,
     INTEGERS,
     NUMBERS,
-    REALS,
+    ORDERED,
     By,
     Operand,
     OperationRule,
@@ -48,16 +48,15 @@ from promoarray.policies.plans import (
     same,
     to_bool,
 )
-from promoarray.policies.policy import NARROW, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Rule, Table, fold
-from promoarray.policies.scalars import Scalars, not_negative, out_of_range, shown, wrap
+from promoarray.policies.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
 from promoarray.policies.steps import (
     agreed,
     always,
     component,
     exact_to,
     members,
-    with_arrays,
 )
 
 # Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; mended as said above.
@@ -181,14 +180,6 @@ AGREED = Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed, scalar=stays)
 """Functions that promote nothing."""
 
 
-def as_left(a: DType, b: DType) -> DType | None:
-    """Answer the left dtype, as 2.6 did and ``@`` still does; complex goes with f32 and f64."""
-    if Kind.COMPLEX in (a.kind, b.kind):
-        wide = all(d.kind is Kind.COMPLEX or d in (dt.float32, dt.float64) for d in (a, b))
-        return LOOKUP(a, b) if wide else None
-    return a
-
-
 def low_bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int64, as comparisons do; refuse what is beyond."""
     if type(value) is int and not -(1 << 63) <= value < 1 << 63:
@@ -221,11 +212,6 @@ def through(single: bool) -> Callable[[Any, DType], Any]:
     return fit
 
 
-def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
-    """Make the step that turns those kinds into float32 and leaves the others."""
-    return lambda dtype: dt.float32 if dtype in kinds or dtype.kind in kinds else dtype
-
-
 def summed(dtype: DType) -> DType:
     """What a sum is in: int64 for bool and int32, and the other integers as they are."""
     return dt.int64 if dtype in (dt.bool, dt.int32) else dtype
@@ -246,7 +232,6 @@ def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | R
     return plan
 
 
-_REAL = BITS | REALS
 _FACTORED = "linear algebra takes float32, float64 and complex tensors of one dtype"
 _AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
 _SUM_NOTE = "bool and int32 sum up in int64"
@@ -259,23 +244,23 @@ OPERATIONS: dict[str | Family, OperationRule] = {
         note="The Divide Rule: never smaller than float, so integers give float32.",
     ),
     Family.FLOOR_DIVIDE: By(),
-    "floor_divide": By(enter=WIDENING, admit=_REAL),
-    Family.POW: By(),
+    "floor_divide": By(enter=WIDENING, admit=ORDERED),
+    Family.POW: By(usual=True),
     Family.EQUALITY: _logic,
-    Family.ORDER: By(result=to_bool, admit=_REAL, why="The Logic Rule leaves complex out"),
+    Family.ORDER: By(result=to_bool, admit=ORDERED, why="The Logic Rule leaves complex out"),
     Family.LOGICAL: _logic,
     Family.BITWISE: By(
         enter=Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed), admit=BITS, why=AGREE
     ),
     Family.SHIFT: By(enter=AGREED, admit=INTEGERS, why=AGREE),
-    Family.EXTREMUM: By(enter=SHUT, admit=_REAL, why=_WHY_REAL),
+    Family.EXTREMUM: By(enter=SHUT, admit=ORDERED, why=_WHY_REAL),
     Family.FLOAT_BINARY: By(enter=SHUT, admit=frozenset({Kind.FLOAT})),
-    "atan2": By(enter=SHUT, admit=_REAL, compute=exact_to(dt.float64)),
+    "atan2": By(enter=SHUT, admit=ORDERED, compute=exact_to(dt.float64)),
     "hypot": By(compute=exact_to(dt.float32), note="Composed of square, + and sqrt."),
-    "copysign": By(admit=_REAL),
-    "logaddexp": By(enter=SHUT, admit=_REAL, compute=exact_to(dt.float32)),
+    "copysign": By(admit=ORDERED),
+    "logaddexp": By(enter=SHUT, admit=ORDERED, compute=exact_to(dt.float32)),
     Family.WHERE: By(enter=Gate(zero_d=TENSORS, zero_ds=TENSORS)),
-    Family.CLIP: By(admit=_REAL, why=_WHY_REAL),
+    Family.CLIP: By(admit=ORDERED, why=_WHY_REAL),
     Family.MATMUL: By(enter=AGREED, why=AGREE),
     **dict.fromkeys(("outer", "cross"), By()),
     "vecdot": By(compute=summed, note=_SUM_NOTE),
@@ -293,8 +278,8 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "matrix_power": By(admit=LAPACK, why=_FACTORED),
     "matrix_norm": By(admit=LAPACK, why=_FACTORED, note=_AS_COMPLEX),
     "slogdet": By(admit=LAPACK, more=(same,), why=_FACTORED, note=_AS_COMPLEX),
-    Family.SORT: By(admit=_REAL, why=_WHY_REAL),
-    Family.INDEX: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
+    Family.SORT: By(admit=ORDERED, why=_WHY_REAL),
+    Family.INDEX: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
     Family.CONCAT: By(enter=AGREED, why=AGREE),
     Family.LOSS: By(enter=SHUT),
     "l1_loss": By(enter=SHUT, result=component),
@@ -303,27 +288,28 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SIGN: By(),
     "abs": By(result=component),
     "positive": By(admit=NUMBERS),
-    Family.ROUND: By(admit=_REAL),
+    Family.ROUND: By(admit=ORDERED),
     "round": By(),
     Family.TEST: By(result=to_bool),
-    "signbit": By(admit=_REAL, result=to_bool),
+    "signbit": By(admit=ORDERED, result=to_bool),
     Family.COMPLEX: By(result=component),
     "conj": By(),
     Family.SUM: By(),
     "sum": By(compute=summed, note=_SUM_NOTE),
     "cumulative_sum": By(compute=exact_to(dt.int64)),
-    Family.MEAN: By(admit=_REAL, note="An integer mean stays an integer."),
+    Family.MEAN: By(admit=ORDERED, note="An integer mean stays an integer."),
     "mean": By(note="An integer mean stays an integer."),
-    "std": By(admit=_REAL, compute=exact_to(dt.float32)),
-    Family.EXTREME: By(admit=_REAL, why=_WHY_REAL),
+    "std": By(admit=ORDERED, compute=exact_to(dt.float32)),
+    Family.EXTREME: By(admit=ORDERED, why=_WHY_REAL),
     Family.TRUTH: By(result=to_bool),
-    Family.POSITION: By(admit=_REAL, result=always(dt.int64), why=_WHY_REAL),
+    Family.POSITION: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
 }
 
 CHECKED = {
     "floor_divide": ("checked_floor_divide",),
-    "remainder": ("checked_remainder",),
+    "remainder": ("checked_remainder", "nearest_remainder"),
     "clip": ("checked_clip",),
+    "linspace": ("linspace_of_integers",),
 }
 """What every Paddle refuses by value."""
 
@@ -345,7 +331,7 @@ DOCUMENT = Policy(
         fit_compared=low_bits,
         fit_exponent=not_negative(through(single=False)),  # 3.3.1 never comes back from one
     ),
-    kernels={**CHECKED, "pow": ("reciprocal_pow",)},
+    kernels={**CHECKED, "pow": ("double_reciprocal_pow",)},
     defaults=NARROW,
     cast=casts.PADDLE,
     refusal=REFUSAL,
@@ -362,129 +348,14 @@ DOCUMENT = Policy(
 )
 
 
-def _truncated(common: DType, scalar: DType) -> DType | None:
-    """Cast a real scalar to the tensor's dtype, be it an integer: ``paddle.pow(i32, 1.5)``."""
-    return None if scalar.kind is Kind.COMPLEX else common
-
-
-def _whole(common: DType, scalar: DType) -> DType | None:
-    """Let the bits of any bool or int in."""
-    return common if scalar.kind.category <= dt.int8.kind.category else None
-
-
-def _as_zero_d(common: DType, scalar: DType) -> DType | None:
-    """Make the scalar a 0-d tensor of its default dtype, which counts in full."""
-    return LOOKUP(common, NARROW[scalar])
-
-
-def _as_tensor(common: DType, scalar: DType) -> DType | None:
-    """Make the scalar a tensor of its default dtype."""
-    return TENSORS(common, NARROW[scalar])
-
-
-def transformed(a: DType, b: DType) -> DType | None:
-    """Promote nothing, but let a complex kernel cast what it can (`data_transform.cc`)."""
-    for wide, other in ((a, b), (b, a)):
-        if wide.kind is Kind.COMPLEX and other in _TRANSFORMED:
-            return wide
-    return agreed(a, b)
-
-
-_TRANSFORMED = {dt.uint8, dt.int16, dt.bfloat16, dt.float16, dt.float32, dt.float64}
-
-
-def _bitwise(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
-    if operands[-1].rank is Rank.SCALAR:
-        return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
-    return By(enter=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE)(policy, name, operands)
-
-
-def _nll(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Compose exp(input) - label * input; exp makes an integer float32, and the rest must fit."""
-    product = SHUT(policy, operands)
-    if isinstance(product, Refusal):
-        return product
-    raised = floats_from(*INTEGERS)(operands[0].type)
-    common = TENSORS(raised, product[0])
-    if common is None:
-        return Refusal(policy.refusal)
-    return policy.make_plan(name, common, common, len(operands))
-
-
-def _functions(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family, OperationRule]:
-    """The functions take tensors; the few that take a scalar on the right each do it their way."""
-    truncated = replace(OPEN, scalar=_truncated)
-    return {
-        **{
-            name: with_arrays("all", rules.get(name, rules[row.family]))
-            for name, row in ROWS.items()
-            if row.arity == 2 and row.family is not Family.WHERE
-        },
-        "remainder": with_arrays("first", By(enter=truncated)),
-        "pow": with_arrays("first", By(enter=truncated)),
-        "copysign": with_arrays("first", By(enter=truncated, admit=_REAL)),
-        "floor_divide": with_arrays(
-            "first", By(enter=replace(WIDENING, scalar=_as_zero_d), admit=_REAL)
-        ),
-        "equal": with_arrays("first", By(result=to_bool)),
-        "where": By(enter=replace(SHUT, scalar=_as_tensor)),
-        "matmul": By(enter=replace(AGREED, arrays=transformed), why=AGREE),
-        "stack": _stack,
-    }
-
-
-def _stack(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Promote nothing, but cast what follows a complex tensor."""
-    after_complex = operands[0].type.kind is Kind.COMPLEX
-    return By(enter=replace(AGREED, arrays=transformed if after_complex else agreed), why=AGREE)(
-        policy, name, operands
-    )
-
-
-_COMPARE = By(result=to_bool)
-_OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
-    Family.DIVIDE: By(
-        compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
-        note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
-    ),
-    Family.EQUALITY: _COMPARE,
-    Family.ORDER: _COMPARE,
-    Family.LOGICAL: By(enter=SHUT, result=to_bool),
-    Family.BITWISE: _bitwise,
-    "bitwise_invert": By(admit=BITS),
-    Family.SHIFT: By(enter=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE),
-    "matmul": By(
-        enter=replace(AGREED, arrays=as_left),
-        why="a complex tensor goes only with float32, float64 and complex ones",
-        note="The @ operator casts the right operand to the left one's dtype.",
-    ),
-    "tensordot": By(enter=replace(AGREED, arrays=transformed), why=AGREE),
-    "poisson_nll_loss": _nll,
-}
-
-V3_3 = DOCUMENT.derive(
-    "paddle@3.3",
-    title="Paddle 3.3",
-    principle=(
-        "Tensors promote among floats and with complex, integers only with themselves; a 0-d "
-        "tensor or Python scalar keeps the tensor's dtype unless its kind is higher."
-    ),
-    dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
-    operations=_OPERATIONS_3_3,
-    functions=_functions(_OPERATIONS_3_3),
-    cast=casts.PADDLE_3_3,
-    sources=(
-        Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
-    ),
-    notes=("Measured on the CPU wheel, which lacks many float16, bfloat16 and bool kernels.",),
-)
-
-
 def edition(edition: str) -> Policy:
     """Return the policy of an edition."""
+    if edition == "3.3":
+        from promoarray.policies.paddle_3_3 import V3_3
+
+        return V3_3
     if edition == "2.6":
         from promoarray.policies.paddle_2_6 import V2_6
 
         return V2_6
-    return {"": DOCUMENT, "3.3": V3_3}[edition]
+    return {"": DOCUMENT}[edition]

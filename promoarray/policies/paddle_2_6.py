@@ -24,17 +24,15 @@ from promoarray.policies.paddle import (
     DOCUMENT,
     LOOKUP,
     OPERATIONS,
-    as_left,
-    floats_from,
     stays,
     through,
-    transformed,
 )
+from promoarray.policies.paddle_3_3 import as_left, floats_from, transformed
 from promoarray.policies.plans import (
     BITS,
     INEXACT,
     INTEGERS,
-    REALS,
+    ORDERED,
     By,
     Operand,
     OperationRule,
@@ -45,9 +43,9 @@ from promoarray.policies.plans import (
     same,
     to_bool,
 )
-from promoarray.policies.policy import NARROW, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Rule, fold
-from promoarray.policies.scalars import Scalars
+from promoarray.policies.scalars import NARROW, Scalars, not_negative
 from promoarray.policies.steps import agreed, always, component, exact_to, members, with_arrays
 
 REFUSAL = (
@@ -126,28 +124,27 @@ def after_complex(policy: Policy, name: str, operands: tuple[Operand, ...]) -> P
     return By(enter=Sides(rule, stays), result=label, why=AGREE)(policy, name, operands)
 
 
-_REAL = BITS | REALS
-_LEFT = with_arrays("first", By(enter=CAST, admit=_REAL))
+_LEFT = with_arrays("first", By(enter=CAST, admit=ORDERED))
 _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.ARITHMETIC: By(enter=Sides(floats)),
     "multiply": By(enter=Sides(floats, complexified)),
     Family.DIVIDE: By(enter=Sides(as_left, complexified), compute=exact_to(dt.float32)),
     Family.FLOOR_DIVIDE: _LEFT,
     "floor_divide": _LEFT,
-    Family.POW: By(enter=CAST),
+    Family.POW: By(enter=CAST, usual=True),
     Family.EQUALITY: By(enter=CAST, result=to_bool),
-    Family.ORDER: By(enter=CAST, result=to_bool, admit=_REAL),
+    Family.ORDER: By(enter=CAST, result=to_bool, admit=ORDERED),
     Family.LOGICAL: after_complex,
     "logical_not": By(result=to_bool),
     Family.BITWISE: with_arrays("all", By(enter=AGREED, admit=BITS, why=AGREE)),
     Family.SHIFT: refuse("Paddle 2.6 has no shifts"),
-    Family.EXTREMUM: By(enter=AGREED, admit=_REAL, why=AGREE),
+    Family.EXTREMUM: By(enter=AGREED, admit=ORDERED, why=AGREE),
     Family.FLOAT_BINARY: By(enter=AGREED, admit=frozenset({Kind.FLOAT}), why=AGREE),
-    "atan2": By(enter=AGREED, admit=_REAL, compute=exact_to(dt.float64), why=AGREE),
+    "atan2": By(enter=AGREED, admit=ORDERED, compute=exact_to(dt.float64), why=AGREE),
     "hypot": By(enter=Sides(floats), compute=exact_to(dt.float32)),
-    "logaddexp": By(enter=AGREED, admit=_REAL, compute=exact_to(dt.float32), why=AGREE),
+    "logaddexp": By(enter=AGREED, admit=ORDERED, compute=exact_to(dt.float32), why=AGREE),
     Family.WHERE: By(enter=PAIRS),
-    Family.CLIP: By(enter=Sides(agreed, truncated), admit=_REAL),
+    Family.CLIP: By(enter=Sides(agreed, truncated), admit=ORDERED),
     Family.MATMUL: By(enter=Sides(as_left), note="@ casts the right operand to the left dtype."),
     "tensordot": By(enter=Sides(transformed, stays), why=AGREE),
     "outer": By(enter=Sides(transformed, stays), why=AGREE),
@@ -178,7 +175,7 @@ def _functions() -> dict[str | Family, OperationRule]:
     agreeing = {
         name: By(
             enter=AGREED,
-            admit=_REAL,
+            admit=ORDERED,
             result=to_bool if row.family in (Family.EQUALITY, Family.ORDER) else same,
             why=AGREE,
         )
@@ -194,7 +191,7 @@ def _functions() -> dict[str | Family, OperationRule]:
     scalar = Sides(agreed, truncated)
     return {
         **{name: with_arrays("all", rule) for name, rule in (arrays | agreeing | others).items()},
-        "pow": with_arrays("first", By(enter=scalar, why=AGREE)),
+        "pow": with_arrays("first", By(enter=scalar, usual=True, why=AGREE)),
         "equal": with_arrays("first", By(enter=scalar, result=to_bool, why=AGREE)),
         "where": By(enter=Sides(floats_only, wide_tensor)),
     }
@@ -212,8 +209,11 @@ V2_6 = DOCUMENT.derive(
     functions=_functions(),
     enter=Sides(floats),
     ranks=False,
-    scalars=Scalars(fit=through(single=True)),
-    kernels=CHECKED,
+    scalars=Scalars(
+        fit=through(single=True),
+        fit_exponent=not_negative(through(single=True)),  # as 3.3.1, it never comes back from one
+    ),
+    kernels={**CHECKED, "pow": ("double_pow",)},
     cast=casts.PADDLE_2_6,
     refusal=REFUSAL,
     sources=(

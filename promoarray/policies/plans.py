@@ -7,12 +7,13 @@ dispatcher turns it into an error that says what to write.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
 from promoarray.policies.rules import Rule, fold
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 INTEGERS = frozenset({Kind.INT, Kind.UINT})
 BITS = INTEGERS | {Kind.BOOL}
 REALS = INTEGERS | {Kind.FLOAT}
+ORDERED = BITS | REALS
 INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
 NUMBERS = REALS | {Kind.COMPLEX}
 
@@ -34,8 +36,7 @@ class Rank(Enum):
     ARRAY = "array"
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """What a policy sees of an operand.
 
     Attributes
@@ -67,27 +68,25 @@ _PLAIN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Detour:
+class Detour(NamedTuple):
     """Two operations in place of one, the first of them rounded to the dtype of the result.
 
     Attributes
     ----------
     first : str
         The operation on one operand, whose place its result takes.
-    index : int
-        Which operand.
+    operand : int
+        Which operand, counted from 0.
     then : str
         The operation on all of them.
     """
 
     first: str
-    index: int
+    operand: int
     then: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What one operation does: cast the inputs, compute, label the result.
 
     Attributes
@@ -103,6 +102,8 @@ class Plan:
         The same of the further results of an operation that has several.
     detour : Detour or None
         What is computed in place of the operation itself.
+    usual : bool
+        Whether the usual kernel computes it even where the policy has one of its own.
     """
 
     inputs: tuple[DType, ...]
@@ -110,10 +111,10 @@ class Plan:
     result: DType
     more: tuple[DType, ...] = ()
     detour: Detour | None = None
+    usual: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why there is no plan.
 
     Attributes
@@ -127,8 +128,7 @@ class Refusal:
     error: Exception | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """A plan for these very values.
 
     Attributes
@@ -186,9 +186,10 @@ class By:
         From the dtype computed in to that of the result.
     more : tuple of callables
         The same for the further results of an operation that has several.
+    usual : bool
+        Whether the usual kernel computes with a Python scalar on the right.
     why : str
-        What to say when the operation does not admit the common dtype, or has a rule of its own
-        that finds none.
+        What to say when the operation does not admit the common dtype.
     note : str
         One sentence for ``explain``: what this rule adds to promotion.
     """
@@ -201,6 +202,7 @@ class By:
     detour: Callable[[tuple[Operand, ...]], Detour | None] | None = None
     result: Step = same
     more: tuple[Step, ...] = ()
+    usual: bool = False
     why: str = ""
     note: str = ""
 
@@ -210,7 +212,7 @@ class By:
             return entered
         common = fold(self.promote or policy.promote, entered)
         if common is None:
-            own = self.why or self.note or f"{name} has a promotion rule of its own"
+            own = self.note or f"{name} promotes nothing: it takes one dtype"
             return Refusal(own if self.promote else policy.refusal)
         computed = self.compute(common) if self.admits(common) else None
         results = () if computed is None else [s(computed) for s in (self.result, *self.more)]
@@ -221,8 +223,10 @@ class By:
         plan = policy.make_plan(name, computed, result, len(operands), *more)
         if self.cast is not None:
             kept = zip(operands, plan.inputs, strict=True)
-            plan = replace(plan, inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
-        return plan if self.detour is None else replace(plan, detour=self.detour(operands))
+            plan = plan._replace(inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
+        detour = self.detour(operands) if self.detour is not None else None
+        usual = self.usual and operands[-1].rank is Rank.SCALAR
+        return plan._replace(detour=detour, usual=usual) if detour or usual else plan
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""
@@ -236,3 +240,28 @@ def refuse(why: str) -> OperationRule:
         return Refusal(why)
 
     return rule
+
+
+MOVES = frozenset(
+    {
+        *(Family.WHERE, Family.CONCAT, Family.MOVE),
+        *(Family.SORT, Family.INDEX, Family.UNIQUE, Family.ISIN),
+    }
+)
+"""Operations that move or compare values and compute nothing."""
+
+
+def accumulator(dtype: DType) -> DType:
+    """The dtype to compute in: float32 (complex64, int8) for anything narrower, narrowed once.
+
+    Rounding the float32 result of + - * / and sqrt to a format of at most 11 significant bits is
+    correctly rounded, because float32 has more than twice as many plus two (Figueroa 1995). For
+    2- and 4-bit integers the low bits of the 8-bit result are the low bits of the exact one.
+    """
+    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
+        return dt.float32
+    if dtype is dt.complex32:
+        return dt.complex64
+    if dtype.kind in INTEGERS and dtype.bits < 8:
+        return dt.int8 if dtype.kind is Kind.INT else dt.uint8
+    return dtype

@@ -16,34 +16,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from promoarray import dtypes as dt
-from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Family, operation
 from promoarray.policies.casting import CAST, CastRule, with_quirks
 from promoarray.policies.kernels import VARIANTS
 from promoarray.policies.plans import (
-    INTEGERS,
+    MOVES,
     Decision,
     Enter,
     Operand,
     OperationRule,
     Plan,
     Refusal,
+    accumulator,
     as_typed,
     refuse,
 )
 from promoarray.policies.rules import Lattice, Rule, fold
-from promoarray.policies.scalars import Scalars
+from promoarray.policies.scalars import WIDE, Scalars
 
 if TYPE_CHECKING:
     from promoarray.policies.findings import Report
     from promoarray.policies.reading import TableLike
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where a rule is written down.
 
     Attributes
@@ -62,19 +62,7 @@ class Source:
         return ", ".join(filter(None, (self.title, self.section, self.version)))
 
 
-RAISING = Scalars()
-"""An int that does not fit is an OverflowError (NEP 50)."""
-
-WIDE = {
-    dt.weak_bool: dt.bool,
-    dt.weak_int: dt.int64,
-    dt.weak_float: dt.float64,
-    dt.weak_complex: dt.complex128,
-}
-"""Defaults of NumPy and of JAX with x64: what Python itself computes in."""
-
-NARROW = {**WIDE, dt.weak_float: dt.float32, dt.weak_complex: dt.complex64}
-"""Defaults of PyTorch, Paddle and aclnn: int64, but float32 and complex64."""
+NO_OPTIONS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,7 +91,8 @@ class Policy:
     enter : Enter
         What each operand counts as.
     by_value : callable or None
-        Turns operands with values into operands without, for policies that look at values.
+        Turns an operation's operands with values into operands without, for policies that look at
+        values.
     ranks : bool
         Whether a 0-d array may enter differently from an array.
     scalars : Scalars
@@ -140,9 +129,9 @@ class Policy:
     principle: str = ""
     functions: Mapping[str | Family, OperationRule] = field(default_factory=dict)
     enter: Enter = as_typed
-    by_value: Callable[[Policy, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
+    by_value: Callable[[Policy, str, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
     ranks: bool = False
-    scalars: Scalars = RAISING
+    scalars: Scalars = field(default_factory=Scalars)
     kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
     weak_arrays: bool = False
@@ -172,7 +161,7 @@ class Policy:
             Ask for the framework's own function where it differs from the operator.
         """
         if self.by_value is not None and any(o.value is not None for o in operands):
-            operands = self.by_value(self, operands)
+            operands = self.by_value(self, name, operands)
         key = name, operands, function
         try:
             return self.plans[key]
@@ -188,7 +177,7 @@ class Policy:
         if not self.inplace(plan.result, target):
             result = self.strong(plan.result).name
             return Refusal(f"the result is {result}, which may not be written into {target.name}")
-        return replace(plan, result=target)
+        return plan._replace(result=target)
 
     def decide(
         self,
@@ -197,6 +186,7 @@ class Policy:
         values: tuple[Any, ...],
         *,
         inplace: bool = False,
+        options: Mapping[str, Any] = NO_OPTIONS,
     ) -> Decision | Refusal:
         """Decide what an operation does with these very values: the plan, and what scalars become.
 
@@ -208,11 +198,13 @@ class Policy:
             The same operands themselves; only Python scalars among them are looked at.
         inplace : bool
             Whether the result is written into the first.
+        options : mapping
+            What the operation takes besides: ``low`` tells which bounds ``clip`` has.
         """
         plan = (self.plan_inplace if inplace else self.plan)(name, operands)
         if isinstance(plan, Refusal):
             return plan
-        rule = self.scalars.rule
+        rule = partial(self.scalars.rule, low=options.get("low", True))
         try:
             fitted = tuple(
                 rule(name, index, dtype)(x, dtype) if type(x) in WEAK else x
@@ -225,7 +217,7 @@ class Policy:
     def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
         """Decide the common dtype of operands, whatever the operation."""
         if self.by_value is not None and any(o.value is not None for o in operands):
-            operands = self.by_value(self, operands)
+            operands = self.by_value(self, "concat", operands)  # which does nothing but promote
         entered = self.enter(self, operands)
         if isinstance(entered, Refusal):
             return entered
@@ -241,9 +233,10 @@ class Policy:
                     return rules[key]
         return refuse(f"{self.name} has no {name}")
 
-    def kernel(self, name: str, computed: DType) -> str:
+    def kernel(self, name: str, plan: Plan) -> str:
         """The kernel of an operation: its own name, or a variant for what is computed in."""
-        variants = self.kernels.get(name, ())
+        variants = () if plan.usual else self.kernels.get(name, ())
+        computed = plan.compute or plan.inputs[0]
         return next((v for v in variants if computed.kind in VARIANTS[v].kinds), name)
 
     def make_plan(
@@ -413,28 +406,3 @@ class Policy:
         from promoarray.policies.registry import as_policy
 
         return as_policy, (self.name,)
-
-
-MOVES = frozenset(
-    {
-        *(Family.WHERE, Family.CONCAT, Family.MOVE),
-        *(Family.SORT, Family.INDEX, Family.UNIQUE, Family.ISIN),
-    }
-)
-"""Operations that move or compare values and compute nothing."""
-
-
-def accumulator(dtype: DType) -> DType:
-    """The dtype to compute in: float32 (complex64, int8) for anything narrower, narrowed once.
-
-    Rounding the float32 result of + - * / and sqrt to a format of at most 11 significant bits is
-    correctly rounded, because float32 has more than twice as many plus two (Figueroa 1995). For
-    2- and 4-bit integers the low bits of the 8-bit result are the low bits of the exact one.
-    """
-    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
-        return dt.float32
-    if dtype is dt.complex32:
-        return dt.complex64
-    if dtype.kind in INTEGERS and dtype.bits < 8:
-        return dt.int8 if dtype.kind is Kind.INT else dt.uint8
-    return dtype

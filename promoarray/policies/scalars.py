@@ -1,15 +1,28 @@
-"""Python scalars on their way into the dtype a plan gives them: raise, wrap, or compare exactly."""
+"""Python scalars: what they become alone, and on their way into the dtype a plan gives them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
+from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family, operation
 from promoarray.policies.plans import INTEGERS
+
+WIDE = {
+    dt.weak_bool: dt.bool,
+    dt.weak_int: dt.int64,
+    dt.weak_float: dt.float64,
+    dt.weak_complex: dt.complex128,
+}
+"""Defaults of NumPy and of JAX with x64: what Python itself computes in."""
+
+NARROW = {**WIDE, dt.weak_float: dt.float32, dt.weak_complex: dt.complex64}
+"""Defaults of PyTorch, Paddle and aclnn: int64, but float32 and complex64."""
 
 
 def wrap(value: Any, dtype: DType) -> Any:
@@ -79,11 +92,19 @@ def exactly(value: Any, dtype: DType) -> Any:
     return value
 
 
+def not_clipping(value: Any, dtype: DType, *, upper: bool) -> Any:
+    """Let a bound that an int dtype ends before count as that end: it clips nothing (NumPy 2)."""
+    if type(value) is int and dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        value = min(value, high) if upper else max(value, low)
+    return in_range(value, dtype)
+
+
 def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any]:
     """Refuse a negative exponent, and fit the others."""
 
     def rule(value: Any, dtype: DType) -> Any:
-        if value < 0:
+        if type(value) is not complex and value < 0:
             raise ValueError(
                 f"an integer to the power {shown(value)}: this framework takes no negative Python "
                 "int as the exponent of integers; write a float exponent or a float array"
@@ -93,8 +114,7 @@ def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any
     return rule
 
 
-@dataclass(frozen=True, slots=True)
-class Scalars:
+class Scalars(NamedTuple):
     """What happens to a Python scalar on its way into the dtype the plan gives it.
 
     Attributes
@@ -108,16 +128,26 @@ class Scalars:
         The same for other families of operations that go by a rule of their own.
     fit_exponent : callable or None
         The same for the integer exponent of an integer; ValueError refuses.
+    fit_bound : callable or None
+        The same for a bound of ``clip``, and told by ``upper=`` which one it is.
     """
 
     fit: Callable[[Any, DType], Any] = in_range
     fit_compared: Callable[[Any, DType], Any] | None = None
-    fit_family: Mapping[Family, Callable[[Any, DType], Any]] = field(default_factory=dict)
+    fit_family: Mapping[Family, Callable[[Any, DType], Any]] = MappingProxyType({})
     fit_exponent: Callable[[Any, DType], Any] | None = None
+    fit_bound: Callable[..., Any] | None = None
 
-    def rule(self, name: str, index: int, dtype: DType) -> Callable[[Any, DType], Any]:
-        """The rule that an operation goes by for the operand that becomes a dtype."""
+    def rule(
+        self, name: str, index: int, dtype: DType, *, low: bool = True
+    ) -> Callable[[Any, DType], Any]:
+        """The rule that an operation goes by for the operand that becomes a dtype.
+
+        ``low`` is whether ``clip`` has a lower bound, which comes before the upper one.
+        """
         family = operation(name).family
+        if family is Family.CLIP and index and self.fit_bound is not None:
+            return partial(self.fit_bound, upper=index == 2 or not low)
         if family is Family.POW and index == 1 and dtype.kind in INTEGERS and self.fit_exponent:
             return self.fit_exponent
         compares = family in (Family.EQUALITY, Family.ORDER, Family.ISIN)

@@ -63,11 +63,11 @@ _SAID = {
 
 
 def with_arrays(which: str, rule: OperationRule) -> OperationRule:
-    """Make the rule of a framework function that wants arrays: "all", "first" or "some" of them."""
+    """Make the rule of a function or operator that wants arrays: "all", "first" or "some"."""
 
     def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         if not _WANTED[which]([operand.rank is not Rank.SCALAR for operand in operands]):
-            return Refusal(f"{policy.title}'s own function {name} {_SAID[which]}")
+            return Refusal(f"{name} of {policy.title} {_SAID[which]}")
         return rule(policy, name, operands)
 
     return checked

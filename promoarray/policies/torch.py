@@ -25,6 +25,7 @@ from promoarray.policies.plans import (
     INEXACT,
     INTEGERS,
     NUMBERS,
+    ORDERED,
     REALS,
     By,
     Detour,
@@ -35,9 +36,9 @@ from promoarray.policies.plans import (
     Refusal,
     to_bool,
 )
-from promoarray.policies.policy import NARROW, Policy, Source
+from promoarray.policies.policy import Policy, Source
 from promoarray.policies.rules import Table, fold
-from promoarray.policies.scalars import Scalars, in_range, not_negative, shown, wrap
+from promoarray.policies.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
 from promoarray.policies.steps import agreed, always, component, exact_to, members, with_arrays
 
 # c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
@@ -172,6 +173,17 @@ def fits(value: Any, dtype: DType) -> Any:
     return wrap(value, dtype)
 
 
+def converted(value: Any, dtype: DType) -> Any:
+    """Refuse an int that does not fit, but let an unsigned dtype take -n for an n it holds.
+
+    As `checked_convert` does (c10/util/TypeCast.h), for what is no operand but an argument.
+    """
+    if type(value) is int and dtype.kind is Kind.UINT and value < 0:
+        in_range(-value, dtype)
+        return wrap(value, dtype)
+    return in_range(value, dtype)
+
+
 def can_cast(source: DType, target: DType) -> bool:
     """Allow all but complex to real, float to integer, and anything to bool (`canCast`).
 
@@ -187,7 +199,6 @@ def can_cast(source: DType, target: DType) -> bool:
 _SPREAD: frozenset[Kind | DType] = frozenset({*COMPLEX_OF, Kind.COMPLEX})
 _TO_FLOAT = exact_to(dt.float32)
 _INT64 = always(dt.int64)
-_ORDERED = REALS | {Kind.BOOL}
 _OPMATH_NOTE = "beside float16 and bfloat16 a scalar is float32 and is not rounded first"
 _FLOAT_NOTE = "bool and integers compute in the default dtype, float32"
 _SUM_NOTE = "bool and integers, uint64 too, sum up in int64"
@@ -199,8 +210,8 @@ _NO_LOW = (
     " are not supported)"
 )
 
-_sorted = By(admit=_ORDERED, why="complex numbers have no order")
-_float_binary = By(admit=_ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
+_sorted = By(admit=ORDERED, why="complex numbers have no order")
+_float_binary = By(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
 _floats_only = By(admit=frozenset({Kind.FLOAT}), why="integers are not turned into floats here")
 _unary = By(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 
@@ -218,17 +229,17 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "floor_divide": By(admit=REALS, cast=divisor_in_opmath, note=_OPMATH_NOTE),
     Family.POW: power,
     Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: By(admit=_ORDERED, result=to_bool),
+    Family.ORDER: By(admit=ORDERED, result=to_bool),
     Family.LOGICAL: By(result=to_bool, note="the operands promote, though the result is bool"),
     Family.BITWISE: By(admit=BITS),
     Family.SHIFT: By(admit=INTEGERS),
-    Family.EXTREMUM: By(admit=_ORDERED),
+    Family.EXTREMUM: By(admit=ORDERED),
     Family.FLOAT_BINARY: _float_binary,
     "hypot": _floats_only,
     "nextafter": _floats_only,
     "logaddexp": By(admit=INEXACT, why="integers are not turned into floats here"),
     Family.WHERE: By(),
-    Family.CLIP: By(admit=_ORDERED, note="the bounds promote with the array"),
+    Family.CLIP: By(admit=ORDERED, note="the bounds promote with the array"),
     Family.MATMUL: By(enter=members, promote=agreed, note="matrix products promote nothing"),
     "vecdot": By(enter=members, promote=agreed, admit=INEXACT),
     "outer": By(),
@@ -259,14 +270,14 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "square": By(compute=lambda d: dt.int64 if d is dt.bool else d, note="square is x ** 2"),
     Family.ROUND: By(admit=REALS),
     Family.TEST: By(result=to_bool),
-    "signbit": By(admit=_ORDERED, result=to_bool),
+    "signbit": By(admit=ORDERED, result=to_bool),
     Family.COMPLEX: By(),
     "real": By(result=component),
     "imag": By(admit=frozenset({Kind.COMPLEX}), result=component),
     Family.SUM: By(compute=exact_to(dt.int64), note=_SUM_NOTE),
     "mean": By(admit=INEXACT, why=_INEXACT),
     Family.MEAN: By(admit=_SPREAD, result=component, why=_INEXACT),
-    Family.EXTREME: By(admit=_ORDERED),
+    Family.EXTREME: By(admit=ORDERED),
     Family.TRUTH: By(
         result=lambda d: d if d is dt.uint8 else dt.bool,
         note="uint8 answers uint8: PyTorch's bool was a uint8 once",
@@ -289,7 +300,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
         for key in keys
     },
     "copysign": with_arrays("first", _float_binary),
-    "sign": By(admit=_ORDERED, why="torch.sgn is the one for complex numbers"),
+    "sign": By(admit=ORDERED, why="torch.sgn is the one for complex numbers"),
     "remainder": with_arrays("some", OPERATIONS[Family.FLOOR_DIVIDE]),
 }
 
@@ -327,7 +338,7 @@ TORCH_2_13 = Policy(
     ranks=True,
     scalars=Scalars(
         fit=fits,
-        fit_family={Family.CLIP: in_range, Family.WHERE: in_range},
+        fit_family={Family.CLIP: converted, Family.WHERE: converted},
         fit_exponent=not_negative(fits),
     ),
     kernels={
@@ -335,6 +346,9 @@ TORCH_2_13 = Policy(
         "remainder": ("checked_remainder",),
         "pow": ("reciprocal_pow",),
         "sign": ("sign_without_nan",),
+        "clip": ("clip_beyond",),
+        "linspace": ("linspace_of_integers",),
+        "arange": ("arange_of_integers",),
     },
     defaults=NARROW,
     inplace=can_cast,

@@ -9,10 +9,12 @@ from itertools import product
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends.steps import stepped
 from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.kernels import DEFAULT, Rule, cast, row
-from promoarray.kernels.cuda import PARTS, relevant
-from promoarray.policies.casting import CastRule
+from promoarray.kernels.cuda import PARTS, cast_kernel, relevant
+from promoarray.kernels.cuda_steps import Step
+from promoarray.policies.casting import CastPlan, CastRule
 from promoarray.policies.registry import as_policy, list_policies
 
 PATTERNS = 1 << 16
@@ -22,22 +24,32 @@ FUSED_PATTERNS = 1 << 15
 
 
 @cache
-def cast_rules() -> tuple[tuple[CastRule, Mapping[str, object] | None], ...]:
-    """Every cast rule of every policy under each of its settings, with each quirk that changes the
-    kernels' rule, and with all.
-    """
-    bases = {(c.rule, id(c.cases), id(c.quirks), *c.knobs): c for c in _casts()}  # many share
-    found = []
-    for base in bases.values():
-        names = [q.name for q in base.quirks if any(case.changes for case in q.cases)]
-        for on in {(), *((name,) for name in names), tuple(names)}:
-            found += [(base.with_quirks(*on), settings) for settings in _settings(base)]
-    return tuple(found)
+def cast_rules() -> list[CastRule]:
+    """The cast rules of all policies that differ."""
+    found: list[CastRule] = []
+    for rule in (as_policy(name).cast for name in list_policies()):
+        parts = rule.rule, rule.cases, rule.quirks, rule.knobs
+        if parts not in [(r.rule, r.cases, r.quirks, r.knobs) for r in found]:
+            found.append(rule)
+    return found
 
 
-def _casts() -> Iterator[CastRule]:
-    for name in list_policies():
-        yield as_policy(name).cast
+def _asked(source: DType, target: DType) -> Iterator[CastPlan]:
+    """How policies cast a pair: under each setting, with each quirk that is about it, with all."""
+    for rule in cast_rules():
+        about = tuple(
+            quirk.name
+            for quirk in rule.quirks
+            if any(source in case.of and target in case.to for case in quirk.cases)
+        )
+        for on in dict.fromkeys([(), *((name,) for name in about), about]):
+            for settings in _settings(rule):
+                yield _with(rule, on).plan(source, target, settings)
+
+
+@cache
+def _with(rule: CastRule, quirks: tuple[str, ...]) -> CastRule:
+    return rule.with_quirks(*quirks)
 
 
 def _settings(rule: CastRule) -> list[Mapping[str, object] | None]:
@@ -47,17 +59,23 @@ def _settings(rule: CastRule) -> list[Mapping[str, object] | None]:
     return [dict(zip(rule.knobs, chosen, strict=True)) for chosen in choices]
 
 
+Steps = tuple[Step, ...]
+
+
 @cache
-def rules(source: DType, target: DType) -> tuple[Rule, ...]:
-    """The rules that differ for a pair of dtypes; the first is the default."""
-    asked = (casts.plan(source, target, settings).rule for casts, settings in cast_rules())
-    return tuple(dict.fromkeys((DEFAULT, *(relevant(source, target, rule) for rule in asked))))
+def ways(source: DType, target: DType) -> tuple[tuple[Rule, Steps], ...]:
+    """The rules and steps whose kernels differ for a pair of dtypes; the first is the default."""
+    found: dict[str, tuple[Rule, Steps]] = {}
+    for rule, steps in dict.fromkeys(((DEFAULT, ()), *_asked(source, target))):
+        way = relevant(source, target, rule), steps
+        found.setdefault(cast_kernel(source, target, *way).name, way)
+    return tuple(found.values())
 
 
-def pairs(source: DType) -> list[tuple[DType, Rule]]:
-    """Every target of a source, with every rule."""
+def pairs(source: DType) -> list[tuple[DType, Rule, Steps]]:
+    """Every target of a source, with every rule and its steps."""
     targets = [target for target in CONCRETE if target is not source]
-    return [(target, rule) for target in targets for rule in rules(source, target)]
+    return [(target, *way) for target in targets for way in ways(source, target)]
 
 
 GROUPS = [CONCRETE[i::8] for i in range(8)]
@@ -162,11 +180,13 @@ def _ties(codes: np.ndarray, dtype: DType, rng: np.random.Generator) -> np.ndarr
     return found
 
 
-def expected(codes: np.ndarray, source: DType, target: DType, rule: Rule) -> np.ndarray:
-    """What the CPU extension gives."""
+def expected(
+    codes: np.ndarray, source: DType, target: DType, rule: Rule, steps: Steps = ()
+) -> np.ndarray:
+    """What the CPU gives: the extension's kernel, and NumPy's functions for steps."""
     out = np.empty(codes.shape, target.storage)
     cast(codes, out, row(source), row(target), rule)
-    return out
+    return stepped(steps, codes, source, target, out) if steps else out
 
 
 def differences(given: np.ndarray, got: np.ndarray, want: np.ndarray, what: str) -> list[str]:

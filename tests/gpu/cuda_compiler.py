@@ -8,8 +8,10 @@ CuPy itself would hand to NVRTC. ``test_cuda_compiler.py`` watches them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby, islice
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -100,8 +102,8 @@ def together(texts: Iterable[tuple[str, str]]) -> str:
     preamble = texts[0][1]
     functions = []
     for text, own in texts:
-        before, after = text.split(own)
         assert own == preamble
+        before, after = text.split(own) if own else ("", text)
         assert not before.strip(), "CuPy defines types that another kernel might define otherwise"
         functions.append(after)
     return preamble + "\n".join(functions)
@@ -119,10 +121,33 @@ def raw_texts(kernels: Iterable[RawSource]) -> str:
     return together((k.code, preamble()) for k in kernels)
 
 
-def compiled(text: str, architecture: int, kind: str = "cubin", *, raw: bool = False) -> bytes:
-    """Compile a text as CuPy does: to "cubin" for a GPU, or to "ptx".
+AT_ONCE = 64
+"""How many kernels are best compiled as one text: the headers take a while to be read, and ptxas
+takes longer for each of many."""
 
-    CuPy puts nothing in front of a ``raw`` kernel.
+
+def batches(
+    kernels: Iterable[KernelSource], at_once: int = AT_ONCE
+) -> Iterator[list[KernelSource]]:
+    """Kernels that can be compiled as one text, because they begin with the same one."""
+    ordered = sorted(kernels, key=lambda kernel: len(kernel.preamble))
+    for _, alike in groupby(ordered, key=lambda kernel: kernel.preamble):
+        while some := list(islice(alike, at_once)):
+            yield some
+
+
+# --- Compiling -----------------------------------------------------------------------------------
+
+
+class Compiled(NamedTuple):
+    """What NVRTC makes of a text for one architecture: the code of the GPU, and the PTX before."""
+
+    cubin: bytes
+    ptx: str
+
+
+def compiled(text: str, architecture: int, *, raw: bool = False) -> Compiled:
+    """Compile a text as CuPy does; it puts nothing in front of a ``raw`` kernel.
 
     Raises
     ------
@@ -130,9 +155,42 @@ def compiled(text: str, architecture: int, kind: str = "cubin", *, raw: bool = F
         If NVRTC refuses it.
     """
     from cupy.cuda import compiler
+    from cupy_backends.cuda.libs import nvrtc
 
-    target = f"-arch={'sm' if kind == 'cubin' else 'compute'}_{architecture}"
     whole = text if raw else headers() + text
-    program = compiler._NVRTCProgram(whole, "kernel.cu", method=kind)
-    result, _ = program.compile((*options(), target, "--device-as-default-execution-space"))
-    return bytes(result)
+    program = compiler._NVRTCProgram(whole, "kernel.cu", method="cubin")
+    target = f"-arch=sm_{architecture}"
+    # CuPy's options, and one that only keeps what has been read of the headers for the next text.
+    own = target, "--device-as-default-execution-space", "--pch"
+    cubin, _ = program.compile((*options(), *own))
+    return Compiled(bytes(cubin), bytes(nvrtc.getPTX(program.ptr)).decode().rstrip("\0"))
+
+
+def ptx_of(text: str, *, raw: bool = False) -> str:
+    """The PTX of a text, where one architecture is as good as another."""
+    return compiled(text, 90, raw=raw).ptx
+
+
+def function_of(ptx: str, name: str) -> str:
+    """The text of one kernel in a PTX."""
+    start = ptx.index(f".entry {name}(")
+    return ptx[start : ptx.index("\n}\n", start)]
+
+
+def compiled_for(
+    kernels: list[KernelSource], architectures: Iterable[int], *, raw: bool = False
+) -> Iterator[str]:
+    """Compile kernels for each architecture, and give the PTX that differ.
+
+    Every kernel must be in the code for each GPU.
+    """
+    text = raw_texts(kernels) if raw else elementwise_texts(kernels)
+    seen: set[tuple[str, ...]] = set()
+    for architecture in architectures:
+        cubin, ptx = compiled(text, architecture, raw=raw)
+        assert cubin[:4] == b"\x7fELF"
+        assert not [k.name for k in kernels if k.name.encode() not in cubin]
+        functions = tuple(function_of(ptx, kernel.name) for kernel in kernels)
+        if functions not in seen:
+            seen.add(functions)
+            yield ptx

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import product
 
 import numpy as np
-from cuda_cases import FUSED_PATTERNS, differences, expected, operand
+from cuda_cases import FUSED_PATTERNS, Steps, differences, expected, operand
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.dtypes import BY_CODE, BY_STORAGE, DType, Kind
 from promoarray.kernels import DEFAULT, Rule
 from promoarray.kernels.cuda import PARTS, KernelSource
-from promoarray.kernels.cuda_fused import answer, fused_kernel
+from promoarray.kernels.cuda_fused import Casts, answer, fused_kernel
 from promoarray.operations import OPERATIONS
 from promoarray.policies.plans import Operand, Plan
-from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy
 
 COMPUTED = (*dt.STANDARD,)
@@ -42,13 +40,14 @@ class Case:
     name: str
     operands: tuple[DType, ...]
     plan: Plan
-    casts: Callable[[DType, DType], Rule | None]
+    casts: Casts
+    bounds: tuple[str, ...] = ()
 
     @property
     def kernel(self) -> KernelSource | None:
-        plan = self.plan
+        plan, flags = self.plan, dict.fromkeys(self.bounds, True)
         return fused_kernel(
-            self.name, self.operands, plan.inputs, plan.compute, plan.result, self.casts
+            self.name, self.operands, plan.inputs, plan.compute, plan.result, self.casts, **flags
         )
 
     @property
@@ -76,6 +75,8 @@ class Case:
         plan, options = self.plan, {}
         if self.name == "where":
             options["condition"], *given = given
+        if self.name == "clip":
+            options = {bound: bound in self.bounds for bound in ("low", "high")}
         held = []
         for array, source, entered in zip(given, self.operands, plan.inputs, strict=True):
             array = self._cast(array, source, entered)
@@ -94,9 +95,7 @@ class Case:
     def _cast(self, array: np.ndarray, source: DType, target: DType) -> np.ndarray:
         if source is target:
             return array
-        rule = self.casts(source, target)
-        assert rule is not None
-        return expected(np.ascontiguousarray(array), source, target, rule)
+        return expected(np.ascontiguousarray(array), source, target, *self.casts(source, target))
 
     def wrong(self, given: list[np.ndarray], got: np.ndarray) -> list[str]:
         """Lines about elements that are not what they should be."""
@@ -170,8 +169,8 @@ def _parts(x: np.ndarray) -> tuple[np.ndarray, ...]:
 # --- The cases -----------------------------------------------------------------------------------
 
 
-def plainly(source: DType, target: DType) -> Rule:
-    return DEFAULT
+def plainly(source: DType, target: DType) -> tuple[Rule, Steps]:
+    return DEFAULT, ()
 
 
 @cache
@@ -179,15 +178,19 @@ def alike(compute: DType) -> tuple[Case, ...]:
     """Every operation on operands of what it computes in."""
     found = []
     for row in OPERATIONS.values():
-        own = compute if row.name == "where" else answer(row.name, compute)
+        own = answer(row.name, compute)
         if row.arity not in (1, 2) or own is None:
             continue
         inputs = (compute,) * row.arity
         found.append(Case(row.name, inputs, Plan(inputs, compute, own), plainly))
+    for bounds in (("low",), ("high",), ("low", "high")):
+        inputs = (compute,) * (1 + len(bounds))
+        found.append(Case("clip", inputs, Plan(inputs, compute, compute), plainly, bounds))
     return tuple(found)
 
 
-_POLICIES = ("numpy", "jax", "torch", "paddle@3.3", "aclnn", "tensorflow@all", "onnx")
+_FLUSHING = as_policy("jax").with_quirks("flushes-subnormals").name
+_POLICIES = ("numpy", "jax", "torch", "paddle@3.3", "aclnn", "tensorflow@all", "onnx", _FLUSHING)
 _PAIRS = """
 bf16 bf16, f16 f16, f8_e4m3fn f8_e4m3fn, f8_e5m2 f8_e5m2, f8_e4m3fnuz f8_e4m3fnuz, c32 c32
 f4_e2m1fn f4_e2m1fn, i4 i4, u4 u4, i2 u2, bf16 f16, bf16 f32, f16 f32, f16 f64, f8_e4m3fn bf16
@@ -213,7 +216,6 @@ def _read(text: str) -> list[tuple[DType, DType]]:
 def planned(policy: str) -> tuple[Case, ...]:
     """Low-precision and mixed operands, as a policy has them done."""
     found = as_policy(policy)
-    casts = partial(_rule, found)
     ones = [(a,) for a, _ in _read(_FEW_PAIRS)]
     wanted: list[tuple[str, tuple[DType, ...]]] = [
         *product(_OF_PAIRS, _read(_PAIRS)),
@@ -225,16 +227,10 @@ def planned(policy: str) -> tuple[Case, ...]:
         plan = found.plan(name, tuple(map(Operand, given)))
         if not isinstance(plan, Plan):
             continue
-        compute = plan.compute or plan.inputs[0]
-        if found.kernel(name, compute) != name or plan.result.weak:
+        if found.kernel(name, plan) != name or plan.result.weak:
             continue
-        cases.append(Case(name, given, plan, casts))
+        cases.append(Case(name, given, plan, found.cast.plan))
     return tuple(cases)
-
-
-def _rule(policy: Policy, source: DType, target: DType) -> Rule | None:
-    found, steps = policy.cast.plan(source, target)
-    return None if steps else found
 
 
 @cache

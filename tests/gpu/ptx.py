@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
-from ptx_instructions import STORAGE, Unsupported, meaning
+from ptx_arithmetic import STORAGE, Unsupported
+from ptx_instructions import meaning
 
 __all__ = ["Function", "Module", "Strided", "Unsupported", "indexer", "launch", "strided"]
 
@@ -59,7 +61,10 @@ _FUNCTION = re.compile(
     r"\(([^)]*)\)[^{;]*\{(.*?)^\}",
     re.M | re.S,
 )
-_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.\w(\d+)\s+([\w$]+)(?:\[(\d+)\])?")
+_PARAMETER = re.compile(
+    r"\.param\s+(?:\.align\s+(\d+)\s+)?\.\w(\d+)\s+(?:\.ptr\s+(?:\.align\s+\d+\s+)?)?"
+    r"([\w$]+)(?:\[(\d+)\])?"
+)
 
 
 class Module:
@@ -152,16 +157,19 @@ def _declare(function: Function, text: str, scopes: list[dict[str, str]]) -> Non
 
 
 def _instruction(text: str, scopes: list[dict[str, str]]) -> Instruction:
-    parts = re.fullmatch(r"(?:@(!?)([%\w]+)\s+)?(\S+)\s*(.*)", text)
+    inner = {name: own for scope in scopes[1:] for name, own in scope.items()}
+    if inner:
+        text = re.sub(r"%?[\w$.]+", lambda m: inner.get(m[0], m[0]), text)
+    return Instruction(text, *_parts(text))
+
+
+@lru_cache(maxsize=1 << 16)
+def _parts(text: str) -> tuple[str, bool, list[str], list[str]]:
+    """Its guard and whether that is negated, the opcode and the operands."""
+    parts = re.fullmatch(r"(?:@(!?)([%\w#]+)\s+)?(\S+)\s*(.*)", text)
     assert parts, text
-
-    def resolved(words: str) -> str:
-        known = {name: inner for scope in scopes for name, inner in scope.items()}
-        return re.sub(r"%?[\w$]+", lambda m: known.get(m[0], m[0]), words)
-
-    operands = re.findall(r"<[^>]*>|\[[^\]]*\]|\([^)]*\)|[^,\s()]+", resolved(parts[4]))
-    guard = resolved(parts[2] or "")
-    return Instruction(text, guard, parts[1] == "!", parts[3].split("."), operands)
+    operands = re.findall(r"<[^>]*>|\[[^\]]*\]|\([^)]*\)|[^,\s()]+", parts[4])
+    return parts[2] or "", parts[1] == "!", parts[3].split("."), operands
 
 
 # --- Memory --------------------------------------------------------------------------------------
@@ -237,8 +245,8 @@ class Machine:
         self.special = {
             "%tid.x": lane % threads,
             "%ctaid.x": lane // threads,
-            "%ntid.x": np.full_like(lane, threads),
-            "%nctaid.x": np.full_like(lane, blocks),
+            "%ntid.x": np.array(threads, np.uint32),
+            "%nctaid.x": np.array(blocks, np.uint32),
         }
 
     def run(self, name: str, lanes: Lanes, parameters: dict[str, np.ndarray]) -> Frame:
@@ -276,7 +284,10 @@ class Machine:
         """Which of the threads execute an instruction, and which do not."""
         if not one.guard:
             return group, group if one.opcode[0] not in ("bra", "ret", "exit") else group[:0]
-        holds = frame.values[one.guard][group] != one.negated
+        holds = frame.values[one.guard] != one.negated
+        if not holds.ndim:
+            return (group, group[:0]) if holds else (group[:0], group)
+        holds = holds[group]
         return group[holds], group[~holds]
 
 

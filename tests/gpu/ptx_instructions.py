@@ -1,15 +1,13 @@
 """What the instructions of PTX mean, in NumPy: the part of the ISA that elementwise kernels use.
 
-``meaning`` turns an instruction into a function of a frame and the threads that execute it. A
-register is an array with an item for each thread, of unsigned integers of the register's width
-(predicates are bools); an operand is seen as the type the instruction names.
+``meaning`` turns an instruction into a function of a frame and the threads that execute it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,93 +25,15 @@ from ptx_arithmetic import (
     divide,
     flushed,
     fused,
-    high_half,
     quieted,
     remainder,
-    shift_left,
-    shift_right,
 )
+from ptx_integers import carrying, of_widths
+from ptx_memory import call, memory_access
+from ptx_operands import Run, names_of, read, write
 
 if TYPE_CHECKING:
     from ptx import Frame, Function, Lanes
-
-
-Operand = Callable[["Frame", "Lanes"], Value]
-Run = Callable[["Frame", "Lanes"], None]
-
-
-# --- Operands ------------------------------------------------------------------------------------
-
-
-def read(text: str, kind: str, function: Function) -> Operand:
-    """An operand as a value of a type."""
-    dtype = np.dtype(VIEWS[kind])
-    if text in function.registers:
-        storage = np.dtype(STORAGE[kind])
-
-        def register(frame: Frame, lanes: Lanes) -> Value:
-            value = frame.values[text]
-            if lanes is not None:
-                value = value[lanes]
-            return value.astype(storage, copy=False).view(dtype)
-
-        return register
-    if re.fullmatch(r"%(n?tid|n?ctaid)\.x", text):
-        return lambda frame, lanes: _of(frame.machine.special[text], lanes).astype(dtype)
-    if re.match(r"0[fF][0-9a-fA-F]{8}$", text):
-        constant = np.uint32(int(text[2:], 16)).view(np.float32)
-    elif re.match(r"0[dD][0-9a-fA-F]{16}$", text):
-        constant = np.uint64(int(text[2:], 16)).view(np.float64)
-    elif re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|\d+)U?", text):
-        number = int(text.rstrip("U"), 0)
-        constant = (
-            np.bool(number)
-            if kind == "pred"
-            else np.array(number & (1 << 8 * dtype.itemsize) - 1, STORAGE[kind]).view(dtype)[()]
-        )
-    else:
-        return partial(_address, text)
-    if constant.dtype != dtype:
-        constant = constant.view(dtype)
-    return lambda frame, lanes: constant
-
-
-def _address(text: str, frame: Frame, lanes: Lanes) -> Value:
-    """Where a name lies; each thread has its own local memory."""
-    if text in frame.local:
-        size = np.uint64(frame.function.local[text])
-        lane = np.arange(frame.machine.count, dtype=np.uint64) * size
-        return _of(lane + np.uint64(frame.local[text]), lanes)
-    if text in frame.machine.symbols:
-        return np.uint64(frame.machine.symbols[text])
-    raise Unsupported(f"operand {text}")
-
-
-def _of(value: Value, lanes: Lanes) -> Value:
-    return value if lanes is None else value[lanes]
-
-
-def write(frame: Frame, lanes: Lanes, name: str, value: Value) -> None:
-    """Put a value into a register; a signed one is extended by its sign."""
-    if name == "_":
-        return
-    storage = frame.function.registers[name]
-    value = np.asarray(value)
-    if value.dtype.kind == "f":
-        value = value.view(f"u{value.itemsize}")
-    if lanes is None:
-        value = value.astype(storage)  # a copy: no two registers share memory
-        if value.ndim == 0:
-            value = np.full(frame.machine.count, value)
-    else:
-        before = frame.values.get(name)
-        whole = np.zeros(frame.machine.count, storage) if before is None else before.copy()
-        whole[lanes] = value.astype(storage)
-        value = whole
-    frame.values[name] = value
-
-
-# --- Instructions --------------------------------------------------------------------------------
 
 
 def meaning(opcode: list[str], operands: list[str], text: str, function: Function) -> Run | None:
@@ -124,117 +44,22 @@ def meaning(opcode: list[str], operands: list[str], text: str, function: Functio
     Unsupported
         If it is not known.
     """
-    name = opcode[0]
-    if name in ("bra", "ret", "exit"):
+    if opcode[0] in ("bra", "ret", "exit"):
         return None
-    kinds = [part for part in opcode[1:] if re.fullmatch(r"[a-z]+\d+(x\d+)?", part)]
-    if set(kinds) - set(VIEWS) - {"v2", "v4", "ex2", "lg2"}:
+    if not all(map(_known, opcode[1:])):
         raise Unsupported(text)
-    for write_down in (_memory, _call, _move, _test, _carry, _wide, _arithmetic):
+    for write_down in (memory_access, call, _move, _test, carrying, of_widths, _arithmetic):
         run = write_down(opcode, operands, text, function)
         if run is not None:
             return run
     raise Unsupported(text)
 
 
-def _place(text: str) -> tuple[str, int]:
-    found = re.fullmatch(r"\[\s*(%?[\w$#]+)\s*(?:\+\s*(-?\d+))?\s*\]", text)
-    if not found:
-        raise Unsupported(text)
-    return found[1], int(found[2] or 0)
-
-
-def _names(text: str) -> list[str]:
-    return re.findall(r"[%\w.#-]+", text)
-
-
-def _memory(opcode: list[str], operands: list[str], text: str, function: Function) -> Run | None:
-    if opcode[0] not in ("ld", "st"):
-        return None
-    known = {"ld", "st", "global", "local", "param", "const", "nc", "v2", "v4", "volatile"}
-    if set(opcode[:-1]) - known:
-        raise Unsupported(text)
-    kind = opcode[-1]
-    where, data = operands if opcode[0] == "st" else operands[::-1]
-    base, offset = _place(where)
-    items, storage = _names(data), np.dtype(STORAGE[kind])
-    if "param" in opcode:
-        return _parameter(opcode[0], base, offset, items, kind, function)
-    address = read(base, "u64", function)
-    size = storage.itemsize
-
-    def places(frame: Frame, lanes: Lanes) -> tuple[Value, Value]:
-        at = np.asarray(address(frame, lanes)) + np.uint64(offset & (1 << 64) - 1)
-        memory = frame.machine.memory
-        return memory.bytes.view(storage), memory.places(np.atleast_1d(at), size, len(items), text)
-
-    if opcode[0] == "ld":
-
-        def load(frame: Frame, lanes: Lanes) -> None:
-            memory, at = places(frame, lanes)
-            for i, item in enumerate(items):
-                value = memory[at + i].view(VIEWS[kind])
-                write(
-                    frame, lanes, item, value if value.size > 1 or lanes is not None else value[0]
-                )
-
-        return load
-    values = [read(item, kind, function) for item in items]
-
-    def store(frame: Frame, lanes: Lanes) -> None:
-        memory, at = places(frame, lanes)
-        for i, value in enumerate(values):
-            memory[at + i] = np.asarray(value(frame, lanes)).view(storage)
-
-    return store
-
-
-def _parameter(
-    name: str, base: str, offset: int, items: list[str], kind: str, function: Function
-) -> Run:
-    """A parameter of this function, or of one that is called: bytes of all, or of each thread."""
-    storage = np.dtype(STORAGE[kind])
-    size = storage.itemsize
-
-    def load(frame: Frame, lanes: Lanes) -> None:
-        row = frame.parameters[base]
-        for i, item in enumerate(items):
-            piece = row[..., offset + i * size : offset + (i + 1) * size]
-            value = np.ascontiguousarray(piece).view(VIEWS[kind])[..., 0]
-            write(frame, lanes, item, value if value.ndim == 0 else _of(value, lanes))
-
-    if name == "ld":
-        return load
-    values = [read(item, kind, function) for item in items]
-
-    def store(frame: Frame, lanes: Lanes) -> None:
-        whole = frame.parameters.setdefault(base, np.zeros((frame.machine.count, 64), np.uint8))
-        for i, value in enumerate(values):
-            given = np.asarray(value(frame, lanes)).view(storage)
-            rows = slice(None) if lanes is None else lanes
-            count = frame.machine.count if lanes is None else lanes.size
-            piece = np.broadcast_to(given, (count,))
-            columns = slice(offset + i * size, offset + (i + 1) * size)
-            whole[rows, columns] = np.ascontiguousarray(piece).view(np.uint8).reshape(count, size)
-
-    return store
-
-
-def _call(opcode: list[str], operands: list[str], text: str, function: Function) -> Run | None:
-    if opcode[0] != "call":
-        return None
-    if not operands[0].startswith("("):
-        operands = ["()", *operands]
-    results, callee, given = (_names(operands[0]), operands[1], _names("".join(operands[2:])))
-
-    def run(frame: Frame, lanes: Lanes) -> None:
-        called = frame.machine.module.function(callee)
-        names = zip(called.parameters, given, strict=True)
-        inside = frame.machine.run(callee, lanes, {n: frame.parameters[g] for n, g in names})
-        for outer, inner in zip(results, called.results, strict=True):
-            frame.parameters[outer] = inside.parameters[inner]
-
-    return run
+@cache
+def _known(part: str) -> bool:
+    """Whether a part of an opcode, if it is a type, is one that is known."""
+    is_type = re.fullmatch(r"[a-z]+\d+(x\d+)?", part)
+    return not is_type or part in VIEWS or part in ("v2", "v4")
 
 
 def _move(opcode: list[str], operands: list[str], text: str, function: Function) -> Run | None:
@@ -276,7 +101,7 @@ def _move(opcode: list[str], operands: list[str], text: str, function: Function)
 def _packed(operands: list[str], kind: str, function: Function) -> Run:
     """Registers side by side in a wider one, the first in its low bits."""
     into, out_of = (o.startswith("<") for o in operands)
-    items = _names(operands[0] if into else operands[1])
+    items = names_of(operands[0] if into else operands[1])
     width = int(kind[1:]) // len(items)
     if into:
         whole = read(operands[1], f"u{kind[1:]}", function)
@@ -330,164 +155,6 @@ def _test(opcode: list[str], operands: list[str], text: str, function: Function)
     return lambda frame, lanes: write(
         frame, lanes, operands[0], join(holds(frame, lanes), third(frame, lanes))
     )
-
-
-def _carry(opcode: list[str], operands: list[str], text: str, function: Function) -> Run | None:
-    """Sums and differences that take or give a carry, of 32 bits."""
-    name, kind = opcode[0], opcode[-1]
-    takes, gives = name in ("addc", "subc", "madc"), "cc" in opcode
-    if not (takes or gives):
-        return None
-    if kind not in ("u32", "s32"):
-        raise Unsupported(text)
-    values = [read(o, "u32", function) for o in operands[1:]]
-
-    def run(frame: Frame, lanes: Lanes) -> None:
-        given = [np.asarray(v(frame, lanes)).astype(np.uint64) for v in values]
-        if name.startswith("mad"):
-            product = given[0] * given[1]
-            half = product >> np.uint64(32) if "hi" in opcode else product & np.uint64(0xFFFFFFFF)
-            given = [half, given[2]]
-        carried = np.uint64(0)
-        if takes:
-            carried = _of(frame.values["%carry"], lanes).astype(np.uint64)
-        if name.startswith("sub"):
-            total = given[0] - given[1] - carried
-            carry = total >> np.uint64(63)
-        else:
-            total = given[0] + given[1] + carried
-            carry = total >> np.uint64(32)
-        write(frame, lanes, operands[0], total.astype(np.uint32))
-        if gives:
-            frame.function.registers["%carry"] = np.bool
-            write(frame, lanes, "%carry", carry != 0)
-
-    return run
-
-
-def _wide(opcode: list[str], operands: list[str], text: str, function: Function) -> Run | None:
-    """Products, and what else looks at more than one width."""
-    name, kind = opcode[0], opcode[-1]
-    if name in ("mul", "mad") and kind[0] != "f":
-        return _product(opcode, operands, text, function)
-    if name in ("shl", "shr"):
-        x, by = read(operands[1], kind, function), read(operands[2], "u32", function)
-        shift = shift_left if name == "shl" else shift_right
-        return lambda frame, lanes: write(
-            frame,
-            lanes,
-            operands[0],
-            shift(np.asarray(x(frame, lanes)), np.asarray(by(frame, lanes))),
-        )
-    if name == "shf":
-        return _funnel(opcode, operands, text, function)
-    if name in ("clz", "bfind"):
-        x = read(operands[1], f"u{kind[1:]}", function)
-        width = int(kind[1:])
-        if name == "bfind" and kind[0] == "s":
-            raise Unsupported(text)
-
-        def find(frame: Frame, lanes: Lanes) -> None:
-            value = np.asarray(x(frame, lanes)).astype(np.uint64)
-            length = np.zeros(value.shape, np.int64)
-            for step in (32, 16, 8, 4, 2, 1):
-                large = value >> np.uint64(step) != 0
-                length += step * large
-                value = np.where(large, value >> np.uint64(step), value)
-            length += value != 0
-            write(frame, lanes, operands[0], width - length if name == "clz" else length - 1)
-
-        return find
-    if name == "bfe":
-        return _field(operands, kind, text, function)
-    if name == "prmt":
-        return _permuted(opcode, operands, text, function)
-    if name == "bfi":
-        return _inserted(operands, kind, function)
-    return None
-
-
-def _product(opcode: list[str], operands: list[str], text: str, function: Function) -> Run:
-    kind, width = opcode[-1], int(opcode[-1][1:])
-    how = opcode[1]
-    x, y = (read(o, kind, function) for o in operands[1:3])
-    added = f"{kind[0]}{2 * width}" if how == "wide" else kind
-    third = read(operands[3], added, function) if opcode[0] == "mad" else None
-    if how not in ("lo", "hi", "wide") or (how != "lo" and width == 64 and kind[0] == "s"):
-        raise Unsupported(text)
-
-    def run(frame: Frame, lanes: Lanes) -> None:
-        a, b = np.asarray(x(frame, lanes)), np.asarray(y(frame, lanes))
-        if how == "lo":
-            made = a * b
-        elif how == "wide":
-            wide = VIEWS[added]
-            made = a.astype(wide) * b.astype(wide)
-        else:
-            made = high_half(a, b, width)
-        write(frame, lanes, operands[0], made if third is None else made + third(frame, lanes))
-
-    return run
-
-
-def _funnel(opcode: list[str], operands: list[str], text: str, function: Function) -> Run:
-    low, high, by = (read(o, "u32", function) for o in operands[1:4])
-
-    def run(frame: Frame, lanes: Lanes) -> None:
-        a, b = (np.asarray(v(frame, lanes)).astype(np.uint64) for v in (low, high))
-        amount = np.asarray(by(frame, lanes))
-        amount = amount & 31 if "wrap" in opcode else np.minimum(amount, 32)
-        both, amount = b << np.uint64(32) | a, amount.astype(np.uint64)
-        left = both << amount >> np.uint64(32)
-        made = left if "l" in opcode else both >> amount
-        write(frame, lanes, operands[0], made.astype(np.uint32))
-
-    return run
-
-
-def _field(operands: list[str], kind: str, text: str, function: Function) -> Run:
-    if kind[0] != "u" or not all(o.isdigit() for o in operands[2:4]):
-        raise Unsupported(text)
-    x, (start, length) = read(operands[1], kind, function), map(int, operands[2:4])
-
-    def run(frame: Frame, lanes: Lanes) -> None:
-        value = np.asarray(x(frame, lanes))
-        mask = value.dtype.type((1 << length) - 1)
-        write(frame, lanes, operands[0], value >> value.dtype.type(start) & mask)
-
-    return run
-
-
-def _inserted(operands: list[str], kind: str, function: Function) -> Run:
-    x, y = (read(o, kind, function) for o in operands[1:3])
-    start, length = (int(o, 0) for o in operands[3:5])
-    storage = STORAGE[kind]
-    mask = storage(((1 << length) - 1) << start)
-
-    def run(frame: Frame, lanes: Lanes) -> None:
-        a, b = np.asarray(x(frame, lanes)), np.asarray(y(frame, lanes))
-        write(frame, lanes, operands[0], (a << storage(start) & mask) | (b & ~mask))
-
-    return run
-
-
-def _permuted(opcode: list[str], operands: list[str], text: str, function: Function) -> Run:
-    if len(opcode) != 2:
-        raise Unsupported(text)
-    x, y, chosen = (read(o, "u32", function) for o in operands[1:4])
-
-    def run(frame: Frame, lanes: Lanes) -> None:
-        a, b, c = (np.asarray(v(frame, lanes)).astype(np.uint64) for v in (x, y, chosen))
-        both, made = b << np.uint64(32) | a, np.uint64(0)
-        for i in range(4):
-            nibble = c >> np.uint64(4 * i) & np.uint64(0xF)
-            byte = both >> (nibble & np.uint64(7)) * np.uint64(8) & np.uint64(0xFF)
-            sign = np.where(byte >> np.uint64(7) != 0, np.uint64(0xFF), np.uint64(0))
-            byte = np.where(nibble >> np.uint64(3) != 0, sign, byte)
-            made = made | byte << np.uint64(8 * i)
-        write(frame, lanes, operands[0], made.astype(np.uint32))
-
-    return run
 
 
 def _arithmetic(

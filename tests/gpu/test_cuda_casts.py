@@ -1,17 +1,29 @@
 """Every cast kernel, without a GPU: it compiles for all of them, and its PTX gives the right bits.
 
 What is compiled is the text CuPy itself would make (``cuda_compiler.py``); the PTX is executed by
-``ptx.py``. The reference is the CPU extension, which test_casts.py holds against exact arithmetic.
+``ptx.py``. The reference is the CPU's cast, which test_casts.py holds against exact arithmetic.
 """
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
 
 import cuda_compiler
 import numpy as np
 import ptx
 import pytest
-from cuda_cases import GROUPS, PATTERNS, differences, expected, group_name, pairs, patterns
-from cuda_compiler import EVERY
+from cuda_cases import (
+    GROUPS,
+    PATTERNS,
+    Steps,
+    differences,
+    expected,
+    group_name,
+    pairs,
+    patterns,
+)
+from cuda_compiler import ARCHITECTURES, EVERY
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
@@ -37,51 +49,59 @@ def run_elementwise(module: ptx.Module, name: str, codes: np.ndarray, target: DT
     return out
 
 
-Casts = dict[KernelSource, tuple[DType, DType, Rule]]
+Cast = tuple[DType, DType, Rule, Steps]
 
 
-def kernels_of(group: tuple[DType, ...]) -> Casts:
+def kernels_of(group: tuple[DType, ...]) -> dict[KernelSource, Cast]:
     """Every kernel of some sources, and the cast it is for."""
-    return {
-        cast_kernel(source, target, rule): (source, target, rule)
-        for source in group
-        for target, rule in pairs(source)
-    }
+    casts = [(source, *cast) for source in group for cast in pairs(source)]
+    return {cast_kernel(*cast): cast for cast in casts}
+
+
+def in_turns(
+    kernels: dict[KernelSource, Cast],
+) -> dict[Sequence[int], list[KernelSource]]:
+    """Which kernels are compiled for which architectures."""
+    found: dict[Sequence[int], list[KernelSource]] = {ARCHITECTURES: []}
+    for turn, (kernel, (_, _, rule, steps)) in enumerate(kernels.items()):
+        plain = EVERY or (rule == DEFAULT and not steps)
+        chosen = ARCHITECTURES if plain else (ARCHITECTURES[turn % len(ARCHITECTURES)],)
+        found.setdefault(chosen, []).append(kernel)
+    return found
 
 
 @pytest.mark.slow
 @every_group
-def test_every_cast_kernel_compiles_for_every_gpu(group, record_property):
-    """Under the default rule for each; other rules are other literals in the same text, so they
-    take turns. ``PROMOARRAY_EVERY_GPU=1`` compiles all for all, which takes twice as long.
+def test_every_cast_compiles_for_gpus_and_gives_the_bits_of_the_cpu(group, record_property):
+    """The default cast of each pair compiles for every GPU; other rules and steps are other
+    literals and statements in the same text, so they take turns: ``PROMOARRAY_EVERY_GPU=1``
+    compiles all for all. Every PTX that an architecture has to itself is executed.
     """
     kernels = kernels_of(group)
-    for turn, architecture in enumerate(cuda_compiler.ARCHITECTURES):
-        chosen = [
-            kernel
-            for i, (kernel, (_, _, rule)) in enumerate(kernels.items())
-            if rule == DEFAULT or i % len(cuda_compiler.ARCHITECTURES) == turn or EVERY
-        ]
-        cubin = cuda_compiler.compiled(cuda_compiler.elementwise_texts(chosen), architecture)
-        assert cubin[:4] == b"\x7fELF"
-        assert not [k.name for k in chosen if k.name.encode() not in cubin]
-        record_property(f"cast kernels compiled for sm_{architecture}", len(chosen))
-
-
-@pytest.mark.slow
-@every_group
-def test_the_device_code_of_every_cast_gives_the_bits_of_the_cpu(group, record_property):
-    kernels = kernels_of(group)
-    text = cuda_compiler.elementwise_texts(kernels)
-    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx").decode())
     wrong = []
-    for kernel, (source, target, rule) in kernels.items():
-        codes = patterns(source)
-        assert codes.size == (PATTERNS if source.storage.itemsize > 1 else 256)
-        got = run_elementwise(module, kernel.name, codes, target)
-        wrong += differences(codes, got, expected(codes, source, target, rule), kernel.name)
+    executed = 0
+    compiled: Counter[int] = Counter()
+    for architectures, chosen in in_turns(kernels).items():
+        for batch in cuda_compiler.batches(chosen):
+            for text in cuda_compiler.compiled_for(batch, architectures):
+                module = ptx.Module(text)
+                executed += len(batch)
+                for kernel in batch:
+                    wrong += _wrong(module, kernel, kernels[kernel])
+        compiled.update(dict.fromkeys(architectures, len(chosen)))
     assert not wrong
-    record_property("cast kernels executed as PTX", len(kernels))
+    for architecture, count in compiled.items():
+        record_property(f"cast kernels compiled for sm_{architecture}", count)
+    record_property("cast kernels", len(kernels))
+    record_property("cast kernels executed as PTX, each text of a compiler", executed)
+
+
+def _wrong(module: ptx.Module, kernel: KernelSource, cast: Cast) -> list[str]:
+    source, target, *how = cast
+    codes = patterns(source)
+    assert codes.size == (PATTERNS if source.storage.itemsize > 1 else 256)
+    got = run_elementwise(module, kernel.name, codes, target)
+    return differences(codes, got, expected(codes, source, target, *how), kernel.name)
 
 
 # --- Large contiguous arrays ---------------------------------------------------------------------
@@ -104,24 +124,21 @@ def run_wide(module: ptx.Module, kernel: RawSource, codes: np.ndarray, target: D
 def test_wide_kernels_compile_and_give_the_bits_of_the_cpu(source, record_property):
     kernels = {
         wide_cast_kernel(source, target, rule): (target, rule)
-        for target, rule in pairs(source)
-        if (source, target) in wide_pairs() and (rule == DEFAULT or target in _WITH_MODES)
+        for target, rule, steps in pairs(source)
+        if (source, target) in wide_pairs()
+        and not steps
+        and (rule == DEFAULT or target in _WITH_MODES)
     }
-    plain = [kernel for kernel, (_, rule) in kernels.items() if rule == DEFAULT or EVERY]
-    for architecture in cuda_compiler.ARCHITECTURES:
-        cubin = cuda_compiler.compiled(cuda_compiler.raw_texts(plain), architecture, raw=True)
-        assert not [k.name for k in plain if k.name.encode() not in cubin]
-        record_property(f"wide cast kernels compiled for sm_{architecture}", len(plain))
-    text = cuda_compiler.raw_texts(kernels)
-    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx", raw=True).decode())
     codes = np.resize(patterns(source), PATTERNS + 11)  # and some for the end
     codes.flags.writeable = False
     wrong = []
-    for kernel, (target, rule) in kernels.items():
-        got = run_wide(module, kernel, codes, target, offset=0)
-        wrong += differences(codes, got, expected(codes, source, target, rule), kernel.name)
+    for text in cuda_compiler.compiled_for(list(kernels), ARCHITECTURES, raw=True):
+        module = ptx.Module(text)
+        for kernel, (target, rule) in kernels.items():
+            got = run_wide(module, kernel, codes, target, offset=0)
+            wrong += differences(codes, got, expected(codes, source, target, rule), kernel.name)
     assert not wrong
-    record_property("wide cast kernels executed as PTX", len(kernels))
+    record_property("wide cast kernels compiled for every GPU and executed as PTX", len(kernels))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +149,7 @@ def test_wide_kernels_compile_and_give_the_bits_of_the_cpu(source, record_proper
 def test_wide_kernels_take_any_length_and_any_first_element(source, target):
     kernel = wide_cast_kernel(source, target)
     text = cuda_compiler.raw_texts([kernel])
-    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx", raw=True).decode())
+    module = ptx.Module(cuda_compiler.ptx_of(text, raw=True))
     block = kernel.threads * kernel.per_thread
     wrong = []
     for count in (1, 15, block - 1, block, block + 1, 2 * block):
@@ -150,7 +167,7 @@ def test_wide_kernels_read_and_write_16_bytes_at_once():
         (dt.float8_e4m3fn, dt.float32, "ld.global.v4.u8", "st.global.v4"),
     ):
         text = cuda_compiler.raw_texts([wide_cast_kernel(source, target)])
-        code = cuda_compiler.compiled(text, 90, "ptx", raw=True).decode()
+        code = cuda_compiler.ptx_of(text, raw=True)
         assert read in code
         assert written in code
 
@@ -170,7 +187,7 @@ def test_any_layout_is_cast(target):
     )
     kernel = cast_kernel(dt.float32, target)
     text = cuda_compiler.elementwise_text(kernel, ndim=3, contiguous=False)
-    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx").decode())
+    module = ptx.Module(cuda_compiler.ptx_of(text))
     for view in views:
         out = np.zeros(view.shape[::-1], target.storage)
         arguments = [ptx.Strided(view, memory), ptx.Strided(out.T, out), ptx.indexer(view.shape)]
@@ -187,7 +204,7 @@ def test_a_wrong_kernel_is_seen():
     text = cuda_compiler.elementwise_text(kernel)
     assert text.count(right) == 1
     text = text.replace(right, "const Bits under_half = one << (lost - 1);")
-    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx").decode())
+    module = ptx.Module(cuda_compiler.ptx_of(text))
     codes = patterns(dt.float32)
     got = run_elementwise(module, kernel.name, codes, dt.float8_e4m3fn)
     assert differences(codes, got, expected(codes, dt.float32, dt.float8_e4m3fn, DEFAULT), "")

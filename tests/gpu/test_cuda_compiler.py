@@ -33,7 +33,7 @@ def test_the_options_are_those_of_cupy():
 
 def test_many_kernels_are_compiled_as_one_text():
     kernels = [cast_kernel(dt.float32, target) for target in (dt.int8, dt.float16)]
-    code = cuda_compiler.compiled(cuda_compiler.elementwise_texts(kernels), 90, "ptx").decode()
+    code = cuda_compiler.ptx_of(cuda_compiler.elementwise_texts(kernels))
     assert all(f".entry {kernel.name}(" in code for kernel in kernels)
     assert ".target sm_90" in code
 

@@ -39,29 +39,30 @@ def text_of(found: list[Case]) -> str:
 
 @pytest.mark.slow
 @every_group
-def test_every_fused_kernel_compiles_for_every_gpu(group, record_property):
+def test_every_operation_compiles_for_gpus_and_gives_the_bits_of_the_cpu(group, record_property):
+    """For every GPU; every PTX that an architecture has to itself is executed."""
     found = cases(group)
-    text = text_of(found)
-    for architecture in cuda_compiler.ARCHITECTURES:
-        cubin = cuda_compiler.compiled(text, architecture)
-        assert not [case for case in found if case.kernel.name.encode() not in cubin]
-        record_property(f"fused kernels compiled for sm_{architecture}", len(found))
-
-
-@pytest.mark.slow
-@every_group
-def test_the_device_code_gives_the_bits_of_the_cpu(group, record_property):
-    found = cases(group)
-    module = ptx.Module(cuda_compiler.compiled(text_of(found), 90, "ptx").decode())
     wrong = []
-    for case in found:
-        given = case.arguments()
-        out = np.zeros(given[0].size, case.plan.result.storage)
-        arguments = [*map(ptx.strided, [*given, out]), ptx.indexer(out.shape)]
-        ptx.launch(module, case.kernel.name, arguments, blocks=out.size // 128)
-        wrong += case.wrong(given, out)
+    executed = 0
+    for batch in cuda_compiler.batches([case.kernel for case in found]):
+        names = {kernel.name for kernel in batch}
+        for text in cuda_compiler.compiled_for(batch, cuda_compiler.ARCHITECTURES):
+            module = ptx.Module(text)
+            executed += len(batch)
+            for case in found:
+                if case.kernel.name in names:
+                    wrong += _run(module, case)
     assert not wrong
-    record_property("fused kernels executed as PTX", len(found))
+    record_property("fused kernels compiled for every GPU", len(found))
+    record_property("fused kernels executed as PTX, each text of a compiler", executed)
+
+
+def _run(module: ptx.Module, case: Case) -> list[str]:
+    given = case.arguments()
+    out = np.zeros(given[0].size, case.plan.result.storage)
+    arguments = [*map(ptx.strided, [*given, out]), ptx.indexer(out.shape)]
+    ptx.launch(module, case.kernel.name, arguments, blocks=out.size // 128)
+    return case.wrong(given, out)
 
 
 @pytest.mark.skipif(cuda_on_host.compiler() is None, reason="there is no C++ compiler")
@@ -92,7 +93,7 @@ def test_the_text_gives_the_bits_of_the_cpu(group, tmp_path, record_property):
 def test_a_scalar_travels_with_the_launch(compute, operands):
     kernel = fused_kernel("add", operands, (compute,) * 2, compute, compute, plainly)
     text = cuda_compiler.elementwise_text(kernel, scalars=(1,))
-    module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx").decode())
+    module = ptx.Module(cuda_compiler.ptx_of(text))
     x = operand(operands[0], 1 << 15, 0)[:500]
     scalar = np.array(3, operands[1].storage)
     out = np.zeros(x.size, compute.storage)
@@ -114,7 +115,7 @@ def test_clip_has_the_bounds_it_is_given(tmp_path):
         flags = dict.fromkeys(bounds, True)
         kernel = fused_kernel("clip", dtypes, dtypes, dt.float32, dt.float32, plainly, **flags)
         text = cuda_compiler.elementwise_texts([kernel])
-        module = ptx.Module(cuda_compiler.compiled(text, 90, "ptx").decode())
+        module = ptx.Module(cuda_compiler.ptx_of(text))
         out = np.zeros_like(x)
         arrays = [x, *bounds.values(), out]
         arguments = [*map(ptx.strided, arrays), ptx.indexer(x.shape)]
@@ -136,7 +137,7 @@ def test_plain_arithmetic_would_flush_subnormals():
     tiny = np.array([1e-40, 2e-40, 3e-39, 1.0], np.float32)
     sums = []
     for version in (text, plain):
-        module = ptx.Module(cuda_compiler.compiled(version, 90, "ptx").decode())
+        module = ptx.Module(cuda_compiler.ptx_of(version))
         out = np.zeros_like(tiny)
         arguments = [*map(ptx.strided, [tiny, tiny, out]), ptx.indexer(out.shape)]
         ptx.launch(module, kernel.name, arguments, blocks=1)

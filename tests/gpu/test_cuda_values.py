@@ -16,19 +16,18 @@ KERNELS = list(cuda_values.every())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("architecture", cuda_compiler.ARCHITECTURES)
-def test_they_compile_for_every_gpu(architecture, record_property):
-    for kernel in KERNELS:
-        text = cuda_compiler.elementwise_text(kernel)
-        assert kernel.name.encode() in cuda_compiler.compiled(text, architecture)
-    record_property(f"kernels of values compiled for sm_{architecture}", len(KERNELS))
+def test_they_compile_for_every_gpu(record_property):
+    for batch in cuda_compiler.batches(KERNELS):
+        for text in cuda_compiler.compiled_for(batch, cuda_compiler.ARCHITECTURES):
+            assert all(cuda_compiler.function_of(text, kernel.name) for kernel in batch)
+    record_property("kernels of values compiled for every GPU", len(KERNELS))
 
 
 def run(kernel, *arrays, out):
     """Run a kernel by the interpreter of PTX."""
-    code = cuda_compiler.compiled(cuda_compiler.elementwise_text(kernel), 90, "ptx")
+    code = cuda_compiler.ptx_of(cuda_compiler.elementwise_text(kernel))
     arguments = [*map(ptx.strided, [*arrays, out]), ptx.indexer(out.shape)]
-    ptx.launch(ptx.Module(code.decode()), kernel.name, arguments, blocks=-(-out.size // 128))
+    ptx.launch(ptx.Module(code), kernel.name, arguments, blocks=-(-out.size // 128))
     return out
 
 
