@@ -22,36 +22,70 @@ void look_up(const void *source, void *target, std::size_t n, const Work &work) 
 #ifdef __AVX2__
 // A register looks 16 results up at a time (twice the same, as each half sees only its own), by the
 // low half of a code. Which of the 16 rows it is, is then decided by the other bits, one by one.
-__m256i chosen(const __m256i *row, __m256i low, __m256i bit4, __m256i bit5, __m256i bit6) {
+struct Rows {
+    __m256i row[16];
+
+    // Every `stride`th byte of a table.
+    Rows(const unsigned char *table, int stride) {
+        alignas(16) unsigned char bytes[256];
+        for (int i = 0; i < 256; ++i) bytes[i] = table[i * stride];
+        for (int i = 0; i < 16; ++i) {
+            const auto *results = reinterpret_cast<const __m128i *>(bytes + 16 * i);
+            row[i] = _mm256_broadcastsi128_si256(_mm_load_si128(results));
+        }
+    }
+};
+
+struct Codes {
+    __m256i low, bit4, bit5, bit6, bit7;  // what decides is the top bit of each byte
+
+    explicit Codes(const u8 *at) {
+        bit7 = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(at));
+        low = _mm256_and_si256(bit7, _mm256_set1_epi8(15));
+        bit4 = _mm256_slli_epi16(bit7, 3);
+        bit5 = _mm256_slli_epi16(bit7, 2);
+        bit6 = _mm256_slli_epi16(bit7, 1);
+    }
+};
+
+PROMOARRAY_CAST __m256i looked_up(const Codes &c, const Rows &table) {
     const auto pair = [&](int i) {
-        return _mm256_blendv_epi8(_mm256_shuffle_epi8(row[i], low),
-                                  _mm256_shuffle_epi8(row[i + 1], low), bit4);
+        return _mm256_blendv_epi8(_mm256_shuffle_epi8(table.row[i], c.low),
+                                  _mm256_shuffle_epi8(table.row[i + 1], c.low), c.bit4);
     };
-    const __m256i first = _mm256_blendv_epi8(pair(0), pair(2), bit5);
-    return _mm256_blendv_epi8(first, _mm256_blendv_epi8(pair(4), pair(6), bit5), bit6);
+    const auto four = [&](int i) { return _mm256_blendv_epi8(pair(i), pair(i + 2), c.bit5); };
+    const auto eight = [&](int i) { return _mm256_blendv_epi8(four(i), four(i + 4), c.bit6); };
+    return _mm256_blendv_epi8(eight(0), eight(8), c.bit7);
 }
 
 void look_up_rows(const void *source, void *target, std::size_t n, const Work &work) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
-    __m256i row[16];
-    for (int i = 0; i < 16; ++i) {
-        const auto *results = reinterpret_cast<const __m128i *>(work.table + 16 * i);
-        row[i] = _mm256_broadcastsi128_si256(_mm_load_si128(results));
-    }
-    const __m256i low_half = _mm256_set1_epi8(15);
+    const Rows table(work.table, 1);
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(src + i));
-        const __m256i low = _mm256_and_si256(codes, low_half);
-        // What decides is the top bit of each byte.
-        const __m256i bit4 = _mm256_slli_epi16(codes, 3), bit5 = _mm256_slli_epi16(codes, 2);
-        const __m256i bit6 = _mm256_slli_epi16(codes, 1);
-        const __m256i found = _mm256_blendv_epi8(chosen(row, low, bit4, bit5, bit6),
-                                                 chosen(row + 8, low, bit4, bit5, bit6), codes);
+        const __m256i found = looked_up(Codes(src + i), table);
         _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), found);
     }
     for (; i < n; ++i) dst[i] = work.table[src[i]];
+}
+
+// Results of two bytes, byte by byte.
+void look_up_row_pairs(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u16 *>(target);
+    const Rows low_table(work.table, 2), high_table(work.table + 1, 2);
+    std::size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const Codes codes(src + i);
+        const __m256i low = looked_up(codes, low_table), high = looked_up(codes, high_table);
+        // Bytes join to words within each half, which then go to their places.
+        const __m256i even = _mm256_unpacklo_epi8(low, high), odd = _mm256_unpackhi_epi8(low, high);
+        auto *out = reinterpret_cast<__m256i *>(dst + i);
+        _mm256_storeu_si256(out, _mm256_permute2x128_si256(even, odd, 0x20));
+        _mm256_storeu_si256(out + 1, _mm256_permute2x128_si256(even, odd, 0x31));
+    }
+    for (; i < n; ++i) std::memcpy(dst + i, work.table + 2 * src[i], 2);
 }
 #endif
 
@@ -70,7 +104,7 @@ PROMOARRAY_VBMI Planes load_planes(const unsigned char *table, int stride) {
     return planes;
 }
 
-PROMOARRAY_VBMI __m512i looked_up(__m512i codes, const Planes &t) {
+PROMOARRAY_VBMI __m512i found_in(__m512i codes, const Planes &t) {
     const __m512i low = _mm512_permutex2var_epi8(t.quarter[0], codes, t.quarter[1]);
     const __m512i high = _mm512_permutex2var_epi8(t.quarter[2], codes, t.quarter[3]);
     return _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(codes), high);
@@ -84,7 +118,7 @@ PROMOARRAY_VBMI void look_up_8_vbmi(const void *source, void *target, std::size_
     for (std::size_t i = 0; i < n; i += 64) {
         const __mmask64 there = n - i < 64 ? (1ull << (n - i)) - 1 : ~0ull;
         const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
-        _mm512_mask_storeu_epi8(dst + i, there, looked_up(codes, table));
+        _mm512_mask_storeu_epi8(dst + i, there, found_in(codes, table));
     }
 }
 
@@ -99,7 +133,7 @@ PROMOARRAY_VBMI void look_up_16_vbmi(const void *source, void *target, std::size
     for (std::size_t i = 0; i < n; i += 64) {
         const __mmask64 there = n - i < 64 ? (1ull << (n - i)) - 1 : ~0ull;
         const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
-        const __m512i low = looked_up(codes, low_table), high = looked_up(codes, high_table);
+        const __m512i low = found_in(codes, low_table), high = found_in(codes, high_table);
         // Bytes join to words within each 128 bits, which then go to their places.
         const __m512i even = _mm512_unpacklo_epi8(low, high), odd = _mm512_unpackhi_epi8(low, high);
         _mm512_mask_storeu_epi16(dst + i, (__mmask32)there,
@@ -138,6 +172,7 @@ Loop table_loop(Work &work) {
 #endif
 #ifdef __AVX2__
     if (row == 0) return look_up_rows;
+    if (row == 1) return look_up_row_pairs;
 #endif
     return loops[row];
 }
