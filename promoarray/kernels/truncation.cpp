@@ -183,24 +183,47 @@ void machine_word_halves(const void *source, void *target, std::size_t n, const 
     for (; i < n; ++i) dst[i] = low_half(src[i]);
 }
 
-template <typename Float, typename Target>
+#ifdef __AVX2__
+// Four 64-bit integers: beside 1.5 * 2^52 the low bits of a float64 are those of an integer. False
+// where one number is too large for that, or NaN, and nothing is written.
+PROMOARRAY_CAST __m256d four_of(const f32 *x) { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
+PROMOARRAY_CAST __m256d four_of(const f64 *x) { return _mm256_loadu_pd(x); }
+PROMOARRAY_CAST bool four_long_words(__m256d x, u64 *target) {
+    const __m256d magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+    const __m256d inside = _mm256_cmp_pd(magnitude, _mm256_set1_pd(0x1p51), _CMP_LT_OQ);
+    if (_mm256_movemask_pd(inside) != 15) return false;
+    const __m256d whole = _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const __m256d power = _mm256_set1_pd(0x1.8p52);
+    const __m256i words = _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(whole, power)),
+                                           _mm256_castpd_si256(power));
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(target), words);
+    return true;
+}
+#endif
+
+// By halves, if the integer has no sign.
+template <bool halves, typename Float>
+PROMOARRAY_CAST u64 machine_long_word(Float x) {
+    constexpr u64 half = 1ull << 63;
+    // A branch, as compilers have it: two conversions of each number take longer.
+    if (!halves || __builtin_expect(!(x >= (Float)half), 1)) return long_word(x);
+    return long_word(x - (Float)half) ^ half;
+}
+
+template <bool halves, typename Float, typename Target>
 void machine_long_words(const void *source, void *target, std::size_t n, const Work &) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const Float *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<Target *>(target);
-    for (std::size_t i = 0; i < n; ++i) dst[i] = (Target)long_word(src[i]);
-}
-
-template <typename Float>
-void machine_halves(const void *source, void *target, std::size_t n, const Work &) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const Float *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<u64 *>(target);
-    constexpr u64 half = 1ull << 63;
-    for (std::size_t i = 0; i < n; ++i) {
-        // A branch, as compilers have it: two conversions of each number take longer.
-        const Float x = src[i];
-        if (__builtin_expect(!(x >= (Float)half), 1)) dst[i] = long_word(x);
-        else dst[i] = long_word(x - (Float)half) ^ half;
+    std::size_t i = 0;
+#ifdef __AVX2__
+    if constexpr (sizeof(Target) == sizeof(u64)) {
+        for (; i + 4 <= n; i += 4) {
+            if (four_long_words(four_of(src + i), dst + i)) continue;
+            for (std::size_t k = i; k < i + 4; ++k) dst[k] = machine_long_word<halves>(src[k]);
+        }
     }
+#endif
+    for (; i < n; ++i) dst[i] = (Target)machine_long_word<halves>(src[i]);
 }
 #endif
 
@@ -249,13 +272,13 @@ Loop machine_loop(const Limits &limit, Work &work) {
     }
 #ifndef __AVX512DQ__  // which converts vectors of them
     if (target.bits == 64 && are_indefinite(limit, indefinite(64))) {
-        return machine_long_words<Float, u64>;
+        return machine_long_words<false, Float, u64>;
     }
     if (target.bits == 32 && are_indefinite(limit, indefinite(64))) {
-        return machine_long_words<Float, u32>;
+        return machine_long_words<false, Float, u32>;
     }
     if (target.bits == 64 && are_indefinite(limit, indefinite_halves(64))) {
-        return machine_halves<Float>;
+        return machine_long_words<true, Float, u64>;
     }
 #endif
 #endif
