@@ -24,51 +24,33 @@ void each(const void *left, const void *right, void *result, std::size_t n) {
 // Floats of 16 bits: in float32, each result rounded once more, to Inf beyond the largest number. NaN
 // keeps its sign and no payload, as in cast.h.
 #ifdef __F16C__
-struct Half {
-    static __m256 read(__m128i codes) { return singles_of(codes); }
-    static __m128i write(__m256 x) { return halves_of(x, _mm_set1_epi16((short)0x8000)); }
-};
-
-struct Bfloat {
-    static __m256 read(__m128i codes) {
-        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
-    }
-    static __m128i write(__m256 x) {
-        const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
-        const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
-        const __m256i sum = _mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff));
-        const __m256i number = _mm256_srli_epi32(_mm256_add_epi32(sum, odd), 16);
-        const __m256i sign = _mm256_and_si256(upper, _mm256_set1_epi32(0x8000));
-        const __m256i nan = _mm256_or_si256(sign, _mm256_set1_epi32(0x7fc0));
-        const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-        const __m256i codes = _mm256_blendv_epi8(number, nan, is_nan);
-        return _mm_packus_epi32(_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1));
-    }
-};
-
 template <typename Step, typename Format>
-PROMOARRAY_CAST __m128i eight(const u16 *x, const u16 *y) {
+PROMOARRAY_CAST __m256 eight(const u16 *x, const u16 *y) {
     const __m256 a = Format::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
     const __m256 b = Format::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(y)));
-    return Format::write(Step::of(a, b));
+    return Step::of(a, b);
 }
 
 template <typename Step, typename Format>
 void each_short(const void *left, const void *right, void *result, std::size_t n) {
     const auto *x = static_cast<const u16 *>(left), *y = static_cast<const u16 *>(right);
     auto *PROMOARRAY_RESTRICT out = static_cast<u16 *>(result);
+    const __m256i kept = _mm256_set1_epi16((short)0x8000);
+    const auto sixteen = [kept](const u16 *a, const u16 *b) {
+        return Format::write(eight<Step, Format>(a, b), eight<Step, Format>(a + 8, b + 8), kept);
+    };
     std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const __m128i codes = eight<Step, Format>(x + i, y + i);
-        _mm_storeu_si128(reinterpret_cast<__m128i *>(out + i), codes);
+    for (; i + 16 <= n; i += 16) {
+        const __m256i codes = sixteen(x + i, y + i);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(out + i), codes);
     }
     if (i == n) return;
     // The last are filled up with a number, whatever it is, that raises no exception.
-    u16 a[8], b[8];
-    for (int k = 0; k < 8; ++k) a[k] = b[k] = 0x3c00;
+    u16 a[16], b[16];
+    for (int k = 0; k < 16; ++k) a[k] = b[k] = 0x3c00;
     std::memcpy(a, x + i, 2 * (n - i));
     std::memcpy(b, y + i, 2 * (n - i));
-    const __m128i codes = eight<Step, Format>(a, b);
+    const __m256i codes = sixteen(a, b);
     std::memcpy(out + i, &codes, 2 * (n - i));
 }
 #else

@@ -6,16 +6,57 @@ namespace PROMOARRAY_VERSION {
 namespace {
 
 // --- To small floats ----------------------------------------------------------------------------
-// Whatever the source, it is first made a float32 or float64 that holds it, or is as good for the
-// one rounding to come, and that is encoded. Sources of 16 bits and fewer go by the loop to float32
-// and the one from there.
+// Whatever the source, it is first made a float32 that holds it, or is as good for the one rounding
+// to come, and the loop from there goes on.
 
-// The bits of a float with the magnitude of an integer, odd if it is too long, and the sign.
+PROMOARRAY_LOOP(single_to_8, u32, u8, const Format to = work.target.format;
+                const Edges edge = work.edge, encode<Float32>(x, to, edge))
+PROMOARRAY_LOOP(single_to_16, u32, u16, const Format to = work.target.format;
+                const Edges edge = work.edge, encode<Float32>(x, to, edge))
+
+// 13 bits of a float64, the last of them set if any below it was ("to odd"): rounded to 11 bits and
+// fewer, it gives what the whole gives. Float32's subnormals hold so few down to 2^-137, and no
+// format here tells what is less from zero.
+constexpr u64 below_odd = (1ull << (Float64::mantissa - 12)) - 1;
+PROMOARRAY_CAST u64 odd_bits(f64 x) {
+    const u64 bits = as_bits(x);
+    return (bits | ((bits & below_odd) + below_odd)) & ~below_odd;
+}
+PROMOARRAY_LOOP(double_to_odd, f64, f32, , (f32)as_float(odd_bits(x)))
+
+// What only float64 holds is beyond the largest of all of them; it is not Inf where that matters.
+PROMOARRAY_CAST f32 held(u64 bits) {
+    constexpr i64 infinity = 0x7ff0000000000000ll, largest = 0x47efff0000000000ll;  // 0x1.fffp127
+    const i64 magnitude = (i64)(bits & ~0ull >> 1);
+    const i64 limited = (magnitude > largest) & (magnitude < infinity) ? largest : magnitude;
+    return (f32)as_float((u64)limited | (bits & 1ull << Float64::top));
+}
+PROMOARRAY_LOOP(double_to_held, f64, f32, , held(odd_bits(x)))
+
+// All integers from 2^24 on are beyond the largest number of a format that ends below it.
+constexpr int exact_bits = Float32::mantissa + 1;
+PROMOARRAY_CAST i32 limited(i64 x) {
+    constexpr i64 end = 1 << exact_bits;
+    return (i32)(x > end ? end : x < -end ? -end : x);
+}
+PROMOARRAY_CAST i32 limited(u64 x) { return (i32)(x >> exact_bits ? 1u << exact_bits : (u32)x); }
+PROMOARRAY_CAST i32 limited(u32 x) {
+    return (i32)(x < 1u << exact_bits ? x : 1u << exact_bits);
+}
+PROMOARRAY_LOOP(u32_limited, u32, f32, , (f32)limited(x))
+PROMOARRAY_LOOP(i64_limited, i64, f32, , (f32)limited(x))
+PROMOARRAY_LOOP(u64_limited, u64, f32, , (f32)limited(x))
+
+// --- Integers to bfloat16 and to scales ---------------------------------------------------------
+// These reach further. An integer too long for the float becomes odd before.
+
 PROMOARRAY_CAST u32 odd_bits(u32 x) { return as_bits((f32)sticky(x)); }
 PROMOARRAY_CAST u64 odd_bits(u64 x) { return as_bits((f64)sticky(x)); }
 PROMOARRAY_CAST u32 odd_bits(i32 x) {
-    const u32 negative = x < 0 ? ~0u : 0;
-    return odd_bits(((u32)x ^ negative) - negative) | (negative & 0x80000000u);
+    // In two's complement too, the odd one of both neighbours is that with the last bit set.
+    const i32 odd = (x | ((x & 0xff) + 0xff)) & ~0xff;
+    const bool is_short = (u32)x + (1u << 24) <= 1u << 25;
+    return as_bits((f32)(is_short ? x : odd));
 }
 PROMOARRAY_CAST u64 odd_bits(i64 x) {
     const u64 negative = x < 0 ? ~0ull : 0;
@@ -30,35 +71,6 @@ PROMOARRAY_CAST u64 halves_bits(i64 x) {
     return halves_bits(((u64)x ^ negative) - negative) | (negative & 0x8000000000000000ull);
 }
 
-#define PROMOARRAY_DECODED                           \
-    const Format from = work.source.format;          \
-    const u32 keep = work.rule.keep_nan_sign;
-#define PROMOARRAY_KEEP const u32 keep = work.rule.keep_nan_sign;
-#define PROMOARRAY_SINGLE const Edges single = work.single_edge;
-
-#define PROMOARRAY_TO_FLOATS(name, Source, Wide, finite, scale, ...)                \
-    PROMOARRAY_LOOP(name##_to_8, Source, u8,                                        \
-                    const Format to = work.target.format;                 \
-                    const Edges edge = work.edge, encode<Wide, finite>(__VA_ARGS__, to, edge)) \
-    PROMOARRAY_LOOP(name##_to_16, Source, u16,                                      \
-                    const Format to = work.target.format;                 \
-                    const Edges edge = work.edge, encode<Wide, finite>(__VA_ARGS__, to, edge)) \
-    PROMOARRAY_LOOP(name##_to_scale, Source, u8, const auto edge = work.scale, \
-                    encode_scale<Wide>(__VA_ARGS__, edge))                          \
-    PROMOARRAY_LOOP(name##_to_scale_or_nan, Source, u8, const auto edge = work.scale, \
-                    encode_scale_or_nan<Wide>(__VA_ARGS__, edge))                   \
-    constexpr Loop name##_loops[4] = {name##_to_8, name##_to_16, name##_to_scale,   \
-                                      name##_to_scale_or_nan};
-
-PROMOARRAY_TO_FLOATS(single, u32, Float32, false, scale32, x)
-PROMOARRAY_TO_FLOATS(double, u64, Float64, false, scale64, x)
-PROMOARRAY_TO_FLOATS(i32, i32, Float32, true, scale32, odd_bits(x))
-PROMOARRAY_TO_FLOATS(u32, u32, Float32, true, scale32, odd_bits(x))
-PROMOARRAY_TO_FLOATS(i64, i64, Float64, true, scale64, odd_bits(x))
-PROMOARRAY_TO_FLOATS(u64, u64, Float64, true, scale64, odd_bits(x))
-PROMOARRAY_TO_FLOATS(i64_halves, i64, Float64, true, scale64, halves_bits(x))
-PROMOARRAY_TO_FLOATS(u64_halves, u64, Float64, true, scale64, halves_bits(x))
-
 #define PROMOARRAY_TO_BFLOAT(name, Source, ...) \
     PROMOARRAY_LOOP(name##_to_bfloat, Source, u16, , bfloat_of(__VA_ARGS__))
 PROMOARRAY_TO_BFLOAT(whole, u32, x)
@@ -67,11 +79,35 @@ PROMOARRAY_TO_BFLOAT(i64, i64, odd_bits(x)) PROMOARRAY_TO_BFLOAT(u64, u64, odd_b
 PROMOARRAY_TO_BFLOAT(i64_halves, i64, halves_bits(x))
 PROMOARRAY_TO_BFLOAT(u64_halves, u64, halves_bits(x))
 
+// The second of each is for rules by which all that has no scale becomes NaN.
+#define PROMOARRAY_TO_SCALE(name, Source, Wide, scale, ...)                                       \
+    PROMOARRAY_LOOP(name##_to_scale, Source, u8, const auto edge = work.scale,                    \
+                    encode_scale<Wide>(__VA_ARGS__, edge))                                        \
+    PROMOARRAY_LOOP(name##_to_scale_or_nan, Source, u8, const auto edge = work.scale,             \
+                    encode_scale_or_nan<Wide>(__VA_ARGS__, edge))                                 \
+    constexpr Loop name##_scales[2] = {name##_to_scale, name##_to_scale_or_nan};
+
+PROMOARRAY_TO_SCALE(single, u32, Float32, scale32, x)
+PROMOARRAY_TO_SCALE(double, u64, Float64, scale64, x)
+PROMOARRAY_TO_SCALE(i32, i32, Float32, scale32, odd_bits(x))
+PROMOARRAY_TO_SCALE(u32, u32, Float32, scale32, odd_bits(x))
+PROMOARRAY_TO_SCALE(i64, i64, Float64, scale64, odd_bits(x))
+PROMOARRAY_TO_SCALE(u64, u64, Float64, scale64, odd_bits(x))
+PROMOARRAY_TO_SCALE(i64_halves, i64, Float64, scale64, halves_bits(x))
+PROMOARRAY_TO_SCALE(u64_halves, u64, Float64, scale64, halves_bits(x))
+
 // --- Floats among the wide ones -----------------------------------------------------------------
+
+#define PROMOARRAY_DECODED                           \
+    const Format from = work.source.format;          \
+    const u32 keep = work.rule.keep_nan_sign;
+#define PROMOARRAY_KEEP const u32 keep = work.rule.keep_nan_sign;
+#define PROMOARRAY_SINGLE const Edges single = work.single_edge;
 
 PROMOARRAY_LOOP(small_to_single, u8, u32, PROMOARRAY_DECODED, decode(x, from, keep))
 PROMOARRAY_LOOP(scale_to_single, u8, u32, , decode_scale(x))
 PROMOARRAY_LOOP(bfloat_to_single, u16, u32, PROMOARRAY_KEEP, quieted((u32)x << 16, keep))
+PROMOARRAY_LOOP(bfloat_as_is, u16, u32, , (u32)x << 16)
 PROMOARRAY_LOOP(double_to_single, u64, u32, PROMOARRAY_SINGLE,
                 encode<Float64>(x, float32_format(), single))
 
@@ -88,15 +124,11 @@ PROMOARRAY_LOOP(double_to_single_plainly, f64, f32, PROMOARRAY_KEEP, number_or_n
 // To bfloat16 what it holds.
 PROMOARRAY_LOOP(upper_half, u32, u16, , x >> 16)
 
-// Where a number beyond the largest becomes Inf, as it does by rounding.
-PROMOARRAY_LOOP(single_to_bfloat, u32, u16, const u32 nan = (u32)work.edge.nan;
-                const u32 kept = work.edge.nan_sign << 15,
-                (x & 0x7fffffffu) > 0x7f800000u ? nan | (x >> 16 & kept) : bfloat_of(x))
-
 #ifdef __F16C__
 constexpr bool has_half = true;
 
-void half_to_single(const void *source, void *target, std::size_t n, const Work &work) {
+template <bool quiets>
+void half_to_any(const void *source, void *target, std::size_t n, const Work &work) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u16 *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<f32 *>(target);
     const __m256 quiet = _mm256_set1_ps(as_float(0x7fc00000u));
@@ -104,47 +136,63 @@ void half_to_single(const void *source, void *target, std::size_t n, const Work 
     std::size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(src + i));
-        const __m256 x = singles_of(codes);
-        const __m256 nan = _mm256_or_ps(quiet, _mm256_and_ps(x, kept));
-        const __m256 is_nan = _mm256_cmp_ps(x, x, _CMP_UNORD_Q);
-        _mm256_storeu_ps(dst + i, _mm256_blendv_ps(x, nan, is_nan));
+        __m256 x = Half::read(codes);
+        if (quiets) {
+            const __m256 nan = _mm256_or_ps(quiet, _mm256_and_ps(x, kept));
+            x = _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+        }
+        _mm256_storeu_ps(dst + i, x);
     }
     const u32 keep = work.rule.keep_nan_sign;
     for (; i < n; ++i) dst[i] = as_float(quieted(decode_half(src[i]), keep));
 }
+constexpr Loop half_to_single = half_to_any<true>, half_as_is = half_to_any<false>;
 
-// Under a rule that keeps Inf and overflows to it.
-void single_to_half(const void *source, void *target, std::size_t n, const Work &work) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const f32 *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<u16 *>(target);
-    const __m128i kept = _mm_set1_epi16((short)(work.edge.nan_sign << 15));
-    std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const __m128i codes = halves_of(_mm256_loadu_ps(src + i), kept);
-        _mm_storeu_si128(reinterpret_cast<__m128i *>(dst + i), codes);
+// Float32 and float64 to 16 bits, under rules by which a number beyond the largest becomes Inf, as it
+// does by rounding.
+PROMOARRAY_CAST __m256 eight_of(const f32 *x) { return _mm256_loadu_ps(x); }
+PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
+    __m128 four[2];
+    for (int i = 0; i < 2; ++i) {
+        const __m256i below = _mm256_set1_epi64x((i64)below_odd);
+        const __m256i bits = _mm256_castpd_si256(_mm256_loadu_pd(x + 4 * i));
+        const __m256i carry = _mm256_add_epi64(_mm256_and_si256(bits, below), below);
+        const __m256i odd = _mm256_andnot_si256(below, _mm256_or_si256(bits, carry));
+        four[i] = _mm256_cvtpd_ps(_mm256_castsi256_pd(odd));
     }
-    for (; i < n; ++i) {
-        dst[i] = (u16)encode<Float32>(as_bits(src[i]), work.target.format, work.edge);
-    }
+    return _mm256_set_m128(four[1], four[0]);
 }
+
+template <typename Source, typename Short>
+void to_short(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u16 *>(target);
+    const __m256i kept = _mm256_set1_epi16((short)(work.edge.nan_sign << 15));
+    const auto sixteen = [kept](const Source *x) {
+        return Short::write(eight_of(x), eight_of(x + 8), kept);
+    };
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m256i codes = sixteen(src + i);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), codes);
+    }
+    Source rest[16] = {};
+    std::memcpy(rest, src + i, (n - i) * sizeof(Source));
+    const __m256i codes = sixteen(rest);
+    std::memcpy(dst + i, &codes, (n - i) * sizeof(u16));
+}
+constexpr Loop single_to_half = to_short<f32, Half>, single_to_bfloat = to_short<f32, Bfloat>;
+constexpr Loop double_to_half = to_short<f64, Half>, double_to_bfloat = to_short<f64, Bfloat>;
 #else
 constexpr bool has_half = false;
 
 PROMOARRAY_LOOP(half_to_single, u16, u32, PROMOARRAY_KEEP, quieted(decode_half(x), keep))
-constexpr Loop single_to_half = single_to_16;
+PROMOARRAY_LOOP(half_as_is, u16, u32, , decode_half(x))
+constexpr Loop single_to_half = single_to_16, double_to_half = nullptr, double_to_bfloat = nullptr;
+PROMOARRAY_LOOP(single_to_bfloat, u32, u16, const u32 nan = (u32)work.edge.nan;
+                const u32 kept = work.edge.nan_sign << 15,
+                (x & 0x7fffffffu) > 0x7f800000u ? nan | (x >> 16 & kept) : bfloat_of(x))
 #endif
-
-// The loops to small floats from what float32 does not hold; by rows, of integers.
-const Loop *small_float_loops(Type source) {
-    static constexpr const Loop *integers[2][4] = {{nullptr, nullptr, u32_loops, u64_loops},
-                                                   {nullptr, nullptr, i32_loops, i64_loops}};
-    if (is_float32(source)) return single_loops;
-    if (is_float64(source)) return double_loops;
-    if (source.bits == 64 && !converts_long) {
-        return is_signed(source) ? i64_halves_loops : u64_halves_loops;
-    }
-    return integers[is_signed(source)][row_of(source)];
-}
 
 bool keeps_inf(const Rule &rule) { return rule.infinity == Beyond::infinity; }
 
@@ -156,16 +204,35 @@ Loop integer_to_bfloat(Type source) {
     return is_signed(source) ? i64_halves_to_bfloat : u64_halves_to_bfloat;
 }
 
-Loop to_small_float(Type source, const Work &work) {
+// From what has 32 bits and more.
+const Loop *scale_loops(Type source) {
+    if (is_float32(source)) return single_scales;
+    if (is_float64(source)) return double_scales;
+    if (source.bits == 32) return is_signed(source) ? i32_scales : u32_scales;
+    if (converts_long) return is_signed(source) ? i64_scales : u64_scales;
+    return is_signed(source) ? i64_halves_scales : u64_halves_scales;
+}
+
+Loop single_to_small(const Work &work) {
     const Type target = work.target;
-    const Rule &rule = work.rule;
-    const bool plain = rule.overflow == Beyond::infinity && keeps_inf(rule);
-    if (is_float32(source) && is_float16(target) && plain) return single_to_half;
-    if (is_float32(source) && is_bfloat16(target) && plain) return single_to_bfloat;
-    if (is_integer(source) && is_bfloat16(target)) return integer_to_bfloat(source);
-    const Loop *loops = small_float_loops(source);
-    if (target.format.has_sign) return loops[row_of(target)];
-    return loops[work.scale32.all_nan ? 3 : 2];
+    const bool plain = work.rule.overflow == Beyond::infinity && keeps_inf(work.rule);
+    if (!target.format.has_sign) return single_scales[work.scale32.all_nan];
+    if (is_float16(target) && plain) return single_to_half;
+    if (is_bfloat16(target) && plain) return single_to_bfloat;
+    return target.bits <= 8 ? single_to_8 : single_to_16;
+}
+
+// The loop to a float32 as good as the source for the one rounding to come.
+Loop single_as_good(Type source, const Work &work) {
+    if (is_float64(source)) {
+        return work.edge.overflow == work.edge.infinity ? double_to_odd : double_to_held;
+    }
+    if (source.bits <= 16) return single_loop(source);
+    const Format f = work.target.format;
+    const bool ends = (f.largest >> f.mantissa) - f.bias < exact_bits;
+    if (!ends) return nullptr;
+    if (source.bits == 64) return is_signed(source) ? i64_limited : u64_limited;
+    return is_signed(source) ? wide_float_loop(source, float32_type()) : u32_limited;
 }
 
 // From floats to float32 or float64; nullptr where a rule asks for what no loop does.
@@ -176,18 +243,22 @@ Loop among_wide(Type source, Work &work) {
         return overflows && rule.keep_nan_sign ? double_to_single_plainly : double_to_single;
     }
     if (!keeps_inf(rule)) return nullptr;  // what widens keeps Inf
-    if (is_float32(work.target)) return single_loop(source);
+    if (is_float32(work.target)) {
+        return is_bfloat16(source) ? bfloat_to_single
+               : is_float16(source) ? half_to_single
+                                    : single_loop(source);
+    }
     if (is_float32(source)) return single_to_double;
     if (is_bfloat16(source)) return bfloat_to_double;
-    return is_float16(source) ? chain(work, half_to_single, single_to_double) : nullptr;
+    return chain(work, single_loop(source), single_to_double);
 }
 
 }  // namespace
 
 Loop single_loop(Type source) {
     if (is_integer(source)) return wide_float_loop(source, float32_type());
-    if (is_bfloat16(source)) return bfloat_to_single;
-    if (is_float16(source)) return half_to_single;
+    if (is_bfloat16(source)) return bfloat_as_is;
+    if (is_float16(source)) return half_as_is;
     if (source.bits > 8) return nullptr;
     return source.format.has_sign ? small_to_single : scale_to_single;
 }
@@ -207,17 +278,30 @@ Loop float_loop(Type source, Work &work) {
     if (via && source.bits >= 32 && !is_float32(source)) {
         const Loop first =
             is_integer(source) ? wide_float_loop(source, single) : double_to_single_plainly;
-        return chain(work, first, to_small_float(single, work));
+        return chain(work, first, single_to_small(work));
     }
-    if (source.bits > 16) return to_small_float(source, work);
-    // 2. All others are numbers of float32; codes of 8 bits are better looked up, but for integers
-    //    that go on by an instruction.
-    const bool few = source.bits <= 8;
-    const bool to_bfloat = is_integer(source) && is_bfloat16(target);
-    const Loop second = to_bfloat ? integer_to_bfloat(source) : to_small_float(single, work);
-    const bool short_second = second == upper_half || (has_half && second == single_to_half);
-    if (few && !(is_integer(source) && short_second)) return nullptr;
-    return chain(work, single_loop(source), second);
+    if (source.bits > 16 && !target.format.has_sign) {
+        return scale_loops(source)[work.scale32.all_nan];
+    }
+    if (is_integer(source) && is_bfloat16(target)) {
+        const Loop second = integer_to_bfloat(source);
+        return source.bits > 16 ? second : chain(work, single_loop(source), second);
+    }
+
+    // 2. From 16 bits to 8 at once; from 8 by a table, but for integers that go on by an
+    //    instruction.
+    const Loop second = single_to_small(work);
+    if (is_float32(source)) return second;
+    if (is_float64(source) && has_half) {
+        if (second == single_to_half) return double_to_half;
+        if (second == single_to_bfloat) return double_to_bfloat;
+    }
+    if (const Loop found = narrow_loop(work)) return found;
+    const bool by_instruction = is_integer(source) && has_half && second == single_to_half;
+    if (source.bits <= 8 && !by_instruction) return nullptr;
+
+    // 3. All others by way of float32.
+    return chain(work, single_as_good(source, work), second);
 }
 
 }  // namespace PROMOARRAY_VERSION

@@ -89,16 +89,40 @@ PROMOARRAY_CAST u32 bfloat_of(u64 bits) {
 }
 
 #ifdef __F16C__
-// The machine's conversions of float16, eight at a time. NaN keeps its sign where `kept` has that
-// bit, and loses its payload, as in cast.h.
-PROMOARRAY_CAST __m256 singles_of(__m128i codes) { return _mm256_cvtph_ps(codes); }
-PROMOARRAY_CAST __m128i halves_of(__m256 x, __m128i kept) {
-    const __m128i infinity = _mm_set1_epi16(0x7c00), quiet = _mm_set1_epi16(0x7e00);
-    const __m128i code = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
-    const __m128i magnitude = _mm_and_si128(code, _mm_set1_epi16(0x7fff));
-    const __m128i nan = _mm_or_si128(quiet, _mm_and_si128(code, kept));
-    return _mm_blendv_epi8(code, nan, _mm_cmpgt_epi16(magnitude, infinity));
-}
+// Floats of 16 bits in registers: eight are read, sixteen are written, each rounded to Inf beyond the
+// largest number. NaN keeps its sign where `kept` has that bit, and no payload, as in cast.h.
+struct Half {
+    static PROMOARRAY_CAST __m256 read(__m128i codes) { return _mm256_cvtph_ps(codes); }
+    static PROMOARRAY_CAST __m256i write(__m256 low, __m256 high, __m256i kept) {
+        const __m256i infinity = _mm256_set1_epi16(0x7c00), quiet = _mm256_set1_epi16(0x7e00);
+        const __m256i code = _mm256_set_m128i(_mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT),
+                                              _mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
+        const __m256i magnitude = _mm256_and_si256(code, _mm256_set1_epi16(0x7fff));
+        const __m256i nan = _mm256_or_si256(quiet, _mm256_and_si256(code, kept));
+        return _mm256_blendv_epi8(code, nan, _mm256_cmpgt_epi16(magnitude, infinity));
+    }
+};
+
+struct Bfloat {
+    static PROMOARRAY_CAST __m256 read(__m128i codes) {
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
+    }
+    static PROMOARRAY_CAST __m256i write(__m256 low, __m256 high, __m256i kept) {
+        // Packing goes on in each half of a register by itself.
+        const __m256i codes = _mm256_packus_epi32(rounded(low, kept), rounded(high, kept));
+        return _mm256_permute4x64_epi64(codes, 0xd8);
+    }
+    static PROMOARRAY_CAST __m256i rounded(__m256 x, __m256i kept) {
+        const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
+        const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+        const __m256i sum = _mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff));
+        const __m256i number = _mm256_srli_epi32(_mm256_add_epi32(sum, odd), 16);
+        const __m256i nan = _mm256_or_si256(_mm256_and_si256(upper, kept),
+                                            _mm256_set1_epi32(0x7fc0));
+        const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+        return _mm256_blendv_epi8(number, nan, is_nan);
+    }
+};
 #endif
 
 PROMOARRAY_CAST constexpr Type float32_type() { return {Kind::real, 32, float32_format()}; }
@@ -108,8 +132,9 @@ PROMOARRAY_CAST constexpr Type float32_type() { return {Kind::real, 32, float32_
 Loop copy_loop(Type type);                       // integers.cpp
 Loop integer_loop(Type source, Type target);     // integers.cpp: to integers and bools
 Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and float64
-Loop single_loop(Type source);                   // floats.cpp: to float32, each number as it is
+Loop single_loop(Type source);                   // floats.cpp: to float32; NaN is any NaN of its sign
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
+Loop narrow_loop(Work &work);                    // narrow.cpp: floats of 16 bits to those of 8
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Operation find_operation(const char *name, Type type);  // arithmetic.cpp

@@ -1,0 +1,124 @@
+// Casts from float16 and bfloat16 to floats of 8 bits and fewer, in lanes of 16 bits, of which a
+// register holds twice as many as of float32.
+#include "loop.h"
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+
+#ifdef __AVX2__
+namespace {
+
+// What an element is compared with. Codes without their sign lie in order, so all numbers here are
+// codes of the source, but for those of the target named so; none has the top bit set.
+struct Lanes {
+    __m256i infinity, smallest;  // the smallest normal number of the target
+    __m256i under_half, rebias;
+    __m128i lost, sign_shift;
+    __m256i target_largest, target_overflow, target_infinity, target_nan;
+    __m256i sign_bit, nan_sign;
+    __m256i unsigned_zero;       // 0, which has no sign in fnuz, or what no code is
+};
+
+// A tie between two subnormal codes, and the smallest normal one, is an odd number of half the worth
+// of the format's last bit. The one it rounds to is even.
+u64 last_below(u64 code, Format target, Format source) {
+    const int exponent = -target.bias - target.mantissa;
+    const Number tie = {Class::finite, false, exponent, 2 * code - 1};
+    return put_float_together(tie, source, plain_rule()) - (code % 2 == 0);
+}
+
+Lanes lanes_of(const Work &work) {
+    const Format from = work.source.format, to = work.target.format;
+    const Edges edge = work.edge;
+    const int lost = from.mantissa - to.mantissa, width = to.exponent + to.mantissa;
+    const auto all = [](u64 x) { return _mm256_set1_epi16((short)x); };
+    const Number smallest = {Class::finite, false, 1 - to.bias, 1};
+    return {
+        all((u64)from.inf), all(put_float_together(smallest, from, plain_rule())),
+        all((1u << (lost - 1)) - 1), all((u64)(from.bias - to.bias) << to.mantissa),
+        _mm_cvtsi32_si128(lost), _mm_cvtsi32_si128(15 - width),
+        all((u64)to.largest), all(edge.overflow), all(edge.infinity), all(edge.nan),
+        all(1ull << width), all((u64)edge.nan_sign << width),
+        all(to.negative_zero ? ~0ull : 0),
+    };
+}
+
+// `below` has the last magnitude that rounds to less than each code from 1 to the first normal one.
+template <int count>
+PROMOARRAY_CAST __m256i encode_lanes(__m256i x, const Lanes &l, const __m256i *below) {
+    const __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi16(0x7fff));
+
+    // 1. A normal result, as in cast.h. A subnormal one is how many codes the number reaches.
+    const __m256i odd = _mm256_and_si256(_mm256_srl_epi16(magnitude, l.lost),
+                                         _mm256_set1_epi16(1));
+    const __m256i carried = _mm256_add_epi16(_mm256_add_epi16(magnitude, l.under_half), odd);
+    const __m256i normal = _mm256_sub_epi16(_mm256_srl_epi16(carried, l.lost), l.rebias);
+    __m256i subnormal = _mm256_setzero_si256();
+    for (int i = 0; i < count; ++i) {
+        subnormal = _mm256_sub_epi16(subnormal, _mm256_cmpgt_epi16(magnitude, below[i]));
+    }
+    const __m256i code =
+        _mm256_blendv_epi8(normal, subnormal, _mm256_cmpgt_epi16(l.smallest, magnitude));
+
+    // 2. Overflow and Inf.
+    const __m256i over = _mm256_cmpgt_epi16(code, l.target_largest);
+    const __m256i finite = _mm256_blendv_epi8(code, l.target_overflow, over);
+    const __m256i is_inf = _mm256_cmpeq_epi16(magnitude, l.infinity);
+    const __m256i number = _mm256_blendv_epi8(finite, l.target_infinity, is_inf);
+
+    // 3. The sign, and NaN.
+    const __m256i sign = _mm256_and_si256(_mm256_srl_epi16(x, l.sign_shift), l.sign_bit);
+    const __m256i kept = _mm256_andnot_si256(_mm256_cmpeq_epi16(number, l.unsigned_zero), sign);
+    const __m256i quiet = _mm256_xor_si256(l.target_nan, _mm256_and_si256(sign, l.nan_sign));
+    const __m256i is_nan = _mm256_cmpgt_epi16(magnitude, l.infinity);
+    return _mm256_blendv_epi8(_mm256_or_si256(number, kept), quiet, is_nan);
+}
+
+// 32 elements.
+template <int count>
+PROMOARRAY_CAST __m256i narrowed(const u16 *src, const Lanes &l, const __m256i *below) {
+    const auto *rows = reinterpret_cast<const __m256i *>(src);
+    const __m256i low = encode_lanes<count>(_mm256_loadu_si256(rows), l, below);
+    const __m256i high = encode_lanes<count>(_mm256_loadu_si256(rows + 1), l, below);
+    // Packing goes on in each half of a register by itself.
+    return _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xd8);
+}
+
+template <int count>
+void to_narrow(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const u16 *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
+    const Lanes lanes = lanes_of(work);
+    __m256i below[count];
+    for (int i = 0; i < count; ++i) {
+        const u64 last = last_below((u64)i + 1, work.target.format, work.source.format);
+        below[i] = _mm256_set1_epi16((short)last);
+    }
+    std::size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const __m256i codes = narrowed<count>(src + i, lanes, below);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), codes);
+    }
+    u16 rest[32] = {};
+    std::memcpy(rest, src + i, 2 * (n - i));
+    const __m256i codes = narrowed<count>(rest, lanes, below);
+    std::memcpy(dst + i, &codes, n - i);
+}
+
+}  // namespace
+
+Loop narrow_loop(Work &work) {
+    static constexpr Loop loops[4] = {to_narrow<2>, to_narrow<4>, to_narrow<8>, to_narrow<16>};
+    const Format to = work.target.format;
+    const bool is_short = is_float16(work.source) || is_bfloat16(work.source);
+    const bool to_few = work.target.bits <= 8 && to.mantissa >= 1 && to.mantissa <= 4;
+    // The source's subnormals are none that the target has as normal numbers.
+    const bool reaches = to.bias <= work.source.format.bias;
+    return is_short && to_few && to.has_sign && reaches ? loops[to.mantissa - 1] : nullptr;
+}
+#else
+Loop narrow_loop(Work &) { return nullptr; }
+#endif
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray
