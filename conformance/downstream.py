@@ -114,6 +114,12 @@ class Record:
         takers = {case.removesuffix(" leaves by"): names for case, names in leaving.items()}
         return cls({key: meta[key] for key in LIBRARIES}, cells, {}, takers)
 
+    def of(self, library: str) -> Record:
+        """The part about one library's functions."""
+        cells = {key: cell for key, cell in self.cells.items() if _library(key[1]) == library}
+        takers = {case: names for case, names in self.takers.items() if _library(case) == library}
+        return Record(self.about, cells, self.reasons, takers)
+
     def differences(self, other: Record) -> Iterator[str]:
         """Yield a line for each cell that is not the same in another record."""
         for key in sorted({*self.cells, *other.cells}):
@@ -138,12 +144,18 @@ def dispatching() -> Iterator[None]:
         yield
 
 
-def run(policies: Sequence[str] = POLICIES, *, bound: bool = False) -> Record:
+def _library(case: str) -> str:
+    return case.partition(".")[0]
+
+
+def run(policies: Sequence[str] = POLICIES, *, library: str = "", bound: bool = False) -> Record:
     """Ask every question under each policy.
 
     Parameters
     ----------
     policies : sequence of str
+    library : str
+        Only questions about its functions.
     bound : bool
         Whether through namespaces bound to them, under another policy in force.
     """
@@ -151,6 +163,8 @@ def run(policies: Sequence[str] = POLICIES, *, bound: bool = False) -> Record:
     takers: dict[str, set[str]] = {}
     with dispatching():
         for name, kind, arrays in questions():
+            if library not in ("", _library(name)):
+                continue
             case = CASES[name]
             expected = _with_numpy(case, arrays)
             for policy in policies:

@@ -63,17 +63,22 @@ def arrays(xp: Any, dtype: str = "float32") -> tuple[Any, Any]:
 # -- the record -----------------------------------------------------------------------------------
 
 
-@recorded
-@pytest.mark.slow
-def test_every_policy_does_what_is_recorded() -> None:
-    found = downstream.run()
-    assert not list(found.differences(downstream.Record.read(downstream.RECORD)))
+each_library = pytest.mark.parametrize("library", ["scipy", "sklearn", "xpx"])
 
 
 @recorded
 @pytest.mark.slow
-def test_a_bound_namespace_does_the_same_whatever_policy_is_in_force() -> None:
-    found = downstream.run(BOUND, bound=True)
+@each_library
+def test_every_policy_does_what_is_recorded(library: str) -> None:
+    found = downstream.run(library=library)
+    assert not list(found.differences(downstream.Record.read(downstream.RECORD).of(library)))
+
+
+@recorded
+@pytest.mark.slow
+@each_library
+def test_a_bound_namespace_does_the_same_whatever_policy_is_in_force(library: str) -> None:
+    found = downstream.run(BOUND, library=library, bound=True)
     expected = downstream.Record.read(downstream.RECORD).cells
     different = [
         f"{key}: {cell}, recorded {expected[key]}"
