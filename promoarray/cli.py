@@ -160,7 +160,8 @@ def _list(args: argparse.Namespace) -> int:
     table = Table("policy", "editions", "what it reproduces", "source", show_edge=False)
     for family, policies in found.items():
         names = [p.name for p in policies]
-        editions = ", ".join(n.partition("@")[2] or n for n in names[:4]) if names[1:] else ""
+        editions = ", ".join(n.partition("@")[2] or n for n in names[:4])
+        editions = "" if editions == family else editions  # a name without an edition
         editions += f" … ({len(names)} in all)" if names[4:] else ""
         sources = policies[0].sources
         source = sources[0].title if sources else ""

@@ -122,7 +122,7 @@ def promote_types(a: DType, b: DType) -> DType | None:
 
 
 def promote(a: DType, b: DType) -> DType | None:
-    """Promote two dtypes; a weak one only sees to the kind (NEP 50)."""
+    """Promote two dtypes; a weak one only sees to the kind."""
     if a.weak and b.weak:
         return max(a, b, key=lambda d: d.kind.category)
     if b.weak:
