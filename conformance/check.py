@@ -268,17 +268,8 @@ def _same_value(a: str, b: str, code: str) -> bool:
     return repr(x) == repr(y) or abs(x - y) <= digits * abs(x) or (x != x and y != y)
 
 
-def unexplained(golden: str) -> Iterator[Cell]:
+def unexplained(golden: str, cells: list[Cell]) -> Iterator[Cell]:
     """Yield the cells that differ without standing in `departures.toml`."""
-    return _without_departures(golden, compare(golden))
-
-
-def unexplained_scalars(golden: str) -> Iterator[Cell]:
-    """Yield the computed scalars that differ without standing in `departures.toml`."""
-    return _without_departures(golden, scalars(golden))
-
-
-def _without_departures(golden: str, cells: list[Cell]) -> Iterator[Cell]:
     known = departures()
     for cell in cells:
         if cell.differs and not any(d.covers(golden, cell) for d in known):
@@ -291,7 +282,7 @@ def main(names: list[str]) -> int:
     for golden in names or [n for n in POLICY_OF if (GOLDEN / f"{n}.txt").exists()]:
         cells = [*compare(golden), *scalars(golden)]
         asked = [c for c in cells if c.recorded != "?"]
-        rest = list(_without_departures(golden, cells))
+        rest = list(unexplained(golden, cells))
         different = sum(c.differs for c in cells)
         for fold in _folded(rest):
             print(f"  {fold}")

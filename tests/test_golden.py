@@ -6,6 +6,8 @@ otherwise on purpose stand in `conformance/departures.toml` under their reasons.
 
 from __future__ import annotations
 
+from functools import cache
+
 import check
 import pytest
 import tables
@@ -13,20 +15,28 @@ import tables
 GOLDEN = sorted(path.stem for path in check.GOLDEN.glob("*.txt"))
 RECORDED = [name for name in GOLDEN if name in check.POLICY_OF]
 
+# What is asked of one file is asked in one process, which compares it once.
+compared = cache(check.compare)
+
+
+def grouped(names: list[str]) -> pytest.MarkDecorator:
+    each = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in names]
+    return pytest.mark.parametrize("golden", each)
+
 
 def test_every_golden_file_of_a_framework_is_compared() -> None:
     assert set(GOLDEN) - set(RECORDED) == {"documents", "onnx"}  # tests/test_policy_*.py have those
 
 
-@pytest.mark.parametrize("golden", RECORDED)
+@grouped(RECORDED)
 def test_recorded_answers(golden: str) -> None:
-    different = [str(cell) for cell in check.unexplained(golden)]
+    different = [str(cell) for cell in check.unexplained(golden, compared(golden))]
     assert not different, f"{len(different)} cells differ:\n" + "\n".join(different[:40])
 
 
-@pytest.mark.parametrize("golden", RECORDED)
+@grouped(RECORDED)
 def test_recorded_scalars(golden: str) -> None:
-    different = [str(cell) for cell in check.unexplained_scalars(golden)]
+    different = [str(cell) for cell in check.unexplained(golden, check.scalars(golden))]
     assert not different, f"{len(different)} cells differ:\n" + "\n".join(different[:40])
 
 
@@ -34,7 +44,7 @@ def test_recorded_scalars(golden: str) -> None:
 def test_every_departure_is_still_one() -> None:
     """A pattern none of whose cells differs any more has to go, so that it hides nothing later."""
     differing = {
-        golden: [cell for cell in (*check.compare(golden), *check.scalars(golden)) if cell.differs]
+        golden: [cell for cell in (*compared(golden), *check.scalars(golden)) if cell.differs]
         for golden in RECORDED
     }
     idle = [
@@ -51,18 +61,19 @@ def test_every_departure_is_still_one() -> None:
     assert not idle, "these departures no longer differ:\n" + "\n".join(idle)
 
 
-@pytest.mark.parametrize("golden", [name for name in RECORDED if name != "numpy2"])
+@grouped([name for name in RECORDED if name != "numpy2"])
 def test_departures_stay_under_half_a_percent(golden: str) -> None:
     """numpy2 is apart: its accidents with ml_dtypes' dtypes are a departure as a whole."""
-    cells = [*check.compare(golden), *check.scalars(golden)]
+    cells = [*compared(golden), *check.scalars(golden)]
     asked = sum(cell.recorded != "?" for cell in cells)
     assert sum(cell.differs for cell in cells) < 0.005 * asked
 
 
+@pytest.mark.xdist_group("numpy2")
 def test_numpys_own_dtypes_have_no_departures() -> None:
     standard = {"b1", "f16", "f32", "f64", "c64", "c128", "bool", "int", "float", "complex"}
     standard |= {f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)}
-    cells = [c for c in check.compare("numpy2") if {c.row, c.column} <= standard]
+    cells = [c for c in compared("numpy2") if {c.row, c.column} <= standard]
     assert len(cells) > 20_000
     assert not [str(cell) for cell in cells if cell.differs]
 
