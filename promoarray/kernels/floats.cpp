@@ -219,6 +219,7 @@ Loop single_to_small(const Work &work) {
     if (!target.format.has_sign) return single_scales[work.scale32.all_nan];
     if (is_float16(target) && plain) return single_to_half;
     if (is_bfloat16(target) && plain) return single_to_bfloat;
+    if (const Loop found = narrow_loop(float32_type(), target)) return found;
     return target.bits <= 8 ? single_to_8 : single_to_16;
 }
 
@@ -288,7 +289,7 @@ Loop float_loop(Type source, Work &work) {
         return source.bits > 16 ? second : chain(work, single_loop(source), second);
     }
 
-    // 2. From 16 bits to 8 at once; from 8 by a table, but for integers that go on by an
+    // 2. At once where a loop does it; from 8 bits by a table, but for integers that go on by an
     //    instruction.
     const Loop second = single_to_small(work);
     if (is_float32(source)) return second;
@@ -296,7 +297,7 @@ Loop float_loop(Type source, Work &work) {
         if (second == single_to_half) return double_to_half;
         if (second == single_to_bfloat) return double_to_bfloat;
     }
-    if (const Loop found = narrow_loop(work)) return found;
+    if (const Loop found = narrow_loop(source, target)) return found;
     const bool by_instruction = is_integer(source) && has_half && second == single_to_half;
     if (source.bits <= 8 && !by_instruction) return nullptr;
 

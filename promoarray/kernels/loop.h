@@ -125,6 +125,7 @@ struct Bfloat {
 };
 #endif
 
+constexpr Format bfloat16_format() { return {8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, true, true}; }
 PROMOARRAY_CAST constexpr Type float32_type() { return {Kind::real, 32, float32_format()}; }
 
 // The families that a choice is made from; nullptr is for what a family does not do. `source` is
@@ -134,7 +135,7 @@ Loop integer_loop(Type source, Type target);     // integers.cpp: to integers an
 Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and float64
 Loop single_loop(Type source);                   // floats.cpp: to float32; NaN is any NaN of its sign
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
-Loop narrow_loop(Work &work);                    // narrow.cpp: floats of 16 bits to those of 8
+Loop narrow_loop(Type source, Type target);      // narrow.cpp: from short floats to narrow ones
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Operation find_operation(const char *name, Type type);  // arithmetic.cpp

@@ -1,5 +1,5 @@
-// Casts from float16 and bfloat16 to floats of 8 bits and fewer, in lanes of 16 bits, of which a
-// register holds twice as many as of float32.
+// Casts from float16, bfloat16 and float32 to floats of 8 bits and fewer, in lanes of 16 bits, of
+// which a register holds twice as many as of float32.
 #include "loop.h"
 
 namespace promoarray {
@@ -27,8 +27,8 @@ u64 last_below(u64 code, Format target, Format source) {
     return put_float_together(tie, source, plain_rule()) - (code % 2 == 0);
 }
 
-Lanes lanes_of(const Work &work) {
-    const Format from = work.source.format, to = work.target.format;
+Lanes lanes_of(Format from, const Work &work) {
+    const Format to = work.target.format;
     const Edges edge = work.edge;
     const int lost = from.mantissa - to.mantissa, width = to.exponent + to.mantissa;
     const auto all = [](u64 x) { return _mm256_set1_epi16((short)x); };
@@ -74,50 +74,73 @@ PROMOARRAY_CAST __m256i encode_lanes(__m256i x, const Lanes &l, const __m256i *b
     return _mm256_blendv_epi8(_mm256_or_si256(number, kept), quiet, is_nan);
 }
 
-// 32 elements.
-template <int count>
-PROMOARRAY_CAST __m256i narrowed(const u16 *src, const Lanes &l, const __m256i *below) {
-    const auto *rows = reinterpret_cast<const __m256i *>(src);
-    const __m256i low = encode_lanes<count>(_mm256_loadu_si256(rows), l, below);
-    const __m256i high = encode_lanes<count>(_mm256_loadu_si256(rows + 1), l, below);
-    // Packing goes on in each half of a register by itself.
-    return _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xd8);
+// Packing goes on in each half of a register by itself.
+PROMOARRAY_CAST __m256i in_order(__m256i packed) { return _mm256_permute4x64_epi64(packed, 0xd8); }
+
+// Sixteen elements; of float32 the upper halves, which are bfloat16, odd if a lower one is not zero.
+// They have four bits more than any target, so rounding them once more is as good as rounding once.
+PROMOARRAY_CAST __m256i sixteen_of(const u16 *x) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(x));
+}
+PROMOARRAY_CAST __m256i sixteen_of(const u32 *x) {
+    const auto *rows = reinterpret_cast<const __m256i *>(x);
+    const __m256i first = _mm256_loadu_si256(rows), second = _mm256_loadu_si256(rows + 1);
+    const __m256i half = _mm256_set1_epi32(0xffff), one = _mm256_set1_epi16(1);
+    const __m256i upper =
+        _mm256_packus_epi32(_mm256_srli_epi32(first, 16), _mm256_srli_epi32(second, 16));
+    const __m256i lower =
+        _mm256_packus_epi32(_mm256_and_si256(first, half), _mm256_and_si256(second, half));
+    return in_order(_mm256_or_si256(upper, _mm256_min_epu16(lower, one)));
 }
 
-template <int count>
+template <int count, typename Source>
+PROMOARRAY_CAST __m256i narrowed(const Source *src, const Lanes &l, const __m256i *below) {
+    const __m256i low = encode_lanes<count>(sixteen_of(src), l, below);
+    const __m256i high = encode_lanes<count>(sixteen_of(src + 16), l, below);
+    return in_order(_mm256_packus_epi16(low, high));
+}
+
+template <int count, typename Source>
 void to_narrow(const void *source, void *target, std::size_t n, const Work &work) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const u16 *>(source);
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
-    const Lanes lanes = lanes_of(work);
+    const Format to = work.target.format;
+    const Format from = sizeof(Source) == 4 ? bfloat16_format() : work.source.format;
+    const Lanes lanes = lanes_of(from, work);
     __m256i below[count];
     for (int i = 0; i < count; ++i) {
-        const u64 last = last_below((u64)i + 1, work.target.format, work.source.format);
-        below[i] = _mm256_set1_epi16((short)last);
+        below[i] = _mm256_set1_epi16((short)last_below((u64)i + 1, to, from));
     }
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         const __m256i codes = narrowed<count>(src + i, lanes, below);
         _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), codes);
     }
-    u16 rest[32] = {};
-    std::memcpy(rest, src + i, 2 * (n - i));
+    Source rest[32] = {};
+    std::memcpy(rest, src + i, (n - i) * sizeof(Source));
     const __m256i codes = narrowed<count>(rest, lanes, below);
     std::memcpy(dst + i, &codes, n - i);
 }
 
 }  // namespace
 
-Loop narrow_loop(Work &work) {
-    static constexpr Loop loops[4] = {to_narrow<2>, to_narrow<4>, to_narrow<8>, to_narrow<16>};
-    const Format to = work.target.format;
-    const bool is_short = is_float16(work.source) || is_bfloat16(work.source);
-    const bool to_few = work.target.bits <= 8 && to.mantissa >= 1 && to.mantissa <= 4;
+Loop narrow_loop(Type source, Type target) {
+    static constexpr Loop from_short[4] = {to_narrow<2, u16>, to_narrow<4, u16>,
+                                           to_narrow<8, u16>, to_narrow<16, u16>};
+    static constexpr Loop from_single[3] = {to_narrow<2, u32>, to_narrow<4, u32>,
+                                            to_narrow<8, u32>};
+    const Format to = target.format;
+    const bool to_few = target.bits <= 8 && to.mantissa >= 1 && to.mantissa <= 4 && to.has_sign;
     // The source's subnormals are none that the target has as normal numbers.
-    const bool reaches = to.bias <= work.source.format.bias;
-    return is_short && to_few && to.has_sign && reaches ? loops[to.mantissa - 1] : nullptr;
+    if (!to_few || to.bias > source.format.bias) return nullptr;
+    if (is_float16(source) || is_bfloat16(source)) return from_short[to.mantissa - 1];
+#ifndef __AVX512BW__  // with which float32 is encoded sixteen at a time
+    if (is_float32(source) && to.mantissa <= 3) return from_single[to.mantissa - 1];
+#endif
+    return nullptr;
 }
 #else
-Loop narrow_loop(Work &) { return nullptr; }
+Loop narrow_loop(Type, Type) { return nullptr; }
 #endif
 
 }  // namespace PROMOARRAY_VERSION
