@@ -97,8 +97,7 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     seen = tuple(describe(x, policy) for x in entered)
     decided = policy.decide(name, seen, entered, options=options)
     if isinstance(decided, Refusal):
-        entered, decided = _mended(name, policy, entered, seen, decided)
-        seen = tuple(describe(x, policy) for x in entered)
+        entered, seen, decided = _mended(name, policy, entered, seen, decided, options)
     plan, values = decided.plan, decided.values
     backend = common_backend(*map(_buffer, entered), *options.values())
     outs = _outs(backend, name, policy, plan, entered, values, options)
@@ -112,17 +111,27 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
 
 
 def _mended(
-    name: str, policy: Policy, entered: tuple[Any, ...], seen: tuple[Operand, ...], refusal: Refusal
-) -> tuple[tuple[Any, ...], Decision]:
-    """Raise the refusal, unless a watcher casts an operand so that the program can go on."""
+    name: str,
+    policy: Policy,
+    entered: tuple[Any, ...],
+    seen: tuple[Operand, ...],
+    refusal: Refusal,
+    options: dict[str, Any],
+) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
+    """Raise the refusal, unless a watcher casts operands so that the program can go on."""
     if refusal.error is not None:
         raise refusal.error
     answers = (watcher.refused(name, policy, seen, refusal) for watcher in heard())
-    for index, target, plan in filter(None, answers):
-        x = entered[index]
-        cast = x._of(convert(policy, x._buffer, concrete(x), target), target)
-        mended = (*entered[:index], cast, *entered[index + 1 :])
-        return mended, Decision(plan, mended)
+    for casts in filter(None, answers):
+        mended = list(entered)
+        for index, target in casts.items():
+            x = entered[index]
+            mended[index] = x._of(convert(policy, x._buffer, concrete(x), target), target)
+        again_seen = tuple(describe(x, policy) for x in mended)
+        decided = policy.decide(name, again_seen, tuple(mended), options=options)
+        if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
+            raise decided.error or promotion_error(policy, name, again_seen, decided)
+        return tuple(mended), again_seen, decided
     raise promotion_error(policy, name, seen, refusal)
 
 

@@ -48,6 +48,12 @@ def main(args: argparse.Namespace) -> int:
             f"promoarray compare: the program stopped under {run.name}:\n{error}", file=sys.stderr
         )
         return 2
+    if not report.operations:
+        print(
+            "promoarray compare: the program computed nothing with promoarray; write "
+            "import promoarray as xp, and make its arrays with xp.asarray",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -44,6 +44,11 @@ def show(renderable: Any, file: IO[str] | None = None) -> None:
     target.print(renderable)
 
 
+def counted(number: int, what: str) -> str:
+    """Return "1 place", "2 places"."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def plain(renderable: Any) -> str:
     """Return what rich makes of something, without colours."""
     from rich.console import Console

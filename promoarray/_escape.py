@@ -98,13 +98,14 @@ def leave(array: PArray, door: str) -> None:
 
 def _message(escape: Escape) -> str:
     site, inside = escape.site, escape.inside
+    source = site.expression or site.text  # none of what is typed at a prompt
     to = f" to {escape.taker} ({inside}: {inside.text})" if escape.taker else ""
     remedy = (
         _REMEDY["scalar"] if escape.scalar else _REMEDY["library" if escape.taker else escape.door]
     )
     return (
-        f"{escape.what} would leave the policy by {escape.how}{to}, at {site}: "
-        f"{site.expression or site.text}. What becomes of it there obeys other rules. {remedy}"
+        f"{escape.what} would leave the policy by {escape.how}{to}, at {site}"
+        f"{': ' if source else ''}{source}. What becomes of it there obeys other rules. {remedy}"
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from html import escape as escaped
 from typing import TYPE_CHECKING, Any
 
+from promoarray._console import counted
 from promoarray._escape import Escape
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ class Escapes:
         sites = {e.site for e in self.counts}
         if not sites:
             return ""
-        places = "1 place" if len(sites) == 1 else f"{len(sites)} places"
-        return f"Data left the policy at {places}, {self.counts.total()} times."
+        places, times = counted(len(sites), "place"), counted(self.counts.total(), "time")
+        return f"Data left the policy at {places}, {times}."
 
 
 def _as_row(row: Row) -> str:

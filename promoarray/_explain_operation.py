@@ -33,6 +33,7 @@ from promoarray.policies.plans import (
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import as_policy
 from promoarray.policies.rules import Rule, fold
+from promoarray.policies.scalars import worded
 
 
 def explain_operation(
@@ -98,7 +99,7 @@ class _Case:
         if isinstance(x, Operand):
             return str(x)
         if type(x) in WEAK:
-            return repr(x)
+            return worded(x)
         if isinstance(x, PArray) and x.weak_type:
             return f"{x.dtype} (weak)"
         return str(Operand(seen.type, seen.rank))
@@ -107,7 +108,7 @@ class _Case:
         """The dtype an operand has before any cast, and how to call it."""
         x = self.entered[index]
         if type(x) in WEAK:
-            return WEAK[type(x)], f"Python {type(x).__name__} {x!r}"
+            return WEAK[type(x)], f"Python {type(x).__name__} {worded(x).removeprefix('int ')}"
         dtype = self.seen[index].type if isinstance(x, Operand) else _apply.concrete(x)
         return dtype, dtype.name
 
@@ -144,7 +145,10 @@ class _Case:
 
     def compares_exactly(self, index: int) -> bool:
         """Whether an int out of range is compared as the number it is."""
-        return type(self.entered[index]) is int and self.fitted(index) in (math.inf, -math.inf)
+        if type(self.entered[index]) is not int or isinstance(self.decided, Refusal):
+            return False
+        integers = self.decided.plan.inputs[index].kind in INTEGERS
+        return integers and self.fitted(index) in (math.inf, -math.inf)
 
     # -- why --------------------------------------------------------------------------------------
 
@@ -251,7 +255,8 @@ class _Case:
         if compute is None:
             yield "compared as the integers they are"
         elif beyond:
-            yield f"{beyond[0]} lies beyond {compute.name}: the numbers themselves are compared"
+            given = worded(beyond[0])
+            yield f"{given} lies beyond {compute.name}: the numbers themselves are compared"
         elif compute is not result and result is not dt.bool:
             narrowed = compute.kind is result.kind and compute.bits > result.bits
             yield f"computed in {compute.name}" + f", rounded once to {result.name}" * narrowed
@@ -285,7 +290,7 @@ class _Case:
             return ""  # a weak dtype without a value
         got = self.fitted(index)
         same = got == x or (isinstance(x, float) and math.isnan(x) and got != got)
-        return "" if same else f"{x!r} becomes {got!r}"
+        return "" if same else f"{worded(x)} becomes {got!r}"
 
     def function(self) -> str:
         """What the framework's own function would do, if that is something else."""

@@ -15,10 +15,10 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray._cast import scalar
-from promoarray._operands import concrete, fitted, type_of
+from promoarray._operands import concrete, fitted
 from promoarray._short import Labelled
 from promoarray.backends import backend_of
-from promoarray.dtypes import WEAK
+from promoarray.dtypes import WEAK, DType
 from promoarray.policies.plans import Plan
 from promoarray.policies.policy import Policy
 from promoarray.policies.registry import get_policy
@@ -130,8 +130,8 @@ def keep(name: str, policy: Policy, operands: tuple[Any, ...], plan: Plan) -> No
     held, enters = [], []
     for i, (x, dtype) in enumerate(zip(operands, plan.inputs, strict=True)):
         is_scalar = type(x) in WEAK
-        if not is_scalar and type_of(x._type).weak:  # which does not tell what it holds
-            return
+        if not is_scalar and (type(x._type) is not DType or x._type.weak):
+            return  # a record that one shadow run made; or what does not tell what it holds
         held.append(dtype if is_scalar else concrete(x))
         enters.append((policy.scalars.rule(name, i, dtype), dtype) if is_scalar else None)
     launch = prepared(name, tuple(held), _strong(policy, plan), policy.cast.plan)

@@ -31,7 +31,7 @@ def binary(name: str) -> tuple[Method, Method, Method]:
         return _or_foreign(_apply.apply(name, self, other), symbol, other)
 
     def reflected(self: PArray, other: Any, /) -> Any:
-        return _or_foreign(_apply.apply(name, other, self), symbol, other)
+        return _or_foreign(_apply.apply(name, other, self), symbol, other, first=True)
 
     def inplace(self: PArray, other: Any, /) -> Any:
         return _or_foreign(_apply.apply_inplace(name, self, other), f"{symbol}=", other)
@@ -61,11 +61,13 @@ def unary(name: str) -> Callable[[Any], Any]:
     return forward
 
 
-def _or_foreign(result: Any, symbol: str, other: Any) -> Any:
+def _or_foreign(result: Any, symbol: str, other: Any, *, first: bool = False) -> Any:
     """Refuse what must not be computed with, and leave other types to their own operators."""
     if result is NotImplemented and _is_data(other):
+        kind = type(other).__name__
+        written = f"{kind} {symbol} PArray" if first else f"PArray {symbol} {kind}"
         raise TypeError(
-            f"PArray {symbol} {type(other).__name__}: operands are arrays and Python scalars. "
+            f"{written}: operands are arrays and Python scalars. "
             "Write pa.asarray(...) around it first"
         )
     return result

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from promoarray._refusal import accepted_cast, spelled
+from promoarray._refusal import accepted_casts, spelled
 from promoarray._sites import Site, here
 from promoarray._watching import Mended, Watcher, watching
 from promoarray.array import PArray
@@ -33,7 +33,7 @@ from promoarray.policies.registry import process_default, set_policy
 
 @dataclass(eq=False)
 class Mender(Watcher):
-    """A watcher that makes the cast a refusal proposes.
+    """A watcher that makes the casts a refusal proposes.
 
     Attributes
     ----------
@@ -46,11 +46,12 @@ class Mender(Watcher):
     def refused(
         self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
     ) -> Mended | None:
-        """Cast one operand as the error message would have said, if there is such a cast."""
-        cast = accepted_cast(policy, name, seen)
-        if cast is not None:
-            self.places[here(), spelled(name, seen)] = f"x{cast[0] + 1} to {cast[1].name}"
-        return cast
+        """Cast operands as the error message would have said, if there are such casts."""
+        casts, _ = accepted_casts(policy, name, seen) or ({}, None)
+        if casts:
+            made = (f"x{index + 1} to {target.name}" for index, target in casts.items())
+            self.places[here(), spelled(name, seen)] = " and ".join(made)
+        return casts
 
 
 @dataclass

@@ -13,6 +13,9 @@ from promoarray.policies.registry import as_policy
 COMPARED = ("numpy", "torch", "jax", "tensorflow", "paddle", "aclnn")
 """The policies an error message looks at: one a framework, in the order people meet them."""
 
+Casts = tuple[dict[int, DType], Plan]
+"""From the operands that are cast to what they become, and the plan then."""
+
 
 def promotion_error(
     policy: Policy,
@@ -54,11 +57,7 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], inplace: bo
     """Say which cast the policy would accept."""
     if inplace and isinstance(policy.plan(name, operands), Plan):
         return f"Write x1 = pa.{name}(x1, x2), or cast the result before you write it."
-    cast = accepted_cast(policy, name, operands)
-    if cast and _keeps(name, operands[cast[0]].type, cast[1]):
-        casts = {cast[0]: cast[1]}
-    else:
-        casts = _accepted_casts(policy, name, operands)
+    casts, _ = _proposed(policy, name, operands) or ({}, None)
     written = (
         f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
         for index, target in casts.items()
@@ -66,7 +65,29 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], inplace: bo
     return f"Write {' and '.join(written)}." if casts else ""
 
 
-def accepted_cast(
+def accepted_casts(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Casts | None:
+    """Find casts that make a refused operation pass: those the error proposes, else a lossy one.
+
+    Returns
+    -------
+    tuple of (dict, Plan), or None
+        From each operand that is cast to its new dtype, and the plan then.
+    """
+    proposed = _proposed(policy, name, operands)
+    if proposed is None and (cast := _accepted_cast(policy, name, operands)):
+        return {cast[0]: cast[1]}, cast[2]
+    return proposed
+
+
+def _proposed(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Casts | None:
+    """Find casts that keep the sort of number: of one operand, else of every array."""
+    cast = _accepted_cast(policy, name, operands)
+    if cast and _keeps(name, operands[cast[0]].type, cast[1]):
+        return {cast[0]: cast[1]}, cast[2]
+    return _casts_to_default(policy, name, operands)
+
+
+def _accepted_cast(
     policy: Policy, name: str, operands: tuple[Operand, ...]
 ) -> tuple[int, DType, Plan] | None:
     """Find the cast of one operand that makes a refused operation pass, gains before losses.
@@ -77,6 +98,8 @@ def accepted_cast(
         Which operand, what it is cast to, and the plan then.
     """
     for index, target in _candidates(policy, operands):
+        if not _admits(policy, operands[index].type, target):
+            continue
         changed = list(operands)
         changed[index] = Operand(target, operands[index].rank)
         plan = policy.plan(name, tuple(changed))
@@ -85,17 +108,24 @@ def accepted_cast(
     return None
 
 
-def _accepted_casts(policy: Policy, name: str, operands: tuple[Operand, ...]) -> dict[int, DType]:
+def _casts_to_default(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Casts | None:
     """Find the default dtype to which all arrays can be cast to make a refused operation pass."""
     arrays = [index for index, operand in enumerate(operands) if operand.rank is not Rank.SCALAR]
     for weak in (dt.weak_int, dt.weak_float, dt.weak_complex, dt.weak_bool):
         target = policy.strong(weak)
         casts = {index: target for index in arrays if operands[index].type is not target}
         changed = (Operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands))
-        kept = all(_keeps(name, operands[index].type, target) for index in casts)
-        if casts and kept and isinstance(policy.plan(name, tuple(changed)), Plan):
-            return casts
-    return {}
+        types = [operands[index].type for index in casts]
+        kept = all(_keeps(name, x, target) and _admits(policy, x, target) for x in types)
+        plan = policy.plan(name, tuple(changed)) if casts and kept else None
+        if isinstance(plan, Plan):
+            return casts, plan
+    return None
+
+
+def _admits(policy: Policy, source: DType, target: DType) -> bool:
+    """Whether ``astype`` makes the cast, or would refuse what the error says to write."""
+    return policy.cast.refuses(policy.strong(source), target) is None
 
 
 def _keeps(name: str, source: DType, target: DType) -> bool:
@@ -110,13 +140,12 @@ def _candidates(policy: Policy, operands: tuple[Operand, ...]) -> list[tuple[int
         if operands[0].rank is Rank.SCALAR:
             return []
         return [(0, policy.strong(weak)) for weak in (dt.weak_float, dt.weak_int)]
+    held = [other.type for other in operands if not other.type.weak]
     pairs = [
-        (index, other.type)
+        (index, target)
         for index, operand in enumerate(operands)
-        for other in operands
-        if operand.rank is not Rank.SCALAR
-        and other.type is not operand.type
-        and not other.type.weak
+        for target in (policy.canonical.get(operand.type, operand.type), *held)
+        if operand.rank is not Rank.SCALAR and target is not operand.type
     ]
     return sorted(pairs, key=lambda pair: _gain(operands[pair[0]].type, pair[1]), reverse=True)
 

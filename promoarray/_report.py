@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray._console import text
+from promoarray._console import counted, text
 from promoarray.operations import OPERATIONS
 from promoarray.policies.policy import Policy
 
@@ -68,15 +68,20 @@ class Report:
 
     def summary(self) -> str:
         """Return a sentence that counts, and another if data left the policy."""
-        partings = self.partings
+        partings, roots = self.partings, self.roots
         names = ", ".join(p.name for p in self.policies)
-        counted = f"{self.operations} operations: {names} all agree with {self.run.name}."
+        done = counted(self.operations, "operation")
+        agree = "all agree" if len(self.policies) > 1 else "agrees"
+        said = f"{done}: {names} {agree} with {self.run.name}."
         if partings:
-            counted = (
-                f"{self.operations} operations under {self.run.name}; {len(partings)} places where "
-                f"the answers part, {len(self.roots)} of them roots."
+            those = "a root" if len(partings) == len(roots) == 1 else f"{len(roots)} of them roots"
+            said = (
+                f"{done} under {self.run.name}; {counted(len(partings), 'place')} where the "
+                f"answers part, {those}."
             )
-        return " ".join(filter(None, (counted, self._shadow.escapes.summary)))
+        elif not self.operations:
+            said = f"No operation ran under {self.run.name}: there is nothing to compare."
+        return " ".join(filter(None, (said, self._shadow.escapes.summary)))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -90,12 +95,15 @@ class Report:
             if parting.program != parting.site:
                 yield Text(f"    {_called_from(parting)}", style="dim")
             for answer, origin, names in grouped(parting):
-                line = Text(f"    {answer.dtype.name if answer.dtype else 'refuses':<12}")
+                line = Text(f"    {answer!s:<12}")
                 line.append(f"{origin:<9}", style=_STYLE[origin])
-                line.append(", ".join(names))
+                said = Text(", ".join(names))
                 if answer.reason:
-                    line.append(f"  {answer.reason}", style="dim")
-                yield line
+                    said.append(f"  {answer.reason}", style="dim")
+                for part in said.wrap(console, max(options.max_width - len(line), 20)):
+                    part.rstrip()
+                    yield line + part
+                    line = Text(" " * len(line))
         yield from self._shadow.escapes.lines()
         yield Text(self.summary(), style="bold")
 
@@ -205,12 +213,14 @@ td:first-child {{ white-space: nowrap; color: #555 }}
 code {{ font: 13px ui-monospace, monospace; overflow-wrap: anywhere }}
 small {{ display: block; color: #666 }} i {{ color: #888; font-size: 85% }}
 .root b {{ color: #b3261e }} .inherits b {{ color: #8a5a00 }} .agrees b {{ color: #1b6e3c }}
+body:has(#roots:checked) .partings tr:has(td):not(:has(.root)) {{ display: none }}
 </style></head><body>
 <h1>{title}</h1><p>{summary}</p>
 <p><b>Root</b>: the policy treats the operands it sees otherwise than the run's policy would.
 <b>Inherits</b>: only its operands differ, because of an earlier line. After a refusal a policy goes
 on as if you had cast as its error message says.</p>
-<table><tr><th>place</th><th>source</th><th>answers</th></tr>{rows}</table>
+<p><label><input type="checkbox" id="roots"> Only places with a root</label></p>
+<table class="partings"><tr><th>place</th><th>source</th><th>answers</th></tr>{rows}</table>
 {extra}
 </body></html>
 """

@@ -20,7 +20,7 @@ from promoarray import dtypes as dt
 from promoarray._escape import Escape
 from promoarray._escape_report import Escapes
 from promoarray._operands import describe, type_of
-from promoarray._refusal import accepted_cast
+from promoarray._refusal import accepted_casts
 from promoarray._report import Report
 from promoarray._sites import Site, here, in_program
 from promoarray._watching import Assignment, Event, Watcher, watching
@@ -241,8 +241,8 @@ def _after_refusal(
     policy: Policy, name: str, seen: tuple[Operand, ...], which: int
 ) -> DType | None:
     """What the result would be had the user cast as the error message says."""
-    cast = accepted_cast(policy, name, seen)
-    return (cast[2].result, *cast[2].more)[which] if cast else None
+    _, plan = accepted_casts(policy, name, seen) or (None, None)
+    return (plan.result, *plan.more)[which] if plan else None
 
 
 def _as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
@@ -255,6 +255,7 @@ def _as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
     dtype = operand.type
     if type(label) is Shadowed:
         dtype = label.answers.get(policy.name, label.dtype)
+    dtype = asked.canonical.get(dtype, dtype)  # what it would have made in the first place
     if dtype.weak and not asked.weak_arrays:
         dtype = policy.strong(dtype)
     return operand._replace(type=dtype)

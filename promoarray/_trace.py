@@ -22,6 +22,7 @@ from promoarray.data_types import finfo
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.policies.plans import INTEGERS, Operand, Plan
 from promoarray.policies.policy import Policy
+from promoarray.policies.scalars import worded
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -111,7 +112,7 @@ class Trace(Watcher):
         """Note a Python scalar that is not the same number any more; rounding is none of that."""
         became = _became(policy, given, value, dtype)
         if became is not None:
-            words = f"{given!r} becomes {became!r}"
+            words = f"{worded(given)} becomes {became!r}"
             self.casts[Cast(site, name, WEAK[type(given)], dtype, words)] += 1
 
     def to_dict(self) -> dict[str, list[dict[str, Any]]]:

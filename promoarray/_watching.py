@@ -78,8 +78,8 @@ class Assignment(NamedTuple):
     dtype: DType
 
 
-Mended = tuple[int, DType, Plan]
-"""Which operand a watcher casts in place of a refusal, to what, and the plan then."""
+Mended = Mapping[int, DType]
+"""Which operands a watcher casts in place of a refusal, and to what."""
 
 
 class Watcher:
@@ -97,7 +97,7 @@ class Watcher:
     def refused(
         self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
     ) -> Mended | None:
-        """Hear of a refusal; may answer which operand to cast to what, and the plan then."""
+        """Hear of a refusal; may answer which operands to cast to what."""
         return None
 
     def escaped(self, escape: Escape) -> None:

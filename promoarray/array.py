@@ -313,6 +313,18 @@ class PArray(Labelled):
 
     # -- protocols --------------------------------------------------------------------------------
 
+    if not TYPE_CHECKING:  # else a type checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse what is no attribute; a function that NumPy has as a method is named."""
+            message = f"'PArray' object has no attribute {name!r}"
+            if not name.startswith("_"):
+                import promoarray
+
+                if name in promoarray.__all__ and callable(getattr(promoarray, name)):
+                    message += f"; write pa.{name}(x)"
+            raise AttributeError(message, name=name, obj=self)
+
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The namespace these arrays belong to: promoarray, or the one they are bound to.
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from promoarray import __version__
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
@@ -88,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "promoarray", description="What dtype would this give in another framework?", epilog=EPILOG
     )
+    parser.add_argument("--version", action="version", version=f"promoarray {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     def command(name: str, run: Callable[[argparse.Namespace], int], words: str) -> Any:

@@ -92,7 +92,9 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
     """
     onnx = _onnx()
     if not isinstance(tensor, onnx.TensorProto):
-        raise TypeError(f"from_onnx takes an onnx.TensorProto, not a {type(tensor).__name__}")
+        kind = type(tensor).__name__
+        hint = "; write onnx.load_tensor_from_string(...) around it" * (kind == "bytes")
+        raise TypeError(f"from_onnx takes an onnx.TensorProto, not a {kind}{hint}")
     number, what = tensor.data_type, f"tensor {tensor.name!r}"
     name = dict(zip(*reversed(_numbers(onnx)), strict=True)).get(number)
     if name is None:

@@ -159,6 +159,8 @@ def operation(name: str) -> Operation:
     try:
         return OPERATIONS.get(name) or BY_SYMBOL[name]
     except KeyError:
-        raise ValueError(
-            f"{name!r} is no operation. Write one of: {', '.join(OPERATIONS)}"
-        ) from None
+        import difflib  # for errors only
+
+        near = difflib.get_close_matches(name, OPERATIONS, n=4, cutoff=0.5)
+        said = f"Near it: {', '.join(near)}" if near else f"Write one of: {', '.join(OPERATIONS)}"
+        raise ValueError(f"{name!r} is no operation. {said}") from None

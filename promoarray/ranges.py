@@ -62,7 +62,13 @@ def arange(
     weak = dt.weak_float if any(isinstance(v, float) for v in (start, stop, step)) else dt.weak_int
     target = default(weak, dtype)
     kernel = get_policy().kernel("arange", Plan((target,), target, target))
-    if weak is dt.weak_float and kernel in _STEPS:
+    if weak is dt.weak_float and kernel == "arange_counting_int64" and target is dt.int64:
+        _check_finite(start, stop, step)
+        if not int(step):
+            raise ValueError(f"arange in int64 needs a step other than 0, which int({step}) is")
+        first, last, by = (in_range(int(v), target) for v in (start, stop, step))
+        values = _range(first, last, by, device)
+    elif weak is dt.weak_float and kernel in _STEPS:
         values = _whole_steps(start, stop, step, target, _STEPS[kernel], device)
     elif weak is dt.weak_float and kernel == "arange_in_dtype" and target in dt.NATIVE:
         _check_finite(start, stop, step)
@@ -76,6 +82,7 @@ def arange(
 _STEPS: dict[str, Callable[[float, float], int]] = {
     "arange_by_difference": lambda start, step: int(start + step) - int(start),
     "arange_of_integers": lambda start, step: int(step),
+    "arange_counting_int64": lambda start, step: int(step),
 }
 """By how much integers go on where ``start`` or ``step`` has a fraction."""
 
@@ -90,13 +97,18 @@ def _whole_steps(
 ) -> Any:
     """As many integers as there would be numbers with fractions."""
     _check_finite(start, stop, step)
-    xp, count = on_device(device).xp, max(0, math.ceil((stop - start) / step))
+    xp, span = on_device(device).xp, (stop - start) / step
+    _check_count(span)
+    count = max(0, math.ceil(span))
     if not count:
         return xp.arange(0, device=device)
-    first, by = int(start), whole(start, step)
+    first, by = int(start), whole(start, step) if count > 1 else 0
     for end in (first, first + by * (count - 1)):
         in_range(end, target)
-    return first + by * xp.arange(count, dtype=target.storage, device=device)
+    low, high = bounds(dt.int64)
+    if all(low <= v <= high for v in (first, by, first + by * (count - 1))):
+        return first + by * xp.arange(count, dtype=xp.int64, device=device)
+    return np.array([first + by * i for i in range(count)], np.object_)
 
 
 def _number(x: Any, name: str) -> Any:
@@ -115,13 +127,16 @@ def _range(start: Any, stop: Any, step: Any, device: str | None) -> Any:
     if any(isinstance(v, float) for v in ends):
         _check_finite(*ends)
         return xp.arange(start, stop, step, device=device)
-    count = (stop - start) // step
-    if count >= 1 << 48:  # beyond which NumPy's count goes wrong
-        raise ValueError(f"arange would have more than 2**{count.bit_length() - 1} elements")
+    _check_count((stop - start) // step)
     low, high = bounds(dt.int64)
     if all(low <= v <= high for v in ends):
         return xp.arange(start, stop, step, dtype=xp.int64, device=device)
     return np.array(range(start, stop, step), np.object_)
+
+
+def _check_count(count: float) -> None:
+    if count >= 1 << 48:  # beyond which NumPy's count goes wrong
+        raise ValueError("arange would have more than 2**48 elements")
 
 
 def _check_finite(*ends: float) -> None:

@@ -114,6 +114,8 @@ def test_operators_with_plain_data_on_the_left_are_refused_too() -> None:
     for left in ([1, 2], (1, 2), None, "ab", {"a": 1}):
         with pytest.raises(TypeError, match="operands are arrays and Python scalars"):
             left + fresh()
+    with pytest.raises(TypeError, match=r"^tuple - PArray: .* Write pa\.asarray"):
+        (1, 2) - fresh()
     with pytest.raises(TypeError, match="operands are arrays"):  # and no list of two lists
         [1, 2] * pa.asarray(2)
 

@@ -27,6 +27,10 @@ def run(capsys: Output, *argv: str) -> tuple[int, str, str]:
     return code, out.out, out.err
 
 
+def test_version(capsys: Output) -> None:
+    assert run(capsys, "--version")[:2] == (0, f"promoarray {pa.__version__}\n")
+
+
 # -- list -------------------------------------------------------------------------------------
 
 

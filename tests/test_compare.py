@@ -104,6 +104,49 @@ def test_a_missing_file_and_an_unknown_policy_are_one_line_each(
     assert "torch@2.13" in errors[1]
 
 
+def test_a_scalar_that_is_refused_has_its_array_cast_as_the_error_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "import promoarray as xp\nx = xp.asarray([1, 2], dtype=xp.int8)\ny = x + 2.5\nz = y * 2\n",
+    )
+    assert cli.main(["compare", script, "--policies", "tensorflow", "--run-all", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    _, tensorflow = data["outcomes"]
+    assert tensorflow["error"] is None
+    assert tensorflow["values"] == {"x": "int8 [2]", "y": "float32 [2]", "z": "float32 [2]"}
+    (refused,) = tensorflow["refusals"]
+    assert (refused["refused"], refused["cast"]) == ("int8 + Python float", "x1 to float32")
+    # The watched run carries on with the same cast.
+    answers = {p["line"]: p["answers"]["tensorflow"] for p in data["partings"]}
+    assert (answers[3]["dtype"], answers[4]["dtype"]) == (None, "float32")
+    assert answers[4]["origin"] == "inherits"
+
+
+def test_a_scalar_that_fits_no_cast_array_stops_the_program_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "import promoarray as xp\nx = xp.asarray([1, 2], dtype=xp.int8)\n"
+        "y = xp.asarray([1, 2], dtype=xp.uint8)\nz = xp.clip(x, y, 300)\n",
+    )
+    arguments = ["--run", "torch", "--policies", "onnx", "--run-all", "--json"]
+    assert cli.main(["compare", script, *arguments]) == 0
+    _, onnx = json.loads(capsys.readouterr().out)["outcomes"]
+    assert "300 does not fit" in onnx["error"]
+
+
+def test_a_program_without_operations_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", _program(tmp_path, "x = 1 + 1\n")]) == 0
+    out, err = capsys.readouterr()
+    assert "No operation ran under numpy@2" in out
+    assert "import promoarray as xp" in err
+
+
 def test_imported_modules_are_made_anew_under_each_policy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

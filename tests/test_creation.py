@@ -164,6 +164,27 @@ def test_arange_beyond_int64_is_exact_or_refused() -> None:
         pa.arange(math.nan)
 
 
+@pytest.mark.parametrize("policy", ["numpy", "jax", "torch"])
+def test_floats_count_integers_by_steps_that_the_dtype_itself_does_not_hold(policy: str) -> None:
+    with pa.policy(policy):
+        assert pa.arange(10.0, 0, -3, dtype=pa.uint8).tolist() == [10, 7, 4, 1]
+        assert pa.arange(-100.0, 127, 200, dtype=pa.int8).tolist() == [-100, 100]
+        assert pa.arange(2, 5, 1e30, dtype=pa.int16).tolist() == [2]
+        assert pa.arange(0, 1.5e19, 1e19, dtype=pa.uint64).tolist() == [0, 10**19]
+        for much in (1e18, 1e308):
+            with pytest.raises((ValueError, OverflowError), match=r"more than|does not fit"):
+                pa.arange(-much, much, 1, dtype=pa.int64)
+
+
+def test_torch_counts_int64_by_integers_and_refuses_a_step_below_1() -> None:
+    with pa.policy("torch"):
+        assert pa.arange(0, 2, 0.5, dtype=pa.int32).tolist() == [0, 0, 0, 0]
+        with pytest.raises(ValueError, match=r"int\(0.5\)"):
+            pa.arange(0, 2, 0.5, dtype=pa.int64)
+        with pytest.raises(OverflowError, match="does not fit int64"):
+            pa.arange(0, 1e300, 1e290, dtype=pa.int64)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int8", "int64"])
 def test_numpys_arange_is_numpys(dtype: str) -> None:
     fractions = (0, -1, 1.5, -3.7, 2.9), (1, -2.3, 7, 20.5), (1, 2, 0.3, -0.7, 1.9, -1.5)

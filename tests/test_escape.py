@@ -249,7 +249,7 @@ def test_a_shadow_run_tells_too() -> None:
         float(np.mean(x / 2))
     (escape,) = report.escapes
     assert escape.dtype == "float64"
-    assert "Data left the policy at 1 place, 1 times." in report.summary()
+    assert "Data left the policy at 1 place, 1 time." in report.summary()
     assert "Where data left the policy" in str(report)
     assert "Where data left the policy" in report.to_html()
     assert report.to_dict()["escapes"][0]["door"] == "__array__"

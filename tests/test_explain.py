@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -283,7 +284,7 @@ def test_in_place_the_result_is_cast_to_the_target() -> None:
 @pytest.mark.parametrize(
     ("operands", "error", "says"),
     [
-        (("ad", "int8", 1), ValueError, "'ad' is no operation"),
+        (("ad", "int8", 1), ValueError, r"'ad' is no operation\. Near it: add"),
         (("add", "int8"), TypeError, "add takes 2 operands, not 1"),
         (("sin", "int8", 1), TypeError, "sin takes 1 operand, not 2"),
         (("concat",), TypeError, "concat takes operands, not 0"),
@@ -407,3 +408,23 @@ def _every_value(dtype: pa.DType) -> pa.PArray:
 def _bits(x: pa.PArray) -> np.ndarray:
     buffer = np.asarray(x)
     return buffer.view(np.uint8 if buffer.itemsize == 1 else np.uint16)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "complex128"])
+@pytest.mark.parametrize("policy", ["numpy", "jax", "torch", "aclnn", "paddle"])
+@pytest.mark.parametrize("value", [10**400, -(10**5000)], ids=["no float holds", "not printed"])
+def test_an_int_beyond_every_float_is_explained_as_it_is_computed(
+    value: int, policy: str, dtype: str
+) -> None:
+    with pa.policy(policy):
+        x = pa.ones(2, dtype=dtype)
+        for op in (operator.add, operator.eq):
+            explained = pa.explain(op.__name__.replace("eq", "equal"), x, value)
+            assert f"int of {value.bit_length()} bits" in str(explained.expression)
+            if explained.dtype is None:
+                with pytest.raises(OverflowError) as raised:
+                    op(x, value)
+                assert str(raised.value) in explained.answer.reason
+            else:
+                assert op(x, value).dtype.name == explained.dtype
+        assert str(explained)

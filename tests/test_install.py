@@ -47,6 +47,15 @@ def test_importing_promoarray_imports_no_framework() -> None:
     assert loaded == "[]"
 
 
+def test_a_source_folder_that_is_not_compiled_says_what_to_do() -> None:
+    said = run(
+        "import sys; sys.modules['promoarray.kernels._cpu'] = None\n"
+        "try: import promoarray\n"
+        "except ImportError as error: print(error)"
+    )
+    assert "without what is compiled. Write pip install -e ." in said
+
+
 def test_every_name_of_every_chapter_is_reachable_and_public() -> None:
     missing = [
         f"{chapter}.{name}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,16 @@ def test_clip_and_where(data: st.DataObject) -> None:
     y = data.draw(arrays(shape=x.shape) | st.sampled_from(SCALARS))
     mask = data.draw(arrays(dtype=np.dtype("?"), shape=x.shape))
     assert outcome(pa.where, *ours(mask, x, y)) == outcome(np.where, mask, x, y)
+
+
+@pytest.mark.parametrize("dtype", ["?", "B", "b", "i"])
+def test_a_bound_of_clip_at_the_end_of_the_integers_clipped_is_none(dtype: str) -> None:
+    x = np.array([0, 1, 1], dtype)
+    arrays = (np.array([-3, 300, 2], code) for code in "hif")
+    ends = -300, -128, -(2**31), 0, 127, 255, 300, 2**31, 2**64
+    for bound, end in product([*arrays, None, 1], ends):
+        for low, high in ((bound, end), (end, bound)):
+            assert outcome(pa.clip, *ours(x, low, high)) == outcome(np.clip, x, low, high)
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)

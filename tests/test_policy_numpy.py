@@ -119,6 +119,16 @@ def test_a_nan_in_either_part_keeps_a_complex_scalar_wide(value: complex) -> Non
     assert result("numpy@1", "add", "c64", 1e38j) == "c64"
 
 
+def test_numpy_1_promotes_three_in_turn() -> None:
+    with pa.policy("numpy@1"):  # asked of NumPy 1.26.4
+        x, low = pa.ones(2, dtype="uint16"), pa.ones(2, dtype="int32")
+        assert pa.clip(x, 70000, low).dtype is pa.int64
+        assert pa.clip(low, x, 70000).dtype is pa.int32
+        x, low = pa.ones(2, dtype="int8"), pa.ones(2, dtype="float16")
+        assert pa.clip(pa.asarray(128, dtype="int32"), x, low).dtype is pa.float32
+        assert pa.clip(pa.asarray(127, dtype="int32"), x, low).dtype is pa.float16
+
+
 def test_0d_arrays_count_by_value_in_numpy_1_only() -> None:
     zero_d = Operand(BY_CODE["i64"], Rank.ZERO_D, 100)
     plans = [as_policy(name).plan("add", (Operand(BY_CODE["i8"]), zero_d)) for name in

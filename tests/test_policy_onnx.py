@@ -136,6 +136,14 @@ def test_nothing_promotes(opset: int) -> None:
         ("onnx@25", "add", ("i8", "b*"), "-"),
         ("onnx@25", "pow", ("f*", "i64"), "f32"),
         ("onnx@25", "pow", ("i32", "f*"), "i32"),
+        # Alone they are constants of one default type.
+        ("onnx@25", "add", ("i*", "i*"), "i64"),
+        ("onnx@25", "add", ("i*", "f*"), "f32"),
+        ("onnx@5", "add", ("i*", "i*"), "-"),
+        ("onnx@25", "pow", ("f*", "i*"), "f32"),
+        ("onnx@25", "sin", ("f*",), "f32"),
+        ("onnx@25", "sin", ("i*",), "-"),
+        ("onnx@25", "logical_not", ("b*",), "b1"),
     ],
 )
 def test_answers(policy: str, name: str, codes: tuple[str, ...], expected: str) -> None:

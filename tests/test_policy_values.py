@@ -218,6 +218,15 @@ ANSWERS: list[tuple[str, str, Callable[[], Any], Any]] = [
         ]
         for policy in policies
     ),
+    *(  # in int64 PyTorch counts the integers themselves
+        ("torch", f"arange of int64 {ends}", lambda ends=ends: pa.arange(*ends, dtype="int64"), n)
+        for ends, n in [
+            ((0, 3.5, 1), [0, 1, 2]),
+            ((-0.5, 3, 1), [0, 1, 2]),
+            ((5, 0, -1.5), [5, 4, 3, 2, 1]),
+            ((0, 0.5, 1), []),
+        ]
+    ),
     ("paddle", "complex %", lambda: complexes(MOD), [-1 - 2j, -0.5 + 1j, 0, -1 - 0.5j]),
     ("mindspore", "complex //", lambda: complexes(FLOOR), [0, 1, -4, -1]),
     ("mindspore", "complex %", lambda: complexes(MOD), [1 + 2j, 1.5 - 1j, 2, -6.5 + 3j]),

@@ -63,9 +63,10 @@ def test_a_policy_is_its_own_name() -> None:
     [
         ("torhc", "Near it: torch"),
         ("jax@x46", "Near it: jax@lax, jax@strict, jax@x32, jax@x64"),
-        ("onnx@99", "onnx@28"),
+        ("onnx@99", r"Near it: onnx@1 … onnx@28$"),
         ("Paddle", "Near it: paddle"),
-        ("", "There are: numpy@1"),
+        ("", "There are: numpy@1.*aclnn@8.5, onnx@1 … onnx@28, mindspore"),
+        ("NUMPY", "Near it: numpy"),
     ],
 )
 def test_an_unknown_name_lists_the_near_ones(name: str, near: str) -> None:
@@ -181,7 +182,7 @@ def test_the_environment_sets_the_default() -> None:
     assert run_python(code, PROMOARRAY_POLICY="").stdout == "numpy@2\n"
     failed = run_python(code, PROMOARRAY_POLICY="padle")
     assert failed.returncode == 1
-    assert "no policy 'padle'. Near it: paddle" in failed.stderr
+    assert "PROMOARRAY_POLICY: no policy 'padle'. Near it: paddle" in failed.stderr
 
 
 # -- namespaces -------------------------------------------------------------------------------

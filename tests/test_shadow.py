@@ -233,3 +233,21 @@ def test_an_expression_over_lines_with_comments_is_shown_whole() -> None:
             + x
         )
     assert [p.site.expression for p in report.partings] == ["x / 2", "x / 2 + x"]
+
+
+def test_a_policy_that_never_holds_a_dtype_sees_what_it_holds_instead() -> None:
+    x, y = pa.asarray([1, 2]), pa.ones(2, dtype=pa.uint8)
+    with pa.shadow("jax@x32") as report:
+        z = x + y
+        z * y
+    first, second = report.partings
+    assert str(first.answers["jax@x32"].dtype) == str(second.answers["jax@x32"].dtype) == "int32"
+    assert (first.answers["jax@x32"].origin, second.answers["jax@x32"].origin) == (
+        "root",
+        "inherits",
+    )
+    with (
+        pa.policy("jax@x32"),
+        pytest.raises(pa.PromotionError, match=r"Write pa\.astype\(x1, pa\.int32\)"),
+    ):
+        x + y

@@ -20,6 +20,7 @@ from promoarray.backends.numpy_kernels import KERNELS as KERNELS
 from promoarray.backends.steps import stepped
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels import DEFAULT, Rule
+from promoarray.policies.scalars import no_float
 
 Buffer = np.ndarray[Any, Any]
 name = "numpy"
@@ -89,8 +90,7 @@ def wide(value: Any, dtype: DType) -> tuple[Buffer, DType]:
     try:
         return np.array(value, widest.storage), widest
     except OverflowError:
-        size = f"Python int of {value.bit_length()} bits"
-        raise OverflowError(f"{size} does not fit {dtype.name}, nor any float") from None
+        raise no_float(value, dtype) from None
 
 
 def decoded(buffer: Buffer, dtype: DType) -> Buffer:

@@ -11,7 +11,6 @@ import os
 from functools import cache
 
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.kernels._cpu import cast, combine, levels, use_level
 from promoarray.kernels.rule import (
     DEFAULT,
     Beyond,
@@ -22,6 +21,16 @@ from promoarray.kernels.rule import (
     ScaleZero,
     ToInteger,
 )
+
+try:
+    from promoarray.kernels._cpu import cast, combine, levels, use_level
+except ModuleNotFoundError as error:
+    if error.name != "promoarray.kernels._cpu":
+        raise
+    raise ImportError(
+        f"{os.path.dirname(os.path.dirname(__file__))} is promoarray's source, without what is "
+        "compiled. Write pip install -e . beside it, or start Python in another folder"
+    ) from None
 
 __all__ = [
     "DEFAULT",

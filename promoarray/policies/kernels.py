@@ -114,6 +114,11 @@ VARIANTS: Mapping[str, Variant] = {
         INTEGERS, "the step is that from the first value to the second, both without fractions"
     ),
     "arange_of_integers": Variant(INTEGERS, "start and step lose their fractions, the count not"),
+    "arange_counting_int64": Variant(
+        INTEGERS,
+        "start and step lose their fractions, the count not; but in int64 stop loses its, too, and "
+        "the integers are counted",
+    ),
     "linspace_of_integers": Variant(
         INTEGERS,
         "the ends lose their fractions first, then what lies between them, counted from the nearer"

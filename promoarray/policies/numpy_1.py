@@ -23,7 +23,15 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.operations import Family, operation
 from promoarray.policies.linear import complexified
-from promoarray.policies.numpy import FLOAT_NOTE, NUMPY_2, OPERATIONS, OWN, can_cast, floats
+from promoarray.policies.numpy import (
+    FLOAT_NOTE,
+    NUMPY_2,
+    OPERATIONS,
+    OWN,
+    can_cast,
+    floats,
+    promote,
+)
 from promoarray.policies.plans import INTEGERS, ORDERED, By, Operand
 from promoarray.policies.policy import Policy, Source
 from promoarray.policies.scalars import WIDE, Scalars, bounds, in_range
@@ -52,7 +60,7 @@ def by_value(policy: Policy, name: str, operands: tuple[Operand, ...]) -> tuple[
     scalars = [as_array_type(o) for o in operands if o.value is not None]
     if not arrays or _kind(scalars) > _kind(arrays):
         return tuple(o if o.value is None else Operand(as_array_type(o)) for o in operands)
-    loop = searched(name, operands)
+    loop = searched(name, operands) or (in_turn(operands) if len(operands) > 2 else None)
     signed = any(a.kind is Kind.INT for a in arrays)
     return tuple(
         o if o.value is None else Operand(loop or smallest(o.value, as_array_type(o), signed))
@@ -72,6 +80,38 @@ def _safe(operand: Operand, loop: DType) -> bool:
     given = as_array_type(operand)
     small = smallest(operand.value, given, signed=loop.kind is not Kind.UINT)
     return can_cast(given, loop) or can_cast(small, loop)
+
+
+def in_turn(operands: Iterable[Operand]) -> DType | None:
+    """The common dtype of more than two, one after the other (`PyArray_LegacyResultType`).
+
+    Whether a scalar counts as signed depends on what came before it: beside uint16, 70000 is
+    uint32, and with int32 that is int64.
+    """
+    (common, signed), *others = map(_least, operands)
+    for least, as_signed in others:
+        unsigned = signed is not common and as_signed is not least
+        if as_signed is not least and common.kind not in _UNSIGNED:
+            least = as_signed
+        elif signed is not common and least.kind not in _UNSIGNED:
+            common = signed
+        joined = promote(common, least)
+        if joined is None:
+            return None
+        both = promote(signed, as_signed) if unsigned else None
+        common, signed = joined, both or joined
+    return common
+
+
+_UNSIGNED = frozenset({Kind.BOOL, Kind.UINT})
+
+
+def _least(operand: Operand) -> tuple[DType, DType]:
+    """What an operand is by its value, and what instead where anything signed is near."""
+    if operand.value is None:
+        return operand.type, operand.type
+    given = as_array_type(operand)
+    return smallest(operand.value, given, signed=False), smallest(operand.value, given, signed=True)
 
 
 def _kind(dtypes: Iterable[DType]) -> int:

@@ -150,6 +150,14 @@ def agree(a: DType, b: DType) -> DType | None:
     return array if constant(scalar, array) else None
 
 
+def constants(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Enter operands as their own types; Python scalars alone are constants of one default type."""
+    entered = members(policy, operands)
+    if isinstance(entered, Refusal) or not all(dtype.weak for dtype in entered):
+        return entered
+    return (policy.strong(max(entered, key=lambda d: d.kind.category)),) * len(entered)
+
+
 def constant(scalar: DType, array: DType) -> bool:
     """Whether a Python scalar can be written as a constant of a type: never down the kinds."""
     if Kind.BOOL in (scalar.kind, array.kind):
@@ -166,7 +174,7 @@ def power(base: tuple[DType, ...], exponent: tuple[DType, ...], opset: int) -> O
             return entered
         x, y = entered
         if x.weak:
-            x = y if constant(x, y) or y.weak else policy.strong(x)
+            x = y if constant(x, y) else policy.strong(x)
         if y.weak:
             y = x if constant(y, x) else policy.strong(y)
         x, y = policy.strong(x), policy.strong(y)
@@ -220,7 +228,7 @@ def edition(edition: str) -> Policy:
         promote=agree,
         dtypes=admitted(TENSORS, opset),
         operations=_operations(opset),
-        enter=members,
+        enter=constants,
         scalars=Scalars(fit=in_range),
         kernels={"divide": ("truncated_divide",), "remainder": ("checked_remainder",)},
         defaults=NARROW,

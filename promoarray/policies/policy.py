@@ -36,7 +36,7 @@ from promoarray.policies.plans import (
     refuse,
 )
 from promoarray.policies.rules import Lattice, Rule, fold
-from promoarray.policies.scalars import WIDE, Scalars
+from promoarray.policies.scalars import WIDE, Scalars, held_by_floats
 
 if TYPE_CHECKING:
     from promoarray.policies.findings import Report
@@ -204,10 +204,11 @@ class Policy:
         plan = (self.plan_inplace if inplace else self.plan)(name, operands)
         if isinstance(plan, Refusal):
             return plan
-        rule = partial(self.scalars.rule, low=options.get("low", True))
+        first, low = operands[0].type, options.get("low", True)
+        rule = partial(self.scalars.rule, first=first, low=low)
         try:
             fitted = tuple(
-                rule(name, index, dtype)(x, dtype) if type(x) in WEAK else x
+                held_by_floats(rule(name, index, dtype)(x, dtype), dtype) if type(x) in WEAK else x
                 for index, (x, dtype) in enumerate(zip(values, plan.inputs, strict=True))
             )
         except (OverflowError, ValueError) as error:

@@ -147,10 +147,19 @@ def _unknown(name: str, family: str) -> str:
 
     names = list_policies()
     near = [n for n in names if n.partition("@")[0] == family]
-    near = near or difflib.get_close_matches(name, [*names, *BUILT_IN], n=4, cutoff=0.5)
-    return f"no policy {name!r}. " + (
-        f"Near it: {', '.join(dict.fromkeys(near))}" if near else f"There are: {', '.join(names)}"
-    )
+    near = near or difflib.get_close_matches(name.lower(), [*names, *BUILT_IN], n=4, cutoff=0.5)
+    if near:
+        return f"no policy {name!r}. Near it: {_listed(list(dict.fromkeys(near)))}"
+    return f"no policy {name!r}. There are: {_listed(names)}"
+
+
+def _listed(names: list[str]) -> str:
+    """Write names out, but of ONNX's opsets the first and the last."""
+    opsets = [n for n in names if n.startswith("onnx@")]
+    if len(opsets) < 5:
+        return ", ".join(names)
+    ends = f"{opsets[0]} … {opsets[-1]}"
+    return ", ".join(ends if n == opsets[0] else n for n in names if n not in opsets[1:])
 
 
 _override: ContextVar[Policy | None] = ContextVar("promoarray_policy", default=None)
@@ -171,7 +180,10 @@ def get_policy() -> Policy:
 def process_default() -> Policy:
     """Return the default: ``set_policy``'s, else ``PROMOARRAY_POLICY``'s, else ``numpy``."""
     if not _default:
-        _default.append(as_policy(os.environ.get("PROMOARRAY_POLICY") or "numpy"))
+        try:
+            _default.append(as_policy(os.environ.get("PROMOARRAY_POLICY") or "numpy"))
+        except UnknownPolicyError as error:
+            raise UnknownPolicyError(f"PROMOARRAY_POLICY: {error}") from None
     return _default[0]
 
 

@@ -45,6 +45,12 @@ def shown(value: int) -> str:
     return str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
 
 
+def worded(value: Any) -> str:
+    """Write a Python scalar as it is typed, but of a very long int only the size."""
+    is_long = type(value) is int and value.bit_length() > 128
+    return f"int {shown(value)}" if is_long else repr(value)
+
+
 def out_of_range(value: int, dtype: DType) -> OverflowError:
     """Return the error for an int that a dtype cannot hold."""
     low, high = bounds(dtype)
@@ -75,6 +81,25 @@ def truncated(value: Any, dtype: DType) -> Any:
     return value
 
 
+def no_float(value: int, dtype: DType) -> OverflowError:
+    """Return the error for an int beyond every float, and so beyond a dtype that is no integer."""
+    size = f"Python int of {value.bit_length()} bits"
+    return OverflowError(f"{size} does not fit {dtype.name}, nor any float")
+
+
+def held_by_floats(value: Any, dtype: DType) -> Any:
+    """Return a value that fits; raise OverflowError for an int beyond every float, as Python does.
+
+    Integer dtypes have refused or wrapped such a one by a policy's rule.
+    """
+    if type(value) is int and dtype.kind not in INTEGERS:
+        try:
+            float(value)
+        except OverflowError:
+            raise no_float(value, dtype) from None
+    return value
+
+
 def in_range(value: Any, dtype: DType) -> Any:
     """Return a value that fits; raise OverflowError for an int that does not (NEP 50)."""
     if type(value) is int and dtype.kind in INTEGERS:
@@ -92,11 +117,19 @@ def exactly(value: Any, dtype: DType) -> Any:
     return value
 
 
-def not_clipping(value: Any, dtype: DType, *, upper: bool) -> Any:
-    """Let a bound that an int dtype ends before count as that end: it clips nothing (NumPy 2)."""
-    if type(value) is int and dtype.kind in INTEGERS:
-        low, high = bounds(dtype)
-        value = min(value, high) if upper else max(value, low)
+def not_clipping(value: Any, dtype: DType, *, upper: bool, of: DType) -> Any:
+    """Let an int bound at which, or before which, the integers clipped end be none (NumPy 2).
+
+    So ``clip(x, -1, 300)`` of uint8 clips nothing, nor does 255 in ``clip(x, low, 255)``, whatever
+    is in ``low``.
+    """
+    if type(value) is int and of.kind in INTEGERS and not of.weak:
+        end = bounds(of)[upper]
+        if value >= end if upper else value <= end:
+            if dtype.kind in INTEGERS:
+                return bounds(dtype)[upper]
+            if dtype.format is None or dtype.format.inf is not None:
+                return math.inf if upper else -math.inf
     return in_range(value, dtype)
 
 
@@ -129,7 +162,8 @@ class Scalars(NamedTuple):
     fit_exponent : callable or None
         The same for the integer exponent of an integer; ValueError refuses.
     fit_bound : callable or None
-        The same for a bound of ``clip``, and told by ``upper=`` which one it is.
+        The same for a bound of ``clip``, told by ``upper=`` which one it is and by ``of=`` what is
+        clipped.
     """
 
     fit: Callable[[Any, DType], Any] = in_range
@@ -139,15 +173,16 @@ class Scalars(NamedTuple):
     fit_bound: Callable[..., Any] | None = None
 
     def rule(
-        self, name: str, index: int, dtype: DType, *, low: bool = True
+        self, name: str, index: int, dtype: DType, *, first: DType | None = None, low: bool = True
     ) -> Callable[[Any, DType], Any]:
         """The rule that an operation goes by for the operand that becomes a dtype.
 
-        ``low`` is whether ``clip`` has a lower bound, which comes before the upper one.
+        ``first`` is what the first operand is, ``low`` whether ``clip`` has a lower bound, which
+        comes before the upper one.
         """
         family = operation(name).family
         if family is Family.CLIP and index and self.fit_bound is not None:
-            return partial(self.fit_bound, upper=index == 2 or not low)
+            return partial(self.fit_bound, upper=index == 2 or not low, of=first or dtype)
         if family is Family.POW and index == 1 and dtype.kind in INTEGERS and self.fit_exponent:
             return self.fit_exponent
         compares = family in (Family.EQUALITY, Family.ORDER, Family.ISIN)

@@ -202,7 +202,7 @@ _INT64 = always(dt.int64)
 _OPMATH_NOTE = "beside float16 and bfloat16 a scalar is float32 and is not rounded first"
 _FLOAT_NOTE = "bool and integers compute in the default dtype, float32"
 _SUM_NOTE = "bool and integers, uint64 too, sum up in int64"
-_INEXACT = "integers have no mean: write x.astype(float32)"
+_INEXACT = "bools and integers have no mean, std or var"
 
 _AGREED = "the operands must have one dtype, and not bool"
 _NO_LOW = (
@@ -348,7 +348,7 @@ TORCH_2_13 = Policy(
         "sign": ("sign_without_nan",),
         "clip": ("clip_beyond",),
         "linspace": ("linspace_of_integers",),
-        "arange": ("arange_of_integers",),
+        "arange": ("arange_counting_int64",),
     },
     defaults=NARROW,
     inplace=can_cast,

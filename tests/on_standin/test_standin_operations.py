@@ -198,6 +198,15 @@ def test_an_operation_done_again_is_only_launched(monkeypatch: pytest.MonkeyPatc
     assert "bfloat16" in str(trace)
 
 
+def test_no_kernel_is_kept_for_an_array_that_a_shadow_run_disputes() -> None:
+    """Its record is one of its own: whatever is kept by it is not found again for another array."""
+    with pa.shadow("torch"):
+        disputed = on_gpu([1, 2], pa.int8) / on_gpu([2, 2], pa.int8)
+    assert disputed._type is not disputed.dtype
+    assert (disputed + disputed).tolist() == [1.0, 2.0]
+    assert not any(disputed._type in key for key in pa.get_policy().direct)
+
+
 def test_shapes_that_do_not_fit_are_told_as_on_the_cpu() -> None:
     for device in ("cpu", GPU):
         with pytest.raises(ValueError, match=r"\(2,\).*\(3,\)"):
