@@ -189,22 +189,22 @@ def _launch(gpu: Gpu, *calls: Call | None, repeat: int = 2000) -> list[float | N
 
 def fused(gpu: Gpu) -> Iterator[Row]:
     """A row for each operation: milliseconds in one kernel, cast by cast, and PyTorch's."""
-    from promoarray import _apply
-    from promoarray.policies.registry import as_policy
+    from promoarray.core import dispatch
+    from promoarray.promotion.registry import as_policy
 
     n = gpu.elements >> 2
     for policy, name, *dtypes in OPERATIONS:
         xp = pa.namespace(policy)
         x, y = (xp.asarray(gpu.sample(d, n)) for d in dtypes)
         function, rules = getattr(xp, name), as_policy(policy)
-        plan = rules.plan(name, tuple(_apply.describe(v, rules) for v in (x, y)))
-        backend = _apply.backend_of(x._buffer)
+        plan = rules.plan(name, tuple(dispatch.describe(v, rules) for v in (x, y)))
+        backend = dispatch.backend_of(x._buffer)
 
         def one_by_one(
             x: Any = x, y: Any = y, plan: Any = plan, rules: Any = rules, name: str = name
         ) -> Any:
-            buffers = _apply._buffers(backend, rules, plan, (x, y))  # noqa: B023
-            return _apply.run(name, plan, rules, buffers)
+            buffers = dispatch._buffers(backend, rules, plan, (x, y))  # noqa: B023
+            return dispatch.run(name, plan, rules, buffers)
 
         theirs = _torch_pair(gpu, x, y, name) if policy == "torch" else None
         found = gpu.times(lambda f=function, x=x, y=y: f(x, y), one_by_one, theirs)

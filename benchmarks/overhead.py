@@ -48,7 +48,7 @@ def interleaved(candidates: dict[str, Callable[[], object]], rounds: int) -> dic
 def operations() -> dict[str, Callable[[], object]]:
     """List ``a + b`` on one element; NumPy's addition of two float32 is what all compare with.
 
-    Each has its plan when it is timed, so promoarray's take the short way (``_short.cpp``) but for
+    Each has its plan when it is timed, so promoarray's take the short way (``fast_path.cpp``) but for
     the function ``pa.add``, which is always long.
     """
     a, b = pa.asarray(F1), pa.asarray(F1)

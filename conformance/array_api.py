@@ -21,8 +21,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 import array_api_gate as gate
 import array_api_report as report
 import array_api_run as suite_run
@@ -30,8 +28,8 @@ import array_api_suite as suites
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from promoarray._console import console as console_for
-from promoarray._console import show
+from promoarray.console import console as console_for
+from promoarray.console import show
 from promoarray.errors import UnknownPolicyError
 from promoarray.policies import as_policy, list_policies
 

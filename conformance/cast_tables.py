@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray._cast import convert
-from promoarray._cast_answers import cells
+from promoarray.core.cast import convert
+from promoarray.diagnostics.explain.cast_values import cells
 from promoarray.dtypes import BY_NAME, DType
-from promoarray.policies.policy import Policy
-from promoarray.policies.registry import as_policy
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "casts.md"
 
@@ -89,7 +89,7 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _beyond(target: DType) -> float:
     """Twice the largest value: surely beyond."""
-    from promoarray.data_types import finfo
+    from promoarray.functions.data_types import finfo
 
     return min(2 * finfo(target).max, 3.4e38)
 

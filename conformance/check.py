@@ -17,14 +17,12 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 import tables
 
 import promoarray as pa
 from promoarray.dtypes import BY_CODE, WEAK, DType, weak_bool, weak_complex, weak_float, weak_int
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
-from promoarray.policies.registry import policy as in_force
+from promoarray.promotion.registry import policy as in_force
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden"

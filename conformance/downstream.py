@@ -34,7 +34,7 @@ from downstream_cases import CASES, Case, questions
 from downstream_page import page
 
 import promoarray as pa
-from promoarray import _sites
+from promoarray.core import call_site
 
 HERE = Path(__file__).parent
 RECORD = HERE / "downstream.txt"
@@ -239,7 +239,7 @@ def _place(traceback: TracebackType | None) -> str:
     place = "?"
     while traceback is not None:
         frame = traceback.tb_frame
-        if not _sites.of_promoarray(frame):
+        if not call_site.of_promoarray(frame):
             place = f"{frame.f_globals['__name__']}.{frame.f_code.co_qualname}"
         traceback = traceback.tb_next
     return _shortened(place)

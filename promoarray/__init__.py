@@ -15,10 +15,12 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
-from promoarray import (
+from promoarray import dtypes
+from promoarray.dtypes import *
+from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
+from promoarray.functions import (
     creation,
     data_types,
-    dtypes,
     elementwise,
     indexing,
     info,
@@ -29,37 +31,35 @@ from promoarray import (
     statistical,
     utility,
 )
-from promoarray._products import matmul, matrix_transpose, tensordot, vecdot
-from promoarray.array import PArray
-from promoarray.creation import *
-from promoarray.data_types import *
-from promoarray.dtypes import *
-from promoarray.elementwise import *
-from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
-from promoarray.indexing import *
-from promoarray.info import *
-from promoarray.manipulation import *
+from promoarray.functions.creation import *
+from promoarray.functions.data_types import *
+from promoarray.functions.elementwise import *
+from promoarray.functions.indexing import *
+from promoarray.functions.info import *
+from promoarray.functions.manipulation import *
+from promoarray.functions.searching import *
+from promoarray.functions.sets import *
+from promoarray.functions.sorting import *
+from promoarray.functions.statistical import *
+from promoarray.functions.utility import *
+from promoarray.linalg.products import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
-from promoarray.policies.policy import Policy
-from promoarray.policies.registry import get_policy, list_policies, policy, set_policy
-from promoarray.searching import *
-from promoarray.sets import *
-from promoarray.sorting import *
-from promoarray.statistical import *
-from promoarray.utility import *
+from promoarray.parray import PArray
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import get_policy, list_policies, policy, set_policy
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg
-    from promoarray._cast_report import cast_report
-    from promoarray._escape import no_escape
-    from promoarray._explain import explain
-    from promoarray._report import Report
-    from promoarray._shadow import shadow
-    from promoarray._trace import trace
-    from promoarray.io import load, save
-    from promoarray.onnx_tensors import from_onnx, to_onnx
-    from promoarray.packing import pack, unpack
+    from promoarray.core.escape import no_escape
+    from promoarray.diagnostics.cast_report import cast_report
+    from promoarray.diagnostics.explain.question import explain
+    from promoarray.diagnostics.shadow.report import Report
+    from promoarray.diagnostics.shadow.watcher import shadow
+    from promoarray.diagnostics.trace import trace
+    from promoarray.io.npz import load, save
+    from promoarray.io.onnx import from_onnx, to_onnx
+    from promoarray.io.packing import pack, unpack
 
 # The chapters list their names; what stands here is what is no chapter's.
 __all__ = [
@@ -116,22 +116,22 @@ __all__ = [
 newaxis = None
 __version__ = "0.1.0"
 
-_CHAPTERS = ("extras", "fft", "linalg")
+_CHAPTERS = ("extras", "fft", "linalg", "policies")
 
 # The tools are loaded when first asked for, so that `import promoarray` stays quick.
 _TOOLS = {
-    "cast_report": "promoarray._cast_report",
-    "Report": "promoarray._report",
-    "explain": "promoarray._explain",
-    "from_onnx": "promoarray.onnx_tensors",
-    "load": "promoarray.io",
-    "no_escape": "promoarray._escape",
-    "pack": "promoarray.packing",
-    "save": "promoarray.io",
-    "shadow": "promoarray._shadow",
-    "to_onnx": "promoarray.onnx_tensors",
-    "trace": "promoarray._trace",
-    "unpack": "promoarray.packing",
+    "cast_report": "promoarray.diagnostics.cast_report",
+    "Report": "promoarray.diagnostics.shadow.report",
+    "explain": "promoarray.diagnostics.explain.question",
+    "from_onnx": "promoarray.io.onnx",
+    "load": "promoarray.io.npz",
+    "no_escape": "promoarray.core.escape",
+    "pack": "promoarray.io.packing",
+    "save": "promoarray.io.npz",
+    "shadow": "promoarray.diagnostics.shadow.watcher",
+    "to_onnx": "promoarray.io.onnx",
+    "trace": "promoarray.diagnostics.trace",
+    "unpack": "promoarray.io.packing",
 }
 
 

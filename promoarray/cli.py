@@ -21,10 +21,10 @@ from promoarray import __version__
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
-from promoarray.policies.plans import Operand, Rank
-from promoarray.policies.policy import Policy
-from promoarray.policies.reading import cell_dtype
-from promoarray.policies.registry import as_policy, families
+from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy, families
+from promoarray.promotion.table_text import cell_dtype
 
 EPILOG = (
     "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 the question was wrong, "
@@ -157,7 +157,7 @@ def _list(args: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from promoarray._console import show
+    from promoarray.console import show
 
     table = Table("policy", "editions", "what it reproduces", "source", show_edge=False)
     for family, policies in found.items():
@@ -178,7 +178,7 @@ def _list_quirks(found: dict[str, list[Policy]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from promoarray._console import show
+    from promoarray.console import show
 
     table = Table("quirk", "policies", "what it changes", "source", show_edge=False)
     for family, policies in found.items():
@@ -215,7 +215,7 @@ def _facts(policy: Policy, default: bool) -> dict[str, Any]:
 
 
 def _table(args: argparse.Namespace) -> int:
-    from promoarray.policies.showing import table_of
+    from promoarray.diagnostics.policy_table import table_of
 
     policy = as_policy(args.policy)
     if args.op and _known_operation(args.op).arity == 1:
@@ -231,14 +231,14 @@ def _table(args: argparse.Namespace) -> int:
     elif form == "markdown":
         sys.stdout.write(shown.to_markdown())
     else:
-        from promoarray._console import show
+        from promoarray.console import show
 
         show(shown)
     return 0
 
 
 def _explain(args: argparse.Namespace) -> int:
-    from promoarray._explain import question
+    from promoarray.diagnostics.explain.question import question
 
     bare = args.op.removesuffix("=") if args.op not in BY_SYMBOL else args.op
     if args.op != "astype" and bare not in BY_SYMBOL:
@@ -252,24 +252,24 @@ def _explain(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(explanation.to_dict())
     else:
-        from promoarray._console import console
+        from promoarray.console import console
 
         console().print(explanation)
     return 1 if explanation.refused else 0
 
 
 def _cast(args: argparse.Namespace) -> int:
-    from promoarray import _cast_command
+    from promoarray.diagnostics import cast_command
 
     source, target = (_asked(partial(_real, name)) for name in (args.source, args.target))
-    policies, given = _asked(partial(_cast_command.question, args, source))
-    answer = _cast_command.run(args, policies, given, source, target)
+    policies, given = _asked(partial(cast_command.question, args, source))
+    answer = cast_command.run(args, policies, given, source, target)
     if args.json:
-        _print_json(_cast_command.to_json(answer))
+        _print_json(cast_command.to_json(answer))
     else:
-        from promoarray._console import show
+        from promoarray.console import show
 
-        show(_cast_command.table(answer))
+        show(cast_command.table(answer))
     return 1 if all(isinstance(found, str) for found in answer["made"].values()) else 0
 
 
@@ -278,16 +278,16 @@ def _check(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(report.to_dict())
     else:
-        from promoarray._console import console
+        from promoarray.console import console
 
         console().print(report)
     return 0 if report else 1
 
 
 def _compare(args: argparse.Namespace) -> int:
-    from promoarray import _compare
+    from promoarray.diagnostics.compare import command
 
-    return _compare.main(args)
+    return command.main(args)
 
 
 # -- what the words mean --------------------------------------------------------------------------

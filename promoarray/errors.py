@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from promoarray._escape import Escape
-    from promoarray.policies.plans import Operand
-    from promoarray.policies.policy import Policy
+    from promoarray.core.escape import Escape
+    from promoarray.promotion.plan import Operand
+    from promoarray.promotion.policy import Policy
 
 
 class PromotionError(TypeError):

@@ -13,13 +13,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from promoarray import info
-from promoarray._operands import array_class
-from promoarray._pickling import name_to_keep
-from promoarray.array import PArray
-from promoarray.policies.policy import Policy
-from promoarray.policies.registry import as_policy
-from promoarray.policies.registry import policy as in_force
+from promoarray.core.operands import array_class
+from promoarray.core.pickling import name_to_keep
+from promoarray.functions import info
+from promoarray.parray import PArray
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+from promoarray.promotion.registry import policy as in_force
 
 API_VERSION = "2025.12"
 

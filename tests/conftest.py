@@ -1,18 +1,13 @@
-"""What every test starts from: the default policy, and the conformance tools on the path."""
+"""What every test starts from: the default policy."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import hypothesis
 import pytest
 
 import promoarray as pa
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "conformance"))
-
 
 # A slow machine is no failure; what a test may take is pytest's business.
 hypothesis.settings.register_profile("promoarray", deadline=None)

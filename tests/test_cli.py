@@ -15,7 +15,7 @@ import pytest
 
 import promoarray as pa
 from promoarray import Policy, cli
-from promoarray.policies.showing import table_of
+from promoarray.diagnostics.policy_table import table_of
 
 Output = pytest.CaptureFixture[str]
 
@@ -151,7 +151,7 @@ def test_check_exits_by_the_answer(capsys: Output) -> None:
 
 
 def test_check_of_a_lattice_exits_with_0(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("promoarray.policies.registry._registered", {})
+    monkeypatch.setattr("promoarray.promotion.registry._registered", {})
     pa.policies.register(Policy.from_lattice("chain", "i8 -> i16\ni16 -> f32", scalars="refuse"))
     assert run(capsys, "check", "chain")[0] == 0
 
@@ -166,7 +166,7 @@ def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> No
         seen.append(args)
         return 1
 
-    monkeypatch.setattr("promoarray._compare.main", main)
+    monkeypatch.setattr("promoarray.diagnostics.compare.command.main", main)
     words = "compare run.py --policies torch,jax --run numpy --html r.html --run-all"
     assert cli.main([*words.split(), "--", "--json", "-x"]) == 1
     args = seen[0]
@@ -218,10 +218,10 @@ def test_a_wrong_question_is_one_line_on_stderr(
 @pytest.mark.parametrize(
     ("argv", "inner"),
     [
-        ("explain add int8 1", "promoarray._explain.explain_operation"),
-        ("table torch", "promoarray.policies.showing.table_of"),
-        ("cast 1 --from f32 --to f16", "promoarray._cast_command.run"),
-        ("check torch", "promoarray.policies.policy.Policy.check"),
+        ("explain add int8 1", "promoarray.diagnostics.explain.question.explain_operation"),
+        ("table torch", "promoarray.diagnostics.policy_table.table_of"),
+        ("cast 1 --from f32 --to f16", "promoarray.diagnostics.cast_command.run"),
+        ("check torch", "promoarray.promotion.policy.Policy.check"),
     ],
 )
 def test_a_bug_shows_where_it_is_and_asks_for_a_report(

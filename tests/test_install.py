@@ -60,7 +60,7 @@ def test_every_name_of_every_chapter_is_reachable_and_public() -> None:
     missing = [
         f"{chapter}.{name}"
         for chapter in CHAPTERS
-        for name in importlib.import_module(f"promoarray.{chapter}").__all__
+        for name in importlib.import_module(f"promoarray.functions.{chapter}").__all__
         if not hasattr(pa, name) or name not in pa.__all__
     ]
     assert not missing

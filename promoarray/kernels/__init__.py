@@ -11,7 +11,7 @@ import os
 from functools import cache
 
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.kernels.rule import (
+from promoarray.kernels.cast_rule import (
     DEFAULT,
     Beyond,
     NanWithout,

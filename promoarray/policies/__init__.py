@@ -1,15 +1,9 @@
 """Policies: every framework's rules, one module each, and what they are written in."""
 
-from promoarray.policies.plans import Operand, Plan, Rank, Refusal
-from promoarray.policies.policy import Policy, Source
-from promoarray.policies.registry import (
-    as_policy,
-    get_policy,
-    list_policies,
-    register,
-    set_policy,
-)
-from promoarray.policies.rules import Lattice, Rule, Table
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.registry import as_policy, get_policy, list_policies, register, set_policy
+from promoarray.promotion.rules import Lattice, Rule, Table
 
 __all__ = [
     "Lattice",

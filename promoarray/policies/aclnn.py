@@ -21,9 +21,9 @@ from functools import partial
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies import casts
-from promoarray.policies.linear import LAPACK, linear
-from promoarray.policies.plans import (
+from promoarray.promotion import cast_quirks
+from promoarray.promotion.linalg_rules import LAPACK, linear
+from promoarray.promotion.plan import (
     BITS,
     INEXACT,
     INTEGERS,
@@ -39,10 +39,10 @@ from promoarray.policies.plans import (
     Refusal,
     to_bool,
 )
-from promoarray.policies.policy import Policy, Source
-from promoarray.policies.rules import Rule, Table, fold
-from promoarray.policies.scalars import NARROW, Scalars, wrap
-from promoarray.policies.steps import always, component, exact_to, members
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.rules import Rule, Table, fold
+from promoarray.promotion.scalars import NARROW, Scalars, wrap
+from promoarray.promotion.type_steps import always, component, exact_to, members
 
 # The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.
 TABLE = Table("""
@@ -231,7 +231,7 @@ V8_0 = Policy(
     enter=entering(promote_8_0, on_910b),
     scalars=Scalars(fit=wrap),
     defaults=NARROW,
-    cast=casts.ACLNN,
+    cast=cast_quirks.ACLNN,
     can_cast=can_cast,
     refusal=(
         f"the table says NA ({_PAGE}): u16, u32 and u64 go only with themselves; the device says"

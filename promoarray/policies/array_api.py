@@ -12,9 +12,9 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import STANDARD, DType, Kind
 from promoarray.operations import Family
-from promoarray.policies import casts
-from promoarray.policies.linear import linear
-from promoarray.policies.plans import (
+from promoarray.promotion import cast_quirks
+from promoarray.promotion.linalg_rules import linear
+from promoarray.promotion.plan import (
     BITS,
     INEXACT,
     INTEGERS,
@@ -24,10 +24,10 @@ from promoarray.policies.plans import (
     OperationRule,
     to_bool,
 )
-from promoarray.policies.policy import Policy, Source
-from promoarray.policies.rules import Lattice
-from promoarray.policies.scalars import WIDE, Scalars, in_range
-from promoarray.policies.steps import always, component, members
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.rules import Lattice
+from promoarray.promotion.scalars import WIDE, Scalars, in_range
+from promoarray.promotion.type_steps import always, component, members
 
 # "Type promotion diagram": the dashed lines, which lead out of Python scalars, are `promote` below.
 LATTICE = Lattice("""
@@ -163,7 +163,7 @@ ARRAY_API = Policy(
         "expm1": ("standard_expm1",),
         "tanh": ("standard_tanh",),
     },
-    cast=casts.ARRAY_API,
+    cast=cast_quirks.ARRAY_API,
     can_cast=can_cast,
     refusal="the standard leaves promotion across kinds undefined, and of uint64 with signed"
     " integers (Type Promotion Rules)",

@@ -18,10 +18,10 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies import casts
 from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
-from promoarray.policies.linear import LAPACK, linear, uniques
-from promoarray.policies.plans import (
+from promoarray.promotion import cast_quirks
+from promoarray.promotion.linalg_rules import LAPACK, linear, uniques
+from promoarray.promotion.plan import (
     BITS,
     INEXACT,
     INTEGERS,
@@ -37,10 +37,10 @@ from promoarray.policies.plans import (
     same,
     to_bool,
 )
-from promoarray.policies.policy import Policy, Source
-from promoarray.policies.rules import fold
-from promoarray.policies.scalars import NARROW, Scalars, exactly, out_of_range, wrap
-from promoarray.policies.steps import (
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.rules import fold
+from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
+from promoarray.promotion.type_steps import (
     agreed,
     always,
     component,
@@ -304,7 +304,7 @@ V2_10 = Policy(
         "linspace": ("linspace_towards_zero",),
     },
     defaults=NARROW,
-    cast=casts.MINDSPORE,
+    cast=cast_quirks.MINDSPORE,
     refusal=(
         "there is no implicit conversion: uint16, uint32 and uint64 go only with themselves and"
         " bool, and complex Python scalars with nothing (mindspore.ops.add, dtype conversion rules)"

@@ -24,9 +24,9 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies import casts
-from promoarray.policies.linear import LAPACK, complexified, linear
-from promoarray.policies.plans import (
+from promoarray.promotion import cast_quirks
+from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
+from promoarray.promotion.plan import (
     INTEGERS,
     By,
     Operand,
@@ -36,10 +36,10 @@ from promoarray.policies.plans import (
     same,
     to_bool,
 )
-from promoarray.policies.policy import Policy, Source
-from promoarray.policies.rules import Lattice
-from promoarray.policies.scalars import Scalars, in_range, shown, wrap
-from promoarray.policies.steps import always, component, members, with_arrays
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.rules import Lattice
+from promoarray.promotion.scalars import Scalars, in_range, shown, wrap
+from promoarray.promotion.type_steps import always, component, members, with_arrays
 
 DEFAULTS = {
     dt.weak_bool: dt.bool,
@@ -352,7 +352,7 @@ LEGACY = Policy(
         "bitwise_right_shift": ("right_shift_within",),
     },
     defaults=DEFAULTS,
-    cast=casts.TENSORFLOW,
+    cast=cast_quirks.TENSORFLOW,
     refusal="tensors must have the same dtype; only a Python scalar becomes that of its tensor",
     sources=(
         Source("TensorFlow API, tf.Tensor and tf.convert_to_tensor", "", "2.21"),

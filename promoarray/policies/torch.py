@@ -18,9 +18,9 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.policies import casts
-from promoarray.policies.linear import LAPACK, linear
-from promoarray.policies.plans import (
+from promoarray.promotion import cast_quirks
+from promoarray.promotion.linalg_rules import LAPACK, linear
+from promoarray.promotion.plan import (
     BITS,
     INEXACT,
     INTEGERS,
@@ -36,10 +36,17 @@ from promoarray.policies.plans import (
     Refusal,
     to_bool,
 )
-from promoarray.policies.policy import Policy, Source
-from promoarray.policies.rules import Table, fold
-from promoarray.policies.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
-from promoarray.policies.steps import agreed, always, component, exact_to, members, with_arrays
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.rules import Table, fold
+from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
+from promoarray.promotion.type_steps import (
+    agreed,
+    always,
+    component,
+    exact_to,
+    members,
+    with_arrays,
+)
 
 # c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
 TABLE = Table("""
@@ -312,7 +319,7 @@ def edition(edition: str) -> Policy:
         policy = policy.derive(
             "torch@2.11",
             title="PyTorch 2.11",
-            cast=casts.TORCH_2_11,
+            cast=cast_quirks.TORCH_2_11,
             notes=(*NOTES, NOTE_2_11),
         )
     return policy
@@ -352,7 +359,7 @@ TORCH_2_13 = Policy(
     },
     defaults=NARROW,
     inplace=can_cast,
-    cast=casts.TORCH_2_13,
+    cast=cast_quirks.TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(

@@ -9,13 +9,13 @@ from itertools import product
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.steps import stepped
+from promoarray.backends.numpy.cast_steps import stepped
 from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.kernels import DEFAULT, Rule, cast, row
-from promoarray.kernels.cuda import PARTS, cast_kernel, relevant
-from promoarray.kernels.cuda_steps import Step
-from promoarray.policies.casting import CastPlan, CastRule
-from promoarray.policies.registry import as_policy, list_policies
+from promoarray.kernels.cuda.kernel_source import PARTS, cast_kernel, relevant
+from promoarray.kernels.cuda.symbolic import Step
+from promoarray.promotion.cast_rules import CastPlan, CastRule
+from promoarray.promotion.registry import as_policy, list_policies
 
 PATTERNS = 1 << 16
 """How many patterns each cast is tried on; all there are of sources of 16 bits and fewer."""

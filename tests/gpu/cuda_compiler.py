@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from promoarray.kernels.cuda import KernelSource, RawSource
+from promoarray.kernels.cuda.kernel_source import KernelSource, RawSource
 
 ARCHITECTURES = (75, 80, 90, 100)
 EVERY = os.environ.get("PROMOARRAY_EVERY_GPU", "") not in ("", "0")
@@ -116,7 +116,7 @@ def elementwise_texts(kernels: Iterable[KernelSource], **layout: object) -> str:
 
 def raw_texts(kernels: Iterable[RawSource]) -> str:
     """One text of many raw kernels."""
-    from promoarray.kernels.cuda import preamble
+    from promoarray.kernels.cuda.kernel_source import preamble
 
     return together((k.code, preamble()) for k in kernels)
 

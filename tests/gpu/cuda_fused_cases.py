@@ -13,11 +13,11 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.dtypes import BY_CODE, BY_STORAGE, DType, Kind
 from promoarray.kernels import DEFAULT, Rule
-from promoarray.kernels.cuda import PARTS, KernelSource
-from promoarray.kernels.cuda_fused import Casts, answer, fused_kernel
+from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
+from promoarray.kernels.cuda.kernel_source import PARTS, KernelSource
 from promoarray.operations import OPERATIONS
-from promoarray.policies.plans import Operand, Plan
-from promoarray.policies.registry import as_policy
+from promoarray.promotion.plan import Operand, Plan
+from promoarray.promotion.registry import as_policy
 
 COMPUTED = (*dt.STANDARD,)
 """What kernels compute in."""

@@ -16,8 +16,8 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.operations import OPERATIONS, Family
-from promoarray.policies.plans import INTEGERS
-from promoarray.policies.registry import as_policy
+from promoarray.promotion.plan import INTEGERS
+from promoarray.promotion.registry import as_policy
 
 ELEMENTWISE = frozenset(
     {
@@ -200,7 +200,7 @@ def disagreements(
 
 
 def _computed(policy: str, name: str, dtypes: tuple[DType, ...]) -> DType | None:
-    from promoarray.policies.plans import Operand, Plan
+    from promoarray.promotion.plan import Operand, Plan
 
     plan = as_policy(policy).plan(name, tuple(map(Operand, dtypes)))
     return plan.compute if isinstance(plan, Plan) else None

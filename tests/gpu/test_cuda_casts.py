@@ -28,7 +28,7 @@ from cuda_compiler import ARCHITECTURES, EVERY
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.kernels import DEFAULT, Rule
-from promoarray.kernels.cuda import (
+from promoarray.kernels.cuda.kernel_source import (
     KernelSource,
     RawSource,
     cast_kernel,

@@ -6,7 +6,7 @@ import cuda_compiler
 import pytest
 
 from promoarray import dtypes as dt
-from promoarray.kernels.cuda import cast_kernel, wide_cast_kernel
+from promoarray.kernels.cuda.kernel_source import cast_kernel, wide_cast_kernel
 
 cuda_compiler.require()
 

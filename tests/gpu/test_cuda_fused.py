@@ -18,8 +18,8 @@ from cuda_cases import operand
 from cuda_fused_cases import COMPUTED, Case, alike, mixed, plainly
 
 from promoarray import dtypes as dt
-from promoarray.kernels.cuda_fused import fused_kernel
-from promoarray.policies.plans import Plan
+from promoarray.kernels.cuda.fused import fused_kernel
+from promoarray.promotion.plan import Plan
 
 cuda_compiler.require()
 PIECES = 6

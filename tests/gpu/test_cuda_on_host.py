@@ -13,7 +13,7 @@ from cuda_cases import GROUPS, differences, expected, group_name, pairs, pattern
 
 from promoarray import dtypes as dt
 from promoarray.kernels import DEFAULT, cast, row
-from promoarray.kernels.cuda import cast_kernel, wide_cast_kernel, wide_pairs
+from promoarray.kernels.cuda.kernel_source import cast_kernel, wide_cast_kernel, wide_pairs
 
 cuda_compiler.require()
 cuda_on_host.require()

@@ -8,11 +8,11 @@ import ptx
 import pytest
 
 from promoarray import dtypes as dt
-from promoarray.kernels import cuda_values
+from promoarray.kernels.cuda import values
 
 cuda_compiler.require()
 
-KERNELS = list(cuda_values.every())
+KERNELS = list(values.every())
 
 
 @pytest.mark.slow
@@ -43,11 +43,11 @@ def patterns(dtype):
 
 
 @pytest.mark.parametrize("largest", [True, False])
-@pytest.mark.parametrize("dtype", list(cuda_values.INTEGERS), ids=str)
+@pytest.mark.parametrize("dtype", list(values.INTEGERS), ids=str)
 def test_integers_are_in_the_order_of_the_floats(dtype, largest):
     x = patterns(dtype)
-    whole = cuda_values.INTEGERS[dtype].storage
-    keys = run(cuda_values.to_order(dtype, largest=largest), x, out=np.zeros(x.shape, whole))
+    whole = values.INTEGERS[dtype].storage
+    keys = run(values.to_order(dtype, largest=largest), x, out=np.zeros(x.shape, whole))
     nan = np.isnan(x)
     ends = np.iinfo(whole)
     assert (keys[nan] == (ends.max if largest else ends.min)).all()
@@ -57,11 +57,11 @@ def test_integers_are_in_the_order_of_the_floats(dtype, largest):
     assert (np.diff(keys[~nan][order]) > 0).sum() == np.unique(
         x[~nan].view(f"u{whole.itemsize}")
     ).size - 1
-    back = run(cuda_values.from_order(dtype, largest=largest), keys, out=np.zeros(x.shape, x.dtype))
+    back = run(values.from_order(dtype, largest=largest), keys, out=np.zeros(x.shape, x.dtype))
     word = f"u{whole.itemsize}"
     assert (back.view(word)[~nan] == x.view(word)[~nan]).all()
     assert np.isnan(back[nan]).all()
-    alike = cuda_values.to_order(dtype, largest=largest, zeros_alike=True)
+    alike = values.to_order(dtype, largest=largest, zeros_alike=True)
     keys = run(alike, x, out=np.zeros(x.shape, whole))
     assert (keys[x == 0] == 0).all()
     line = x[~nan][np.argsort(keys[~nan], kind="stable")]
@@ -77,7 +77,7 @@ def test_the_next_float(name):
     given = [v.view(dtype.storage).astype(np.float32) for v in (x, towards)]
     unordered = np.isnan(given[0]) | np.isnan(given[1])
     flags = given[0] < given[1], given[0] == given[1], unordered
-    kernel = cuda_values.next_code(dtype)
+    kernel = values.next_code(dtype)
     out = run(kernel, x, towards, *flags, out=np.zeros(x.shape, word))
     want = np.nextafter(*(v.view(dtype.storage) for v in (x, towards))).view(word)
     assert (out[~unordered] == want[~unordered]).all()

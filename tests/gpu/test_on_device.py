@@ -81,10 +81,10 @@ def test_all_float32_have_the_digest_of_ml_dtypes(
 ) -> None:
     """All 2**32 of them; tests/test_kernels.py asks the same of the CPU."""
     from promoarray.backends import cupy as backend
-    from promoarray.backends import cupy_launch
+    from promoarray.backends.cupy import launch
 
     if kernel == "for any layout":
-        monkeypatch.setattr(cupy_launch, "LARGE", 1 << 62)
+        monkeypatch.setattr(launch, "LARGE", 1 << 62)
     digests = dict(line.rsplit(" ", 1) for line in DIGESTS.read_text().splitlines())
     rule = Rule(overflow=Beyond.LARGEST, infinity=Beyond.LARGEST) if mode == "saturate" else DEFAULT
     rule = rule._replace(

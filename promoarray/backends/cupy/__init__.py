@@ -1,0 +1,375 @@
+"""CuPy buffers: storage, casts, kernels on a GPU.
+
+A backend obeys plans. Nothing here reaches CuPy's promotion or its casts; casts and everything
+elementwise are kernels of ``promoarray.kernels`` (``cupy_launch``), the rest is CuPy's own
+(``cupy_kernels``). CuPy knows bfloat16; every other dtype that NumPy lacks is held as unsigned
+integers of its width.
+
+Everything runs on the device of its buffers and in CuPy's current stream (``cupy_device``).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends import numpy as numpy_backend
+from promoarray.backends.cupy import device as device_room
+from promoarray.backends.cupy import launch
+from promoarray.backends.cupy.array_api import functions
+from promoarray.backends.cupy.device import cupy, guarded, home, place
+from promoarray.backends.cupy.kernels import comparable, kernel
+from promoarray.backends.cupy.launch import storage
+from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels import DEFAULT, Rule
+from promoarray.kernels.cuda.fused import Casts
+from promoarray.kernels.cuda.symbolic import Step
+from promoarray.kernels.portable import linalg
+from promoarray.promotion.plan import Plan
+
+__all__ = ["comparable", "storage"]
+
+Buffer = Any
+name = "cupy"
+why_none = device_room.why_none
+
+
+# --- Buffers and dtypes --------------------------------------------------------------------------
+
+
+def dtype_of(buffer: Buffer) -> DType | None:
+    """The dtype of a buffer that holds one of CuPy's own, or None for those promoarray lacks."""
+    return BY_STORAGE.get(buffer.dtype)
+
+
+def adopt(x: Any) -> tuple[Buffer, DType | None]:
+    """A CuPy array as a buffer, and the dtype it has."""
+    found = BY_STORAGE.get(x.dtype)
+    if found is None or x.dtype == storage(found):
+        return x, found
+    return x.view(storage(found)), found  # of a dtype of ml_dtypes, which kernels refuse
+
+
+@guarded
+def from_numpy(array: Any, dtype: DType, device: str | None = None) -> Buffer:
+    """Copy NumPy's storage of a dtype to a device, by default the current one."""
+    held = storage(dtype)
+    with place(device):
+        if held == array.dtype and dtype is not dt.bfloat16:
+            return cupy.asarray(array)
+        return cupy.asarray(array.view(f"u{array.itemsize}")).view(held)
+
+
+@guarded
+def to_numpy(buffer: Buffer, dtype: DType) -> Any:
+    """Copy to NumPy's storage of a dtype, when all that is queued before is done."""
+    with home(buffer):
+        if dtype in dt.NATIVE:
+            return buffer.get()
+        return buffer.view(f"u{buffer.itemsize}").get().view(dtype.storage)
+
+
+@guarded
+def empty(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
+    """New memory, unset."""
+    with place(device):
+        return cupy.empty(shape, storage(dtype))
+
+
+@guarded
+def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
+    """New memory, every bit 0."""
+    with place(device):
+        return cupy.zeros(shape, storage(dtype))
+
+
+def writeable(buffer: Buffer) -> bool:
+    """Whether values may be written: not where elements share memory, as those broadcast do."""
+    pairs = zip(buffer.strides, buffer.shape, strict=True)
+    return not buffer.size or not any(step == 0 and length > 1 for step, length in pairs)
+
+
+@guarded
+def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
+    """The same values in memory of their own."""
+    with home(buffer):
+        return buffer.copy(order)
+
+
+# --- What a plan asks for ------------------------------------------------------------------------
+
+
+@guarded
+def cast(
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    rule: Rule = DEFAULT,
+    steps: tuple[Step, ...] = (),
+) -> Buffer:
+    """Cast a buffer; the same object if there is nothing to do."""
+    if source is target:
+        return buffer
+    with home(buffer):
+        return launch.cast(buffer, source, target, rule, steps)
+
+
+@guarded
+def call(
+    name: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
+) -> tuple[tuple[Buffer, DType], ...]:
+    """Run one kernel on buffers that all hold ``compute``; tell the dtype of each result."""
+    with home(*buffers, *options.values()):
+        if name in linalg.NAMES:
+            return linalg.call(sys.modules[__name__], name, buffers, compute, **options)
+        if not options:
+            _refuse_negative_powers(name, buffers, compute, compute)
+            done = launch.operate(name, buffers, compute)
+            if done is not None:
+                return (done,)
+        try:
+            out = kernel(name, compute)(*buffers, compute, **options)
+        except (TypeError, AttributeError) as error:
+            message = f"there is no CuPy kernel for {name} of {compute.name}: {error}"
+            raise TypeError(message) from None
+    results = out if isinstance(out, tuple) else (out,)
+    return tuple((result, _held(result, compute)) for result in results)
+
+
+def _held(result: Buffer, compute: DType) -> DType:
+    """The dtype of a result: of what moves values the same, else one of CuPy's own."""
+    if compute not in dt.NATIVE and result.dtype == storage(compute):
+        return compute
+    found = dtype_of(result)
+    assert found is not None, result.dtype
+    return found
+
+
+def prepared(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: Casts
+) -> Callable[..., Buffer | None] | None:
+    """What ``fused`` runs, to be kept for operands that hold the same dtypes; None where each call
+    has to look at its operands first.
+
+    It takes the operands and gives a buffer, or None where their shapes do not fit.
+    """
+    return None if name == "pow" else launch.prepared(name, held, plan, casts)
+
+
+@guarded
+def fused(
+    name: str,
+    operands: tuple[Any, ...],
+    held: tuple[DType, ...],
+    plan: Plan,
+    casts: Casts,
+    *,
+    condition: Buffer | None = None,
+    **bounds: bool,
+) -> Buffer | None:
+    """Run all of a plan in one kernel; None where no kernel does it, or shapes do not fit."""
+    run = launch.prepared(name, held, plan, casts, **bounds)
+    if run is None:
+        return None
+    if plan.compute is not None:
+        with home(*operands):
+            _refuse_negative_powers(name, operands, held[-1], plan.compute)
+    return run(*operands) if condition is None else run(condition, *operands)
+
+
+def _refuse_negative_powers(
+    name: str, operands: tuple[Any, ...], held: DType, compute: DType
+) -> None:
+    """As NumPy does: an integer has no integer reciprocal."""
+    if name != "pow" or compute.kind is not Kind.INT or held.kind is not Kind.INT:
+        return
+    powers = operands[1]
+    if isinstance(powers, cupy.ndarray) and held.bits < 8:
+        powers = launch.cast(powers, held, dt.int8, DEFAULT)
+    if powers.size and bool((powers < 0).any()):
+        raise ValueError("Integers to negative integer powers are not allowed.")
+
+
+# --- Moving values -------------------------------------------------------------------------------
+
+
+@guarded
+def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
+    """Run a function of the array API that moves values and never looks at them."""
+    with home(buffer, *args):
+        if name in ("take", "take_along_axis"):
+            axis = options.get("axis")
+            _inside(args[0], buffer.shape[0 if axis is None else axis])
+            options["axis"] = 0 if axis is None else axis
+        if name == "repeat" and isinstance(args[0], cupy.ndarray):
+            args = (tuple(args[0].tolist()),)
+        moved = getattr(functions(), name)(_codes(buffer), *args, **options)
+        return moved.view(buffer.dtype)
+
+
+def _codes(buffer: Buffer) -> Buffer:
+    """The same memory as unsigned integers, which no kernel of CuPy's can change on the way."""
+    return buffer.view(f"u{buffer.itemsize}") if buffer.itemsize <= 8 else buffer
+
+
+@guarded
+def read(buffer: Buffer, key: Any) -> Buffer:
+    """``buffer[key]``; an index out of bounds, which CuPy would wrap round, is an IndexError."""
+    with home(buffer):
+        return _codes(buffer)[_checked(buffer, key)].view(buffer.dtype)
+
+
+@guarded
+def write(buffer: Buffer, key: Any, value: Buffer) -> None:
+    """``buffer[key] = value``, both of one dtype; which of two values for one place is not said."""
+    with home(buffer, value):
+        found = _checked(buffer, key)
+        if cupy.may_share_memory(buffer, value):
+            value = value.copy()  # of which CuPy would read what it has written
+        _codes(buffer)[found] = _codes(value)
+
+
+def _checked(buffer: Buffer, key: Any) -> Any:
+    """The key with masks as indices, all of them within bounds."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if not any(isinstance(part, cupy.ndarray) for part in parts):
+        return key
+    axes = sum(_axes(part) for part in parts)
+    if axes > buffer.ndim:
+        raise IndexError(f"{axes} indices are too many for an array of {buffer.ndim} axes")
+    checked: list[Any] = []
+    axis = 0
+    for part in parts:
+        if part is Ellipsis:
+            axis += buffer.ndim - axes
+        elif isinstance(part, cupy.ndarray) and part.dtype == np.bool and part.ndim:
+            _fits(part, buffer, axis)
+            checked += cupy.nonzero(part) if len(parts) > 1 else [part]
+            axis += part.ndim
+            continue
+        elif isinstance(part, cupy.ndarray) and part.dtype != np.bool:
+            _inside(part, buffer.shape[axis])
+            axis += 1
+        else:
+            axis += _axes(part)
+        checked.append(part)
+    return tuple(checked)
+
+
+def _axes(part: Any) -> int:
+    """How many axes a part of a key stands for."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    is_mask = isinstance(part, cupy.ndarray) and part.dtype == np.bool
+    return part.ndim if is_mask else 1
+
+
+def _fits(mask: Buffer, buffer: Buffer, axis: int) -> None:
+    covered = buffer.shape[axis : axis + mask.ndim]
+    if mask.shape != covered:
+        raise IndexError(f"a mask of shape {mask.shape} is over axes of shape {covered}")
+
+
+def _inside(index: Buffer, length: int) -> None:
+    """Refuse indices that lead nowhere."""
+    if index.size and bool(((index < -length) | (index >= length)).any()):
+        raise IndexError(f"an index is out of bounds for an axis of length {length}")
+
+
+# --- Devices -------------------------------------------------------------------------------------
+
+
+def devices() -> tuple[str, ...]:
+    """The devices a buffer can lie on."""
+    return tuple(f"cuda:{i}" for i in range(device_room.count()))
+
+
+def device_of(buffer: Buffer) -> str:
+    """Where a buffer lies."""
+    return f"cuda:{buffer.device.id}"
+
+
+@guarded
+def to_device(buffer: Buffer, device: str, stream: Any) -> Buffer:
+    """Return the buffer on a device; a copy is made in the stream, if one is given."""
+    here = device_of(buffer)
+    if device in (here, "cuda"):
+        return buffer
+    with home(buffer):
+        whole = cupy.ascontiguousarray(buffer)
+        cupy.cuda.get_current_stream().synchronize()  # the other device does not wait for this one
+    with place(device):
+        if stream is None:
+            return whole.copy()
+        with cupy.cuda.ExternalStream(stream) if isinstance(stream, int) else stream:
+            return whole.copy()
+
+
+# --- DLPack --------------------------------------------------------------------------------------
+
+
+@guarded
+def dlpack(
+    buffer: Buffer,
+    dtype: DType,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """Export a buffer by DLPack, in whose memory it stays unless the CPU's is asked for."""
+    wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
+    if wanted == (1, 0) and dlpack_device(buffer)[0] != 1:
+        if copy is False:
+            raise BufferError("the array lies on a GPU: the CPU's memory takes a copy")
+        host = to_numpy(buffer, dtype)
+        return numpy_backend.dlpack(host, dtype, max_version=max_version)
+    if wanted not in (None, dlpack_device(buffer)):
+        raise BufferError(f"this array lies on {dlpack_device(buffer)}, not {dl_device}")
+    label = None
+    if dtype not in dt.NATIVE and dtype is not dt.bfloat16:
+        from promoarray.backends import _dlpack  # ctypes, for few programs
+
+        label = _dlpack.label_of(dtype, max_version)
+    with home(buffer):
+        shown = buffer.copy() if copy else buffer
+        shown = shown if label is None else shown.view(f"u{shown.itemsize}")
+        capsule = shown.__dlpack__(stream=stream, max_version=max_version)
+    return capsule if label is None else _dlpack.relabel(capsule, label)
+
+
+def dlpack_device(buffer: Buffer) -> tuple[int, int]:
+    """``kDLCUDA`` and the number of the device."""
+    kind, number = buffer.__dlpack_device__()
+    return int(kind), int(number)
+
+
+@guarded
+def from_dlpack(x: Any, copy: bool | None) -> tuple[Buffer, DType]:
+    """Wrap what lies in a GPU's memory, or copy there what lies in the CPU's."""
+    from promoarray.backends import _dlpack  # ctypes, for few programs
+
+    if int(x.__dlpack_device__()[0]) == 1:
+        if copy is False:
+            raise BufferError("the data lie in the CPU's memory: a GPU takes a copy")
+        host, dtype = numpy_backend.from_dlpack(x, None)
+        return from_numpy(host, dtype), dtype
+    source = _dlpack.Readable(x)
+    buffer = cupy.from_dlpack(source, copy=copy)
+    if source.label is not None:
+        return buffer.view(storage(source.label)), source.label
+    found = dtype_of(buffer)
+    if found is None:
+        raise BufferError(f"promoarray has no dtype for {buffer.dtype}")
+    return buffer, found
+
+
+def __getattr__(name: str) -> Any:
+    if name == "xp":
+        return functions()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

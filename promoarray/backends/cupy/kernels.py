@@ -1,0 +1,345 @@
+"""What the operations without a kernel of ours compute over CuPy buffers that all hold one dtype.
+
+Sums and products of matrices are CuPy's: float32 subnormals are zero in them, and the order of the
+terms is theirs. What compares values must not take two float32 for one, so CuPy sees such values as
+integers in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.backends.cupy.array_api import functions
+from promoarray.backends.cupy.device import cupy
+from promoarray.backends.cupy.launch import Buffer, bits, cast, launcher, new, operate, storage
+from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels.cast_rule import DEFAULT
+from promoarray.kernels.cuda.kernel_source import PARTS, KernelSource
+from promoarray.kernels.cuda.values import (
+    INTEGERS,
+    complex_sign,
+    from_order,
+    next_code,
+    to_order,
+)
+from promoarray.kernels.portable import complexes, variants
+
+Kernel = Callable[..., Any]
+"""Takes the buffers, then the dtype they hold, then options; gives a buffer, or several."""
+
+
+def _do(name: str, compute: DType, *buffers: Buffer) -> Buffer:
+    """Run an elementwise operation by our kernel, or CuPy's of that name."""
+    done = operate(name, buffers, compute)
+    return getattr(functions(), name)(*buffers) if done is None else done[0]
+
+
+def recast(buffer: Buffer, source: DType, target: DType) -> Buffer:
+    """Cast where no value changes."""
+    return buffer if source is target else cast(buffer, source, target, DEFAULT)
+
+
+_WIDE = {Kind.FLOAT: dt.float64, Kind.COMPLEX: dt.complex128}
+
+# --- The largest, the smallest and where ---------------------------------------------------------
+# CuPy's own flush float32 subnormals, and take the largest finite number for an infinity.
+
+
+def _by(source: KernelSource, x: Buffer, dtype: DType) -> Buffer:
+    """Run a kernel of one buffer, to new memory of a dtype."""
+    out = new(x.shape, dtype)
+    if x.size:
+        launcher(source)(x, out)
+    return out
+
+
+def _extreme(name: str) -> Kernel:
+    def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
+        choose, largest = getattr(cupy, name), name == "max"
+        if dtype not in INTEGERS:
+            return choose(x, **options)
+        keys = _by(to_order(dtype, largest=largest), x, INTEGERS[dtype])
+        return _by(from_order(dtype, largest=largest), choose(keys, **options), dtype)
+
+    return run
+
+
+def _position(name: str) -> Kernel:
+    """The first of the most extreme, NaN before all."""
+
+    def run(x: Buffer, dtype: DType, *, axis: Any = None, keepdims: bool = False) -> Buffer:
+        if not x.size and (axis is None or x.shape[axis] == 0):
+            raise ValueError(f"{name} of no elements")
+        largest = name == "argmax"
+        if dtype in INTEGERS:
+            kernel = to_order(dtype, largest=largest, zeros_alike=True)
+            x = _by(kernel, x, INTEGERS[dtype])
+        flat = x.reshape(-1) if axis is None else x
+        along = 0 if axis is None else axis
+        found = flat == (flat.max if largest else flat.min)(axis=along, keepdims=True)
+        at = cupy.argmax(found.view("uint8"), axis=along)
+        if not keepdims:
+            return at
+        return at.reshape((1,) * x.ndim) if axis is None else cupy.expand_dims(at, axis)
+
+    return run
+
+
+# --- Sums and the like ---------------------------------------------------------------------------
+
+
+def _keeping_dtype(name: str) -> Kernel:
+    """Sum in the dtype of the buffer, where CuPy would widen integers by a rule of its own."""
+
+    def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
+        held = dt.int8 if name == "trace" and dtype is dt.bool else dtype
+        return getattr(cupy, name)(recast(x, dtype, held), dtype=storage(held), **options)
+
+    return run
+
+
+def _cumulative(name: str, identity: int) -> Kernel:
+    def run(x: Buffer, dtype: DType, *, axis: int = 0, include_initial: bool = False) -> Buffer:
+        held = dt.int64 if dtype is dt.bool else dtype
+        y = getattr(cupy, name)(recast(x, dtype, held), axis=axis, dtype=storage(held))
+        if include_initial:
+            shape = [*x.shape]
+            shape[axis] = 1
+            y = cupy.concatenate([cupy.full(shape, identity, y.dtype), y], axis=axis)
+        return recast(y, held, dtype)
+
+    return run
+
+
+def _over(name: str) -> Kernel:
+    """CuPy's own name, whose options are NumPy's."""
+
+    def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
+        return getattr(cupy, name)(x, **options)
+
+    return run
+
+
+def _truth(name: str) -> Kernel:
+    def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
+        return getattr(cupy, name)(recast(x, dtype, dt.bool), **options)
+
+    return run
+
+
+def _diff(x: Buffer, dtype: DType, *, axis: int) -> Buffer:
+    y = cupy.moveaxis(x, axis, -1)
+    name = "not_equal" if dtype is dt.bool else "subtract"
+    return cupy.moveaxis(_do(name, dtype, y[..., 1:], y[..., :-1]), -1, axis)
+
+
+# --- Elementwise, of several steps ---------------------------------------------------------------
+
+
+def _clip(*given: Any, low: bool, high: bool) -> Buffer:
+    *buffers, dtype = given
+    done = operate("clip", tuple(buffers), dtype, low=low, high=high) if low or high else None
+    return buffers[0].copy() if done is None else done[0]
+
+
+def _huber(x: Buffer, y: Buffer, dtype: DType, *, delta: float) -> Buffer:
+    error, own = _l1(x, y, dtype), PARTS.get(dtype, dtype)
+    wide = own if own.kind is Kind.FLOAT else dt.float64
+    error = recast(error, own, wide)
+
+    def number(value: float) -> Buffer:
+        return cupy.full((), value, storage(wide))
+
+    squared = _do("multiply", wide, _do("multiply", wide, number(0.5), error), error)
+    beyond = _do("subtract", wide, error, number(0.5 * delta))
+    linear = _do("multiply", wide, number(delta), beyond)
+    near = _do("less_equal", wide, error, number(delta))
+    return _where(squared, linear, wide, condition=near)
+
+
+def _l1(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
+    return _do("abs", dtype, _do("subtract", dtype, x, y))
+
+
+def _mse(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
+    return _do("square", dtype, _do("subtract", dtype, x, y))
+
+
+def _poisson(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
+    wide = dtype if dtype.kind in _WIDE else dt.float64
+    x, y = (recast(b, dtype, wide) for b in (x, y))
+    return _do("subtract", wide, _do("exp", wide, x), _do("multiply", wide, y, x))
+
+
+def _sign(x: Buffer, dtype: DType) -> Buffer:
+    """Of complex numbers, which alone come here."""
+    return _by(complex_sign(dtype), x, dtype)
+
+
+def _outer(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(f"outer takes two vectors, not arrays of {x.ndim} and {y.ndim} axes")
+    return _do("multiply", dtype, x[:, None], y[None, :])
+
+
+def _nextafter(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
+    """The next code of a narrow float."""
+    wide = [recast(b, dtype, dt.float32) for b in (x, y)]
+    asked = [_do(name, dt.float32, *wide) for name in ("less", "equal")]
+    unordered = _do("logical_or", dt.bool, *(_do("isnan", dt.float32, w) for w in wide))
+    out = cupy.empty(asked[0].shape, storage(dtype))
+    if out.size:
+        codes = [bits(b, dtype) for b in (x, y)]
+        launcher(next_code(dtype))(*codes, *asked, unordered, bits(out, dtype))
+    return out
+
+
+# --- The library's -------------------------------------------------------------------------------
+
+
+def _moved(name: str) -> Kernel:
+    """Values that are moved and never looked at."""
+
+    def run(*given: Any, **options: Any) -> Buffer:
+        *buffers, dtype = given
+        codes = [bits(b, dtype) for b in buffers]
+        return getattr(functions(), name)(codes, **options).view(storage(dtype))
+
+    return run
+
+
+def _where(x: Buffer, y: Buffer, dtype: DType, *, condition: Buffer) -> Buffer:
+    done = operate("where", (x, y), dtype, condition)
+    assert done is not None, dtype
+    return done[0]
+
+
+def _searchsorted(x: Buffer, values: Buffer, dtype: DType, **options: Any) -> Buffer:
+    wide = comparable(dtype)
+    return cupy.searchsorted(recast(x, dtype, wide), recast(values, dtype, wide), **options)
+
+
+def _library(name: str) -> Kernel:
+    """array-api-compat's function of that name over CuPy."""
+
+    def run(*given: Any, **options: Any) -> Any:
+        *buffers, _ = given
+        return getattr(functions(), name)(*buffers, **options)
+
+    return run
+
+
+def comparable(dtype: DType) -> DType:
+    """A dtype in which CuPy tells all values of another apart, and that holds them exactly."""
+    if dtype is dt.float16:
+        return dt.float32  # in which its subnormals are none
+    if dtype.kind in (Kind.INT, Kind.UINT) and dtype.bits < 8:
+        return dt.int8 if dtype.kind is Kind.INT else dt.uint8
+    return _WIDE.get(dtype.kind, dtype)
+
+
+KERNELS: dict[str, Kernel] = {
+    "where": _where,
+    "clip": _clip,
+    "l1_loss": _l1,
+    "mse_loss": _mse,
+    "huber_loss": _huber,
+    "poisson_nll_loss": _poisson,
+    "sign": _sign,
+    "outer": _outer,
+    "nextafter": _nextafter,
+    "diff": _diff,
+    "concat": _moved("concat"),
+    "stack": _moved("stack"),
+    "sum": _keeping_dtype("sum"),
+    "prod": _keeping_dtype("prod"),
+    "trace": _keeping_dtype("trace"),
+    "cumulative_sum": _cumulative("cumsum", 0),
+    "cumulative_prod": _cumulative("cumprod", 1),
+    "mean": _over("mean"),
+    "std": _over("std"),
+    "var": _over("var"),
+    "max": _extreme("max"),
+    "min": _extreme("min"),
+    "all": _truth("all"),
+    "any": _truth("any"),
+    "argmax": _position("argmax"),
+    "argmin": _position("argmin"),
+    "searchsorted": _searchsorted,
+}
+"""The kernels that are no library function of their name."""
+
+
+class _Exact:
+    """NumPy's names for functions that compute by our kernels; CuPy's own for all else."""
+
+    def __getattr__(self, name: str) -> Any:
+        ours = _NAMES.get(name, name)
+
+        def run(*buffers: Any, **options: Any) -> Any:
+            first, *_ = buffers
+            done = None
+            if not options and isinstance(first, cupy.ndarray):
+                compute = BY_STORAGE[first.dtype]
+                done = operate(ours, buffers, compute)
+            return getattr(cupy, name)(*buffers, **options) if done is None else done[0]
+
+        self.__dict__[name] = run
+        return run
+
+    @staticmethod
+    def where(condition: Buffer, x: Buffer, y: Buffer) -> Buffer:
+        return _where(x, y, BY_STORAGE[x.dtype], condition=condition)
+
+    @staticmethod
+    def fmod(x: Buffer, y: Buffer) -> Buffer:
+        """Exact, and of two float32 a float32."""
+        dtype = BY_STORAGE[x.dtype]
+        wide = dt.float64 if dtype.kind is Kind.FLOAT else dtype
+        return recast(cupy.fmod(recast(x, dtype, wide), recast(y, dtype, wide)), wide, dtype)
+
+
+_NAMES = {
+    "true_divide": "divide",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "power": "pow",
+}
+_EXACT = _Exact()
+
+
+def _of_variant(name: str) -> Kernel | None:
+    function = _VARIANTS.get(name)
+    if function is None:
+        return None
+
+    def run(*given: Any, **options: Any) -> Any:
+        *buffers, _ = given
+        return function(*buffers, **options)
+
+    return run
+
+
+_VARIANTS = variants.of(_EXACT)
+
+
+_OF_CODES = frozenset({"where", "concat", "stack", "nextafter"})
+"""What has no need of a dtype of CuPy's own."""
+
+
+def kernel(name: str, compute: DType) -> Kernel:
+    """The kernel of an operation: one of those above, else the library's function of its name.
+
+    Raises
+    ------
+    TypeError
+        If it would compute with codes.
+    """
+    if compute not in dt.NATIVE and name not in _OF_CODES:
+        raise TypeError("what CuPy holds are codes")
+    if compute.kind is Kind.COMPLEX and name in complexes.KERNELS:
+        function = complexes.KERNELS[name]
+        return lambda *given, **options: function(_EXACT, *given[:-1], **options)
+    return KERNELS.get(name) or _of_variant(name) or _library(name)

@@ -1,0 +1,188 @@
+"""Launching the kernels of ``promoarray.kernels``: casts, and operations with their casts.
+
+CuPy's own casts and arithmetic are never used where they differ from the CPU's: they round twice in
+places, and float32 subnormals are zero to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends.cupy.device import cupy, guarded, home
+from promoarray.dtypes import DType
+from promoarray.kernels.cast_rule import DEFAULT, Rule
+from promoarray.kernels.cuda import kernel_source
+from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
+from promoarray.kernels.cuda.kernel_source import KernelSource
+from promoarray.kernels.cuda.symbolic import Step
+from promoarray.promotion.plan import Plan
+
+Buffer = Any
+Order = Literal["C", "F"]
+LARGE = 1 << 18
+"""From so many elements on a cast is worth the kernel that takes 16 of them a thread."""
+
+
+@cache
+def storage(dtype: DType) -> Any:
+    """The dtype in which CuPy holds a dtype: bfloat16 is the only one of ml_dtypes it knows."""
+    if dtype in dt.NATIVE or dtype is dt.bfloat16:
+        return dtype.storage
+    if dtype is dt.string:
+        raise TypeError("a GPU holds no strings; write x.to_device('cpu'), or keep them there")
+    return np.dtype(f"u{dtype.storage.itemsize}")
+
+
+def new(shape: Any, dtype: DType, order: Order = "C") -> Buffer:
+    """Unset memory on the current device."""
+    return cupy.empty(shape, storage(dtype), order=order)
+
+
+def bits(buffer: Buffer, dtype: DType) -> Buffer:
+    """The buffer as the kernels take it."""
+    return buffer.view(kernel_source.stored(dtype))
+
+
+@cache
+def launcher(kernel: KernelSource) -> Any:
+    """The kernel as CuPy runs it: it takes the inputs, and the output if that is there already."""
+    return cupy.ElementwiseKernel(
+        kernel.in_params,
+        kernel.out_params,
+        kernel.operation,
+        kernel.name,
+        preamble=kernel.preamble,
+    )
+
+
+# --- Kernels that are ready ----------------------------------------------------------------------
+
+
+class Launch:
+    """A kernel of ours for operands of certain dtypes: it gives new memory on their device.
+
+    Operands are buffers, or NumPy's arrays without axes: the Python scalars, which travel with the
+    launch. A condition, of ``where``, stands in front.
+    """
+
+    __slots__ = ("_kernel", "_view", "_word", "_words")
+
+    def __init__(self, source: KernelSource, held: tuple[DType, ...], result: DType) -> None:
+        self._kernel = launcher(source)
+        self._words = tuple(map(_other_word, held))
+        self._word = kernel_source.stored(result)
+        self._view = None if _other_word(result) is None else storage(result)
+
+    @guarded
+    def __call__(self, *operands: Any) -> Buffer | None:
+        """Run it to new memory; None where shapes do not fit, which others tell better."""
+        with home(*operands):
+            given = list(operands)
+            first = len(given) - len(self._words)
+            for i, word in enumerate(self._words, first):
+                x = given[i] if word is None else given[i].view(word)
+                given[i] = x[()] if type(x) is np.ndarray else x
+            try:
+                if _in_columns(given):  # CuPy itself would make rows
+                    shape = np.broadcast_shapes(*(x.shape for x in given))
+                    given.append(cupy.empty(shape, self._word, order="F"))
+                out = self._kernel(*given)
+            except ValueError:
+                return None
+            return out if self._view is None else out.view(self._view)
+
+
+def _other_word(dtype: DType) -> str | None:
+    """What a buffer is viewed as for a kernel, where CuPy does not hold it as just that."""
+    word = kernel_source.stored(dtype)
+    return None if storage(dtype) == word else word
+
+
+def _in_columns(given: list[Any]) -> bool:
+    """Whether all arrays lie column by column, and so their result shall."""
+    found = False
+    for x in given:
+        if x.ndim:
+            flags = x.flags
+            if flags.c_contiguous or not flags.f_contiguous:
+                return False
+            found = True
+    return found
+
+
+# --- Casts ---------------------------------------------------------------------------------------
+
+
+def cast(
+    buffer: Buffer, source: DType, target: DType, rule: Rule, steps: tuple[Step, ...] = ()
+) -> Buffer:
+    """Cast a buffer of any layout and size."""
+    rule = kernel_source.relevant(source, target, rule)
+    if buffer.size >= LARGE and not steps and (source, target) in kernel_source.wide_pairs():
+        flags = buffer.flags
+        if flags.c_contiguous or flags.f_contiguous:
+            return _cast_large(buffer, source, target, rule)
+    return _narrow(source, target, rule, steps)(buffer)
+
+
+@cache
+def _narrow(source: DType, target: DType, rule: Rule, steps: tuple[Step, ...]) -> Launch:
+    return Launch(kernel_source.cast_kernel(source, target, rule, steps), (source,), target)
+
+
+def _cast_large(buffer: Buffer, source: DType, target: DType, rule: Rule) -> Buffer:
+    out = new(buffer.shape, target, "C" if buffer.flags.c_contiguous else "F")
+    kernel, blocks, threads = _wide(source, target, rule)
+    arguments = bits(buffer, source), bits(out, target), np.uint64(buffer.size)
+    kernel((blocks(buffer.size),), (threads,), arguments)
+    return out
+
+
+@cache
+def _wide(source: DType, target: DType, rule: Rule) -> tuple[Any, Callable[[int], int], int]:
+    kernel = kernel_source.wide_cast_kernel(source, target, rule)
+    return cupy.RawKernel(kernel.code, kernel.name), kernel.blocks, kernel.threads
+
+
+# --- Operations ----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def prepared(
+    name: str,
+    held: tuple[DType, ...],
+    plan: Plan,
+    casts: Casts,
+    *,
+    low: bool = False,
+    high: bool = False,
+) -> Launch | None:
+    """All of a plan as one kernel, ready to be launched; None if no kernel does it.
+
+    Parameters are those of ``fused_kernel``; an operation with other options has no kernel.
+    """
+    inputs, result = plan.inputs, plan.result
+    source = fused_kernel(name, held, inputs, plan.compute, result, casts, low=low, high=high)
+    return None if source is None else Launch(source, held, result)
+
+
+def operate(
+    name: str, buffers: tuple[Buffer, ...], compute: DType, *condition: Buffer, **bounds: bool
+) -> tuple[Buffer, DType] | None:
+    """Run one operation on buffers that all hold ``compute``; None if no kernel does."""
+    own = answer(name, compute)
+    if own is None:
+        return None
+    inputs = (compute,) * len(buffers)
+    launch = prepared(name, inputs, Plan(inputs, compute, own), _plainly, **bounds)
+    out = None if launch is None else launch(*condition, *buffers)
+    return None if out is None else (out, own)
+
+
+def _plainly(source: DType, target: DType) -> tuple[Rule, tuple[Step, ...]]:
+    return DEFAULT, ()

@@ -1,0 +1,283 @@
+"""NumPy buffers: storage, casts, kernels.
+
+A backend obeys plans. It never sees mixed operands or bare Python scalars, because NumPy and
+ml_dtypes would promote them by rules of their own.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache, partial
+from typing import Any, Literal
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends.numpy.blocks import fused as fused
+from promoarray.backends.numpy.cast_steps import stepped
+from promoarray.backends.numpy.kernels import KERNELS as KERNELS
+from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels import DEFAULT, Rule, row
+from promoarray.kernels import cast as cast_kernel
+from promoarray.kernels.portable import complexes, linalg
+from promoarray.promotion.scalars import no_float
+
+Buffer = np.ndarray[Any, Any]
+name = "numpy"
+
+
+def dtype_of(buffer: Buffer) -> DType | None:
+    """The dtype a buffer holds, or None for those promoarray does not have."""
+    if isinstance(buffer.dtype, np.dtypes.StringDType):  # with a missing value or without
+        return dt.string
+    return BY_STORAGE.get(buffer.dtype) or BY_STORAGE.get(buffer.dtype.newbyteorder("="))
+
+
+def native(buffer: Buffer) -> Buffer:
+    """The same values in the machine's byte order; the same object where it is."""
+    return buffer if buffer.dtype.isnative else buffer.astype(buffer.dtype.newbyteorder("="))
+
+
+def cast(
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    rule: Rule = DEFAULT,
+    steps: tuple[Any, ...] = (),
+) -> Buffer:
+    """Cast a buffer; the same object if there is nothing to do.
+
+    Floats are rounded once, to nearest, ties to even, from the value they have; the rule says what
+    becomes of numbers that the target cannot hold, and steps are taken after it.
+    """
+    if source is target:
+        return buffer
+    if steps:
+        return stepped(steps, buffer, source, target, cast(buffer, source, target, rule))
+    integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
+    if (integers and (source, target) in WIDENING) or dt.string in (source, target):
+        return buffer.astype(target.storage)
+    if buffer.flags.c_contiguous:
+        src, dst = buffer, (out := np.empty(buffer.shape, target.storage))
+    else:
+        out = np.empty_like(buffer, target.storage, subok=False)
+        src, dst = _outermost_first(buffer, out)
+    cast_kernel(src, dst, row(source), row(target), rule)
+    return out
+
+
+WIDENING = {
+    (a, b) for a in dt.STANDARD for b in dt.STANDARD if np.can_cast(a.storage, b.storage, "safe")
+}
+"""Casts that cannot lose a value: NumPy's own are as good, but for a warning at signalling NaN."""
+
+
+def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:
+    """Both with the axes of ``out`` in the order of memory, so that it is C-contiguous."""
+    axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])
+    return buffer.transpose(axes), out.transpose(axes)
+
+
+def _wide(buffer: Buffer, source: DType) -> Buffer:
+    return buffer.astype(np.complex64) if source is dt.complex32 else buffer
+
+
+def wide(value: Any, dtype: DType) -> tuple[Buffer, DType]:
+    """A 0-d buffer that holds a Python scalar exactly, on its way to a dtype."""
+    if type(value) is int and dtype.kind in (Kind.INT, Kind.UINT) and dtype.bits >= 8:
+        return np.array(value, dtype.storage), dtype
+    widest = dt.complex128 if isinstance(value, complex) else dt.float64
+    try:
+        return np.array(value, widest.storage), widest
+    except OverflowError:
+        raise no_float(value, dtype) from None
+
+
+def decoded(buffer: Buffer, dtype: DType) -> Buffer:
+    """Narrow values in the NumPy dtype that holds them exactly and prints them."""
+    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
+        with np.errstate(invalid="ignore"):  # a signalling NaN
+            return buffer.astype(np.float32)
+    if dtype.kind in (Kind.INT, Kind.UINT) and dtype.bits < 8:
+        return buffer.astype(np.int8)
+    return _wide(buffer, dtype)
+
+
+def storage(dtype: DType) -> Any:
+    """The NumPy or ml_dtypes dtype that holds a dtype."""
+    return dtype.storage
+
+
+def comparable(dtype: DType) -> DType:
+    """A dtype in which NumPy compares all values of another, and that holds them exactly."""
+    if dtype in dt.NATIVE:
+        return dtype
+    wide = dt.float32 if dtype.kind is Kind.FLOAT else dt.int8
+    return {Kind.COMPLEX: dt.complex64, Kind.UINT: dt.uint8}.get(dtype.kind, wide)
+
+
+def adopt(x: Any) -> tuple[Buffer, DType | None]:
+    """A NumPy array or scalar as a buffer, and the dtype it has."""
+    buffer = native(np.asarray(x))
+    return buffer, dtype_of(buffer)
+
+
+def from_numpy(array: Buffer, dtype: DType, device: str | None = None) -> Buffer:
+    """The same array: NumPy's storage is this backend's."""
+    return array
+
+
+def to_numpy(buffer: Buffer, dtype: DType) -> Buffer:
+    """The same buffer: NumPy's storage is this backend's."""
+    return buffer
+
+
+def empty(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
+    """New memory, unset."""
+    return np.empty(shape, dtype.storage)
+
+
+def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
+    """New memory, every bit 0."""
+    return np.zeros(shape, dtype.storage)
+
+
+def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
+    """Run a function of the array API that moves values and never looks at them."""
+    function = getattr(_functions(), name)
+    return np.asarray(function(buffer, *args, **options), buffer.dtype)
+
+
+def read(buffer: Buffer, key: Any) -> Buffer:
+    """``buffer[key]``, an array even where NumPy makes a scalar."""
+    return np.asarray(buffer[key], buffer.dtype)
+
+
+def write(buffer: Buffer, key: Any, value: Buffer) -> None:
+    """``buffer[key] = value``, both of one dtype."""
+    buffer[key] = value
+
+
+def writeable(buffer: Buffer) -> bool:
+    """Whether values may be written into the buffer."""
+    return buffer.flags.writeable
+
+
+def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
+    """The same values in memory of their own."""
+    return buffer.copy(order)
+
+
+def devices() -> tuple[str, ...]:
+    """The devices a buffer can lie on."""
+    return ("cpu",)
+
+
+def device_of(buffer: Buffer) -> str:
+    """Where a buffer lies."""
+    return "cpu"
+
+
+def to_device(buffer: Buffer, device: str, stream: Any) -> Buffer:
+    """Return the buffer on a device."""
+    if device != "cpu" or stream is not None:
+        raise ValueError(
+            f"a NumPy buffer lies on 'cpu' and has no stream; not {device!r}, {stream!r}"
+        )
+    return buffer
+
+
+def dlpack(
+    buffer: Buffer,
+    dtype: DType,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """Export a buffer by DLPack."""
+    from promoarray.backends import _dlpack  # ctypes, for few programs
+
+    if dl_device is not None and tuple(map(int, dl_device)) != dlpack_device(buffer):
+        raise BufferError(f"this array lies on the CPU, which is (1, 0), not {dl_device}")
+    if stream is not None:
+        raise BufferError(f"memory of the CPU has no stream; write stream=None, not {stream!r}")
+    if not buffer.flags.writeable and copy is None and (max_version or (0, 0)) < (1, 0):
+        copy = True  # an unversioned capsule cannot say that it is only to be read
+    label = None if dtype in dt.NATIVE else _dlpack.label_of(dtype, max_version)
+    bits = buffer if label is None else buffer.view(f"u{buffer.itemsize}")
+    try:
+        capsule = bits.__dlpack__(max_version=max_version, copy=copy)
+    except BufferError as error:
+        raise BufferError(f"NumPy cannot export this array of {dtype.name}: {error}") from None
+    return capsule if label is None else _dlpack.relabel(capsule, label)
+
+
+def dlpack_device(buffer: Buffer) -> tuple[int, int]:
+    """``kDLCPU``, whatever the dtype."""
+    return 1, 0
+
+
+def from_dlpack(x: Any, copy: bool | None) -> tuple[Buffer, DType]:
+    """Wrap what lies in the CPU's memory, or copy it there."""
+    from promoarray.backends import _dlpack  # ctypes, for few programs
+
+    source = _dlpack.Readable(x)
+    buffer = np.from_dlpack(source, device=None if _on_cpu(x) else "cpu", copy=copy)
+    if source.label is not None:
+        return buffer.view(source.label.storage), source.label
+    found = dtype_of(buffer)
+    if found is None:
+        raise BufferError(f"promoarray has no dtype for {buffer.dtype}")
+    return buffer, found
+
+
+def _on_cpu(x: Any) -> bool:
+    return int(x.__dlpack_device__()[0]) == 1
+
+
+def call(
+    kernel: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
+) -> tuple[tuple[Buffer, DType], ...]:
+    """Run one kernel on buffers that all hold ``compute``; tell the dtype of each result."""
+    if kernel in linalg.NAMES:
+        return linalg.call(sys.modules[__name__], kernel, buffers, compute, **options)
+    if compute.kind is Kind.BOOL and kernel in _NOT_OF_BOOLS:
+        buffers = tuple(b.astype(np.int8) for b in buffers)
+    function = KERNELS[kernel]
+    if compute.kind is Kind.COMPLEX and kernel in complexes.KERNELS:
+        function = partial(complexes.KERNELS[kernel], np)
+    try:
+        out = function(*buffers, **options)
+    except TypeError as error:
+        said = str(error)
+        if "not supported for the input types" in said:  # what a ufunc says of them all
+            said = f"there is no kernel for {kernel} of {compute.name}"
+        raise TypeError(said) from None
+    results = map(np.asarray, out if isinstance(out, tuple) else (out,))
+    return tuple((result, _known(result)) for result in results)
+
+
+def _known(result: Buffer) -> DType:
+    found = dtype_of(result)
+    assert found is not None, result.dtype
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name == "xp":
+        return _functions()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _functions() -> Any:
+    """The array API over NumPy: 60 ms of imports, for what first needs it."""
+    import array_api_compat.numpy
+
+    return array_api_compat.numpy
+
+
+# NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
+_NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})

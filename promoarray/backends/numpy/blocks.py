@@ -1,0 +1,202 @@
+"""A whole plan over NumPy buffers in blocks: the casts of the operands, the ufunc, the cast of its
+result.
+
+What lies between the operands and the result stays in a cache and takes less than 1 MiB, however
+long they are. All that a ufunc of one result does to contiguous buffers goes this way, once it is
+long; the rest is cast whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray import kernels
+from promoarray.backends.numpy.kernels import KERNELS
+from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels import Rule
+from promoarray.kernels.portable import complexes
+
+if TYPE_CHECKING:
+    from promoarray.promotion.plan import Plan
+
+Buffer = np.ndarray[Any, Any]
+Casts = Callable[[DType, DType], tuple[Rule, tuple[Any, ...]]]
+
+LONG = 1 << 15
+"""Elements from which on it pays; what is cast whole below takes less than 1 MiB."""
+
+SCRATCH = 896 << 10
+"""Bytes of all that lies in between."""
+
+
+class Cast(NamedTuple):
+    """One cast on the way, with what the kernel takes for it."""
+
+    source: kernels.Row
+    target: kernels.Row
+    storage: np.dtype[Any]
+    rule: Rule
+
+    def run(self, values: Buffer, out: Buffer) -> Buffer:
+        """Cast a block into memory that is there."""
+        kernels.cast(values, out, self.source, self.target, self.rule)
+        return out
+
+
+class Way(NamedTuple):
+    """The casts of each operand, the ufunc with the dtype it answers in, and those of the answer.
+
+    ``loop`` are the rows and rules of ``kernels.combine``, where that does it all.
+    """
+
+    before: tuple[tuple[Cast, ...], ...]
+    kernel: np.ufunc
+    answer: np.dtype[Any]
+    after: tuple[Cast, ...]
+    loop: tuple[Any, Any] | None
+
+    @property
+    def scratch(self) -> int:
+        """Bytes that one element takes in between."""
+        casts = [cast for casts in self.before for cast in casts]
+        made = sum(cast.storage.itemsize for cast in casts)
+        return made + (self.answer.itemsize if self.after else 0)
+
+
+def fused(
+    name: str,
+    operands: tuple[Buffer, ...],
+    held: tuple[DType, ...],
+    plan: Plan,
+    casts: Casts,
+    **options: Any,
+) -> Buffer | None:
+    """Run all of a plan in blocks; None where it is short, has options, or casts nothing."""
+    size = max(x.size for x in operands)
+    if size < LONG or options:
+        return None
+    way = _way(name, held, plan, casts)
+    if way is None or not way.scratch:
+        return None
+    try:
+        shape = np.broadcast_shapes(*(x.shape for x in operands))
+    except ValueError:  # the ordinary way says so in our own words
+        return None
+    turned = not all(_lies(x, shape) for x in operands)
+    if turned and not all(_lies(x.T, shape[::-1]) for x in operands):
+        return None
+    made = way.after[-1].storage if way.after else way.answer
+    out: Buffer = np.empty(shape, made, order="F" if turned else "C")
+    flat = [(x.T if turned else x).reshape(-1) for x in operands]
+    place = (out.T if turned else out).reshape(-1)
+    if way.loop is not None and all(x.flags.aligned for x in flat):
+        left, right = flat
+        raised = kernels.combine(name, left, right, place, *way.loop)
+        if not raised & _watched():
+            return out
+    _run(way, flat, place)  # NumPy warns of what it meets
+    return out
+
+
+def _watched() -> int:
+    """The floating-point exceptions that NumPy does not ignore, by its numbers."""
+    state = np.geterr()
+    kinds = (state["divide"], state["over"], state["under"], state["invalid"])
+    return sum(1 << i for i, kind in enumerate(kinds) if kind != "ignore")
+
+
+def _lies(x: Buffer, shape: tuple[int, ...]) -> bool:
+    """Whether a buffer has all elements of the result in their order, or one for them all."""
+    return x.size == 1 or (x.shape == shape and x.flags["C_CONTIGUOUS"])
+
+
+def _run(way: Way, operands: list[Buffer], out: Buffer) -> None:
+    step = min(out.size, SCRATCH // way.scratch)
+    made = [[np.empty(step, c.storage) for c in casts] for casts in way.before]
+    computed = np.empty(step if way.after else 0, way.answer)
+    ones = [x.size == 1 for x in operands]
+    for i, one in enumerate(ones):
+        if one:
+            operands[i] = _through(way.before[i], operands[i], made[i]).copy()
+    for at in range(0, out.size, step):
+        place = out[at : at + step]
+        values = [
+            x if one else _through(casts, x[at : at + step], rooms)
+            for x, one, casts, rooms in zip(operands, ones, way.before, made, strict=True)
+        ]
+        answer = computed[: place.size] if way.after else place
+        way.kernel(*values, out=answer)
+        for cast in way.after:
+            cast.run(answer, place)
+
+
+def _through(casts: tuple[Cast, ...], values: Buffer, rooms: list[Buffer]) -> Buffer:
+    for cast, room in zip(casts, rooms, strict=True):
+        values = cast.run(values, room[: values.size])
+    return values
+
+
+@lru_cache(maxsize=4096)
+def _way(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> Way | None:
+    """How a plan goes in blocks; None where it cannot."""
+    kernel = KERNELS.get(name)
+    computed = [plan.compute or dtype for dtype in plan.inputs]
+    kinds = {dtype.kind for dtype in computed}
+    if not isinstance(kernel, np.ufunc) or kernel.nout != 1 or Kind.BOOL in kinds:
+        return None
+    if kernel.signature is not None:  # matmul and vecdot look at more than one element
+        return None
+    if not dt.NATIVE.issuperset(computed) or (Kind.COMPLEX in kinds and name in complexes.KERNELS):
+        return None
+    try:
+        *_, answer = kernel.resolve_dtypes((*(dtype.storage for dtype in computed), None))
+    except TypeError:
+        return None
+    steps = zip(held, plan.inputs, computed, strict=True)
+    before = [_chain(step, casts) for step in steps]
+    made = BY_STORAGE[answer]
+    after = _chain((made, plan.result), casts)
+    known = tuple(chain for chain in before if chain is not None)
+    if after is None or len(known) < len(before):
+        return None
+    loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, after))
+    return Way(known, kernel, answer, after, loop)
+
+
+def _loop(
+    name: str,
+    dtypes: tuple[DType, ...],
+    computed: set[DType],
+    chains: tuple[tuple[Cast, ...], ...],
+) -> tuple[Any, Any] | None:
+    """What ``kernels.combine`` takes, if it has the loop: one dtype, and no cast of two steps."""
+    if len(computed) > 1 or not computed <= _LOOPS.get(name, set()) or max(map(len, chains)) > 1:
+        return None
+    if any(dtype.kind is Kind.COMPLEX for dtype in dtypes):
+        return None
+    rules = (chain[0].rule if chain else kernels.DEFAULT for chain in chains)
+    return tuple(kernels.row(dtype) for dtype in dtypes), tuple(rules)
+
+
+_FLOATS = {dt.float32, dt.float64}
+_NUMBERS = {d for d in dt.NATIVE if d.kind in (Kind.INT, Kind.UINT)} | _FLOATS
+_LOOPS = {"add": _NUMBERS, "subtract": _NUMBERS, "multiply": _NUMBERS, "divide": _FLOATS}
+"""What ``kernels.combine`` computes, and in which dtypes."""
+
+
+def _chain(dtypes: tuple[DType, ...], casts: Casts) -> tuple[Cast, ...] | None:
+    """The casts from each dtype to the next; None where one of them has steps besides."""
+    found = []
+    for source, target in pairwise(dtypes):
+        if source is not target:
+            rule, steps = casts(source, target)
+            if steps:
+                return None
+            found.append(Cast(kernels.row(source), kernels.row(target), target.storage, rule))
+    return tuple(found)

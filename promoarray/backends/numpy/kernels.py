@@ -1,0 +1,198 @@
+"""What each operation computes over NumPy buffers that all hold one dtype.
+
+A kernel is a ufunc, or a function of buffers and options. It answers an array or a scalar of
+NumPy's, or a tuple of them where the operation has several results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from promoarray.kernels.portable import variants
+
+Buffer = np.ndarray[Any, Any]
+
+
+def _round(x: Buffer) -> Buffer:
+    return np.rint(x) if x.dtype.kind in "fc" else x.copy()
+
+
+def _whole(rounding: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
+    """Leave integers alone, which NumPy would turn into floats."""
+    return lambda x: rounding(x) if x.dtype.kind == "f" else x.copy()
+
+
+def _real_only(test: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
+    return lambda x: test(x) if x.dtype.kind in "fc" else np.zeros(x.shape, np.bool)
+
+
+def _isfinite(x: Buffer) -> Buffer:
+    return np.isfinite(x) if x.dtype.kind in "fc" else np.ones(x.shape, np.bool)
+
+
+def _signbit(x: Buffer) -> Buffer:
+    return np.signbit(x) if x.dtype.kind == "f" else x < 0
+
+
+def _clip(x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
+    if low and high:  # which leaves a -0.0 that is not below 0.0
+        return np.clip(x, *bounds)
+    return np.maximum(x, *bounds) if low else np.minimum(x, *bounds) if high else x.copy()
+
+
+def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
+    return np.concatenate(buffers, axis=axis)
+
+
+def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
+    return np.stack(buffers, axis=axis)
+
+
+def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:
+    return np.where(condition, x, y)
+
+
+def _cumulative(ufunc: np.ufunc) -> Callable[..., Buffer]:
+    def run(x: Buffer, *, axis: int = 0, include_initial: bool = False) -> Buffer:
+        y: Buffer = ufunc.accumulate(x, axis=axis)
+        if not include_initial:
+            return y
+        shape = [*x.shape]
+        shape[axis] = 1
+        return np.concatenate([np.full(shape, ufunc.identity, y.dtype), y], axis=axis)
+
+    return run
+
+
+def _keeping_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Sum in the dtype of the buffer, where NumPy would widen integers by a rule of its own."""
+    return lambda x, **options: function(x, dtype=x.dtype, **options)
+
+
+def _outer(x: Buffer, y: Buffer) -> Buffer:
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(f"outer takes two vectors, not arrays of {x.ndim} and {y.ndim} axes")
+    product: Buffer = x[:, None] * y[None, :]
+    return product
+
+
+def _huber(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
+    error = np.abs(x - y)
+    loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
+    return loss
+
+
+def _searchsorted(x: Buffer, values: Buffer, **options: Any) -> Any:
+    return np.searchsorted(x, values, **options)
+
+
+def _diff(x: Buffer, *, axis: int) -> Buffer:
+    y = np.moveaxis(x, axis, -1)
+    later, earlier = y[..., 1:], y[..., :-1]
+    gaps: Buffer = later != earlier if x.dtype == np.bool else later - earlier
+    return np.moveaxis(gaps, -1, axis)
+
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.true_divide,
+    "floor_divide": np.floor_divide,
+    "remainder": np.remainder,
+    "pow": np.power,
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "less": np.less,
+    "less_equal": np.less_equal,
+    "greater": np.greater,
+    "greater_equal": np.greater_equal,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+    "logical_not": np.logical_not,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+    "bitwise_invert": np.invert,
+    "bitwise_left_shift": np.left_shift,
+    "bitwise_right_shift": np.right_shift,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "fmax": np.fmax,
+    "fmin": np.fmin,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "copysign": np.copysign,
+    "nextafter": np.nextafter,
+    "logaddexp": np.logaddexp,
+    "where": _where,
+    "clip": _clip,
+    "matmul": np.matmul,
+    "vecdot": np.vecdot,
+    "tensordot": np.tensordot,
+    "outer": _outer,
+    "concat": _concat,
+    "stack": _stack,
+    "l1_loss": lambda x, y: np.abs(x - y),
+    "mse_loss": lambda x, y: np.square(x - y),
+    "huber_loss": _huber,
+    "poisson_nll_loss": lambda x, y: np.exp(x) - y * x,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "log10": np.log10,
+    "sqrt": np.sqrt,
+    "reciprocal": np.reciprocal,
+    "abs": np.abs,
+    "negative": np.negative,
+    "positive": np.positive,
+    "sign": np.sign,
+    "square": np.square,
+    "floor": _whole(np.floor),
+    "ceil": _whole(np.ceil),
+    "trunc": _whole(np.trunc),
+    "round": _round,
+    "isnan": _real_only(np.isnan),
+    "isinf": _real_only(np.isinf),
+    "isfinite": _isfinite,
+    "signbit": _signbit,
+    "conj": np.conj,
+    "real": lambda x: x.real.copy(),
+    "imag": lambda x: x.imag.copy(),
+    "sum": _keeping_dtype(np.sum),
+    "prod": _keeping_dtype(np.prod),
+    "trace": _keeping_dtype(np.trace),
+    "cumulative_sum": _cumulative(np.add),
+    "cumulative_prod": _cumulative(np.multiply),
+    "mean": np.mean,
+    "std": np.std,
+    "var": np.var,
+    "max": np.max,
+    "min": np.min,
+    "all": np.all,
+    "any": np.any,
+    "argmax": np.argmax,
+    "argmin": np.argmin,
+    "searchsorted": _searchsorted,
+    "diff": _diff,
+    **variants.of(np),
+}
+"""The kernel of every operation, and those that single policies have instead."""

@@ -1,0 +1,194 @@
+"""Chapter "creation functions", first part: arrays of data that are there.
+
+What Python numbers become is the policy's business (``policy.defaults``): a float is float64 to
+NumPy, float32 to PyTorch. A dtype that is given, or that data already have, is kept, unless the
+policy never holds it (float64 in JAX without x64).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of, find, on_device
+from promoarray.core import dispatch
+from promoarray.core.cast import convert
+from promoarray.core.python_data import from_python
+from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.parray import PArray
+from promoarray.promotion.registry import get_policy
+
+__all__ = ["asarray", "from_dlpack"]
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    copy: bool | None = None,
+) -> PArray:
+    """Make an array, or wrap one without copying.
+
+    Parameters
+    ----------
+    obj : array_like
+        A PArray, a NumPy or CuPy array, a NumPy scalar, an object with DLPack or ``__array__``, a
+        Python scalar, nested sequences of scalars and 0-d arrays, or a string or nested sequences
+        of strings.
+    dtype : dtype_like, optional
+        By default that of ``obj``; of Python numbers what the policy makes of them.
+    device : str, optional
+        By default where ``obj`` lies; Python numbers go to the CPU.
+    copy : bool, optional
+        True copies; None copies only where it must; False raises where it must.
+
+    Returns
+    -------
+    PArray
+        Called through a namespace, one bound to its policy, whatever ``obj`` was bound to.
+
+    Raises
+    ------
+    TypeError
+        If promoarray has no dtype for the data.
+    ValueError
+        If sequences are ragged, or ``copy=False`` and a copy is needed.
+    OverflowError
+        If an int does not fit ``dtype``.
+
+    Notes
+    -----
+    Policies differ in the defaults: Python floats become float64 in NumPy and JAX with x64, float32
+    in PyTorch, TensorFlow and Paddle. JAX keeps a lone number weakly typed.
+
+    Examples
+    --------
+    >>> asarray([1, 2.5])
+    PArray([1. , 2.5], dtype=float64)
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    if device is not None:
+        on_device(device)  # an unknown one is told before anything is done
+    source = _as_source(obj, copy)
+    if source is None:
+        if copy is False:
+            raise ValueError("copy=False: Python numbers have to be copied into an array")
+        made = from_python(obj, wanted and canonical(wanted))
+        return made if device is None else made.to_device(device)
+    target = canonical(wanted or source.dtype, source)
+    # A weakly typed array is stored in a dtype, but is not of it.
+    out = source if wanted is None and target is source.dtype else _cast(source, target)
+    if device is not None:
+        out = out.to_device(device)
+    shared = out._buffer is source._buffer and _is_shared(obj)
+    if copy is False and not shared:
+        raise ValueError(f"copy=False: {out.dtype} from {type(obj).__name__} needs a copy")
+    if copy and shared and _is_ours(obj):
+        return out._of(backend_of(out._buffer).copy(out._buffer), out._type)
+    return out
+
+
+def _is_shared(obj: Any) -> bool:
+    """Whether wrapping ``obj`` leaves its memory where it is."""
+    if isinstance(obj, np.ndarray):
+        return obj.dtype.isnative and not isinstance(obj.dtype, np.dtypes.StrDType)
+    return not isinstance(obj, np.generic)
+
+
+def _is_ours(obj: Any) -> bool:
+    """Whether ``obj`` was wrapped as it is; other libraries were asked for a copy themselves."""
+    return isinstance(obj, PArray) or find(type(obj)) is not None
+
+
+def _as_source(obj: Any, copy: bool | None) -> PArray | None:
+    """Anything that is an array already; None for Python numbers and sequences."""
+    if isinstance(obj, PArray):
+        return obj
+    if isinstance(obj, (np.ndarray, np.generic)):
+        if isinstance(obj.dtype, np.dtypes.StrDType):  # of fixed width
+            obj = np.asarray(obj).astype(dt.string.storage)
+        return dispatch.wrap(obj)
+    if find(type(obj)) is not None:
+        return dispatch.wrap(obj)
+    if type(obj) in WEAK or isinstance(obj, (list, tuple, range, str)):
+        return None
+    if hasattr(obj, "__dlpack__"):
+        try:
+            return from_dlpack(obj, copy=copy)
+        except (BufferError, RuntimeError):  # what has no name there may have one in NumPy
+            if not hasattr(obj, "__array__"):
+                raise
+    if hasattr(obj, "__array__") or _has_buffer(obj):
+        return dispatch.wrap(np.array(obj, copy=copy))
+    kind = type(obj).__name__
+    raise TypeError(f"asarray takes numbers, sequences of them and arrays, not {kind}: {obj!r:.60}")
+
+
+def _has_buffer(obj: Any) -> bool:
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return not isinstance(obj, (bytes, bytearray))  # text, not numbers: say memoryview(...)
+
+
+def canonical(dtype: DType, x: PArray | None = None) -> DType:
+    policy = (x._policy if x is not None else None) or get_policy()
+    return policy.canonical.get(dtype, dtype)
+
+
+def _cast(x: PArray, dtype: DType) -> PArray:
+    policy = x._policy or get_policy()
+    if dt.string in (x.dtype, dtype):
+        return x._of(dispatch.cast_strings(policy, x._buffer, x.dtype, dtype), dtype)
+    return x._of(convert(policy, x._buffer, dispatch.concrete(x), dtype), dtype)
+
+
+_HOMES = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
+"""Where the devices of DLPack's numbers are read: CPU, CUDA, CUDA's pinned and managed memory."""
+
+
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> PArray:
+    """Wrap the memory of an array of another library.
+
+    Parameters
+    ----------
+    x : object
+        With ``__dlpack__`` and ``__dlpack_device__``.
+    device : str, optional
+        By default where ``x`` lies.
+    copy : bool, optional
+        True copies; None copies only where it must; False raises where it must.
+
+    Returns
+    -------
+    PArray
+        bfloat16, the float8, float6 and float4 dtypes and complex32 keep their dtype.
+
+    Raises
+    ------
+    BufferError
+        If promoarray has no dtype for the data, or a copy is needed and not allowed.
+    TypeError
+        If ``x`` does not speak DLPack.
+    ValueError
+        If there is no such device.
+
+    Notes
+    -----
+    No policy has a say: the data keep their dtype.
+    """
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"a {type(x).__name__} does not speak DLPack; write pa.asarray(x)")
+    if isinstance(x, PArray):
+        return asarray(x, device=device, copy=copy)
+    kind = int(x.__dlpack_device__()[0])
+    if kind not in _HOMES:
+        raise BufferError(f"promoarray reads no memory of DLPack's device {kind}; copy it to a CPU")
+    buffer, dtype = on_device(device or _HOMES[kind]).from_dlpack(x, copy)
+    out = PArray._of(buffer, dtype)
+    return out if device is None else out.to_device(device)

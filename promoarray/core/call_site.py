@@ -1,0 +1,146 @@
+"""Where in the user's program an operation stands."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from opcode import opmap
+from types import CodeType, FrameType
+
+# os.path and not pathlib, which is slow to import, and with promoarray this is imported.
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Site:
+    """A place in a source file.
+
+    Attributes
+    ----------
+    file : str
+    line : int
+    column : int
+        Where the expression begins, from 0; -1 where the code does not say.
+    text : str
+        The source of the line.
+    expression : str
+        The source of the expression, in one line.
+    """
+
+    file: str
+    line: int
+    column: int
+    text: str
+    expression: str
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.file)}:{self.line}"
+
+
+def here() -> Site:
+    """Return the innermost place outside promoarray."""
+    return _of(_outside())
+
+
+def in_program() -> Site:
+    """Return the line of the program that led to ``here()``: the same, unless a library's."""
+    frame = _outside()
+    return _of(None) if frame is None else route(frame)[0]
+
+
+def _outside() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and of_promoarray(frame):
+        frame = frame.f_back
+    return frame
+
+
+def of_promoarray(frame: FrameType) -> bool:
+    """Whether a frame runs code of this package."""
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def route(frame: FrameType) -> tuple[Site, Site, str]:
+    """Return how the program came to a frame.
+
+    Returns
+    -------
+    site : Site
+        The innermost line of the program: of code that is no installed library.
+    inside : Site
+        Where the frame stands; the same place if that is the program itself.
+    function : str
+        The frame's function with its module; "" if the frame is the program's.
+    """
+    outer: FrameType | None = frame
+    while outer is not None and _of_library(outer):
+        outer = outer.f_back
+    if outer is None or outer is frame:
+        return _of(frame), _of(frame), ""
+    named = [part for part in frame.f_code.co_qualname.split(".") if not part.startswith("<")]
+    return _of(outer), _of(frame), ".".join([frame.f_globals.get("__name__", "?"), *named])
+
+
+def _of(frame: FrameType | None) -> Site:
+    if frame is None:
+        return Site("<unknown>", 0, -1, "", "")
+    # Code objects of two files are equal if their text is, so the file has to be in the key.
+    return _site(frame.f_code.co_filename, frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+def _of_library(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return file.startswith(_libraries()) or file.startswith(_GENERATED)
+
+
+_GENERATED = ("<frozen ", "<__array_function__ ", "<decorator-gen-")
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """The folders of promoarray, the standard library and all that is installed."""
+    from sysconfig import get_paths
+
+    paths = get_paths()
+    folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    searched = map(os.path.normpath, sys.path)
+    folders |= {folder for folder in searched if os.path.basename(folder) in _INSTALLED}
+    return (_PACKAGE, *(os.path.normpath(folder) + os.sep for folder in folders))
+
+
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+_ASSIGNS = opmap["STORE_SUBSCR"]
+
+
+@lru_cache(maxsize=4096)
+def _site(file: str, code: CodeType, instruction: int, lineno: int) -> Site:
+    positions = list(code.co_positions())[instruction // 2]
+    first, last, column, end = positions
+    text = linecache.getline(file, lineno).strip()
+    # Of an assignment the positions are the target's alone.
+    assigns = code.co_code[instruction] == _ASSIGNS
+    if assigns or first is None or last is None or column is None or end is None:
+        return Site(file, lineno, -1, text, text)
+    return Site(file, first, column, text, _segment(file, first, last, column, end) or text)
+
+
+def _segment(file: str, first: int, last: int, column: int, end: int) -> str:
+    lines = [linecache.getline(file, n) for n in range(first, last + 1)]
+    if not all(lines):
+        return ""
+    # Columns are in bytes of UTF-8.
+    raw = [line.encode() for line in lines]
+    raw[-1] = raw[-1][:end]
+    raw[0] = raw[0][column:]
+    # In brackets the lines may end in comments and be indented as they like.
+    segment = "\n".join(part.decode() for part in raw)
+    try:
+        return ast.unparse(ast.parse(f"({segment}\n)", mode="eval"))
+    except SyntaxError:  # an augmented assignment is no expression
+        return " ".join(segment.split())

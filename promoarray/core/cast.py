@@ -1,0 +1,101 @@
+"""Casts by a policy's cast rule: the one door between arrays and the backends' casts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
+from promoarray.backends import numpy as numpy_backend
+from promoarray.dtypes import DType
+from promoarray.errors import PromotionError
+from promoarray.promotion.plan import Operand
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy import Policy
+
+Buffer = Any
+
+
+def convert(
+    policy: Policy,
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    settings: Mapping[str, object] | None = None,
+) -> Buffer:
+    """Cast a buffer by the policy's rule; the same object if there is nothing to do.
+
+    Parameters
+    ----------
+    policy : Policy
+    buffer : array
+    source, target : DType
+    settings : mapping, optional
+        What ``policy.cast.settings`` returned; else the defaults.
+    """
+    if source is target:
+        return buffer
+    plan = policy.cast.plan(source, target, settings)
+    return backend_of(buffer).cast(buffer, source, target, *plan)
+
+
+def explicit(
+    policy: Policy,
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    *,
+    saturate: bool | int | None = None,
+    round_mode: str | None = None,
+) -> Buffer:
+    """Cast as ``astype`` does: only what the policy admits, with the arguments it has.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not cast the pair.
+    TypeError, ValueError
+        If its casts have no such argument, or the argument no such choice.
+    """
+    settings = checked(policy, source, target, saturate=saturate, round_mode=round_mode)
+    if dt.string in (source, target):
+        from promoarray.core import (
+            string_cast,  # regular expressions and decimals, for few programs
+        )
+
+        numeric = partial(convert, policy, settings=settings)
+        return string_cast.cast(policy, buffer, source, target, numeric)
+    return convert(policy, buffer, source, target, settings)
+
+
+def checked(
+    policy: Policy,
+    source: DType,
+    target: DType,
+    *,
+    saturate: bool | int | None = None,
+    round_mode: str | None = None,
+) -> Mapping[str, object]:
+    """Return the settings of an admitted cast; see ``explicit`` for the errors."""
+    try:
+        settings = policy.cast.settings(saturate=saturate, round_mode=round_mode)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"policy {policy.name!r}: {error}") from None
+    strings = dt.string in (source, target)  # whose casts say themselves what they refuse
+    why = None if source is target or strings else policy.cast.refuses(source, target)
+    if why:
+        pair = f"{source.name} to {target.name}"
+        refused = PromotionError(f"policy {policy.name!r} does not cast {pair}: {why}")
+        refused.policy, refused.operation, refused.reason = policy, "astype", why
+        refused.operands = Operand(source), Operand(target)
+        raise refused
+    return settings
+
+
+def scalar(policy: Policy, value: Any, dtype: DType) -> Buffer:
+    """A 0-d buffer that holds a Python scalar, by the policy's rule."""
+    buffer, wide = numpy_backend.wide(value, dtype)
+    return convert(policy, buffer, wide, dtype)

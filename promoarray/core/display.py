@@ -1,0 +1,76 @@
+"""How arrays look: their values decoded, in a form that reads back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from promoarray.parray import PArray
+
+
+# Ours must read back whatever the user has set for NumPy's.
+_PLAIN: Any = {
+    "floatmode": "unique",
+    "suppress": False,
+    "sign": "-",
+    "nanstr": "nan",
+    "infstr": "inf",
+    "formatter": None,
+    "legacy": False,
+}
+
+
+def text(x: PArray) -> str:
+    """Return ``PArray([...], dtype=...)``, shortened as NumPy would where it is long."""
+    shown, options = _shown(x)
+    with np.printoptions(**_PLAIN):
+        values = np.array2string(
+            shown, separator=", ", prefix="PArray(", formatter=_formatter(shown), **options
+        )
+    if x.size == 0:
+        values = "[]" if x.shape == (0,) else f"empty({x.shape})"
+    return f"PArray({values}, {', '.join(_labels(x))})"
+
+
+def _shown(x: PArray) -> tuple[Any, dict[str, Any]]:
+    """The values to print: of long arrays the ends alone, so that no more than that is decoded."""
+    numpys = np.get_printoptions()
+    edge = numpys["edgeitems"]
+    if x.size <= numpys["threshold"]:
+        return x._decoded(), {}
+    # One more than the ends, for NumPy to leave out.
+    ends = [np.r_[: edge + 1, n - edge : n] if n > 2 * edge else np.arange(n) for n in x.shape]
+    return x[np.ix_(*ends)]._decoded(), {"threshold": 0}
+
+
+def _formatter(values: Any) -> Any:
+    """Write complex numbers as calls where ``1.+2.j`` would not read back: NaN, infinity, -0."""
+    if not np.iscomplexobj(values):
+        return None
+    parts = np.stack([values.real, values.imag])
+    if np.all(np.isfinite(parts) & ((parts != 0) | ~np.signbit(parts))):
+        return None
+    return {"complex_kind": lambda z: f"complex({z.real!s}, {z.imag!s})"}
+
+
+def _labels(x: PArray) -> list[str]:
+    labels = [f"dtype={x.dtype.name}"]
+    if x.weak_type:
+        labels.append("weak_type=True")
+    if x._policy is not None:
+        labels.append(f"policy={x._policy.name!r}")
+    return labels
+
+
+def html(x: PArray) -> str:
+    """Return a header with shape, dtype and policy above the values, for notebooks."""
+    from html import escape  # a millisecond that only notebooks need
+
+    shape = " × ".join(map(str, x.shape)) or "0-d"
+    head = f"<b>PArray</b> {shape} · {', '.join(map(escape, _labels(x)))}"
+    with np.printoptions(threshold=60):
+        shown, options = _shown(x)
+        body = escape(np.array2string(shown, separator=", ", **options))
+    return f"<div>{head}<pre>{body}</pre></div>"

@@ -1,0 +1,167 @@
+"""Escapes: data that leaves the policy, and the guard that forbids it.
+
+Once NumPy, SciPy or Python hold the numbers, what becomes of them obeys their rules. The doors are
+``__array__`` and DLPack, by which other libraries take an array, and ``tolist``, ``item``,
+``float()``, ``int()`` and ``complex()``, which make Python numbers. There is no other: PArray has
+no buffer protocol, so ``memoryview(x)`` is a TypeError. What decides a branch or an index
+(``bool(x)``, ``__index__``) does not leave, nor does what promoarray itself prints, saves, exports
+or wraps again.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from promoarray.contextdecorator import Context
+from promoarray.core.call_site import Site, of_promoarray, route
+from promoarray.core.observers import guards, heard, telling
+from promoarray.core.operands import concrete
+from promoarray.dtypes import DType
+from promoarray.errors import EscapeError
+
+if TYPE_CHECKING:
+    from promoarray.parray import PArray
+
+SCALAR_DOORS = frozenset({"item", "float", "int", "complex"})
+"""The doors of one number at a time, which ``no_escape(scalars=False)`` leaves open."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Escape:
+    """Data that left the policy at one place.
+
+    Attributes
+    ----------
+    site : Site
+        The line of the program.
+    inside : Site
+        The line that took the data: the same, or one of a library the program called.
+    taker : str
+        The function of the library, with its module; "" where the program took the data itself.
+    door : str
+        ``"__array__"``, ``"__dlpack__"``, ``"tolist"``, ``"item"``, ``"float"``, ``"int"`` or
+        ``"complex"``.
+    dtype : str
+    shape : tuple of int
+    """
+
+    site: Site
+    inside: Site
+    taker: str
+    door: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def scalar(self) -> bool:
+        """Whether it was a single number, made one of Python's."""
+        return self.door in SCALAR_DOORS
+
+    @property
+    def what(self) -> str:
+        """What left, in words: "float32 array of shape (16, 2)"."""
+        return f"{self.dtype} array of shape {self.shape}" if self.shape else f"{self.dtype} scalar"
+
+    @property
+    def how(self) -> str:
+        """The door as one would write it: "float(x)", "x.item()", "__array__"."""
+        if self.door in ("item", "tolist"):
+            return f"x.{self.door}()"
+        return f"{self.door}(x)" if self.scalar else self.door
+
+
+def leave(array: PArray, door: str) -> None:
+    """Tell those who listen that data is about to leave, on behalf of a door, a method of PArray.
+
+    Raises
+    ------
+    EscapeError
+        Inside ``no_escape``.
+    """
+    frame = sys._getframe(3)  # who called the door, which called array._leave, which called this
+    if of_promoarray(frame):
+        return
+    watching, forbidden = heard(), _forbidden.get()
+    if not watching and not forbidden:
+        return
+    dtype: DType = concrete(array)
+    escape = Escape(*route(frame), door, dtype.name, tuple(array.shape))
+    with telling:
+        for watcher in watching:
+            watcher.escaped(escape)
+    if forbidden and (not escape.scalar or "scalars" in forbidden):
+        raise EscapeError(_message(escape), escape)
+
+
+def _message(escape: Escape) -> str:
+    site, inside = escape.site, escape.inside
+    source = site.expression or site.text  # none of what is typed at a prompt
+    to = f" to {escape.taker} ({inside}: {inside.text})" if escape.taker else ""
+    remedy = (
+        _REMEDY["scalar"] if escape.scalar else _REMEDY["library" if escape.taker else escape.door]
+    )
+    return (
+        f"{escape.what} would leave the policy by {escape.how}{to}, at {site}"
+        f"{': ' if source else ''}{source}. What becomes of it there obeys other rules. {remedy}"
+    )
+
+
+_REMEDY = {
+    "library": (
+        "Call a function that computes by the array API, or hand over np.asarray(x) outside of "
+        "no_escape"
+    ),
+    "__array__": (
+        "Write promoarray's own function in place of NumPy's, or take np.asarray(x) outside of "
+        "no_escape"
+    ),
+    "__dlpack__": "Hand the array over outside of no_escape",
+    "tolist": "Compute on the array itself, or take x.tolist() outside of no_escape",
+    "scalar": (
+        "Keep the 0-d array, which computes under the policy, or allow numbers by "
+        "no_escape(scalars=False)"
+    ),
+}
+
+_forbidden: ContextVar[frozenset[str]] = ContextVar("promoarray_no_escape", default=frozenset())
+
+
+class no_escape(Context):
+    """Make it an error that data leaves the policy: in a block, or in every call of a function.
+
+    Parameters
+    ----------
+    scalars : bool
+        Whether single numbers may not leave either, by ``item()``, ``float()``, ``int()`` and
+        ``complex()``.
+
+    Raises
+    ------
+    EscapeError
+        Where data would leave: what, by which door, to whom, and what to write.
+
+    Notes
+    -----
+    It holds in this context only, as ``policy`` does; blocks add up, so that an inner one allows
+    nothing that an outer one forbids. Branches (``if x > 0``), indices, printing, ``pa.save`` and
+    ``pa.to_onnx`` are no escapes. No policy differs.
+    """
+
+    def __init__(self, *, scalars: bool = True) -> None:
+        self._scalars = scalars
+        self._tokens: list[Token[frozenset[str]]] = []
+
+    def _recreate_cm(self) -> no_escape:
+        return type(self)(scalars=self._scalars)
+
+    def __enter__(self) -> None:
+        forbidden = {"arrays", "scalars"} if self._scalars else {"arrays"}
+        self._tokens.append(_forbidden.set(_forbidden.get() | forbidden))
+        guards.append(self)
+
+    def __exit__(self, *exc: Any) -> None:
+        guards.remove(self)
+        _forbidden.reset(self._tokens.pop())

@@ -1,0 +1,93 @@
+"""What ``x[key]`` takes as a key, the same whatever holds the buffer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
+from promoarray.core.operands import array_class, concrete, enter
+from promoarray.dtypes import Kind
+from promoarray.promotion.plan import INTEGERS
+
+if TYPE_CHECKING:
+    from promoarray.parray import PArray
+
+
+def as_key(key: Any, x: PArray) -> Any:
+    """Return a key of ``x[key]`` as the backend of ``x`` takes it: arrays as buffers.
+
+    Raises
+    ------
+    IndexError
+        If it is, or holds, anything but integers, slices, Ellipsis, None, and arrays, lists or
+        ranges of integers or bools.
+    TypeError
+        If an array in it is bound to another namespace than ``x``.
+    """
+    if type(key) is int or type(key) is slice:  # most keys
+        return _part(key, x) if type(key) is int else key
+    if isinstance(key, tuple):
+        return tuple(_part(part, x) for part in key)
+    return _part(key, x)
+
+
+def _part(key: Any, x: PArray) -> Any:
+    if key is None or key is Ellipsis or isinstance(key, (bool, slice)):
+        return key
+    if isinstance(key, (int, np.integer)):
+        if not -(1 << 63) <= key < 1 << 63:
+            raise IndexError("an index of more than 64 bits is out of bounds for every axis")
+        return int(key)
+    try:
+        entered = enter(_listed(key) if isinstance(key, (list, range)) else key)
+    except TypeError as error:  # an array of no dtype of ours
+        raise IndexError(f"an index array is of integers or bools: {error}") from None
+    if hasattr(entered, "_buffer"):
+        array_class((x, entered))  # two bindings do not mix
+        backend = backend_of(x._buffer)
+        return _mask(entered, backend) if entered.dtype is dt.bool else positions(entered, backend)
+    if hasattr(type(key), "__index__"):
+        return key.__index__()
+    raise IndexError(
+        "an index is an integer, a slice, ..., None, or an array of integers or bools, not "
+        f"{type(key).__name__}"
+    )
+
+
+def _listed(key: list[Any] | range) -> Any:
+    """A list as the array it means; an empty one means no elements."""
+    try:
+        return np.asarray(key) if key else np.empty(0, np.int64)
+    except (ValueError, TypeError) as error:
+        raise IndexError(f"a list as an index holds integers or bools: {error}") from None
+
+
+def _mask(array: Any, backend: Any) -> Any:
+    return _moved(array._buffer, backend, dt.bool)
+
+
+def positions(array: Any, backend: Any) -> Any:
+    """Return an array of integers as a buffer of int64.
+
+    Raises
+    ------
+    IndexError
+        If it is of another kind.
+    """
+    dtype = concrete(array)
+    if dtype.kind not in INTEGERS:
+        also = "" if dtype.kind is Kind.BOOL else " or bools"
+        raise IndexError(f"an index array is of integers{also}, not {dtype.name}")
+    buffer = backend_of(array._buffer).cast(array._buffer, dtype, dt.int64)
+    return _moved(buffer, backend, dt.int64)
+
+
+def _moved(buffer: Any, backend: Any, dtype: dt.DType) -> Any:
+    """Indices may lie on the CPU though the array does not."""
+    home = backend_of(buffer)
+    if home is backend or home.name != "numpy":
+        return buffer
+    return backend.from_numpy(buffer, dtype)

@@ -1,0 +1,160 @@
+"""Watchers: who hears of operations, of arrays made and assigned to, and of data that leaves.
+
+Traces, shadow runs and the like are watchers. While nobody watches, all of this costs an operator
+one look at an empty list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from promoarray.dtypes import DType
+from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.policy import NO_OPTIONS, Policy
+
+if TYPE_CHECKING:
+    from promoarray.core.escape import Escape
+    from promoarray.parray import PArray
+
+
+class Event(NamedTuple):
+    """One operation that was carried out.
+
+    Attributes
+    ----------
+    name : str
+    policy : Policy
+    operands : tuple
+        PArrays and Python scalars.
+    seen : tuple of Operand
+        The operands as the policy saw them.
+    plan : Plan
+    values : tuple
+        The operands, the scalars among them as they were computed with.
+    result : PArray
+        The first operand if the operation was in place.
+    more : tuple of PArray
+        The further results of an operation that has several.
+    options : mapping
+        What the operation takes besides.
+    """
+
+    name: str
+    policy: Policy
+    operands: tuple[Any, ...]
+    seen: tuple[Operand, ...]
+    plan: Plan
+    values: tuple[Any, ...]
+    result: PArray
+    more: tuple[PArray, ...] = ()
+    options: Mapping[str, Any] = NO_OPTIONS
+
+    @property
+    def inplace(self) -> bool:
+        """Whether the result was written into the first operand."""
+        return bool(self.operands) and self.result is self.operands[0]
+
+
+class Assignment(NamedTuple):
+    """A value written into an array: ``target[key] = value``.
+
+    Attributes
+    ----------
+    policy : Policy
+    target : PArray
+    value : PArray, or Python scalar
+    source, dtype : DType
+        Of the value, weak for a Python scalar; of the target.
+    """
+
+    policy: Policy
+    target: PArray
+    value: Any
+    source: DType
+    dtype: DType
+
+
+Mended = Mapping[int, DType]
+"""Which operands a watcher casts in place of a refusal, and to what."""
+
+
+class Watcher:
+    """Hears of what happens; each method does nothing until a watcher defines it."""
+
+    def saw(self, event: Event) -> None:
+        """Hear of one operation; may change the type label of ``event.result``."""
+
+    def made(self, weak: DType, result: PArray, lone: bool) -> None:
+        """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
+
+    def assigned(self, assignment: Assignment) -> None:
+        """Hear of a value written into an array."""
+
+    def refused(
+        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
+    ) -> Mended | None:
+        """Hear of a refusal; may answer which operands to cast to what."""
+        return None
+
+    def escaped(self, escape: Escape) -> None:
+        """Hear of data about to leave the policy; may raise."""
+
+
+watchers: list[Watcher] = []
+"""Watchers of any context. While there is one, every operation takes the long way, ``apply``."""
+
+guards: list[object] = []
+"""All that hear of data that leaves, in any context: the watchers, and ``no_escape``."""
+
+telling = RLock()
+"""Held while watchers are told, so that a watcher of every thread hears of one thing at a time."""
+
+_here: ContextVar[tuple[Watcher, ...]] = ContextVar("promoarray_watching", default=())
+_everywhere: list[Watcher] = []  # as a new thread starts with an empty context
+
+
+@contextmanager
+def watching(watcher: Watcher, *, everywhere: bool = False) -> Iterator[None]:
+    """Tell a watcher of all that happens in this context, or in every thread of the process."""
+    heard = (*_here.get(), watcher)
+    token = None if everywhere else _here.set(heard)
+    lists: list[list[Any]] = [watchers, guards, *([_everywhere] if everywhere else [])]
+    for each in lists:
+        each.append(watcher)
+    try:
+        yield
+    finally:
+        for each in lists:
+            each.remove(watcher)
+        if token is not None:
+            _here.reset(token)
+
+
+def heard() -> tuple[Watcher, ...]:
+    """The watchers of this context."""
+    return (*_everywhere, *_here.get())
+
+
+def tell(event: Event) -> None:
+    """Tell watchers of an operation."""
+    with telling:
+        for watcher in heard():
+            watcher.saw(event)
+
+
+def tell_made(weak: DType, result: PArray, *, lone: bool = False) -> None:
+    """Tell watchers of an array made of Python numbers."""
+    with telling:
+        for watcher in heard():
+            watcher.made(weak, result, lone)
+
+
+def tell_assigned(assignment: Assignment) -> None:
+    """Tell watchers of a value written into an array."""
+    with telling:
+        for watcher in heard():
+            watcher.assigned(assignment)

@@ -1,0 +1,135 @@
+"""What an operation takes: PArrays and Python scalars, and what a policy sees of them."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray.backends import backend_of, find
+from promoarray.backends import numpy as numpy_backend
+from promoarray.core.cast import convert, scalar
+from promoarray.dtypes import WEAK, DType
+from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.policy import Policy
+
+if TYPE_CHECKING:
+    from promoarray.parray import PArray
+
+Label = Any  # a DType, or a shadow run's record that has one as ``.dtype``
+
+
+def type_of(label: Label) -> DType:
+    """The dtype of an array's type slot, weak ones included."""
+    return label if type(label) is DType else label.dtype
+
+
+def enter(x: Any) -> Any:
+    """A PArray or Python scalar as it is, a backend's arrays wrapped, all else NotImplemented."""
+    if type(x) in WEAK or isinstance(x, _array()):
+        return x
+    if isinstance(x, np.generic) or find(type(x)) is not None:
+        return wrap(x)
+    return NotImplemented
+
+
+def held(policy: Policy, given: Any, entered: Any) -> Any:
+    """What entered from another library, as the policy holds it: JAX without x64 narrows it."""
+    if entered is given or entered is NotImplemented or not policy.canonical:
+        return entered
+    source = concrete(entered)
+    target = policy.canonical.get(source, source)
+    return entered._of(convert(policy, entered._buffer, source, target), target)
+
+
+def as_array(x: Any, name: str) -> PArray:
+    """An operand that must be an array.
+
+    Raises
+    ------
+    TypeError
+        If it is not.
+    """
+    entered = enter(x)
+    if entered is NotImplemented or type(entered) in WEAK:
+        raise TypeError(f"{name} takes an array, not {x!r}; write pa.asarray(...) around it first")
+    array: PArray = entered
+    return array
+
+
+def wrap(x: Any, cls: type[PArray] | None = None) -> PArray:
+    """Wrap an array of a backend's library, or a NumPy scalar, without copying it.
+
+    Raises
+    ------
+    TypeError
+        If promoarray has no dtype for it.
+    """
+    if type(x) is not np.ndarray and hasattr(x, "filled"):
+        raise TypeError("a masked array would lose its mask; write x.filled(...) first")
+    buffer, dtype = (numpy_backend if isinstance(x, np.generic) else backend_of(x)).adopt(x)
+    if dtype is None:
+        raise TypeError(
+            f"NumPy dtype {buffer.dtype} is no dtype promoarray knows; "
+            "write x.astype(...) with a numeric dtype first"
+        )
+    return (cls or _array())._of(buffer, dtype)
+
+
+@cache
+def _array() -> type[PArray]:
+    from promoarray.parray import PArray  # array.py is made of this module
+
+    return PArray
+
+
+def array_class(operands: tuple[Any, ...], *others: type[PArray]) -> type[PArray]:
+    """The class of the result: arrays bound to one namespace stay bound, two do not mix.
+
+    ``others`` are classes that count as operands do: of an array that is looked at, or of the
+    namespace that is asked.
+    """
+    bound = {*others, *(type(x) for x in operands if isinstance(x, _array()))} - {_array()}
+    if len(bound) > 1:
+        names = " and ".join(sorted(cls._policy.name for cls in bound if cls._policy))
+        raise TypeError(
+            f"arrays of the namespaces {names} do not mix: each is bound to its policy. "
+            "Write xp.asarray(x) with the namespace xp that shall decide"
+        )
+    return bound.pop() if bound else _array()
+
+
+def describe(x: Any, policy: Policy) -> Operand:
+    """What a policy sees of an operand."""
+    if type(x) in WEAK:
+        return Operand(WEAK[type(x)], Rank.SCALAR, x if policy.by_value else None)
+    dtype, flat = type_of(x._type), x._buffer.ndim == 0
+    if not flat:
+        return Operand(dtype)
+    return Operand(dtype, Rank.ZERO_D, x._decoded().item() if policy.by_value else None)
+
+
+def concrete(x: PArray) -> DType:
+    """The dtype an array is stored in, which a weak type leaves open and every backend knows."""
+    dtype = type_of(x._type)
+    if dtype.weak:
+        found: DType = backend_of(x._buffer).dtype_of(x._buffer)
+        return found
+    return dtype
+
+
+def fitted(policy: Policy, value: Any, dtype: DType) -> Any:
+    """A Python scalar as a 0-d buffer, by the policy's rule for values that do not fit."""
+    # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
+    cached = value and type(value) is not complex
+    return _fitted(policy, value, dtype) if cached else _fit(policy, value, dtype)
+
+
+def _fit(policy: Policy, value: Any, dtype: DType) -> Any:
+    buffer = scalar(policy, policy.scalars.fit(value, dtype), dtype)
+    buffer.flags.writeable = False
+    return buffer
+
+
+_fitted = lru_cache(maxsize=1024, typed=True)(_fit)

@@ -1,0 +1,104 @@
+"""The operators of arrays: methods made of an operation's name, and NumPy's ufuncs by theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray.backends.numpy.kernels import KERNELS
+from promoarray.core import dispatch
+from promoarray.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from promoarray.parray import PArray
+
+Method = Callable[[Any, Any], Any]
+
+
+def binary(name: str) -> tuple[Method, Method, Method]:
+    """Make ``x op y``, ``y op x`` and ``x op= y``.
+
+    The short way (``_short.cpp``) serves two arrays of one class, or an array and a Python scalar,
+    under a plan that the dispatcher has made before: one dictionary look-up, then the kernel. All
+    else takes ``apply``.
+    """
+    kernel, symbol = KERNELS[name], OPERATIONS[name].symbol
+
+    def forward(self: PArray, other: Any, /) -> Any:
+        return _or_foreign(dispatch.apply(name, self, other), symbol, other)
+
+    def reflected(self: PArray, other: Any, /) -> Any:
+        return _or_foreign(dispatch.apply(name, other, self), symbol, other, first=True)
+
+    def inplace(self: PArray, other: Any, /) -> Any:
+        return _or_foreign(dispatch.apply_inplace(name, self, other), f"{symbol}=", other)
+
+    shown = ("self", symbol, "other"), ("other", symbol, "self"), ("self", f"{symbol}=", "other")
+    for method, words in zip((forward, reflected, inplace), shown, strict=True):
+        method.__name__, method.__doc__ = name, f"{' '.join(words)}, under the policy."
+    return (
+        wraps(forward)(dispatch.short_way(forward, name, kernel, reflected=False)),
+        wraps(reflected)(dispatch.short_way(reflected, name, kernel, reflected=True)),
+        inplace,
+    )
+
+
+def comparison(name: str) -> Method:
+    """Make ``x op y`` alone, whose reflection is another operator, as Python has it."""
+    return binary(name)[0]
+
+
+def unary(name: str) -> Callable[[Any], Any]:
+    """Make ``op x``."""
+
+    def forward(self: PArray) -> Any:
+        return dispatch.apply(name, self)
+
+    forward.__name__, forward.__doc__ = name, f"{name}(self), under the policy."
+    return forward
+
+
+def _or_foreign(result: Any, symbol: str, other: Any, *, first: bool = False) -> Any:
+    """Refuse what must not be computed with, and leave other types to their own operators."""
+    if result is NotImplemented and _is_data(other):
+        kind = type(other).__name__
+        written = f"{kind} {symbol} PArray" if first else f"PArray {symbol} {kind}"
+        raise TypeError(
+            f"{written}: operands are arrays and Python scalars. "
+            "Write pa.asarray(...) around it first"
+        )
+    return result
+
+
+def _is_data(x: Any) -> bool:
+    """Whether ``x`` is plain data, which no library means to combine with arrays by itself."""
+    plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, type(None))
+    return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
+
+
+OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
+OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
+OF_UFUNC |= {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite", np.signbit: "signbit"}
+"""The operation that each of NumPy's ufuncs is here."""
+
+
+def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> str:
+    """Return the operation that a call of a ufunc means.
+
+    Raises
+    ------
+    TypeError
+        If there is none, or the call asks for more than an operator would.
+    """
+    name = OF_UFUNC.get(ufunc)
+    if name is None or method != "__call__" or options:
+        spelled = f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}"
+        given = f" with {', '.join(options)}" if options else ""
+        raise TypeError(
+            f"{spelled}{given} would compute outside the policy. Write promoarray's own "
+            "function, or np.asarray(x) to leave the policy on purpose"
+        )
+    return name

@@ -1,0 +1,137 @@
+"""Arrays of Python's own data: numbers, strings, and nested sequences of them.
+
+A number becomes what the policy makes of its kind, and is rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends import common_backend
+from promoarray.backends import numpy as numpy_backend
+from promoarray.core import dispatch
+from promoarray.core.cast import convert
+from promoarray.core.refusals import promotion_error
+from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.parray import PArray
+from promoarray.promotion.plan import INTEGERS, Refusal
+from promoarray.promotion.registry import get_policy
+from promoarray.promotion.scalars import in_range, truncated
+
+
+def from_python(obj: Any, dtype: DType | None) -> PArray:
+    """Make an array of a number or string, or of nested sequences of them and of 0-d arrays.
+
+    Raises
+    ------
+    TypeError
+        If something else lies among them.
+    ValueError
+        If the sequences are ragged.
+    OverflowError
+        If an int does not fit ``dtype``.
+    """
+    leaves = list(_leaves(obj))
+    if dtype is dt.string or (leaves and all(type(leaf) is str for leaf in leaves)):
+        return _from_texts(obj, leaves, dtype)
+    if any(type(leaf) not in WEAK for leaf in leaves):
+        return _from_arrays(obj, leaves, dtype)
+    weak = max(
+        (WEAK[type(leaf)] for leaf in leaves), key=lambda w: w.kind.category, default=dt.weak_float
+    )
+    policy = get_policy()
+    target = dtype or policy.strong(weak)
+    buffer = _filled(obj, leaves, target)
+    lone = type(obj) in WEAK
+    stays = lone and dtype is None and policy.weak_arrays and weak is not dt.weak_bool
+    out = PArray._of(buffer, weak if stays else target)
+    if dtype is None:
+        dispatch.tell_made(weak, out, lone=lone)
+    return out
+
+
+def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
+    """Nested Python strings as an array of strings: ``astype`` makes numbers of them, or texts."""
+    other = next((leaf for leaf in leaves if type(leaf) is not str), None)
+    if other is not None or dtype not in (None, dt.string):
+        made = f"string of the {type(other).__name__} {other!r:.60}"
+        if other is None and dtype is not None:
+            made = f"{dtype.name} of a string"
+        raise TypeError(
+            f"asarray makes no {made}; make an array of what it is and cast it with astype, under "
+            "a policy that casts strings, such as 'onnx'"
+        )
+    shape = _shape(obj)  # refuses ragged sequences
+    return PArray._of(np.array(obj, dt.string.storage).reshape(shape), dt.string)
+
+
+def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
+    """Nested Python numbers as a buffer of a dtype, each rounded once."""
+    is_complex = any(type(leaf) is complex for leaf in leaves)
+    if is_complex and target.kind not in (Kind.COMPLEX, Kind.BOOL):
+        raise TypeError(f"complex numbers do not become {target.name}; take x.real first")
+    if target.kind in INTEGERS:
+        for leaf in leaves:
+            truncated(in_range(leaf, target), target)
+    whole = all(type(leaf) in (int, bool) for leaf in leaves)
+    _shape(obj)  # refuses ragged sequences
+    if whole and target.kind in INTEGERS and target.bits >= 8:
+        return np.array(obj, target.storage)
+    natural = np.array(obj, np.complex128 if is_complex else None)
+    if natural.dtype == object:  # ints beyond 64 bits
+        try:
+            natural = natural.astype(np.float64)
+        except OverflowError:
+            raise OverflowError(f"an int does not fit {target.name}, nor any float") from None
+    source = numpy_backend.dtype_of(natural)
+    assert source is not None
+    return convert(get_policy(), natural, source, target)
+
+
+def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
+    """Nested sequences with 0-d arrays among the numbers: their common dtype, or the one given."""
+    entered = [dispatch.enter(leaf) for leaf in leaves]
+    for leaf, x in zip(leaves, entered, strict=True):
+        if x is NotImplemented:
+            kind = type(leaf).__name__
+            raise TypeError(f"asarray found a {kind} among the numbers: {leaf!r:.60}")
+    cls = dispatch.array_class(tuple(entered))
+    policy = cls._policy or get_policy()
+    if dtype is None:
+        operands = tuple(dispatch.describe(x, policy) for x in entered)
+        common = policy.result_type(operands)
+        if isinstance(common, Refusal):
+            raise promotion_error(policy, "stack", operands, common)
+        dtype = policy.strong(common)
+    flat = [
+        x if type(x) in WEAK else convert(policy, x._buffer, dispatch.concrete(x), dtype)
+        for x in entered
+    ]
+    backend = common_backend(*flat)
+    buffers = [
+        backend.from_numpy(dispatch.fitted(policy, x, dtype), dtype) if type(x) in WEAK else x
+        for x in flat
+    ]
+    ((joined, _),) = backend.call("stack", tuple(buffers), dtype)
+    return cls._of(joined.reshape((*_shape(obj), *buffers[0].shape)), dtype)
+
+
+def _leaves(obj: Any) -> Iterator[Any]:
+    if isinstance(obj, (list, tuple, range)):
+        for item in obj:
+            yield from _leaves(item)
+    else:
+        yield obj
+
+
+def _shape(obj: Any) -> tuple[int, ...]:
+    if not isinstance(obj, (list, tuple, range)):
+        return ()
+    inner = {_shape(item) for item in obj}
+    if len(inner) > 1:
+        raise ValueError("the sequences are ragged: rows of different lengths")
+    return (len(obj), *(inner.pop() if inner else ()))

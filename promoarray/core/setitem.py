@@ -1,0 +1,98 @@
+"""Assignment: ``x[key] = value`` casts to the target's dtype, whatever the policy promotes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from promoarray import dtypes as dt
+from promoarray.backends import common_backend
+from promoarray.backends import numpy as numpy_backend
+from promoarray.core.cast import convert
+from promoarray.core.observers import Assignment, tell_assigned, watchers
+from promoarray.core.operands import array_class, concrete, enter, fitted
+from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.errors import PromotionError
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import get_policy
+from promoarray.promotion.scalars import truncated
+
+if TYPE_CHECKING:
+    from promoarray.parray import PArray
+
+
+def assign(target: PArray, key: Any, value: Any) -> None:
+    """Write ``target[key] = value``, cast to the target's dtype.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not write such a value into the target's dtype: ``array_api`` only what
+        promotes to it.
+    TypeError
+        If the value is no array or Python scalar, or complex where the target is not.
+    ValueError, OverflowError
+        If it is a NaN, an infinity or a number too large for a target of integers.
+    """
+    entered, dtype = enter(value), concrete(target)
+    if entered is NotImplemented:
+        kind = type(value).__name__
+        raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
+    policy = array_class((target, entered))._policy or get_policy()
+    source = WEAK[type(entered)] if type(entered) in WEAK else concrete(entered)
+    if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
+        raise TypeError(
+            f"x[...] = y would drop the imaginary parts; write pa.real(y) to cast to {dtype}"
+        )
+    if not policy.assigns(source, dtype):
+        given = source.name.replace("weak_", "a Python ")
+        raise PromotionError(
+            f"policy {policy.name!r} does not write {given} into {dtype}: it does not promote to "
+            f"that. Write x[...] = pa.astype(y, pa.{dtype})"
+        )
+    if dt.string in (source, dtype):
+        strong = policy.strong(source)
+        given = fitted(policy, entered, strong) if source.weak else entered._buffer
+        buffer = cast_strings(policy, given, strong, dtype)
+    elif type(entered) in WEAK:
+        buffer = fitted(policy, truncated(entered, dtype), dtype)
+    else:
+        buffer = convert(policy, entered._buffer, source, dtype)
+    if type(entered) in WEAK:
+        buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
+    _write(target._buffer, key, buffer)
+    if watchers:
+        tell_assigned(Assignment(policy, target, entered, source, dtype))
+
+
+def _write(target: Any, key: Any, values: Any) -> None:
+    """Write a buffer into another of its dtype."""
+    backend = common_backend(target, values)
+    if not backend.writeable(target):
+        raise ValueError(
+            "x[...] = y: x is read-only, as what broadcast_to returns; write x = pa.asarray(x, "
+            "copy=True) before"
+        )
+    try:
+        backend.write(target, key, values)
+    except ValueError:
+        given, room = values.shape, backend.read(target, key).shape
+        raise ValueError(
+            f"x[...] = y: y of shape {given} does not broadcast to {room}, the shape of x[...]"
+        ) from None
+
+
+def cast_strings(
+    policy: Policy,
+    buffer: Any,
+    source: DType,
+    target: DType,
+    numeric: Callable[[Any, DType, DType], Any] = numpy_backend.cast,
+) -> Any:
+    """Cast between strings and numbers, which only some policies do (``core.string_cast``).
+
+    ``numeric`` is the cast from float64 by the rule in force, for numbers out of range.
+    """
+    from promoarray.core import string_cast  # regular expressions and decimals, for few programs
+
+    return string_cast.cast(policy, buffer, source, target, numeric)

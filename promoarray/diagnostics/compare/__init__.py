@@ -1,0 +1,1 @@
+"""The command ``promoarray compare``: a program run once, or once per policy."""

@@ -1,0 +1,78 @@
+"""``promoarray compare``: run a program once and show every line where the policies part.
+
+With ``--run-all`` the program is run again under each policy for real, and what its globals ended
+as is set side by side, refusals included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+from promoarray.console import show
+from promoarray.diagnostics.compare.run_all import (
+    Outcome,
+    as_html,
+    as_table,
+    everywhere,
+    execute,
+    outcome_under,
+)
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.watcher import DEFAULT, shadowed
+from promoarray.promotion.registry import as_policy
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the command; return its exit status: 0, or 2 if the program itself failed."""
+    script = Path(args.script)
+    if not script.is_file():
+        print(f"promoarray compare: there is no file {args.script}", file=sys.stderr)
+        return 2
+    if args.html and not Path(args.html).resolve().parent.is_dir():
+        print(f"promoarray compare: there is no folder for {args.html}", file=sys.stderr)
+        return 2
+    names = args.policies.split(",") if args.policies else list(DEFAULT)
+    policies = tuple(dict.fromkeys(as_policy(name.strip()) for name in names))
+    run = as_policy(args.run or "numpy")
+    names_shown = args.show.split(",") if args.show else None
+    # With --json, standard output is the report alone.
+    aside = contextlib.redirect_stdout(sys.stderr) if args.json else contextlib.nullcontext()
+    with aside, everywhere(run), shadowed(policies, everywhere=True) as report:
+        error, _ = execute(script, args.args)
+    outcomes = []
+    if args.run_all:
+        for policy in dict.fromkeys((run, *policies)):
+            outcomes.append(
+                outcome_under(policy, script, args.args, names_shown, mend=not args.stop)
+            )
+    _write(report, outcomes, args)
+    if error is not None:
+        print(
+            f"promoarray compare: the program stopped under {run.name}:\n{error}", file=sys.stderr
+        )
+        return 2
+    if not report.operations:
+        print(
+            "promoarray compare: the program computed nothing with promoarray; write "
+            "import promoarray as xp, and make its arrays with xp.asarray",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _write(report: Report, outcomes: list[Outcome], args: argparse.Namespace) -> None:
+    if args.html:
+        Path(args.html).write_text(report.to_html(as_html(outcomes)), encoding="utf-8")
+    if args.json:
+        data = report.to_dict() | {"outcomes": [outcome.to_dict() for outcome in outcomes]}
+        print(json.dumps(data, indent=2))
+        return
+    show(report)
+    if outcomes:
+        show(as_table(outcomes))
+    if args.html:
+        print(f"Written: {args.html}")

@@ -1,0 +1,247 @@
+"""Running a program for real under each policy, and what it ended as.
+
+A policy that refuses a line would end the program there. So that every policy can be compared to
+the end, the cast that the refusal's message proposes is made, and the place noted; with
+``mend=False`` the first refusal stops the program as it would stop the user's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import io
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from promoarray.core.call_site import Site, here
+from promoarray.core.observers import Mended, Watcher, watching
+from promoarray.core.refusals import accepted_casts, spelled
+from promoarray.errors import PromotionError
+from promoarray.parray import PArray
+from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import policy as in_force
+from promoarray.promotion.registry import process_default, set_policy
+
+
+@dataclass(eq=False)
+class Mender(Watcher):
+    """A watcher that makes the casts a refusal proposes.
+
+    Attributes
+    ----------
+    places : dict
+        From each place and operation refused to the cast made, in words.
+    """
+
+    places: dict[tuple[Site, str], str] = field(default_factory=dict)
+
+    def refused(
+        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
+    ) -> Mended | None:
+        """Cast operands as the error message would have said, if there are such casts."""
+        casts, _ = accepted_casts(policy, name, seen) or ({}, None)
+        if casts:
+            made = (f"x{index + 1} to {target.name}" for index, target in casts.items())
+            self.places[here(), spelled(name, seen)] = " and ".join(made)
+        return casts
+
+
+@dataclass
+class Outcome:
+    """How a program ended under one policy.
+
+    Attributes
+    ----------
+    policy : Policy
+    values : dict
+        The globals asked for, as text.
+    refusals : dict
+        From each place and operation refused to the cast made there, in words.
+    error : str
+        What stopped it, or "".
+    site : str
+        The line of the program where it stopped.
+    output : str
+        What it printed.
+    """
+
+    policy: Policy
+    values: dict[str, str] = field(default_factory=dict)
+    refusals: dict[tuple[Site, str], str] = field(default_factory=dict)
+    error: str = ""
+    site: str = ""
+    output: str = ""
+
+    @property
+    def trouble(self) -> list[str]:
+        """What a reader should know, a line each: the refusals, and what stopped the program."""
+        lines = [f"{site}: {said}, cast {cast}" for (site, said), cast in self.refusals.items()]
+        return lines + ([f"stopped at {self.site}", self.error] if self.error else [])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as data."""
+        return {
+            "policy": self.policy.name,
+            "values": self.values,
+            "refusals": [
+                {"file": site.file, "line": site.line, "refused": said, "cast": cast}
+                for (site, said), cast in self.refusals.items()
+            ],
+            "error": self.error or None,
+            "stopped_at": self.site or None,
+            "output": self.output,
+        }
+
+
+@contextlib.contextmanager
+def everywhere(policy: Policy) -> Iterator[None]:
+    """Put a policy in force here and in the threads that a program starts."""
+    before = process_default()
+    set_policy(policy)
+    try:
+        with in_force(policy):
+            yield
+    finally:
+        set_policy(before)
+
+
+def execute(script: Path, argv: list[str]) -> tuple[str | None, dict[str, Any]]:
+    """Run a script as ``python script argv`` would; return its traceback, if any, and globals."""
+    ended: dict[str, Any] = {}
+    with _as_main(script, argv):
+        try:
+            _run(script, ended)
+        except SystemExit as stop:
+            return (None if stop.code in (None, 0) else f"exit status {stop.code}"), ended
+        except Exception as error:
+            return "".join(traceback.format_exception(_from_script(script, error))), ended
+    return None, ended
+
+
+def _run(script: Path, namespace: dict[str, Any]) -> None:
+    """Run a script in a module of its own, whose globals stay at hand however it ends."""
+    main = ModuleType("__main__")
+    main.__dict__.update(__file__=str(script), __builtins__=builtins)
+    sys.modules["__main__"] = main
+    try:
+        exec(compile(script.read_bytes(), str(script), "exec"), main.__dict__)
+    finally:
+        namespace.update(main.__dict__)
+
+
+def _from_script(script: Path, error: Exception) -> Exception:
+    """The error without the frames that only ran the script."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_frame.f_code.co_filename != str(script):
+        frame = frame.tb_next
+    return error.with_traceback(frame or error.__traceback__)
+
+
+@contextlib.contextmanager
+def _as_main(script: Path, argv: list[str]) -> Iterator[None]:
+    """Set up what a script sees of the process, and undo it: its own imports, too.
+
+    A module that the script imports makes its arrays under the policy of that run.
+    """
+    folder = str(script.resolve().parent)
+    before = sys.argv, sys.path[:], dict(sys.modules)
+    sys.argv, sys.path[:0] = [str(script), *argv], [folder]
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = before[:2]
+        for name, module in list(sys.modules.items()):
+            if name not in before[2] and (getattr(module, "__file__", None) or "").startswith(
+                folder
+            ):
+                del sys.modules[name]
+        sys.modules["__main__"] = before[2]["__main__"]
+
+
+def outcome_under(
+    policy: Policy, script: Path, argv: list[str], show: list[str] | None, *, mend: bool = True
+) -> Outcome:
+    """Run a script for real under one policy."""
+    outcome, printed, mender = Outcome(policy), io.StringIO(), Mender()
+    ended: dict[str, Any] = {}
+    watched = watching(mender, everywhere=True) if mend else contextlib.nullcontext()
+    with (
+        _as_main(script, argv),
+        everywhere(policy),
+        watched,
+        contextlib.redirect_stdout(printed),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # the watched run has shown them
+        try:
+            _run(script, ended)
+        except SystemExit as stop:
+            outcome.error = "" if stop.code in (None, 0) else f"exit status {stop.code}"
+        except Exception as error:
+            kind = "" if isinstance(error, PromotionError) else f"{type(error).__name__}: "
+            outcome.error = kind + str(error).partition(" Elsewhere: ")[0]
+            outcome.site = _line_in(script, error)
+    outcome.values = {} if outcome.error else _globals(ended, show)
+    outcome.refusals = mender.places
+    outcome.output = printed.getvalue()
+    return outcome
+
+
+def _line_in(script: Path, error: Exception) -> str:
+    """The line of the program that an error came from."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(script)]
+    return f"{script.name}:{frames[-1].lineno}: {frames[-1].line}" if frames else script.name
+
+
+def _globals(ended: dict[str, Any], show: list[str] | None) -> dict[str, str]:
+    """What a program's globals ended as: those asked for, else its arrays and floats."""
+    names = show if show is not None else [n for n, v in ended.items() if _worth_showing(n, v)]
+    return {name: _brief(ended[name]) if name in ended else "not set" for name in names}
+
+
+def _worth_showing(name: str, value: Any) -> bool:
+    return not name.startswith("_") and isinstance(value, (PArray, float))
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, PArray):
+        shape = "x".join(map(str, value.shape))
+        return f"{value.dtype} [{shape}]" if shape else f"{value.item():.6g} ({value.dtype})"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def as_table(outcomes: list[Outcome]) -> Any:
+    """Return the outcomes as a table for the terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    names = list(dict.fromkeys(name for o in outcomes for name in o.values))
+    table = Table("run for real under", *names, "refused, and the cast made", show_lines=True)
+    for o in outcomes:
+        trouble = Text("\n".join(o.trouble), style="red" if o.error else "")
+        table.add_row(o.policy.name, *(o.values.get(n, "") for n in names), trouble)
+    return table
+
+
+def as_html(outcomes: list[Outcome]) -> str:
+    """Return the outcomes as a section of the page."""
+    if not outcomes:
+        return ""
+    names = list(dict.fromkeys(name for o in outcomes for name in o.values))
+    titles = ("policy", *names, "refused, and the cast made")
+    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
+    rows = "".join(
+        f"<tr><td>{escape(o.policy.name)}</td>"
+        + "".join(f"<td>{escape(o.values.get(n, ''))}</td>" for n in names)
+        + f"<td>{'<br>'.join(map(escape, o.trouble))}</td></tr>"
+        for o in outcomes
+    )
+    return f"<h2>Run for real under each policy</h2><table><tr>{head}</tr>{rows}</table>"

@@ -1,0 +1,139 @@
+"""Escapes that a trace or a compare noted, as text, data and a section of a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from html import escape as escaped
+from typing import TYPE_CHECKING, Any
+
+from promoarray.console import counted
+from promoarray.core.escape import Escape
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+TITLE = "Where data left the policy"
+NUMBERS = "Where single numbers became Python's"
+LEGEND = (
+    "What is computed there obeys the rules of whoever took the data, under every policy the same."
+)
+
+Row = tuple[Escape, list[tuple[int, ...]], int]
+"""An escape that stands for all of a row, the shapes that left, and how often."""
+
+
+@dataclass(eq=False)
+class Escapes:
+    """What left the policy, counted.
+
+    Attributes
+    ----------
+    counts : Counter
+        From each Escape to how often it happened.
+    """
+
+    counts: Counter[Escape] = field(default_factory=Counter)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield each place, taker, door and dtype, with the shapes that left and how often."""
+        groups: dict[Escape, list[Escape]] = {}
+        for each in sorted(self.counts):
+            groups.setdefault(replace(each, shape=()), []).append(each)
+        for same in groups.values():
+            yield same[0], [e.shape for e in same], sum(self.counts[e] for e in same)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the escapes as data, in the order of the source."""
+        return [
+            {
+                "file": e.site.file,
+                "line": e.site.line,
+                "source": e.site.text,
+                "expression": e.site.expression,
+                "door": e.door,
+                "scalar": e.scalar,
+                "dtype": e.dtype,
+                "shapes": [list(shape) for shape in shapes],
+                "count": count,
+                "taker": _taken(e),
+            }
+            for e, shapes, count in self.rows()
+        ]
+
+    def lines(self) -> Iterator[Text]:
+        """Yield the escapes as lines for the terminal: arrays under a title, then numbers."""
+        from rich.text import Text
+
+        for title, rows in self._sections():
+            yield Text(title, style="bold")
+            site = None
+            for e, shapes, count in rows:
+                if e.site != site:
+                    site = e.site
+                    head = Text(f"{site.file}:{site.line}", style="bold cyan")
+                    yield head.append(f"  {site.expression or site.text}", style="bold")
+                times = f"  ×{count}" if count > 1 else ""
+                line = Text(f"    {_what(e, shapes)}  by {e.how}{times}")
+                yield line.append(_to(e), style="dim") if e.taker else line
+
+    def to_html(self) -> str:
+        """Return the escapes as sections of a page; "" if there are none."""
+        head = "<tr><th>place</th><th>source</th><th>what left</th></tr>"
+        return "".join(
+            f"<h2>{title}</h2><p>{LEGEND}</p><table>{head}{''.join(map(_as_row, rows))}</table>"
+            for title, rows in self._sections()
+        )
+
+    def _sections(self) -> list[tuple[str, list[Row]]]:
+        rows = list(self.rows())
+        parts = (
+            (TITLE, [r for r in rows if not r[0].scalar]),
+            (NUMBERS, [r for r in rows if r[0].scalar]),
+        )
+        return [(title, part) for title, part in parts if part]
+
+    @property
+    def summary(self) -> str:
+        """A sentence that counts; "" if nothing left."""
+        sites = {e.site for e in self.counts}
+        if not sites:
+            return ""
+        places, times = counted(len(sites), "place"), counted(self.counts.total(), "time")
+        return f"Data left the policy at {places}, {times}."
+
+
+def _as_row(row: Row) -> str:
+    e, shapes, count = row
+    return (
+        f"<tr><td>{escaped(str(e.site))}</td>"
+        f"<td><code>{escaped(e.site.expression or e.site.text)}</code></td>"
+        f"<td>{escaped(_what(e, shapes))} by <code>{escaped(e.how)}</code>"
+        f"{f' ×{count}' if count > 1 else ''}"
+        f"{f'<small>{escaped(_to(e).strip())}</small>' if e.taker else ''}</td></tr>"
+    )
+
+
+def _what(e: Escape, shapes: list[tuple[int, ...]]) -> str:
+    more = f" and {len(shapes) - 3} other shapes" if len(shapes) > 4 else ""
+    listed = shapes[:3] if more else shapes
+    if listed == [()]:
+        return e.what
+    word = "shape" if len(shapes) == 1 else "shapes"
+    return f"{e.dtype} of {word} {', '.join(map(str, listed))}{more}"
+
+
+def _to(e: Escape) -> str:
+    return f"  to {e.taker} ({e.inside}: {e.inside.text})"
+
+
+def _taken(e: Escape) -> dict[str, Any] | None:
+    if not e.taker:
+        return None
+    return {
+        "function": e.taker,
+        "file": e.inside.file,
+        "line": e.inside.line,
+        "source": e.inside.text,
+    }

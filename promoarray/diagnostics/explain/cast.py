@@ -1,0 +1,271 @@
+"""``explain("astype", x, dtype)``: a policy's cast rule for a pair, and what it makes of values."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
+from promoarray.backends import numpy as numpy_backend
+from promoarray.core.cast import checked, convert
+from promoarray.core.dispatch import concrete
+from promoarray.diagnostics.explain.cast_losses import loss
+from promoarray.diagnostics.explain.cast_values import Cell, answers, cells
+from promoarray.diagnostics.explain.other_policies import elsewhere
+from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.functions.data_types import finfo
+from promoarray.kernels.cast_rule import Rule, ScaleRounding
+from promoarray.parray import PArray
+from promoarray.promotion.cast_rules import GROUPS, CastPlan, Quirk, dtypes
+from promoarray.promotion.plan import INTEGERS, Operand
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+from promoarray.promotion.scalars import bounds
+
+SHOWN = 6
+"""How many of an array's values are shown."""
+
+
+def explain_cast(
+    x: PArray | Operand,
+    target: DType,
+    policy: Policy,
+    *,
+    saturate: bool | int | None = None,
+    round_mode: str | None = None,
+) -> Explanation:
+    """Explain a cast of an array's first values, or of those that tell policies apart."""
+    return _Case(x, target, policy, {"saturate": saturate, "round_mode": round_mode}).explanation()
+
+
+class _Case:
+    """One cast under one policy."""
+
+    def __init__(
+        self, x: PArray | Operand, target: DType, policy: Policy, settings: dict[str, Any]
+    ) -> None:
+        self.x, self.asked, self.policy, self.settings = x, target, policy, settings
+        self.target = policy.canonical.get(target, target)
+        self.own = isinstance(x, PArray) and x.size > 0
+        if isinstance(x, Operand):
+            self.source = policy.canonical.get(x.type, x.type)
+        else:
+            self.source = concrete(x)
+        self.given = self.values() if self.own else edges(self.source, self.target)
+
+    def under(self, name: str) -> _Case:
+        """The same cast, of an array that another policy has made of the values."""
+        policy, settings = as_policy(name), self.settings
+        known = {k: v if k in policy.cast.knobs else None for k, v in settings.items()}
+        other = copy(self)
+        other.policy, other.settings = policy, known
+        other.target = policy.canonical.get(self.asked, self.asked)
+        first = self.x.type if isinstance(self.x, Operand) else self.source
+        other.source = policy.canonical.get(first, first)
+        whole = convert(as_policy("numpy"), self.given, self.source, first)
+        other.given = convert(policy, whole, first, other.source)
+        return other
+
+    def values(self) -> Any:
+        """The first values of the array, on the CPU."""
+        assert isinstance(self.x, PArray)
+        buffer = self.x._buffer
+        if not buffer.ndim:
+            buffer = buffer.reshape(1)
+        first = np.unravel_index(np.arange(min(buffer.size, SHOWN)), buffer.shape)
+        backend = backend_of(buffer)
+        device = backend.device_of(buffer)
+        key = tuple(backend.from_numpy(index, dt.int64, device) for index in first)
+        return backend.to_numpy(backend.read(buffer, key), self.source)
+
+    def explanation(self) -> Explanation:
+        policy, rule = self.policy, self.policy.cast
+        answer = self.answer()
+        lost = "" if answer.dtype is None else loss(self.source, self.target)
+        return Explanation(
+            operation="astype",
+            policy=policy.name,
+            title=policy.title,
+            expression=self.expression(),
+            answer=answer,
+            steps=tuple(self.steps(answer)),
+            casts=(Cast("x", self.source.name, self.target.name, lost),) if answer.dtype else (),
+            function="",
+            sources=tuple(map(str, rule.sources or policy.sources)),
+            notes=tuple(n for n in rule.notes if _concerns(n, self.source, self.target)),
+            others=tuple(elsewhere(policy, self.asking)),
+            quirks=tuple(self.quirks()) if answer.dtype else (),
+            given=tuple(cells(self.given, self.source)),
+            source=self.source.name,
+        )
+
+    def expression(self) -> str:
+        given = {name: value for name, value in self.settings.items() if value is not None}
+        said = "".join(f", {name}={value!r}" for name, value in given.items())
+        return f"astype({self.source.name}, {self.target.name}{said})"
+
+    def asking(self, name: str) -> Answer:
+        return self.under(name).answer()
+
+    def answer(self) -> Answer:
+        """What the values become, or why they are not cast."""
+        names = (self.policy.name,)
+        try:
+            checked(self.policy, self.source, self.target, **self.settings)
+        except (TypeError, ValueError) as error:  # a PromotionError, or a setting it has not
+            return Answer(names, None, reason=str(error).partition(": ")[2])
+        made = answers(self.policy, self.given, self.source, self.target, **self.settings)
+        if isinstance(made, str):
+            return Answer(names, None, reason=made)
+        return Answer(names, self.target.name, values=tuple(made))
+
+    @property
+    def chosen(self) -> dict[str, object]:
+        """The settings of the knobs, given or by default."""
+        return self.policy.cast.settings(**self.settings)
+
+    @property
+    def plan(self) -> CastPlan:
+        return self.policy.cast.plan(self.source, self.target, self.chosen)
+
+    def steps(self, answer: Answer) -> Iterator[str]:
+        """The rule in words."""
+        if isinstance(self.x, Operand) and self.x.type is not self.source:
+            yield f"{self.policy.title} holds {self.x.type.name} as {self.source.name}"
+        if answer.dtype is None:
+            yield f"refused: {answer.reason}"
+            return
+        yield _rounding(self.source, self.target, self.plan.rule)
+        values = edges(self.source, self.target)
+        if self.own and values.size:  # else they are the values shown
+            pairs = zip(cells(values, self.source), self.made(values), strict=True)
+            yield "at the edges: " + ", ".join(f"{a.value} becomes {b.value}" for a, b in pairs)
+        for quirk in self.quirks_about():
+            if quirk.name in self.policy.cast.on:
+                yield f"with the quirk {quirk}"
+        yield from self.knobs()
+
+    def made(self, values: Any) -> list[Cell]:
+        made = answers(self.policy, values, self.source, self.target, **self.settings)
+        assert not isinstance(made, str)
+        return made
+
+    def knobs(self) -> Iterator[str]:
+        """The arguments of the cast that change anything here."""
+        for name, knob in self.policy.cast.knobs.items():
+            plans = {
+                self.policy.cast.plan(self.source, self.target, {**self.chosen, name: choice})
+                for choice in knob.choices
+            }
+            if len(plans) > 1:
+                others = " or ".join(repr(c) for c in knob.choices if c != self.chosen[name])
+                default = ", the default" * (self.chosen[name] == knob.default)
+                yield f"{name}={self.chosen[name]!r}{default}; it may be {others}"
+
+    def quirks_about(self) -> list[Quirk]:
+        """The bugs of the framework that this cast would show."""
+        return [
+            quirk
+            for quirk in self.policy.cast.quirks
+            if any(case.holds(self.source, self.target, self.chosen) for case in quirk.cases)
+        ]
+
+    def quirks(self) -> Iterator[str]:
+        for quirk in self.quirks_about():
+            state = "on" if quirk.name in self.policy.cast.on else "off"
+            yield f"{state}: {quirk}"
+
+
+def edges(source: DType, target: DType) -> Any:
+    """Values of the source at which casts to the target differ, as a buffer; none of strings."""
+    numbers = _edges(source, target)
+    if numbers and source.kind in INTEGERS:
+        low, high = bounds(source)
+        inside = (n for n in numbers if type(n) is int and low <= n <= high)
+        numbers = tuple(dict.fromkeys((*inside, low, high)))
+    kept: dict[bytes, Any] = {}  # by their bits
+    for number in numbers:
+        buffer, wide = numpy_backend.wide(number, source)
+        made = np.asarray(convert(as_policy("numpy"), buffer, wide, source)).reshape(1)
+        back = numpy_backend.decoded(made, source).item()
+        if back == number or (back != back and number != number):
+            kept.setdefault(made.tobytes(), made)
+    return np.concatenate([np.zeros(0, source.storage), *kept.values()])
+
+
+def _edges(source: DType, target: DType) -> tuple[bool | int | float, ...]:
+    if source is target or dt.string in (source, target):
+        return ()
+    if source.kind is Kind.BOOL:
+        return True, False
+    if target.kind is Kind.BOOL:
+        return 2, 0, -0.0, math.nan
+    if target.kind in INTEGERS:
+        low, high = bounds(target)
+        out = high + 1, low - 1
+        return (-1, *out) if source.kind in INTEGERS else (-1.5, *out, 1e20, *_SPECIAL)
+    if target is dt.float8_e8m0fnu:
+        return 0, -1, 3, 1.5, 2.0**-130, 1.75 * 2.0**127, math.inf, math.nan
+    beyond = 2 * finfo(target).max
+    finite = () if math.isinf(beyond) else (int(beyond),)
+    return *finite, *_SPECIAL, -0.0
+
+
+_SPECIAL = math.inf, -math.inf, math.nan
+
+_TO_SCALE = {
+    ScaleRounding.NEAREST: "the nearest one, the upper at 1.5 * 2**k",
+    ScaleRounding.UP: "the next one up",
+    ScaleRounding.DOWN: "the next one down",
+    ScaleRounding.NEAREST_BUT_LOWEST_UP: "the nearest one, but for those below 2**-126",
+}
+
+
+def _rounding(source: DType, target: DType, rule: Rule) -> str:
+    """What the cast does to a value in the target's range, in words."""
+    if source is target:
+        return "nothing changes"
+    if target is dt.string:
+        return "written as the shortest text that reads back as the same value"
+    if source is dt.string:
+        return "the text's exact value is taken"
+    if target.kind is Kind.BOOL:
+        return "all but zero is True"
+    if not loss(source, target):
+        return "every value comes through"
+    real = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
+    dropped = "the imaginary part is dropped; " * real
+    if target.kind in INTEGERS:
+        whole = source.kind in INTEGERS
+        return dropped + ("the low bits are kept" if whole else "truncated towards zero")
+    twice = "rounded to float32 first, then " * rule.via_float32
+    if target is dt.float8_e8m0fnu:
+        return f"{dropped}{twice}to a power of two, {_TO_SCALE[rule.scale_rounding]}"
+    once = f"again to {target.name}" if twice else f"once, from the {source.name} itself"
+    return f"{dropped}{twice or 'rounded '}{once}, to nearest, ties to even"
+
+
+def _concerns(note: str, source: DType, target: DType) -> bool:
+    """Whether a note is about this pair: it is if it names neither dtypes nor groups of them."""
+    words = set(re.findall(r"\w+", note))
+    if words & {"float", "floats", "Floats"} and source.kind not in (Kind.FLOAT, Kind.COMPLEX):
+        return False
+    named = {d for d in BY_CODE.values() if words & {d.name, d.code, *_onnx_names(d)}}
+    if not named:
+        named = {d for group in GROUPS if group in words for d in dtypes(group)}
+    if not named and words & {"integer", "integers"}:
+        named = {d for d in BY_CODE.values() if d.kind in INTEGERS}
+    return not named or bool({source, target} & named)
+
+
+def _onnx_names(dtype: DType) -> set[str]:
+    """A narrow float's names in ONNX's own prose: E4M3FN, float8e8m0."""
+    bare = dtype.name.replace("_", "")
+    return {dtype.name.partition("_")[2].upper(), bare.removesuffix("fn").removesuffix("fnu")}

@@ -1,0 +1,113 @@
+"""What a cast can lose, from the dtypes alone: which values come through, in words."""
+
+from __future__ import annotations
+
+import math
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Format, Kind
+from promoarray.promotion.plan import INTEGERS
+from promoarray.promotion.scalars import bounds
+
+_PART = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
+
+
+def loss(source: DType, target: DType) -> str:
+    """Say what is lost in a cast, or "" if every value of the source comes through."""
+    if source is target:
+        return ""
+    if dt.string in (source, target):
+        return "" if target is dt.string else "text that is no number is refused"
+    if source.kind is Kind.COMPLEX:
+        if target.kind is not Kind.COMPLEX:
+            return "drops the imaginary part"
+        return _floats(_PART[source], _PART[target])
+    target = _PART.get(target, target)
+    if target.kind is Kind.BOOL:
+        return "keeps only whether a value is zero"
+    if source.kind is Kind.BOOL:
+        return _from_bool(target)
+    if source.kind is Kind.FLOAT:
+        return _floats(source, target) if target.kind is Kind.FLOAT else _to_integer(target)
+    return _integers(source, target) if target.kind in INTEGERS else _to_float(source, target)
+
+
+def _from_bool(target: DType) -> str:
+    return "there is no zero" if target is dt.float8_e8m0fnu else ""
+
+
+def _to_integer(target: DType) -> str:
+    low, high = bounds(target)
+    return f"drops fractions, and keeps {_exact(low)} to {_exact(high)} only"
+
+
+def _integers(source: DType, target: DType) -> str:
+    (low, high), (least, most) = bounds(source), bounds(target)
+    if least <= low and high <= most:
+        return ""
+    return f"keeps {_exact(max(low, least))} to {_exact(min(high, most))} only"
+
+
+def _to_float(source: DType, target: DType) -> str:
+    assert target.format is not None
+    layout, (low, high) = target.format, bounds(source)
+    if not layout.mantissa:
+        return "keeps powers of two only"
+    whole = 1 << layout.mantissa + 1
+    reach = math.ldexp(*_largest(layout))
+    lost = []
+    if low < 0 and not layout.signed:
+        lost.append("there is no sign")
+    if max(high, -low) > whole:
+        lost.append(
+            f"keeps integers up to {_exact(min(whole, int(reach)))}, larger ones are rounded"
+        )
+    if max(high, -low) > reach:
+        lost.append(f"magnitudes above {reach:g} overflow")
+    return ", ".join(lost)
+
+
+def _floats(source: DType, target: DType) -> str:
+    a, b = source.format, target.format
+    assert a is not None
+    assert b is not None
+    lost = []
+    if a.signed and not b.signed:
+        lost.append("there is no sign")
+    if b.mantissa < a.mantissa:
+        lost.append(f"keeps {b.mantissa + 1} of {a.mantissa + 1} significant bits")
+    if math.ldexp(*_largest(b)) < math.ldexp(*_largest(a)):
+        lost.append(f"magnitudes above {math.ldexp(*_largest(b)):g} overflow")
+    if _smallest(b) > _smallest(a):
+        lost.append(f"magnitudes below 2**{_smallest(b)} vanish or become that")
+    lost += [
+        f"there is no {what}"
+        for what, had, has in (
+            ("infinity", a.inf is not None, b.inf is not None),
+            ("NaN", a.nan is not None, b.nan is not None),
+            ("-0", a.negative_zero and a.signed, b.negative_zero and b.signed),
+        )
+        if had and not has
+    ]
+    return ", ".join(lost)
+
+
+def _largest(layout: Format) -> tuple[float, int]:
+    """The largest finite value, as ``math.ldexp`` takes it."""
+    exponent = layout.largest >> layout.mantissa
+    fraction = layout.largest & ((1 << layout.mantissa) - 1)
+    return 1 + fraction / (1 << layout.mantissa), exponent - layout.bias
+
+
+def _smallest(layout: Format) -> int:
+    """The exponent of the smallest positive value."""
+    return (1 - layout.bias - layout.mantissa) if layout.mantissa else -layout.bias
+
+
+def _exact(number: int) -> str:
+    """A number as a reader takes it in: 2**24 rather than 16777216."""
+    size = abs(number)
+    for power, rest in ((size, ""), (size + 1, " - 1")):
+        if size >= 1 << 16 and power & power - 1 == 0:
+            return f"{'-' * (number < 0)}2**{power.bit_length() - 1}{rest}"
+    return str(number)

@@ -1,0 +1,353 @@
+"""``explain`` of an operation: asks a policy the way the dispatcher does, and says why."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.backends import numpy as numpy_backend
+from promoarray.core import dispatch
+from promoarray.core.cast import scalar
+from promoarray.diagnostics.explain.cast_losses import loss
+from promoarray.diagnostics.explain.other_policies import elsewhere
+from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
+from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType
+from promoarray.operations import Family, operation
+from promoarray.parray import PArray
+from promoarray.promotion.overrides import ChangedEnter, ChangedOperation
+from promoarray.promotion.plan import (
+    INTEGERS,
+    By,
+    Enter,
+    Operand,
+    OperationRule,
+    Plan,
+    Rank,
+    Refusal,
+)
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+from promoarray.promotion.rules import Rule, fold
+from promoarray.promotion.scalars import worded
+from promoarray.promotion.variants import VARIANTS
+
+
+def explain_operation(
+    name: str, entered: tuple[Any, ...], policy: Policy, *, inplace: bool = False
+) -> Explanation:
+    """Explain an operation of arrays, scalars and the Operands that dtypes stand for."""
+    return _Case(name, entered, policy, inplace=inplace).explanation()
+
+
+class _Case:
+    """One operation on its operands under one policy."""
+
+    def __init__(
+        self,
+        name: str,
+        entered: tuple[Any, ...],
+        policy: Policy,
+        *,
+        inplace: bool = False,
+        supposed: bool = False,
+    ) -> None:
+        self.name = name
+        self.entered = entered
+        self.policy = policy
+        self.inplace = inplace
+        self.supposed = supposed  # whether the arrays were made under another policy
+        self.seen = tuple(map(self.described, entered))
+        self.plan = (policy.plan_inplace if inplace else policy.plan)(name, self.seen)
+        self.decided = policy.decide(name, self.seen, entered, inplace=inplace)
+
+    def explanation(self) -> Explanation:
+        policy = self.policy
+        return Explanation(
+            operation=self.name,
+            policy=policy.name,
+            title=policy.title,
+            expression=self.expression(),
+            answer=self.answer(),
+            steps=tuple(self.steps()),
+            casts=tuple(self.casts()),
+            function=self.function(),
+            sources=tuple(map(str, policy.sources)),
+            notes=tuple(note for note in policy.notes if self.concerns(note)),
+            others=tuple(self.others()),
+        )
+
+    # -- what is asked ----------------------------------------------------------------------------
+
+    def described(self, x: Any) -> Operand:
+        """What the policy sees; arrays it would have made itself are of dtypes that it holds."""
+        policy = self.policy
+        if not isinstance(x, Operand):
+            operand = dispatch.describe(x, policy)
+            if not self.supposed:
+                return operand
+        else:
+            operand = x if policy.by_value else x._replace(value=None)
+        return operand._replace(type=policy.canonical.get(operand.type, operand.type))
+
+    def shown(self, index: int) -> str:
+        """An operand as it stands in the expression."""
+        x, seen = self.entered[index], self.seen[index]
+        if isinstance(x, Operand):
+            return str(x)
+        if type(x) in WEAK:
+            return worded(x)
+        if isinstance(x, PArray) and x.weak_type:
+            return f"{x.dtype} (weak)"
+        return str(Operand(seen.type, seen.rank))
+
+    def source(self, index: int) -> tuple[DType, str]:
+        """The dtype an operand has before any cast, and how to call it."""
+        x = self.entered[index]
+        if type(x) in WEAK:
+            return WEAK[type(x)], f"Python {type(x).__name__} {worded(x).removeprefix('int ')}"
+        dtype = self.seen[index].type if isinstance(x, Operand) else dispatch.concrete(x)
+        return dtype, dtype.name
+
+    def expression(self) -> str:
+        symbol = operation(self.name).symbol
+        shown = [self.shown(i) for i in range(len(self.seen))]
+        if symbol and len(shown) == 2:
+            return f" {symbol}{'=' * self.inplace} ".join(shown)
+        return f"{self.name}({', '.join(shown)})"
+
+    # -- what is answered -------------------------------------------------------------------------
+
+    def answer(self) -> Answer:
+        """The policy's answer: a dtype, a refusal, or a scalar that does not fit."""
+        names = (self.policy.name,)
+        if isinstance(self.decided, Refusal):
+            error = self.decided.error
+            raised = "" if error is None else f"{type(error).__name__}: "
+            return Answer(names, None, reason=raised + self.decided.reason)
+        result = self.decided.plan.result
+        return Answer(names, self.policy.strong(result).name, result.weak)
+
+    def fitted(self, index: int) -> Any:
+        """What a Python scalar becomes, as a Python value; None where nothing is to fit.
+
+        An infinity in an integer dtype stands for an int compared as the number it is.
+        """
+        if type(self.entered[index]) not in WEAK or isinstance(self.decided, Refusal):
+            return None
+        target, value = self.decided.plan.inputs[index], self.decided.values[index]
+        if type(value) is float and math.isinf(value) and target.kind in INTEGERS:
+            return value
+        return numpy_backend.decoded(scalar(self.policy, value, target), target).item()
+
+    def compares_exactly(self, index: int) -> bool:
+        """Whether an int out of range is compared as the number it is."""
+        if type(self.entered[index]) is not int or isinstance(self.decided, Refusal):
+            return False
+        integers = self.decided.plan.inputs[index].kind in INTEGERS
+        return integers and self.fitted(index) in (math.inf, -math.inf)
+
+    # -- why --------------------------------------------------------------------------------------
+
+    def steps(self) -> Iterator[str]:
+        """The rule in words: entering, promoting, the operation's own rule, the result."""
+        if self.policy.principle:
+            yield self.policy.principle
+        for x, seen in zip(self.entered, self.seen, strict=True):
+            if isinstance(x, Operand) and x.type is not seen.type:
+                yield f"{self.policy.title} holds {x.type.name} as {seen.type.name}"
+        operands, rule = self.by_value(), _below_changes(self.policy.rule(self.name))
+        if operands != self.seen:
+            types = ", ".join(f"x{i + 1} as {o.type.name}" for i, o in enumerate(operands))
+            yield f"by value: {types}"
+        enter = (rule.enter if isinstance(rule, By) else None) or self.policy.enter
+        promote = (rule.promote if isinstance(rule, By) else None) or self.policy.promote
+        entered = enter(self.policy, operands)
+        common = None if isinstance(entered, Refusal) else fold(promote, entered)
+        if isinstance(rule, By) or self.agrees(common):
+            yield from self.promotion(operands, enter, promote, entered)
+        said = rule.note if isinstance(rule, By) else _doc(rule)
+        if said:
+            yield f"{self.name}: {said}"
+        if self.inplace:
+            yield self.written()
+        yield from self.ending()
+
+    def written(self) -> str:
+        """What becomes of the result of an operation in place."""
+        plan = self.policy.plan(self.name, self.seen)
+        if self.policy.inplace is None:
+            return "in place: the name is bound to the result, a new array"
+        if isinstance(plan, Refusal) or isinstance(self.plan, Refusal):
+            return "in place: the result has to fit into the first operand"
+        made, target = self.policy.strong(plan.result).name, self.plan.result.name
+        return f"in place: the result, {made}, is written into the {target} of the first operand"
+
+    def by_value(self) -> tuple[Operand, ...]:
+        policy = self.policy
+        if policy.by_value is None or all(o.value is None for o in self.seen):
+            return self.seen
+        return policy.by_value(policy, self.name, self.seen)
+
+    def agrees(self, common: DType | None) -> bool:
+        """Whether the policy's general rule is what the plan came from."""
+        if isinstance(self.plan, Refusal) or common is None:
+            return isinstance(self.plan, Refusal) and common is None
+        return all(d is self.policy.strong(common) for d in self.plan.inputs)
+
+    def promotion(
+        self,
+        operands: tuple[Operand, ...],
+        enter: Enter,
+        promote: Rule,
+        entered: tuple[DType, ...] | Refusal,
+    ) -> Iterator[str]:
+        """How the operands enter, and the way to their common dtype."""
+        if len(operands) == 1:
+            return
+        types = tuple(o.type for o in operands)
+        if entered != types and _doc(enter):
+            yield f"enter: {_doc(enter)}"
+        if isinstance(entered, Refusal):
+            arrays = all(o.rank is Rank.ARRAY for o in operands)
+            if entered.reason != self.policy.refusal or not arrays:
+                return
+            entered = types
+        pairwise = fold(promote, types)
+        if len(entered) == len(types):
+            types = entered
+        elif pairwise is None or pairwise is not entered[0]:
+            yield f"promote: together they count as {_called(entered[0])}"
+            return
+        common: DType | None = types[0]
+        for dtype in types[1:]:
+            if common is None:
+                return
+            yield f"promote: {self.path(promote, common, dtype)}"
+            common = promote(common, dtype)
+
+    def path(self, promote: Rule, a: DType, b: DType) -> str:
+        """The way from two dtypes to their common one."""
+        path = getattr(promote, "path", None)
+        if path is not None:
+            return str(path(a, b))
+        common, said = promote(a, b), _doc(promote).rstrip(".")
+        cell = f"row {a.code}, column {b.code}: {common.code if common else '-'}"
+        return f"{said}; {cell}" if said else cell
+
+    def ending(self) -> Iterator[str]:
+        """What is computed in, and what comes out."""
+        if isinstance(self.plan, Refusal):
+            yield f"refused: {self.plan.reason}"
+            return
+        reason = self.answer().reason
+        if reason:
+            yield f"raises {reason}"
+            return
+        result, compute = self.policy.strong(self.plan.result), self.plan.compute
+        beyond = [x for i, x in enumerate(self.entered) if self.compares_exactly(i)]
+        variant = self.policy.kernel(self.name, self.plan)
+        if variant != self.name:
+            yield f"values: {VARIANTS[variant].sentence}"
+        if compute is None:
+            yield "compared as the integers they are"
+        elif beyond:
+            given = worded(beyond[0])
+            yield f"{given} lies beyond {compute.name}: the numbers themselves are compared"
+        elif compute is not result and result is not dt.bool:
+            narrowed = compute.kind is result.kind and compute.bits > result.bits
+            yield f"computed in {compute.name}" + f", rounded once to {result.name}" * narrowed
+        elif compute is not result:
+            compares = operation(self.name).family in (Family.EQUALITY, Family.ORDER)
+            yield f"{'compared' if compares else 'computed'} in {compute.name}"
+        weak = " (weak: it counts for no more than a Python scalar)" * self.plan.result.weak
+        more = "".join(f", {self.policy.strong(dtype).name}" for dtype in self.plan.more)
+        yield f"result{'s' * bool(more)}: {result.name}{weak}{more}"
+
+    def casts(self) -> Iterator[Cast]:
+        """The casts that the plan inserts, and what they lose."""
+        if isinstance(self.plan, Refusal) or self.answer().dtype is None:
+            return
+        for index, target in enumerate(self.plan.inputs):
+            source, called = self.source(index)
+            if source is target or self.compares_exactly(index):
+                continue
+            lost = self.scalar_loss(index) if source.weak else loss(source, target)
+            yield Cast(f"x{index + 1}", called, target.name, lost)
+        made = self.policy.plan(self.name, self.seen)
+        if self.inplace and isinstance(made, Plan) and made.result is not self.plan.result:
+            result = self.policy.strong(made.result)
+            lost = loss(result, self.plan.result)
+            yield Cast("result", result.name, self.plan.result.name, lost)
+
+    def scalar_loss(self, index: int) -> str:
+        """Whether a scalar's very value comes through."""
+        x = self.entered[index]
+        if type(x) not in WEAK:
+            return ""  # a weak dtype without a value
+        got = self.fitted(index)
+        same = got == x or (isinstance(x, float) and math.isnan(x) and got != got)
+        return "" if same else f"{worded(x)} becomes {got!r}"
+
+    def function(self) -> str:
+        """What the framework's own function would do, if that is something else."""
+        plan = self.policy.plan(self.name, self.seen, function=True)
+        if plan == self.plan or self.inplace:
+            return ""
+        does = (
+            f"refuses: {plan.reason}"
+            if isinstance(plan, Refusal)
+            else (f"gives {self.policy.strong(plan.result).name}")
+        )
+        return f"the framework's own function {does}; promoarray follows the operator"
+
+    def concerns(self, note: str) -> bool:
+        """Whether a note of the policy is about this case.
+
+        One on scalars or 0-d arrays is if there are any, one that names dtypes if it names all of
+        the arrays', any other one always.
+        """
+        ranks = {o.rank for o in self.seen}
+        about = {
+            Rank.SCALAR: re.search(r"\bscalars?\b|\bPython ints?\b", note),
+            Rank.ZERO_D: "0-d" in note,
+        }
+        if any(about.values()):
+            return any(about.get(rank) for rank in ranks)
+        words = set(re.findall(r"\w+", note))
+        named = {d for d in BY_CODE.values() if {d.name, d.code} & words}
+        return not named or {o.type for o in self.seen if not o.type.weak} <= named
+
+    # -- elsewhere --------------------------------------------------------------------------------
+
+    def others(self) -> Iterator[Answer]:
+        """Every other policy's answer."""
+        return elsewhere(self.policy, self.asking)
+
+    def asking(self, name: str) -> Answer:
+        policy = as_policy(name)
+        return _Case(self.name, self.entered, policy, inplace=self.inplace, supposed=True).answer()
+
+
+def _below_changes(rule: OperationRule) -> OperationRule:
+    while isinstance(rule, ChangedOperation):
+        rule = rule.base
+    return rule
+
+
+def _doc(step: Any) -> str:
+    """The first sentence of what a step says of itself; nothing for the step that does nothing."""
+    while isinstance(step, ChangedEnter):
+        step = step.base
+    step = inspect.unwrap(step)
+    if not inspect.isfunction(step):
+        step = type(step).__dict__.get("__call__")
+    doc = inspect.cleandoc(step.__doc__ or "") if inspect.isfunction(step) else ""
+    return doc.partition("\n")[0].replace("``", "")
+
+
+def _called(dtype: DType) -> str:
+    return f"{dtype.code} ({dtype.name})" if dtype.code not in BY_NAME else dtype.name

@@ -1,0 +1,269 @@
+"""An explanation: why an operation has the dtype it has, as data, text and HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from promoarray.console import html_table, plain, text
+from promoarray.diagnostics.explain.cast_values import Cell
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A cast that the operation inserts.
+
+    Attributes
+    ----------
+    operand : str
+        ``"x1"``, ``"x2"`` ...
+    source, target : str
+        Dtype names; the source of a Python scalar is ``"Python float 2.5"``.
+    loss : str
+        What does not come through; "" if every value does.
+    """
+
+    operand: str
+    source: str
+    target: str
+    loss: str = ""
+
+    def __str__(self) -> str:
+        lost = self.loss or "every value comes through"
+        return f"{self.operand}: {self.source} to {self.target}: {lost}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What policies say of an operation.
+
+    Attributes
+    ----------
+    policies : tuple of str
+        Those that agree on it, of one family.
+    dtype : str or None
+        The result's; None where it is refused.
+    weak : bool
+        Whether the result is weakly typed.
+    reason : str
+        Why it is refused, or what is raised.
+    values : tuple of Cell
+        What the values shown become, in a cast.
+    """
+
+    policies: tuple[str, ...]
+    dtype: str | None
+    weak: bool = False
+    reason: str = ""
+    values: tuple[Cell, ...] = ()
+
+    @property
+    def who(self) -> str:
+        """The policies, long runs of editions shortened."""
+        if len(self.policies) < 4:
+            return ", ".join(self.policies)
+        return f"{self.policies[0]} … {self.policies[-1]} ({len(self.policies)} editions)"
+
+    @property
+    def what(self) -> str:
+        """The result's dtype, or that there is none."""
+        return "refused" if self.dtype is None else self.dtype + " (weak)" * self.weak
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON has it, but for the policies."""
+        said = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
+        return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """What ``promoarray.explain`` answers.
+
+    Attributes
+    ----------
+    operation, policy : str
+    title : str
+        The policy in words.
+    expression : str
+        The operation with its operands, such as ``"int8 + 2.5"``.
+    answer : Answer
+        The policy's own.
+    steps : tuple of str
+        The rule in words, one step each, with the path through table or lattice.
+    casts : tuple of Cast
+        Those inserted before the operation computes.
+    function : str
+        What the framework's own function does, where it differs from the operator; else "".
+    sources, notes : tuple of str
+        Where the rule is written down, and what to know about it.
+    others : tuple of Answer
+        Every other family's, and its editions' that differ.
+    quirks : tuple of str
+        Of a cast: the bugs of the framework that it would show, each after "on" or "off".
+    given : tuple of Cell
+        Of a cast: the array's first values, or without an array those that tell policies apart.
+    source : str
+        Of a cast: the dtype they are of.
+    """
+
+    operation: str
+    policy: str
+    title: str
+    expression: str
+    answer: Answer
+    steps: tuple[str, ...]
+    casts: tuple[Cast, ...]
+    function: str
+    sources: tuple[str, ...]
+    notes: tuple[str, ...]
+    others: tuple[Answer, ...]
+    quirks: tuple[str, ...] = ()
+    given: tuple[Cell, ...] = ()
+    source: str = ""
+
+    @property
+    def dtype(self) -> str | None:
+        """The result's dtype, None if the operation is refused."""
+        return self.answer.dtype
+
+    @property
+    def refused(self) -> bool:
+        """Whether the operation raises."""
+        return self.answer.dtype is None
+
+    @property
+    def lossy(self) -> bool:
+        """Whether a cast loses anything."""
+        return any(cast.loss for cast in self.casts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as JSON has it."""
+        values = {
+            "source": self.source,
+            "given": [v.to_dict() for v in self.given],
+            "values": [v.to_dict() for v in self.answer.values],
+            "quirks": list(self.quirks),
+        }
+        return {
+            "operation": self.operation,
+            "policy": self.policy,
+            "expression": self.expression,
+            "dtype": self.answer.dtype,
+            "weak": self.answer.weak,
+            "refused": self.refused,
+            "reason": self.answer.reason,
+            "steps": list(self.steps),
+            "casts": [
+                {"operand": c.operand, "from": c.source, "to": c.target, "loss": c.loss}
+                for c in self.casts
+            ],
+            "lossy": self.lossy,
+            "function": self.function,
+            "sources": list(self.sources),
+            "notes": list(self.notes),
+            "others": [{"policy": name, **a.to_dict()} for a in self.others for name in a.policies],
+            **(values if self.source else {}),
+        }
+
+    def sections(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The parts that have something to say, each under its heading."""
+        casts = tuple(map(str, self.casts)) or ("none",)
+        parts = (
+            ("rule", self.steps),
+            ("casts", () if self.refused and not self.casts else casts),
+            ("function", (self.function,) if self.function else ()),
+            ("quirks", self.quirks),
+            ("source", self.sources),
+            ("notes", self.notes),
+        )
+        yield from ((heading, lines) for heading, lines in parts if lines)
+
+    @property
+    def headline(self) -> str:
+        """The expression and its result."""
+        return f"{self.expression} is {self.answer.what} under {self.policy}"
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        body = Table.grid(padding=(0, 2))
+        body.add_column(style="dim", no_wrap=True)
+        body.add_column()
+        for heading, lines in self.sections():
+            for line in lines:
+                body.add_row(heading, Text(line, style="yellow" if _alarming(line, self) else ""))
+                heading = ""
+        head = Text(self.headline, "bold red" if self.refused else "bold")
+        if self.source:
+            return Group(head, body, *self._values())
+        others = Table(title="elsewhere", title_justify="left", title_style="dim", show_edge=False)
+        others.add_column("policy")
+        others.add_column("result", no_wrap=True)
+        others.add_column("why")
+        for a in self.others:
+            style = "red" if a.dtype is None else "" if a.dtype == self.dtype else "yellow"
+            others.add_row(a.who, Text(a.what, style), Text(a.reason, "dim"))
+        return Group(head, body, others) if self.others else Group(head, body)
+
+    def _values(self) -> Iterator[RenderableType]:
+        """What every policy makes of the values of a cast, yellow where it is something else."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(
+            title="values", title_justify="left", title_style="dim", box=None, padding=(0, 2, 0, 0)
+        )
+        table.add_column("", no_wrap=True)
+        for cell in self.given:
+            table.add_column(Text(cell.value), overflow="fold")
+        bits = (_BREAK.sub(r"\1 ", cell.bits) for cell in self.given)
+        table.add_row(Text(self.source, "bold"), *map(Text, bits))
+        refused: dict[str, list[str]] = {}
+        for a in (self.answer, *self.others):
+            own = self.answer.values or a.values
+            cells = (
+                Text(str(x), "" if x == y else "yellow") for x, y in zip(a.values, own, strict=True)
+            )
+            if a.dtype is not None:
+                table.add_row(Text(a.who, "bold"), *cells)
+            elif a is not self.answer:
+                refused.setdefault(a.reason, []).append(a.who)
+        if self.given:
+            yield table
+        for reason, who in refused.items():
+            yield Text(f"{', '.join(who)}: {reason}", "dim")
+
+    def __repr__(self) -> str:
+        return text(self)
+
+    def to_text(self) -> str:
+        """The explanation as plain text, whatever standard output is."""
+        return plain(self)
+
+    def _repr_html_(self) -> str:
+        parts = [(heading, "\n".join(lines)) for heading, lines in self.sections()]
+        body = html_table(("", ""), parts).replace("\n", "<br>")
+        others = html_table(
+            ("policy", "result", "why"), [(a.who, a.what, a.reason) for a in self.others]
+        )
+        if self.source:
+            every = (self.answer, *self.others)
+            rows = [(a.who, *(map(str, a.values) if a.values else (a.reason,))) for a in every]
+            others = html_table((self.source, *(cell.value for cell in self.given)), rows)
+        return f"<div><b>{escape(self.headline)}</b>{body}<b>elsewhere</b>{others}</div>"
+
+
+_BREAK = re.compile(r"([0-9a-f]{8})(?=_?[0-9a-f])")
+"""Where the bits of a value may go on in another line."""
+
+
+def _alarming(line: str, explanation: Explanation) -> bool:
+    return any(line == str(cast) for cast in explanation.casts if cast.loss)

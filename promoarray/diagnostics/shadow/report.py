@@ -1,0 +1,226 @@
+"""What a shadow run found, as text, data and a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from promoarray.console import counted, text
+from promoarray.operations import OPERATIONS
+from promoarray.promotion.policy import Policy
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from promoarray.core.escape import Escape
+    from promoarray.diagnostics.shadow.watcher import Answer, Parting, Shadow
+
+_STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
+
+
+class Report:
+    """The places at which policies part.
+
+    Attributes
+    ----------
+    run : Policy
+        The policy the program ran under.
+    policies : tuple of Policy
+        Those that were asked besides.
+    """
+
+    def __init__(self, run: Policy, policies: tuple[Policy, ...], shadow: Shadow) -> None:
+        self.run = run
+        self.policies = policies
+        self._shadow = shadow
+
+    @property
+    def partings(self) -> list[Parting]:
+        """The places, by file and line of the program."""
+        return sorted(self._shadow.partings.values(), key=lambda p: (p.program, p.site, p.name))
+
+    @property
+    def operations(self) -> int:
+        """How many operations were watched."""
+        return self._shadow.operations
+
+    @property
+    def escapes(self) -> Counter[Escape]:
+        """What left the policy, so that no policy was asked about it any more, and how often."""
+        return self._shadow.escapes.counts
+
+    @property
+    def roots(self) -> list[Parting]:
+        """The places at which a policy parts for the first time."""
+        return [p for p in self.partings if p.root]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as data."""
+        return {
+            "run": self.run.name,
+            "policies": [p.name for p in self.policies],
+            "operations": self.operations,
+            "partings": [_as_data(p) for p in self.partings],
+            "escapes": self._shadow.escapes.to_dict(),
+        }
+
+    def summary(self) -> str:
+        """Return a sentence that counts, and another if data left the policy."""
+        partings, roots = self.partings, self.roots
+        names = ", ".join(p.name for p in self.policies)
+        done = counted(self.operations, "operation")
+        agree = "all agree" if len(self.policies) > 1 else "agrees"
+        said = f"{done}: {names} {agree} with {self.run.name}."
+        if partings:
+            those = "a root" if len(partings) == len(roots) == 1 else f"{len(roots)} of them roots"
+            said = (
+                f"{done} under {self.run.name}; {counted(len(partings), 'place')} where the "
+                f"answers part, {those}."
+            )
+        elif not self.operations:
+            said = f"No operation ran under {self.run.name}: there is nothing to compare."
+        return " ".join(filter(None, (said, self._shadow.escapes.summary)))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        for parting in self.partings:
+            head = Text(f"{parting.site.file}:{parting.site.line}", style="bold cyan")
+            head.append(f"  {parting.site.expression or parting.site.text}", style="bold")
+            times = f"  ×{parting.count}" if parting.count > 1 else ""
+            head.append(f"  [{spelled(parting)}]{times}", style="dim")
+            yield head
+            if parting.program != parting.site:
+                yield Text(f"    {_called_from(parting)}", style="dim")
+            for answer, origin, names in grouped(parting):
+                line = Text(f"    {answer!s:<12}")
+                line.append(f"{origin:<9}", style=_STYLE[origin])
+                said = Text(", ".join(names))
+                if answer.reason:
+                    said.append(f"  {answer.reason}", style="dim")
+                for part in said.wrap(console, max(options.max_width - len(line), 20)):
+                    part.rstrip()
+                    yield line + part
+                    line = Text(" " * len(line))
+        yield from self._shadow.escapes.lines()
+        yield Text(self.summary(), style="bold")
+
+    def __str__(self) -> str:
+        return text(self)
+
+    __repr__ = __str__
+
+    def to_html(self, extra: str = "") -> str:
+        """Return the report as one self-contained page; ``extra`` is put at its end."""
+        rows = "".join(_as_row(p) for p in self.partings)
+        return _PAGE.format(
+            title=f"Where the policies part from {escape(self.run.name)}",
+            summary=escape(self.summary()),
+            rows=rows,
+            extra=self._shadow.escapes.to_html() + extra,
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(_as_row(p) for p in self.partings)
+        table = f"<p>{escape(self.summary())}</p><table>{rows}</table>"
+        return table + self._shadow.escapes.to_html()
+
+
+def spelled(parting: Parting) -> str:
+    """Write a place's operation with its operands' dtypes."""
+    if parting.name == "setitem":
+        return "{}[...] = {}".format(*parting.operands)
+    symbol = OPERATIONS[parting.name].symbol if parting.name in OPERATIONS else ""
+    if symbol and len(parting.operands) == 2:
+        return f" {symbol} ".join(parting.operands)
+    return f"{parting.name}({', '.join(parting.operands)})"
+
+
+def grouped(parting: Parting) -> Iterator[tuple[Answer, str, list[str]]]:
+    """Yield each different answer with the policies that give it, the run's first."""
+    groups: dict[tuple[Any, ...], tuple[Answer, str, list[str]]] = {}
+    for name, answer in parting.answers.items():
+        key = answer.dtype, answer.origin, answer.reason
+        groups.setdefault(key, (answer, answer.origin, []))[2].append(name)
+    yield from groups.values()
+
+
+def _called_from(parting: Parting) -> str:
+    program = parting.program
+    return f"called from {program}: {program.expression or program.text}"
+
+
+def _as_data(parting: Parting) -> dict[str, Any]:
+    site, program = parting.site, parting.program
+    return {
+        "file": site.file,
+        "line": site.line,
+        "column": site.column,
+        "source": site.text,
+        "expression": site.expression,
+        "operation": parting.name,
+        "operands": list(parting.operands),
+        "called_from": (
+            {"file": program.file, "line": program.line, "expression": program.expression}
+            if program != site
+            else None
+        ),
+        "count": parting.count,
+        "root": parting.root,
+        "answers": {
+            name: {
+                "dtype": answer.dtype.name if answer.dtype else None,
+                "origin": answer.origin or "agrees",
+                "operands": list(answer.operands),
+                **({"reason": answer.reason} if answer.reason else {}),
+            }
+            for name, answer in parting.answers.items()
+        },
+    }
+
+
+def _as_row(parting: Parting) -> str:
+    answers = "".join(
+        f'<div class="{origin or "agrees"}"><b>{answer}</b> <i>{origin}</i> '
+        f"{escape(', '.join(names))}{_small(answer.reason)}</div>"
+        for answer, origin, names in grouped(parting)
+    )
+    site = parting.site
+    times = f" ×{parting.count}" if parting.count > 1 else ""
+    called = _called_from(parting) if parting.program != site else ""
+    return (
+        f"<tr><td>{escape(str(site))}{_small(called)}</td>"
+        f"<td><code>{escape(site.expression or site.text)}</code>"
+        f"{_small(spelled(parting) + times)}</td><td>{answers}</td></tr>"
+    )
+
+
+def _small(text: str) -> str:
+    return f"<small>{escape(text)}</small>" if text else ""
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width">
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
+  color: #1a1a1a; background: #fff }}
+table {{ border-collapse: collapse; width: 100% }}
+td, th {{ border-top: 1px solid #ddd; padding: .5rem .7rem; text-align: left; vertical-align: top }}
+td:first-child {{ white-space: nowrap; color: #555 }}
+code {{ font: 13px ui-monospace, monospace; overflow-wrap: anywhere }}
+small {{ display: block; color: #666 }} i {{ color: #888; font-size: 85% }}
+.root b {{ color: #b3261e }} .inherits b {{ color: #8a5a00 }} .agrees b {{ color: #1b6e3c }}
+body:has(#roots:checked) .partings tr:has(td):not(:has(.root)) {{ display: none }}
+</style></head><body>
+<h1>{title}</h1><p>{summary}</p>
+<p><b>Root</b>: the policy treats the operands it sees otherwise than the run's policy would.
+<b>Inherits</b>: only its operands differ, because of an earlier line. After a refusal a policy goes
+on as if you had cast as its error message says.</p>
+<p><label><input type="checkbox" id="roots"> Only places with a root</label></p>
+<table class="partings"><tr><th>place</th><th>source</th><th>answers</th></tr>{rows}</table>
+{extra}
+</body></html>
+"""

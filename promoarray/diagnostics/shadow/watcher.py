@@ -1,0 +1,297 @@
+"""Shadow policies: one run, every policy's answer.
+
+The program runs under one policy. Beside its own type, every array carries what each shadow policy
+would have made of it; the record rides in the array's type slot, so arrays that no policy disputes
+carry nothing. At each operation every shadow policy is asked for its plan with the types *it* has
+seen so far. Where the answers part the place is noted, and for each policy whether it is a root (it
+treats the operands it sees otherwise than the run's policy would) or inherits an earlier parting.
+
+What a shadow run cannot see: branches on values, and code that reads ``x.dtype``, follow the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.core.call_site import Site, here, in_program
+from promoarray.core.escape import Escape
+from promoarray.core.observers import Assignment, Event, Watcher, watching
+from promoarray.core.operands import describe, type_of
+from promoarray.core.refusals import accepted_casts
+from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.parray import PArray
+from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy, get_policy
+from promoarray.promotion.scalars import truncated
+
+
+class Shadowed:
+    """A type slot's record: the run's dtype, and what each shadow policy has instead."""
+
+    __slots__ = ("answers", "dtype")
+
+    def __init__(self, dtype: DType, answers: dict[str, DType]) -> None:
+        self.dtype = dtype
+        self.answers = answers
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one policy says at one place.
+
+    Attributes
+    ----------
+    dtype : DType or None
+        None where it refuses.
+    reason : str
+        Why it refuses.
+    origin : str
+        ``""`` where it agrees with the run; ``"root"`` where the run's policy would answer
+        otherwise for the operands this one sees; ``"inherits"`` where it would answer the same,
+        so that only the operands differ.
+    operands : tuple of str
+        The operands' dtypes as this policy sees them.
+    """
+
+    dtype: DType | None
+    reason: str
+    origin: str
+    operands: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.dtype.name if self.dtype else "refuses"
+
+
+@dataclass(slots=True)
+class Parting:
+    """One place and operation at which the policies' answers part.
+
+    Attributes
+    ----------
+    site : Site
+    program : Site
+        The line of the program; the same place, unless the operation is one of a library.
+    name : str
+        The operation.
+    operands : tuple of str
+        The operands' dtypes in the run.
+    answers : dict
+        From policy name to Answer, the run's first.
+    count : int
+        How often the place was passed with these answers.
+    """
+
+    site: Site
+    program: Site
+    name: str
+    operands: tuple[str, ...]
+    answers: dict[str, Answer]
+    count: int = 1
+
+    @property
+    def root(self) -> bool:
+        """Whether some policy parts here for the first time."""
+        return any(answer.origin == "root" for answer in self.answers.values())
+
+
+@dataclass(eq=False)
+class Shadow(Watcher):
+    """The watcher of a shadow run."""
+
+    policies: tuple[Policy, ...]
+    partings: dict[Any, Parting] = field(default_factory=dict)
+    escapes: Escapes = field(default_factory=Escapes)
+    operations: int = 0
+
+    def made(self, weak: DType, result: PArray, lone: bool) -> None:
+        """Note what default dtype each policy gives Python numbers."""
+        self.operations += 1
+        run = result._policy or get_policy()
+        answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
+        mine = Answer(run.strong(weak), "", "", ())
+        self._note("default dtype", run, mine, answers, (str(Operand(weak, Rank.SCALAR)),))
+        stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
+        kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
+        self._label(result, type_of(result._type), kept)
+
+    def saw(self, event: Event) -> None:
+        """Ask every shadow policy what it would have done."""
+        self.operations += 1
+        noted = False
+        for which, label in enumerate((event.plan.result, *event.plan.more)):
+            answers, kept = {}, {}
+            for policy in self.policies:
+                answers[policy.name], kept[policy.name] = _ask(policy, event, which)
+            mine = Answer(event.policy.strong(label), "", "", tuple(map(str, event.seen)))
+            # A place is noted once, for the first result that parts.
+            noted = noted or self._note(event.name, event.policy, mine, answers, mine.operands)
+            self._label((event.result, *event.more)[which], label, kept)
+
+    def assigned(self, assignment: Assignment) -> None:
+        """Ask whether every shadow policy would have written the value.
+
+        It takes the dtype of its target everywhere, so that no dtype parts here.
+        """
+        self.operations += 1
+        run, target, value, source, dtype = assignment
+        if dt.string in (source, dtype):
+            return
+        answers = {p.name: _would_store(p, target, value) for p in self.policies}
+        if any(answer.dtype is None for answer in answers.values()):
+            operands = str(Operand(dtype)), str(Operand(source))
+            self._note("setitem", run, Answer(dtype, "", "", operands), answers, operands)
+
+    def escaped(self, escape: Escape) -> None:
+        """Note what leaves: no policy is asked about it from there on."""
+        self.escapes.counts[escape] += 1
+
+    def _note(
+        self,
+        name: str,
+        run: Policy,
+        mine: Answer,
+        answers: dict[str, Answer],
+        operands: tuple[str, ...],
+    ) -> bool:
+        """Note a place where the answers part; tell whether they do."""
+        if all(answer.dtype is mine.dtype for answer in answers.values()):
+            return False
+        if name == "default dtype":
+            answers = {
+                n: a if a.dtype is mine.dtype else replace(a, origin="root")
+                for n, a in answers.items()
+            }
+        everyone = {run.name: mine, **{n: a for n, a in answers.items() if n != run.name}}
+        site, program = here(), in_program()
+        key = site, program, name, operands, tuple(a.dtype for a in everyone.values())
+        if key in self.partings:
+            self.partings[key].count += 1
+        else:
+            self.partings[key] = Parting(site, program, name, operands, everyone)
+        return True
+
+    def _label(self, result: PArray, label: DType, kept: dict[str, DType]) -> None:
+        """Let an array carry the answers, if any differs from the run's."""
+        disputed = {name: dtype for name, dtype in kept.items() if dtype is not label}
+        result._type = Shadowed(label, disputed) if disputed else label
+
+
+def _would_store(policy: Policy, target: PArray, value: Any) -> Answer:
+    """A policy's answer to ``target[key] = value`` with the types it has seen so far."""
+    seen, given = _as_seen_by(policy, target), _as_seen_by(policy, value)
+    dtype, scalar = policy.strong(seen.type), type(value) in WEAK
+    source = given.type if scalar else policy.strong(given.type)
+    why = ""
+    if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
+        why = "it would drop the imaginary parts"
+    elif not policy.assigns(source, dtype):
+        why = f"{given} does not promote to {dtype}"
+    elif scalar:
+        try:
+            policy.scalars.fit(truncated(value, dtype), dtype)
+        except (OverflowError, ValueError) as error:
+            why = str(error)
+    return Answer(None if why else dtype, why, "root" if why else "", (str(seen), str(given)))
+
+
+def _ask(policy: Policy, event: Event, which: int) -> tuple[Answer, DType]:
+    """A policy's answer with the types it has seen, and the type it carries on with.
+
+    ``which`` of the results is meant, where the operation has several.
+    """
+    seen = tuple(_as_seen_by(policy, x) for x in event.operands)
+    decided = _decide(policy, event, seen, which)
+    run = event.policy.strong((event.plan.result, *event.plan.more)[which])
+    names = tuple(map(str, seen))
+    if isinstance(decided, Refusal):
+        reason, answer = decided.reason, None
+        carried = _after_refusal(policy, event.name, seen, which)
+    else:
+        reason, answer, carried = "", policy.strong(decided), decided
+    origin = "" if answer is run else _origin(policy, answer, event, which)
+    return Answer(answer, reason, origin, names), carried or run
+
+
+def _origin(policy: Policy, answer: DType | None, event: Event, which: int) -> str:
+    """Whether the run's own rule would answer the same, given the operands this policy sees."""
+    seen = tuple(_as_seen_by(policy, x, event.policy) for x in event.operands)
+    decided = _decide(event.policy, event, seen, which)
+    agreed = None if isinstance(decided, Refusal) else event.policy.strong(decided)
+    return "inherits" if agreed is answer else "root"
+
+
+def _decide(
+    policy: Policy, event: Event, operands: tuple[Operand, ...], which: int
+) -> DType | Refusal:
+    asked = event.name, operands, event.operands
+    decided = policy.decide(*asked, inplace=event.inplace, options=event.options)
+    if isinstance(decided, Refusal):
+        return decided
+    return (decided.plan.result, *decided.plan.more)[which]
+
+
+def _after_refusal(
+    policy: Policy, name: str, seen: tuple[Operand, ...], which: int
+) -> DType | None:
+    """What the result would be had the user cast as the error message says."""
+    _, plan = accepted_casts(policy, name, seen) or (None, None)
+    return (plan.result, *plan.more)[which] if plan else None
+
+
+def _as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
+    """An operand with the type ``policy`` has given it so far, described to ``asked``."""
+    asked = asked or policy
+    operand = describe(x, asked)
+    if type(x) in WEAK:
+        return operand
+    label = x._type
+    dtype = operand.type
+    if type(label) is Shadowed:
+        dtype = label.answers.get(policy.name, label.dtype)
+    dtype = asked.canonical.get(dtype, dtype)  # what it would have made in the first place
+    if dtype.weak and not asked.weak_arrays:
+        dtype = policy.strong(dtype)
+    return operand._replace(type=dtype)
+
+
+@contextmanager
+def shadow(*policies: str | Policy) -> Iterator[Report]:
+    """Run a block under the policy in force, and hear what the others would have done.
+
+    Parameters
+    ----------
+    *policies : str or Policy
+        The shadow policies; by default one of every framework.
+
+    Yields
+    ------
+    Report
+        Filled as the block runs; print it, or ask ``partings``, ``to_dict()``, ``to_html()``.
+
+    Notes
+    -----
+    After a refusal a shadow policy goes on as if the user had cast as its error message says, so
+    that later roots still show. Threads started in the block are not watched, as they have a
+    context of their own; ``promoarray compare`` watches a program with all its threads.
+    """
+    with shadowed(tuple(as_policy(p) for p in policies or DEFAULT)) as report:
+        yield report
+
+
+@contextmanager
+def shadowed(policies: tuple[Policy, ...], *, everywhere: bool = False) -> Iterator[Report]:
+    """``shadow`` of this context, or of every thread of the process."""
+    watcher = Shadow(policies)
+    with watching(watcher, everywhere=everywhere):
+        yield Report(get_policy(), policies, watcher)
+
+
+DEFAULT = ("numpy", "numpy@1", "jax", "torch", "tensorflow", "paddle", "aclnn", "onnx")
+"""The policies asked when none are named: each framework's default, and NumPy before NEP 50."""

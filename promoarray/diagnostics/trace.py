@@ -1,0 +1,181 @@
+"""Traces: every implicit cast of a block, and all that left the policy, with file and line."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from promoarray.backends import numpy as numpy_backend
+from promoarray.console import text
+from promoarray.core.call_site import Site, here
+from promoarray.core.cast import scalar
+from promoarray.core.escape import Escape
+from promoarray.core.observers import Assignment, Event, Watcher, watching
+from promoarray.core.operands import concrete
+from promoarray.diagnostics.escape_report import Escapes
+from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.functions.data_types import finfo
+from promoarray.promotion.plan import INTEGERS, Operand, Plan
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import worded
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """An implicit cast at one place.
+
+    Attributes
+    ----------
+    site : Site
+    name : str
+        The operation: ``"setitem"`` where a value is assigned, and ``"add in place"`` where the
+        result of ``x += y`` is cast to the target.
+    source, target : DType
+        The source is a weak type where a Python scalar was cast.
+    became : str
+        What a Python scalar was made into, "300 becomes 44"; "" for arrays.
+    """
+
+    site: Site
+    name: str
+    source: DType
+    target: DType
+    became: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.site}  {self.name}  {self.change}"
+
+    @property
+    def change(self) -> str:
+        """The cast in words."""
+        return f"{Operand(self.source)} -> {self.target}" + (self.became and f", {self.became}")
+
+
+@dataclass(eq=False)
+class Trace(Watcher):
+    """The implicit casts of a block, and the data that left the policy in it.
+
+    Attributes
+    ----------
+    casts : Counter
+        From each Cast to how often it happened: operands, results written in place and values
+        assigned that changed their dtype, and Python scalars that changed their value.
+    escapes : Counter
+        From each Escape to how often it happened.
+    """
+
+    casts: Counter[Cast] = field(default_factory=Counter)
+    _escapes: Escapes = field(default_factory=Escapes)
+
+    @property
+    def escapes(self) -> Counter[Escape]:
+        """What left the policy, and how often."""
+        return self._escapes.counts
+
+    def saw(self, event: Event) -> None:
+        """Note what the plan cast without being told to."""
+        site = here()
+        inputs = zip(event.operands, event.values, event.plan.inputs, strict=True)
+        for x, value, dtype in inputs:
+            if type(x) in WEAK:
+                self._note_scalar(site, event.name, event.policy, x, value, dtype)
+            elif (source := concrete(x)) is not dtype:
+                self.casts[Cast(site, event.name, source, dtype)] += 1
+        if event.inplace:
+            plan, target = event.policy.plan(event.name, event.seen), concrete(event.result)
+            if isinstance(plan, Plan) and (made := event.policy.strong(plan.result)) is not target:
+                self.casts[Cast(site, f"{event.name} in place", made, target)] += 1
+
+    def assigned(self, assignment: Assignment) -> None:
+        """Note a value that takes its target's dtype."""
+        policy, _, value, source, dtype = assignment
+        if source.weak and dtype.kind is not Kind.STRING:
+            self._note_scalar(here(), "setitem", policy, value, value, dtype)
+        elif source is not dtype:
+            self.casts[Cast(here(), "setitem", source, dtype)] += 1
+
+    def escaped(self, escape: Escape) -> None:
+        """Note what leaves."""
+        self.escapes[escape] += 1
+
+    def _note_scalar(
+        self, site: Site, name: str, policy: Policy, given: Any, value: Any, dtype: DType
+    ) -> None:
+        """Note a Python scalar that is not the same number any more; rounding is none of that."""
+        became = _became(policy, given, value, dtype)
+        if became is not None:
+            words = f"{worded(given)} becomes {became!r}"
+            self.casts[Cast(site, name, WEAK[type(given)], dtype, words)] += 1
+
+    def to_dict(self) -> dict[str, list[dict[str, Any]]]:
+        """Return ``casts`` and ``escapes`` as data, in the order of the source."""
+        casts = [
+            {
+                "file": cast.site.file,
+                "line": cast.site.line,
+                "source": cast.site.text,
+                "operation": cast.name,
+                "from": str(Operand(cast.source)),
+                "to": cast.target.name,
+                "count": count,
+                **({"value": cast.became} if cast.became else {}),
+            }
+            for cast, count in self._sorted()
+        ]
+        return {"casts": casts, "escapes": self._escapes.to_dict()}
+
+    def _sorted(self) -> list[tuple[Cast, int]]:
+        return sorted(self.casts.items(), key=lambda item: (item[0].site, item[0].source.name))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.table import Table
+
+        table = Table("place", "operation", "cast", "times", "source", box=None)
+        for cast, count in self._sorted():
+            table.add_row(str(cast.site), cast.name, cast.change, str(count), cast.site.text)
+        if self.casts or not self.escapes:
+            yield table
+        yield from self._escapes.lines()
+
+    def __str__(self) -> str:
+        return text(self)
+
+    __repr__ = __str__
+
+
+def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
+    """What a scalar is as an element of a dtype, if it is another number and not only rounded."""
+    if type(value) is float and math.isinf(value) and dtype.kind in INTEGERS:
+        return None  # an int compared as the number it is
+    became = numpy_backend.decoded(scalar(policy, value, dtype), dtype).item()
+    if dtype.kind in INTEGERS or dtype.kind is Kind.BOOL:
+        return None if became == given else became
+    beyond = not cmath.isfinite(became) or abs(given) > finfo(dtype).max
+    appears_or_vanishes = bool(became) is not bool(given)
+    return became if cmath.isfinite(given) and (beyond or appears_or_vanishes) else None
+
+
+@contextmanager
+def trace() -> Iterator[Trace]:
+    """Note every implicit cast of a block, and all data that leaves the policy in it.
+
+    Yields
+    ------
+    Trace
+        Filled as the block runs; print it, or ask ``casts``, ``escapes`` and ``to_dict()``.
+
+    Notes
+    -----
+    Only this context is traced: threads started in the block are not.
+    """
+    watcher = Trace()
+    with watching(watcher):
+        yield watcher

@@ -1,0 +1,1 @@
+"""The functions of the array API standard, one module per chapter."""

@@ -1,0 +1,63 @@
+"""What the creation functions have in common: default dtypes, and buffers of one value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.backends import on_device
+from promoarray.core import dispatch
+from promoarray.core.asarray import canonical
+from promoarray.core.cast import convert, scalar
+from promoarray.dtypes import DType, Kind, as_dtype
+from promoarray.parray import PArray
+from promoarray.promotion.plan import INTEGERS
+from promoarray.promotion.registry import get_policy
+from promoarray.promotion.scalars import in_range, truncated
+
+
+def default(weak: DType, dtype: object) -> DType:
+    """The dtype asked for, or the policy's for a weak type; one that the policy holds."""
+    return canonical(get_policy().strong(weak) if dtype is None else as_dtype(dtype))
+
+
+def told(out: PArray, weak: DType, dtype: object) -> PArray:
+    """Tell watchers where the policy chose the dtype."""
+    if dtype is None:
+        dispatch.tell_made(weak, out)
+    return out
+
+
+def zeros_of(shape: Any, dtype: DType, device: str | None) -> Any:
+    """A buffer of zeros, or of what the policy casts 0.0 to."""
+    if dtype is dt.float8_e8m0fnu:  # its code 0 is 2**-127, and 0.0 mostly NaN
+        return filled(shape, scalar(get_policy(), 0.0, dtype), dtype, device)
+    return on_device(device).zeros(shape, dtype, device)
+
+
+def filled(shape: Any, value: Any, dtype: DType, device: str | None) -> Any:
+    """A buffer of one value, which is a buffer of NumPy's."""
+    backend = on_device(device)
+    buffer = backend.empty(shape, dtype, device)
+    backend.write(buffer, ..., backend.from_numpy(value, dtype, device))
+    return buffer
+
+
+def of_values(values: Any, weak: DType, dtype: object, device: str | None) -> PArray:
+    """Cast wide values to the dtype given or to the policy's default; they must fit an integer."""
+    target, backend = default(weak, dtype), on_device(device)
+    if values.dtype == object:  # Python ints, some beyond int64
+        source = dt.uint64 if target is dt.uint64 else dt.float64
+        ends = [min(values, default=0), max(values, default=0)]
+    else:
+        source = backend.dtype_of(values)
+        integers = target.kind in INTEGERS and source is not target and values.size
+        ends = [values.min().item(), values.max().item()] if integers else []  # NaN is both
+    if source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX:
+        raise TypeError(f"complex numbers do not become {target.name}; take x.real first")
+    if target.kind in INTEGERS:
+        for end in ends:
+            truncated(in_range(end, target), target)
+    if values.dtype == object:
+        values = backend.from_numpy(values.astype(source.storage), source, device)
+    return told(PArray._of(convert(get_policy(), values, source, target), target), weak, dtype)

@@ -1,0 +1,232 @@
+"""Chapter "creation functions": arrays of one value, and the names of the whole chapter.
+
+Without a dtype the policy chooses, as for Python numbers: float64 in NumPy, float32 in PyTorch.
+Arrays of data that are there are made in ``conversion``, ranges and grids in ``ranges``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of, on_device
+from promoarray.core import dispatch
+from promoarray.core.asarray import asarray, canonical, from_dlpack
+from promoarray.core.cast import scalar
+from promoarray.dtypes import DType, as_dtype
+from promoarray.functions._creation import default, filled, told, zeros_of
+from promoarray.functions.ranges import arange, eye, linspace, meshgrid, tril, triu
+from promoarray.parray import PArray
+from promoarray.promotion.registry import get_policy
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of unset values.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype_like, optional
+        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
+    device : str, optional
+        By default the CPU.
+
+    Returns
+    -------
+    PArray
+    """
+    target = default(dt.weak_float, dtype)
+    buffer = on_device(device).empty(shape, target, device)
+    return told(PArray._of(buffer, target), dt.weak_float, dtype)
+
+
+def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype_like, optional
+        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
+    device : str, optional
+        By default the CPU.
+
+    Returns
+    -------
+    PArray
+        float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN.
+    """
+    target = default(dt.weak_float, dtype)
+    return told(PArray._of(zeros_of(shape, target, device), target), dt.weak_float, dtype)
+
+
+def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype_like, optional
+        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
+    device : str, optional
+        By default the CPU.
+
+    Returns
+    -------
+    PArray
+    """
+    target = default(dt.weak_float, dtype)
+    buffer = filled(shape, scalar(get_policy(), 1, target), target, device)
+    return told(PArray._of(buffer, target), dt.weak_float, dtype)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of one value.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    fill_value : Python scalar or 0-d array
+    dtype : dtype_like, optional
+        By default what ``asarray(fill_value)`` has under the policy.
+    device : str, optional
+        By default that of ``fill_value``; of a Python scalar the CPU.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    OverflowError
+        If an int does not fit ``dtype``.
+    """
+    return _full(shape, asarray(fill_value, dtype=dtype, device=device))
+
+
+def _full(shape: Any, value: PArray) -> PArray:
+    backend = backend_of(value._buffer)
+    buffer = backend.empty(shape, value.dtype, value.device)
+    backend.write(buffer, ..., value._buffer)
+    return value._of(buffer, value._type)
+
+
+# --- Like others ---------------------------------------------------------------------------------
+
+
+def _like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str]:
+    array = dispatch.as_array(x, "a ..._like function")
+    row = array.dtype if dtype is None else canonical(as_dtype(dtype), array)
+    return array, row, array.device if device is None else device
+
+
+def _label(x: PArray, dtype: object, row: DType) -> Any:
+    """The type of what is made like ``x``: weak if ``x`` is, and no dtype is given."""
+    return x._type if dtype is None else row
+
+
+def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of unset values, shaped as another.
+
+    Parameters
+    ----------
+    x : array
+    dtype : dtype_like, optional
+        By default that of ``x``.
+    device : str, optional
+        By default that of ``x``.
+
+    Returns
+    -------
+    PArray
+    """
+    array, row, where = _like(x, dtype, device)
+    buffer = on_device(where).empty(array.shape, row, where)
+    return array._of(buffer, _label(array, dtype, row))
+
+
+def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return zeros, shaped as another array.
+
+    Parameters
+    ----------
+    x : array
+    dtype : dtype_like, optional
+        By default that of ``x``.
+    device : str, optional
+        By default that of ``x``.
+
+    Returns
+    -------
+    PArray
+    """
+    array, row, where = _like(x, dtype, device)
+    return array._of(zeros_of(array.shape, row, where), _label(array, dtype, row))
+
+
+def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return ones, shaped as another array.
+
+    Parameters
+    ----------
+    x : array
+    dtype : dtype_like, optional
+        By default that of ``x``.
+    device : str, optional
+        By default that of ``x``.
+
+    Returns
+    -------
+    PArray
+    """
+    array, row, where = _like(x, dtype, device)
+    buffer = filled(array.shape, scalar(array._policy or get_policy(), 1, row), row, where)
+    return array._of(buffer, _label(array, dtype, row))
+
+
+def full_like(
+    x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
+) -> PArray:
+    """Return one value, shaped as another array.
+
+    Parameters
+    ----------
+    x : array
+    fill_value : Python scalar or 0-d array
+    dtype : dtype_like, optional
+        By default that of ``x``.
+    device : str, optional
+        By default that of ``x``.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    OverflowError
+        If an int does not fit the dtype.
+    """
+    array, row, where = _like(x, dtype, device)
+    dispatch.array_class((array, fill_value))  # two bindings do not mix
+    out = _full(array.shape, asarray(fill_value, dtype=row, device=where))
+    return array._of(out._buffer, row)

@@ -1,0 +1,275 @@
+"""Chapter "data type functions": casts, limits, and questions about promotion."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
+from promoarray.core import dispatch
+from promoarray.core.cast import explicit
+from promoarray.core.refusals import promotion_error
+from promoarray.dtypes import DType, Format, as_dtype, isdtype
+from promoarray.parray import PArray
+from promoarray.promotion.plan import INTEGERS, Operand, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import get_policy
+from promoarray.promotion.scalars import bounds
+
+__all__ = [
+    "astype",
+    "can_cast",
+    "finfo",
+    "iinfo",
+    "isdtype",
+    "promote_types",
+    "result_type",
+]
+
+
+def astype(
+    x: Any,
+    dtype: object,
+    /,
+    *,
+    copy: bool = True,
+    device: str | None = None,
+    saturate: bool | int | None = None,
+    round_mode: str | None = None,
+) -> Any:
+    """Cast an array to a dtype by the cast rule of the policy in force.
+
+    Parameters
+    ----------
+    x : array of any shape
+    dtype : dtype_like
+    copy : bool
+        False returns the array itself where nothing has to change.
+    device : str, optional
+    saturate : bool, optional
+        Whether what a float8 cannot hold becomes its largest value. Only ``onnx@19`` and later let
+        a cast choose (there it is on by default).
+    round_mode : {"up", "down", "nearest"}, optional
+        Which power of two float8_e8m0fnu takes. Only ``onnx@24`` and later let a cast choose.
+
+    Returns
+    -------
+    PArray
+        Of the same shape. Floats are rounded once, to nearest, ties to even.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not cast this pair (ONNX, by opset; complex to real in ``array_api``).
+    TypeError
+        If ``x`` is no array, ``dtype`` names none, or the policy's casts have no such argument.
+    ValueError
+        If an argument has no such choice.
+
+    Notes
+    -----
+    Policies differ in what becomes of values that the target cannot hold. Beyond a float8: NumPy,
+    JAX, TensorFlow and aclnn give Inf, or NaN where there is no Inf; PyTorch saturates
+    float8_e4m3fn (2.11 did not), Paddle also float8_e5m2, ONNX as ``saturate`` says. Beyond an
+    integer: NumPy, PyTorch, Paddle and ONNX give what their builds for x86-64 give, JAX saturates,
+    aclnn does as the Ascend 950. docs/casts.md has a table for each policy; bugs of shipped
+    frameworks are quirks, on with ``policy.with_quirks``.
+
+    Examples
+    --------
+    >>> x = asarray([500.0, -0.3], dtype=float32)
+    >>> astype(x, float8_e4m3fn)
+    PArray([    nan, -0.3125], dtype=float8_e4m3fn)
+    """
+    target = as_dtype(dtype)
+    array = dispatch.as_array(x, "astype")
+    policy = array._policy or get_policy()
+    target = policy.canonical.get(target, target)
+    buffer = explicit(
+        policy,
+        array._buffer,
+        dispatch.concrete(array),
+        target,
+        saturate=saturate,
+        round_mode=round_mode,
+    )
+    same = buffer is array._buffer
+    if same and copy:
+        buffer = backend_of(buffer).copy(buffer)
+    # The object itself, too, where nothing changes: `x is xp.astype(x, x.dtype, copy=False)`.
+    unchanged = same and not copy and dispatch.type_of(array._type) is target
+    out = array if unchanged else array._of(buffer, target)
+    return out if device is None else out.to_device(device)
+
+
+def _operand(x: Any, policy: Policy) -> Operand:
+    """What ``result_type`` is asked about: an array, a Python scalar, or a dtype alone."""
+    entered = dispatch.enter(x)
+    if entered is not NotImplemented:
+        return dispatch.describe(dispatch.held(policy, x, entered), policy)
+    dtype = as_dtype(x)
+    return Operand(policy.canonical.get(dtype, dtype))
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """Return the dtype that operands have in common under the policy in force.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : array, Python scalar or dtype_like
+        0-d arrays and Python scalars count as the policy says.
+
+    Returns
+    -------
+    DType
+        Concrete: a weakly typed result is given as the dtype it is stored in.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no common dtype for them.
+    """
+    if not arrays_and_dtypes:
+        raise TypeError("result_type needs at least one array, scalar or dtype")
+    policy = dispatch.array_class(arrays_and_dtypes)._policy or get_policy()
+    operands = tuple(_operand(x, policy) for x in arrays_and_dtypes)
+    common = policy.result_type(operands)
+    if isinstance(common, Refusal):
+        raise promotion_error(policy, "result_type", operands, common)
+    return policy.strong(common)
+
+
+def promote_types(type1: object, type2: object, /) -> DType:
+    """Return the common dtype of two dtypes under the policy in force.
+
+    Parameters
+    ----------
+    type1, type2 : dtype_like
+
+    Returns
+    -------
+    DType
+
+    Raises
+    ------
+    PromotionError
+        If the policy has none for them.
+    """
+    policy, operands = get_policy(), (Operand(as_dtype(type1)), Operand(as_dtype(type2)))
+    common = policy.promote(operands[0].type, operands[1].type)
+    if common is None:
+        raise promotion_error(policy, "promote_types", operands, Refusal(policy.refusal))
+    return policy.strong(common)
+
+
+def can_cast(from_: Any, to: object, /) -> bool:
+    """Return whether the policy in force calls a cast allowed.
+
+    Parameters
+    ----------
+    from_ : array or dtype_like
+    to : dtype_like
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    Frameworks mean different things by it: NumPy and the array API that no value is lost, PyTorch
+    that no kind is lost, aclnn 互转换关系 that a computed dtype may be written to an ``out`` of
+    another. The policy's sources say which.
+    """
+    policy = dispatch.array_class((from_,))._policy or get_policy()
+    return policy.can_cast(_row(from_), as_dtype(to))
+
+
+class finfo_object(NamedTuple):
+    """The limits of a float dtype, as Python floats."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+class iinfo_object(NamedTuple):
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def _row(type: Any) -> DType:
+    """The dtype of an array, or the one that is named."""
+    entered = dispatch.enter(type)
+    return entered.dtype if isinstance(entered, PArray) else as_dtype(type)
+
+
+_PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
+
+
+def finfo(type: Any, /) -> finfo_object:
+    """Return the limits of a float dtype, or of the parts of a complex one.
+
+    Parameters
+    ----------
+    type : array or dtype_like
+
+    Returns
+    -------
+    finfo_object
+        With ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` as Python numbers and the real
+        ``dtype``. ``min`` is 2**-127 for float8_e8m0fnu, which has no sign.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is no float.
+    """
+    row = _row(type)
+    row = _PARTS.get(row, row)
+    if row.format is None:
+        raise TypeError(f"finfo is about float dtypes, and {row.name} is none; write pa.iinfo")
+    layout = row.format
+    largest = value_of(layout, layout.largest)
+    normal = 2.0 ** (1 - layout.bias) if layout.mantissa else 2.0**-layout.bias
+    lowest = -largest if layout.signed else value_of(layout, 0)
+    return finfo_object(row.bits, 2.0**-layout.mantissa, largest, lowest, normal, row)
+
+
+def value_of(layout: Format, code: int) -> float:
+    """The value of a finite, positive code of a float format."""
+    exponent, mantissa = code >> layout.mantissa, code & ((1 << layout.mantissa) - 1)
+    if not layout.mantissa:  # e8m0 is a bare power of two, without subnormals
+        return 2.0 ** (exponent - layout.bias)
+    hidden = (1 << layout.mantissa) if exponent else 0
+    return (hidden + mantissa) * 2.0 ** (max(exponent, 1) - layout.bias - layout.mantissa)
+
+
+def iinfo(type: Any, /) -> iinfo_object:
+    """Return the limits of an integer dtype.
+
+    Parameters
+    ----------
+    type : array or dtype_like
+
+    Returns
+    -------
+    iinfo_object
+        With ``bits``, ``max``, ``min`` as Python ints and the ``dtype``.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is no integer.
+    """
+    row = _row(type)
+    if row.kind not in INTEGERS:
+        raise TypeError(f"iinfo is about integer dtypes, and {row.name} is none; write pa.finfo")
+    low, high = bounds(row)
+    return iinfo_object(row.bits, high, low, row)

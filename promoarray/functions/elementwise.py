@@ -1,0 +1,237 @@
+"""Chapter "element-wise functions", made from the rows of ``operations``.
+
+Every function follows the operator of its name. Python scalars are taken on either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from promoarray.backends.numpy.kernels import KERNELS
+from promoarray.core import dispatch
+from promoarray.operations import OPERATIONS
+from promoarray.parray import PArray
+
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "divide",
+    "equal",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "real",
+    "reciprocal",
+    "remainder",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+_DOC = """{title}
+
+    Parameters
+    ----------
+    {names} : array or Python scalar
+        Of shapes that broadcast; dtypes go by the policy's rule for {family}.
+
+    Returns
+    -------
+    PArray
+        Of the broadcast shape.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no result for these dtypes.
+    OverflowError
+        If a Python int does not fit the dtype it becomes, under policies that refuse that.
+
+    See Also
+    --------
+    promoarray.explain : ``pa.explain("{name}", ...)`` tells the rule and what others answer.
+    """
+
+
+Function = TypeVar("Function", bound=Callable[..., PArray])
+
+
+def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
+    def slow(x1: Any, x2: Any) -> PArray:
+        return dispatch.call(name, x1, x2)
+
+    short = dispatch.short_way(slow, name, KERNELS[name], reflected=False)
+
+    def function(x1: Any, x2: Any, /) -> PArray:
+        result: PArray = short(x1, x2)
+        return result
+
+    return _named(function, name, title, "x1, x2")
+
+
+def _unary(name: str, title: str) -> Callable[[Any], PArray]:
+    def function(x: Any, /) -> PArray:
+        return dispatch.call(name, x)
+
+    return _named(function, name, title, "x")
+
+
+def _named(function: Function, name: str, title: str, names: str) -> Function:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "promoarray"
+    family = OPERATIONS[name].family.value
+    function.__doc__ = _DOC.format(title=title, names=names, family=family, name=name)
+    return function
+
+
+add = _binary("add", "Add, ``x1 + x2``.")
+subtract = _binary("subtract", "Subtract, ``x1 - x2``.")
+multiply = _binary("multiply", "Multiply, ``x1 * x2``.")
+divide = _binary("divide", "Divide, ``x1 / x2``.")
+floor_divide = _binary("floor_divide", "Divide and round towards minus infinity, ``x1 // x2``.")
+remainder = _binary("remainder", "Remainder of the floor division, ``x1 % x2``; signed as ``x2``.")
+pow = _binary("pow", "Raise to a power, ``x1 ** x2``.")
+equal = _binary("equal", "Compare, ``x1 == x2``.")
+not_equal = _binary("not_equal", "Compare, ``x1 != x2``.")
+less = _binary("less", "Compare, ``x1 < x2``.")
+less_equal = _binary("less_equal", "Compare, ``x1 <= x2``.")
+greater = _binary("greater", "Compare, ``x1 > x2``.")
+greater_equal = _binary("greater_equal", "Compare, ``x1 >= x2``.")
+logical_and = _binary("logical_and", "Whether both are true.")
+logical_or = _binary("logical_or", "Whether either is true.")
+logical_xor = _binary("logical_xor", "Whether exactly one is true.")
+logical_not = _unary("logical_not", "Whether it is false.")
+bitwise_and = _binary("bitwise_and", "And of the bits, ``x1 & x2``.")
+bitwise_or = _binary("bitwise_or", "Or of the bits, ``x1 | x2``.")
+bitwise_xor = _binary("bitwise_xor", "Exclusive or of the bits, ``x1 ^ x2``.")
+bitwise_invert = _unary("bitwise_invert", "Not of the bits, ``~x``.")
+bitwise_left_shift = _binary("bitwise_left_shift", "Shift the bits up, ``x1 << x2``.")
+bitwise_right_shift = _binary("bitwise_right_shift", "Shift the bits down, ``x1 >> x2``.")
+maximum = _binary("maximum", "The larger of the two; NaN if either is.")
+minimum = _binary("minimum", "The smaller of the two; NaN if either is.")
+fmax = _binary("fmax", "The larger of the two; a NaN is ignored if the other is a number.")
+fmin = _binary("fmin", "The smaller of the two; a NaN is ignored if the other is a number.")
+atan2 = _binary("atan2", "Angle of the point (x2, x1) in radians, by quadrant.")
+hypot = _binary("hypot", "Length of the hypotenuse, without overflow on the way.")
+copysign = _binary("copysign", "The magnitude of ``x1`` with the sign of ``x2``.")
+nextafter = _binary("nextafter", "The next value after ``x1`` towards ``x2``.")
+logaddexp = _binary("logaddexp", "``log(exp(x1) + exp(x2))``, without overflow on the way.")
+sin = _unary("sin", "Sine of radians.")
+cos = _unary("cos", "Cosine of radians.")
+tan = _unary("tan", "Tangent of radians.")
+asin = _unary("asin", "Inverse sine.")
+acos = _unary("acos", "Inverse cosine.")
+atan = _unary("atan", "Inverse tangent.")
+sinh = _unary("sinh", "Hyperbolic sine.")
+cosh = _unary("cosh", "Hyperbolic cosine.")
+tanh = _unary("tanh", "Hyperbolic tangent.")
+asinh = _unary("asinh", "Inverse hyperbolic sine.")
+acosh = _unary("acosh", "Inverse hyperbolic cosine.")
+atanh = _unary("atanh", "Inverse hyperbolic tangent.")
+exp = _unary("exp", "e to the power x.")
+expm1 = _unary("expm1", "``exp(x) - 1``, exact near 0.")
+log = _unary("log", "Natural logarithm.")
+log1p = _unary("log1p", "``log(1 + x)``, exact near 0.")
+log2 = _unary("log2", "Logarithm to base 2.")
+log10 = _unary("log10", "Logarithm to base 10.")
+sqrt = _unary("sqrt", "Square root.")
+reciprocal = _unary("reciprocal", "``1 / x``.")
+square = _unary("square", "``x * x``.")
+abs = _unary("abs", "Absolute value; of complex numbers the modulus, which is real.")
+negative = _unary("negative", "``-x``.")
+positive = _unary("positive", "``+x``.")
+sign = _unary("sign", "-1, 0 or 1; of complex numbers ``x / abs(x)``.")
+floor = _unary("floor", "Round towards minus infinity.")
+ceil = _unary("ceil", "Round towards plus infinity.")
+trunc = _unary("trunc", "Round towards zero.")
+round = _unary("round", "Round to nearest, ties to even.")
+isnan = _unary("isnan", "Whether it is NaN.")
+isinf = _unary("isinf", "Whether it is infinite.")
+isfinite = _unary("isfinite", "Whether it is neither NaN nor infinite.")
+signbit = _unary("signbit", "Whether the sign bit is set.")
+conj = _unary("conj", "Complex conjugate.")
+real = _unary("real", "Real part.")
+imag = _unary("imag", "Imaginary part.")
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
+    """Limit values to a range.
+
+    Parameters
+    ----------
+    x : array
+    min, max : array or Python scalar, optional
+        The bounds; None leaves that side open. They promote with ``x`` as the policy says.
+
+    Returns
+    -------
+    PArray
+        Of the shape all broadcast to. Under most policies of the dtype that the three promote to.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no result for these dtypes.
+    OverflowError
+        If a Python int does not fit the dtype it becomes, under policies that refuse that. NumPy
+        takes one that clips nothing: ``clip(x, -1, 300)`` of uint8.
+    """
+    bounds = [bound for bound in (min, max) if bound is not None]
+    return dispatch.call("clip", x, *bounds, low=min is not None, high=max is not None)

@@ -1,0 +1,113 @@
+"""Chapter "inspection": what a namespace offers under its policy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from promoarray import backends
+from promoarray import dtypes as dt
+from promoarray.dtypes import STANDARD, DType, isdtype
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import get_policy
+
+__all__ = ["__array_namespace_info__"]
+
+
+class Info(NamedTuple):
+    """Answers about a namespace under a policy."""
+
+    policy: Policy
+
+    def capabilities(self) -> dict[str, Any]:
+        """Return what the standard leaves open.
+
+        Returns
+        -------
+        dict
+            Boolean indexing and data-dependent shapes: yes. The most axes an array can have: 64.
+        """
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> str:
+        """Return where new arrays lie.
+
+        Returns
+        -------
+        str
+            ``"cpu"``.
+        """
+        return "cpu"
+
+    def devices(self) -> tuple[str, ...]:
+        """Return the devices at hand.
+
+        Returns
+        -------
+        tuple of str
+            ``"cpu"``, and those of CuPy if the program has imported it.
+        """
+        return backends.devices()
+
+    def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
+        """Return what Python numbers become under the policy.
+
+        Parameters
+        ----------
+        device : str, optional
+            They are the same on every device.
+
+        Returns
+        -------
+        dict
+            Of "real floating", "complex floating", "integral" and "indexing". PyTorch's floats are
+            float32 and its integers int64; without x64 JAX's are 32-bit both.
+        """
+        backends.on_device(device)
+        strong = self.policy.strong
+        integer = strong(dt.weak_int)
+        return {
+            "real floating": strong(dt.weak_float),
+            "complex floating": strong(dt.weak_complex),
+            "integral": integer,
+            "indexing": integer,
+        }
+
+    def dtypes(
+        self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
+        """Return the standard's dtypes that arrays can have under the policy.
+
+        Parameters
+        ----------
+        device : str, optional
+            They are the same on every device.
+        kind : str or tuple of str, optional
+            Only those of these kinds, as ``isdtype`` names them.
+
+        Returns
+        -------
+        dict
+            By name. No more than the standard's 13; the others are ``policy.dtypes``. JAX without
+            x64 lacks those of 64 bits.
+        """
+        backends.on_device(device)
+        return {
+            row.name: row
+            for row in STANDARD
+            if row in self.policy.dtypes
+            and self.policy.canonical.get(row, row) is row
+            and (kind is None or isdtype(row, kind))
+        }
+
+
+def __array_namespace_info__() -> Info:
+    """Return an object that tells about the namespace.
+
+    Returns
+    -------
+    Info
+        With ``capabilities()``, ``default_device()``, ``default_dtypes()``, ``devices()`` and
+        ``dtypes()``. Dtypes are those of the policy: a bound namespace's own, else the one in
+        force.
+    """
+    return Info(get_policy())

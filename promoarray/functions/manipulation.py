@@ -1,0 +1,362 @@
+"""Chapter "manipulation functions": what moves values. Only ``concat`` and ``stack`` promote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from promoarray.backends import backend_of
+from promoarray.core import dispatch
+from promoarray.core.index_keys import positions
+from promoarray.core.shapes import axes_in, axis_in, integers
+from promoarray.functions.broadcasting import (
+    broadcast_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    moved,
+)
+from promoarray.parray import PArray
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
+
+Axis = int | tuple[int, ...]
+
+
+def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
+    """Join arrays along an axis they have.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        Their dtypes promote as the policy says for ``concat``.
+    axis : int or None
+        None joins them flat.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no common dtype for them: ONNX and the array API for mixed kinds, say.
+    ValueError
+        If there are none, or their other axes differ.
+    """
+    operands, along = tuple(arrays), integers("concat", "axis", 0 if axis is None else axis)
+    if axis is None:
+        operands = tuple(reshape(x, (-1,)) for x in operands)
+    return dispatch.call("concat", *_some(operands, "concat"), axis=along)
+
+
+def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
+    """Join arrays of one shape along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        Their dtypes promote as the policy says for ``concat``.
+    axis : int
+        Where the new axis lies in the result.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no common dtype for them.
+    ValueError
+        If there are none, or their shapes differ.
+    """
+    along = integers("stack", "axis", axis)
+    return dispatch.call("stack", *_some(tuple(arrays), "stack"), axis=along)
+
+
+def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
+    if not arrays:
+        raise ValueError(f"{name} needs at least one array")
+    return arrays
+
+
+def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
+    """Return the values in another shape.
+
+    Parameters
+    ----------
+    x : array
+    shape : tuple of int
+        One -1 among them is what is left over.
+    copy : bool, optional
+        True copies; None copies only where it must; False raises where it must.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    ValueError
+        If the shape has another number of elements, or ``copy=False`` and a copy is needed.
+    """
+    return moved("reshape", x, integers("reshape", "shape", shape), copy=copy)
+
+
+def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
+    """Return the array with its axes in another order.
+
+    Parameters
+    ----------
+    x : array
+    axes : tuple of int
+        A permutation of ``range(x.ndim)``.
+
+    Returns
+    -------
+    PArray
+        A view.
+
+    Raises
+    ------
+    ValueError
+        If it is no permutation.
+    """
+    array, order = dispatch.as_array(x, "permute_dims"), integers("permute_dims", "axes", axes)
+    if not isinstance(order, tuple) or len(order) != array.ndim:
+        raise ValueError(f"permute_dims: {axes} names not each of the {array.ndim} axes of x once")
+    return moved("permute_dims", array, axes_in("permute_dims", order, array.ndim))
+
+
+def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
+    """Return the array with axes moved to other places, the others in their order.
+
+    Parameters
+    ----------
+    x : array
+    source, destination : int or tuple of int
+        Where axes are, and where they shall be.
+
+    Returns
+    -------
+    PArray
+        A view.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or named twice, or not as many are named.
+    """
+    array = dispatch.as_array(x, "moveaxis")
+    named = (integers("moveaxis", "axes", axes) for axes in (source, destination))
+    places = [axes_in("moveaxis", axes, array.ndim) for axes in named]
+    if len(places[0]) != len(places[1]):
+        raise ValueError(f"moveaxis: {source} and {destination} name not as many axes")
+    return moved("moveaxis", array, *places)
+
+
+def expand_dims(x: Any, /, axis: Axis) -> PArray:
+    """Return the array with new axes of length 1.
+
+    Parameters
+    ----------
+    x : array
+    axis : int or tuple of int
+        Where the new axes lie in the result.
+
+    Returns
+    -------
+    PArray
+        A view.
+
+    Raises
+    ------
+    IndexError
+        If an axis is out of range.
+    ValueError
+        If one is named twice.
+    """
+    array, named = dispatch.as_array(x, "expand_dims"), integers("expand_dims", "axis", axis)
+    more = len(named) if isinstance(named, tuple) else 1
+    axes = axes_in("expand_dims", named, array.ndim + more)
+    return moved("expand_dims", array, axis=axes)
+
+
+def squeeze(x: Any, /, axis: Axis) -> PArray:
+    """Return the array without axes of length 1.
+
+    Parameters
+    ----------
+    x : array
+    axis : int or tuple of int
+
+    Returns
+    -------
+    PArray
+        A view.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range, or of another length.
+    """
+    array = dispatch.as_array(x, "squeeze")
+    axes = axes_in("squeeze", integers("squeeze", "axis", axis), array.ndim)
+    for each in axes:
+        if array.shape[each] != 1:
+            raise ValueError(
+                f"squeeze: axis {each} of shape {array.shape} is {array.shape[each]} long, not 1"
+            )
+    return moved("squeeze", array, axis=axes)
+
+
+def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
+    """Return the values in reverse along axes.
+
+    Parameters
+    ----------
+    x : array
+    axis : int or tuple of int, optional
+        By default all.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range.
+    """
+    array = dispatch.as_array(x, "flip")
+    return moved("flip", array, axis=axes_in("flip", axis, array.ndim))
+
+
+def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
+    """Return the values shifted round along axes.
+
+    Parameters
+    ----------
+    x : array
+    shift : int or tuple of int
+        How far; to the front if negative.
+    axis : int or tuple of int, optional
+        Along which, as many as shifts. By default through the array as if it were flat.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    TypeError
+        If a shift is no integer.
+    ValueError
+        If an axis is out of range, or there are not as many shifts.
+    """
+    array, shifts = dispatch.as_array(x, "roll"), integers("roll", "shift", shift)
+    if axis is None:
+        return moved("roll", array, shifts, axis=None)
+    named = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(axis_in("roll", each, array.ndim) for each in named)  # one may be named twice
+    if isinstance(shifts, tuple) and len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise ValueError(f"roll: there are {len(shifts)} shifts for {len(axes)} axes")
+    return moved("roll", array, shifts, axis=axes)
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
+    """Return each value repeated.
+
+    Parameters
+    ----------
+    x : array
+    repeats : int or array of integers
+        How often: all alike, or one number for each element along the axis.
+    axis : int, optional
+        By default the array is flattened first.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    TypeError
+        If ``repeats`` are no integers.
+    ValueError
+        If one is negative, or there are not as many as elements.
+    """
+    array = dispatch.as_array(x, "repeat")
+    dispatch.array_class((array, repeats))  # two bindings do not mix
+    times = _times(repeats, backend_of(array._buffer))
+    if axis is not None:
+        axis = axis_in("repeat", axis, array.ndim)
+    return moved("repeat", array, times, axis=axis)
+
+
+def _times(repeats: Any, backend: Any) -> Any:
+    """How often, as an int or a buffer of int64."""
+    array = dispatch.enter(repeats)
+    if isinstance(array, PArray):
+        try:
+            return positions(array, backend)
+        except IndexError:
+            raise TypeError(f"repeat takes integers as repeats, not {array.dtype.name}") from None
+    return integers("repeat", "repeats", repeats)
+
+
+def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
+    """Return the array repeated as tiles.
+
+    Parameters
+    ----------
+    x : array
+    repetitions : tuple of int
+        How often along each axis, from the last axis on.
+
+    Returns
+    -------
+    PArray
+    """
+    return moved("tile", x, integers("tile", "repetitions", repetitions))
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
+    """Return the slices along an axis.
+
+    Parameters
+    ----------
+    x : array
+    axis : int
+
+    Returns
+    -------
+    tuple of PArray
+        Views, as many as the axis is long.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` is 0-d, or the axis out of range.
+    """
+    array = dispatch.as_array(x, "unstack")
+    if not array.ndim:
+        raise ValueError("unstack needs one axis or more, and x has none")
+    front = moveaxis(array, axis_in("unstack", axis, array.ndim), 0)
+    return tuple(front[i] for i in range(front.shape[0]))

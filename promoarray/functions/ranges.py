@@ -1,0 +1,339 @@
+"""Chapter "creation functions", second part: ranges, grids and triangles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of, on_device
+from promoarray.core import dispatch
+from promoarray.dtypes import WEAK, DType
+from promoarray.functions._creation import default, of_values, zeros_of
+from promoarray.parray import PArray
+from promoarray.promotion.plan import INTEGERS, Plan
+from promoarray.promotion.registry import get_policy
+from promoarray.promotion.scalars import bounds, in_range, truncated
+
+__all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]
+
+
+def arange(
+    start: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+) -> PArray:
+    """Return evenly spaced values ``start, start + step, …`` below ``stop``.
+
+    Parameters
+    ----------
+    start, stop, step : int or float
+        One alone is the stop, and counting starts at 0.
+    dtype : dtype_like, optional
+        By default the policy's for integers if all numbers are, else its for floats.
+    device : str, optional
+        By default the CPU.
+
+    Returns
+    -------
+    PArray
+        One-dimensional.
+
+    Raises
+    ------
+    OverflowError
+        If an integer of the range does not fit the dtype.
+    ValueError
+        If ``step`` is 0, or the range has no end or too many elements.
+    """
+    start, stop = (0, start) if stop is None else (start, stop)
+    start, stop, step = (_number(v, "arange") for v in (start, stop, step))
+    if any(isinstance(v, complex) for v in (start, stop, step)):
+        raise TypeError("arange takes real numbers")
+    if step == 0:
+        raise ValueError("arange needs a step other than 0")
+    weak = dt.weak_float if any(isinstance(v, float) for v in (start, stop, step)) else dt.weak_int
+    target = default(weak, dtype)
+    kernel = get_policy().kernel("arange", Plan((target,), target, target))
+    if weak is dt.weak_float and kernel == "arange_counting_int64" and target is dt.int64:
+        _check_finite(start, stop, step)
+        if not int(step):
+            raise ValueError(f"arange in int64 needs a step other than 0, which int({step}) is")
+        first, last, by = (in_range(int(v), target) for v in (start, stop, step))
+        values = _range(first, last, by, device)
+    elif weak is dt.weak_float and kernel in _STEPS:
+        values = _whole_steps(start, stop, step, target, _STEPS[kernel], device)
+    elif weak is dt.weak_float and kernel == "arange_in_dtype" and target in dt.NATIVE:
+        _check_finite(start, stop, step)
+        xp, storage = on_device(device).xp, target.storage
+        values = xp.arange(start, stop, step, dtype=storage, device=device)
+    else:
+        values = _range(start, stop, step, device)
+    return of_values(values, weak, dtype, device)
+
+
+_STEPS: dict[str, Callable[[float, float], int]] = {
+    "arange_by_difference": lambda start, step: int(start + step) - int(start),
+    "arange_of_integers": lambda start, step: int(step),
+    "arange_counting_int64": lambda start, step: int(step),
+}
+"""By how much integers go on where ``start`` or ``step`` has a fraction."""
+
+
+def _whole_steps(
+    start: float,
+    stop: float,
+    step: float,
+    target: DType,
+    whole: Callable[[float, float], int],
+    device: str | None,
+) -> Any:
+    """As many integers as there would be numbers with fractions."""
+    _check_finite(start, stop, step)
+    xp, span = on_device(device).xp, (stop - start) / step
+    _check_count(span)
+    count = max(0, math.ceil(span))
+    if not count:
+        return xp.arange(0, device=device)
+    first, by = int(start), whole(start, step) if count > 1 else 0
+    for end in (first, first + by * (count - 1)):
+        in_range(end, target)
+    low, high = bounds(dt.int64)
+    if all(low <= v <= high for v in (first, by, first + by * (count - 1))):
+        return first + by * xp.arange(count, dtype=xp.int64, device=device)
+    return np.array([first + by * i for i in range(count)], np.object_)
+
+
+def _number(x: Any, name: str) -> Any:
+    """A Python number, of one or of an array of one element."""
+    if type(x) in WEAK:
+        return x
+    number = x.item() if hasattr(x, "item") else x
+    if type(number) not in WEAK:
+        raise TypeError(f"{name} takes numbers, not {x!r:.60}")
+    return number
+
+
+def _range(start: Any, stop: Any, step: Any, device: str | None) -> Any:
+    """The values of ``arange``; Python ints stay exact beyond int64 too."""
+    ends, xp = (start, stop, step), on_device(device).xp
+    if any(isinstance(v, float) for v in ends):
+        _check_finite(*ends)
+        return xp.arange(start, stop, step, device=device)
+    _check_count((stop - start) // step)
+    low, high = bounds(dt.int64)
+    if all(low <= v <= high for v in ends):
+        return xp.arange(start, stop, step, dtype=xp.int64, device=device)
+    return np.array(range(start, stop, step), np.object_)
+
+
+def _check_count(count: float) -> None:
+    if count >= 1 << 48:  # beyond which NumPy's count goes wrong
+        raise ValueError("arange would have more than 2**48 elements")
+
+
+def _check_finite(*ends: float) -> None:
+    if not all(abs(v) < math.inf for v in ends):  # NaN neither
+        raise ValueError(f"arange cannot compute length of a range of {ends}")
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    endpoint: bool = True,
+) -> PArray:
+    """Return evenly spaced values from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    start, stop : int, float or complex
+    num : int
+        How many.
+    dtype : dtype_like, optional
+        By default the policy's for floats, or for complex numbers where one is.
+    device : str, optional
+        By default the CPU.
+    endpoint : bool
+        Whether ``stop`` is the last value.
+
+    Returns
+    -------
+    PArray
+        One-dimensional.
+
+    Raises
+    ------
+    ValueError
+        If ``num`` is negative.
+
+    Notes
+    -----
+    Of integers NumPy, JAX and most policies give the floor, PyTorch, Paddle and MindSpore drop the
+    fractions; the former two drop those of ``start`` and ``stop`` first.
+    """
+    ends = _number(start, "linspace"), _number(stop, "linspace")
+    weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
+    target, xp, kernel = default(weak, dtype), on_device(device).xp, ""
+    if target.kind in INTEGERS and weak is dt.weak_float:
+        kernel = get_policy().kernel("linspace", Plan((target,), target, target))
+    if kernel == "linspace_of_integers":
+        first, last = (int(truncated(in_range(v, target), target)) for v in ends)
+        values = _from_both_ends(xp, first, last, num, endpoint, device)
+    else:
+        values = xp.linspace(*ends, num, endpoint=endpoint, device=device)
+        values = xp.floor(values) if kernel == "linspace" else values
+    return of_values(values, weak, dtype, device)
+
+
+def _from_both_ends(
+    xp: Any, start: int, stop: int, num: int, endpoint: bool, device: str | None
+) -> Any:
+    """A line of which each half counts from its own end."""
+    line = xp.linspace(start, stop, num, endpoint=endpoint, device=device)
+    count = num if endpoint else num + 1
+    if count > 2:
+        half, step = count // 2, (stop - start) / (count - 1)
+        left = xp.arange(count - 1 - half, count - 1 - num, -1, device=device)
+        line[half:] = stop - step * left
+    return line
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: object = None,
+    device: str | None = None,
+) -> PArray:
+    """Return a matrix with ones on a diagonal.
+
+    Parameters
+    ----------
+    n_rows : int
+    n_cols : int, optional
+        By default as many as rows.
+    k : int
+        Which diagonal: 0 is the main one, 1 the next above.
+    dtype : dtype_like, optional
+        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
+    device : str, optional
+        By default the CPU.
+
+    Returns
+    -------
+    PArray
+    """
+    xp = on_device(device).xp
+    return of_values(xp.eye(n_rows, n_cols, k=k, device=device), dt.weak_float, dtype, device)
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
+    """Return coordinate matrices of one-dimensional arrays.
+
+    Parameters
+    ----------
+    *arrays : array
+        Of one axis or none. Nothing promotes, under any policy: each grid keeps its dtype.
+    indexing : {"xy", "ij"}
+        Whether the first array runs along the second axis, or along the first.
+
+    Returns
+    -------
+    tuple of PArray
+        As many as arrays, each of as many axes, with memory of its own.
+
+    Raises
+    ------
+    ValueError
+        If an array has more axes, or there is no such indexing.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid has indexing 'xy' and 'ij', not {indexing!r}")
+    entered = [dispatch.as_array(x, "meshgrid") for x in arrays]
+    dispatch.array_class(tuple(entered))  # two bindings do not mix
+    if any(x.ndim > 1 for x in entered):
+        raise ValueError("meshgrid takes arrays of one axis")
+    axes = list(range(len(entered)))
+    if indexing == "xy":
+        axes[:2] = axes[1::-1]
+    shape = [1] * len(entered)
+    for axis, x in zip(axes, entered, strict=True):
+        shape[axis] = x.size
+    grids = []
+    for axis, x in zip(axes, entered, strict=True):
+        backend, own = backend_of(x._buffer), [1] * len(entered)
+        own[axis] = x.size
+        lying = backend.move("reshape", x._buffer, tuple(own))
+        spread = backend.move("broadcast_to", lying, tuple(shape))
+        grids.append(x._of(backend.copy(spread), x._type))
+    return tuple(grids)
+
+
+def tril(x: Any, /, *, k: int = 0) -> PArray:
+    """Return the lower triangle of matrices, and zeros above.
+
+    Parameters
+    ----------
+    x : array
+        Of two axes or more, of any dtype, which it keeps.
+    k : int
+        The last diagonal to keep: 0 is the main one, 1 the next above.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has fewer than two axes.
+    """
+    return _triangle("tril", x, k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> PArray:
+    """Return the upper triangle of matrices, and zeros below.
+
+    Parameters
+    ----------
+    x : array
+        Of two axes or more, of any dtype, which it keeps.
+    k : int
+        The first diagonal to keep: 0 is the main one, 1 the next above.
+
+    Returns
+    -------
+    PArray
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has fewer than two axes.
+    """
+    return _triangle("triu", x, k)
+
+
+def _triangle(name: str, x: Any, k: int) -> PArray:
+    array = dispatch.as_array(x, name)
+    if array.ndim < 2:
+        raise ValueError(f"{name} needs two axes or more, and x has {array.ndim}")
+    backend, dtype = backend_of(array._buffer), array.dtype
+    corner = backend.xp.ones(array.shape[-2:], dtype=backend.xp.bool, device=array.device)
+    kept = getattr(backend.xp, name)(corner, k=k)
+    operands = array._buffer, zeros_of((), dtype, array.device)
+    ((out, _),) = backend.call("where", operands, dtype, condition=kept)
+    return array._of(out, array._type)

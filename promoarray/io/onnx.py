@@ -1,0 +1,289 @@
+"""ONNX tensors: TensorProto to array and back, every type, packed ones included.
+
+Needs the extra ``onnx``. The values are taken from the protobuf message itself, field by field as
+onnx.proto lays them down, so a malformed message is an error and never a wrong number.
+
+Source: onnx.proto, TensorProto, onnx 1.23.2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
+from promoarray.core import dispatch
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.io.packing import PACKED, codes_of, length, packed, unpacked
+from promoarray.parray import PArray
+
+__all__ = ["from_onnx", "to_onnx"]
+
+Buffer = np.ndarray[Any, Any]
+
+# TensorProto.DataType and the field that holds its values where raw_data does not.
+TYPES = {
+    line.split()[0]: (BY_CODE[line.split()[1]], line.split()[2])
+    for line in """
+FLOAT           f32          float_data
+UINT8           u8           int32_data
+INT8            i8           int32_data
+UINT16          u16          int32_data
+INT16           i16          int32_data
+INT32           i32          int32_data
+INT64           i64          int64_data
+STRING          str          string_data
+BOOL            b1           int32_data
+FLOAT16         f16          int32_data
+DOUBLE          f64          double_data
+UINT32          u32          uint64_data
+UINT64          u64          uint64_data
+COMPLEX64       c64          float_data
+COMPLEX128      c128         double_data
+BFLOAT16        bf16         int32_data
+FLOAT8E4M3FN    f8_e4m3fn    int32_data
+FLOAT8E4M3FNUZ  f8_e4m3fnuz  int32_data
+FLOAT8E5M2      f8_e5m2      int32_data
+FLOAT8E5M2FNUZ  f8_e5m2fnuz  int32_data
+UINT4           u4           int32_data
+INT4            i4           int32_data
+FLOAT4E2M1      f4_e2m1fn    int32_data
+FLOAT8E8M0      f8_e8m0fnu   int32_data
+UINT2           u2           int32_data
+INT2            i2           int32_data
+FLOAT6E2M3      f6_e2m3fn    int32_data
+FLOAT6E3M2      f6_e3m2fn    int32_data
+""".strip().splitlines()
+}
+NAMES = {dtype: name for name, (dtype, _) in TYPES.items()}
+
+FIELDS = ("raw_data", *sorted({field for _, field in TYPES.values()}))
+
+
+def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None) -> PArray:
+    """Return the array that an ONNX TensorProto holds.
+
+    Parameters
+    ----------
+    tensor : onnx.TensorProto
+    base_dir : path, optional
+        The folder of the model, for a tensor whose data lie in a file beside it.
+
+    Returns
+    -------
+    PArray
+        Of the tensor's dtype and shape, whatever the policy in force would give new arrays.
+
+    Raises
+    ------
+    ImportError
+        If onnx is not installed.
+    TypeError
+        If ``tensor`` is no TensorProto.
+    ValueError
+        If it is malformed, of a type promoarray does not know, one segment of several, or has its
+        data in a file and no ``base_dir`` is given.
+    """
+    onnx = _onnx()
+    if not isinstance(tensor, onnx.TensorProto):
+        kind = type(tensor).__name__
+        hint = "; write onnx.load_tensor_from_string(...) around it" * (kind == "bytes")
+        raise TypeError(f"from_onnx takes an onnx.TensorProto, not a {kind}{hint}")
+    number, what = tensor.data_type, f"tensor {tensor.name!r}"
+    name = dict(zip(*reversed(_numbers(onnx)), strict=True)).get(number)
+    if name is None:
+        raise ValueError(f"{what}: {_said(onnx, number)} is no element type promoarray knows")
+    dtype, field = TYPES[name]
+    if any(n < 0 for n in tensor.dims):
+        raise ValueError(f"{what}: the shape {tuple(tensor.dims)} has a negative length")
+    if tensor.HasField("segment"):
+        raise ValueError(f"{what} is one segment of several; join them first")
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        tensor = _with_data(onnx, tensor, what, base_dir)
+    shape = tuple(tensor.dims)
+    given = [f for f in FIELDS if (tensor.HasField(f) if f == "raw_data" else getattr(tensor, f))]
+    if not given and prod(shape) == 0:
+        return PArray._of(np.empty(shape, dtype.storage), dtype)
+    if len(given) != 1 or given[0] not in (field, "raw_data"):
+        found = " and ".join(given) or "no field"
+        raise ValueError(f"{what} of {name} has its values in {found}, not in {field} or raw_data")
+    return PArray._of(_values(tensor, given[0], dtype, shape, what), dtype)
+
+
+def to_onnx(x: Any, /, name: str = "") -> Any:
+    """Return an array as an ONNX TensorProto.
+
+    Parameters
+    ----------
+    x : array
+    name : str
+        Of the tensor.
+
+    Returns
+    -------
+    onnx.TensorProto
+        With ``raw_data``, packed for types narrower than a byte; with ``string_data`` for strings.
+
+    Raises
+    ------
+    ImportError
+        If onnx is not installed.
+    TypeError
+        If ONNX, or the onnx that is installed, has no such type.
+    ValueError
+        If a string array has missing texts.
+    """
+    onnx = _onnx()
+    array = dispatch.as_array(x, "to_onnx")
+    dtype = array.dtype
+    buffer = backend_of(array._buffer).to_numpy(array._buffer, dtype)
+    known = dict(zip(*_numbers(onnx), strict=True))
+    if dtype not in NAMES:
+        names = ", ".join(row.name for row in NAMES)
+        raise TypeError(f"ONNX has no {dtype.name}. Write pa.astype(x, ...) with one of: {names}")
+    if NAMES[dtype] not in known:
+        raise TypeError(f"onnx {onnx.__version__} has no {NAMES[dtype]} yet; install a newer onnx")
+    tensor = onnx.TensorProto(name=name, dims=array.shape, data_type=known[NAMES[dtype]])
+    if dtype is dt.string:
+        texts = buffer.ravel().tolist()
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("to_onnx: the array has missing texts; fill them first")
+        tensor.string_data.extend(text.encode() for text in texts)
+    elif dtype in PACKED:
+        tensor.raw_data = packed(codes_of(buffer, dtype), dtype.bits).tobytes()
+    else:
+        tensor.raw_data = _little(np.ascontiguousarray(buffer).reshape(-1), dtype).tobytes()
+    return tensor
+
+
+def _onnx() -> Any:
+    try:
+        return import_module("onnx")
+    except ImportError as error:
+        message = "ONNX tensors need onnx: pip install promoarray[onnx]"
+        raise ImportError(message) from error
+
+
+def _numbers(onnx: Any) -> tuple[list[str], list[int]]:
+    """The types that the installed onnx has, and their numbers."""
+    known = dict(onnx.TensorProto.DataType.items())
+    names = [name for name in TYPES if name in known]
+    return names, [known[name] for name in names]
+
+
+def _said(onnx: Any, number: int) -> str:
+    names = {value: name for name, value in onnx.TensorProto.DataType.items()}
+    return f"data_type {number} ({names.get(number, 'unknown')})"
+
+
+def _with_data(onnx: Any, tensor: Any, what: str, base_dir: str | os.PathLike[str] | None) -> Any:
+    """A copy of a tensor with the data that lie in a file."""
+    place = {entry.key: entry.value for entry in tensor.external_data}.get("location", "")
+    if base_dir is None:
+        raise ValueError(f"{what} has its data in the file {place!r}; give base_dir=, its folder")
+    copy = onnx.TensorProto()
+    copy.CopyFrom(tensor)
+    try:  # which refuses paths that lead out of base_dir
+        onnx.external_data_helper.load_external_data_for_tensor(copy, os.fspath(base_dir))
+    except onnx.checker.ValidationError as error:
+        raise ValueError(f"{what}: {error}") from error
+    return copy
+
+
+def _values(tensor: Any, field: str, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
+    if field == "raw_data":
+        if dtype is dt.string:
+            raise ValueError(f"{what}: strings do not lie in raw_data")
+        return _of_bytes(tensor.raw_data, dtype, shape, what)
+    given = getattr(tensor, field)
+    wanted = _entries_of(prod(shape), dtype)
+    if len(given) != wanted:
+        had = f"{wanted} entries of {field}, not {len(given)}"
+        raise ValueError(f"{what}: shape {shape} takes {had}")
+    if dtype is dt.string:
+        return _texts(given, what).reshape(shape)
+    if field == "int32_data" and dtype is not dt.int32:
+        return _of_words(np.array(given, np.int32), dtype, shape, what)
+    values = np.array(given, {"uint64_data": np.uint64}.get(field, _part(dtype)))
+    if dtype is dt.uint32:
+        values = _fitting(values, 0, 0xFFFFFFFF, what).astype(np.uint32)
+    return _shaped(values, dtype, shape)
+
+
+def _shaped(codes: Buffer, dtype: DType, shape: tuple[int, ...]) -> Buffer:
+    values: Buffer = codes.view(dtype.storage).reshape(shape)
+    return values
+
+
+def _entries_of(size: int, dtype: DType) -> int:
+    """How many entries a field has: two a complex number, one a byte where values share bytes."""
+    if dtype.kind is Kind.COMPLEX:
+        return 2 * size
+    return length(size, dtype.bits) if dtype.bits in (2, 4) else size
+
+
+def _part(dtype: DType) -> np.dtype[Any]:
+    """What a complex dtype is a pair of; the others' own storage."""
+    parts = {dt.complex64: dt.float32, dt.complex128: dt.float64}
+    part: np.dtype[Any] = parts.get(dtype, dtype).storage
+    return part
+
+
+def _texts(given: Any, what: str) -> Buffer:
+    try:
+        texts = [text.decode() for text in given]
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{what}: its strings are not UTF-8: {error}") from error
+    return np.array(texts, dt.string.storage)
+
+
+def _of_words(words: Buffer, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
+    """Values from int32_data: integers as they are, floats by their codes, narrow ones packed."""
+    if dtype.kind is Kind.INT and dtype.bits >= 8:
+        half = 1 << dtype.bits - 1
+        return _fitting(words, -half, half - 1, what).astype(dtype.storage).reshape(shape)
+    width = {dt.bool: 1, dt.float6_e2m3fn: 6, dt.float6_e3m2fn: 6}.get(dtype, max(dtype.bits, 8))
+    words = _fitting(words, 0, (1 << width) - 1, what)
+    if dtype.bits in (2, 4):
+        return _shaped(unpacked(words.astype(np.uint8), prod(shape), dtype.bits), dtype, shape)
+    return _shaped(words.astype(np.uint16 if width > 8 else np.uint8), dtype, shape)
+
+
+def _fitting(values: Buffer, low: int, high: int, what: str) -> Buffer:
+    if values.size and not low <= values.min() <= values.max() <= high:
+        wrong = next(v for v in values.tolist() if not low <= v <= high)
+        raise ValueError(f"{what}: the entry {wrong} is not within {low} to {high}")
+    return values
+
+
+def _of_bytes(data: bytes, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
+    size = prod(shape)
+    wanted = length(size, dtype.bits)
+    if len(data) != wanted:
+        raise ValueError(
+            f"{what}: shape {shape} of {dtype.name} takes {wanted} bytes of raw_data, "
+            f"not {len(data)}"
+        )
+    if dtype in PACKED:
+        codes = unpacked(np.frombuffer(data, np.uint8), size, dtype.bits)
+        return _shaped(codes, dtype, shape)
+    if dtype is dt.bool:
+        codes = np.frombuffer(data, np.uint8)
+        return _fitting(codes, 0, 1, what).astype(np.bool).reshape(shape)
+    buffer = np.frombuffer(bytearray(data), dtype.storage)  # of its own memory, to be written to
+    return _little(buffer, dtype).reshape(shape)
+
+
+def _little(buffer: Buffer, dtype: DType) -> Buffer:
+    """Swap between the order of the machine's bytes and that of raw_data."""
+    if sys.byteorder == "little" or dtype.bits <= 8:
+        return buffer
+    part = dtype.bits // (16 if dtype.kind is Kind.COMPLEX else 8)
+    swapped: Buffer = buffer.view(f"u{part}").byteswap().view(dtype.storage)
+    return swapped

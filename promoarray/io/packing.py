@@ -1,0 +1,163 @@
+"""Packing: 2-, 4- and 6-bit values side by side, as ONNX and accelerators store them.
+
+In memory promoarray keeps such values one a byte. Packed they are one stream of bits, the first
+element in the low bits of the first byte: two 4-bit values a byte, four 2-bit ones, and four 6-bit
+ones in three bytes. The bits left over in the last byte are zero.
+
+Source: onnx.proto, TensorProto.raw_data, onnx 1.23.2.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
+from promoarray.core import dispatch
+from promoarray.dtypes import CONCRETE, DType, as_dtype
+from promoarray.parray import PArray
+
+__all__ = ["pack", "unpack"]
+
+PACKED = tuple(row for row in CONCRETE if row.bits < 8)
+"""The dtypes whose values share bytes."""
+
+Codes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+def pack(x: Any, /) -> PArray:
+    """Return the bytes of an array whose values are narrower than a byte.
+
+    Parameters
+    ----------
+    x : array of int2, uint2, int4, uint4, float4_e2m1fn, float6_e2m3fn or float6_e3m2fn
+        Of any shape; its values are taken in C order.
+
+    Returns
+    -------
+    PArray
+        uint8, one axis, ``ceil(size * bits / 8)`` bytes.
+
+    Raises
+    ------
+    TypeError
+        If the values are not narrower than a byte.
+
+    Examples
+    --------
+    >>> import promoarray as pa
+    >>> pa.pack(pa.asarray([1, 2, -1], dtype=pa.int4))
+    PArray([33, 15], dtype=uint8)
+    """
+    array = dispatch.as_array(x, "pack")
+    dtype = _packed(array.dtype, "pack")
+    backend = backend_of(array._buffer)
+    codes = codes_of(backend.to_numpy(array._buffer, dtype), dtype)
+    data = backend.from_numpy(packed(codes, dtype.bits), dt.uint8, array.device)
+    return array._of(data, dt.uint8)
+
+
+def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArray:
+    """Return the values that ``pack`` has packed.
+
+    Parameters
+    ----------
+    packed : uint8 array, bytes, bytearray or memoryview
+        Exactly the bytes that the shape takes; of an array, in C order. What the bits left over in
+        the last byte hold is ignored, because not every writer clears them.
+    dtype : dtype_like
+    shape : int or tuple of int
+
+    Returns
+    -------
+    PArray
+        Of the shape and dtype, a byte an element.
+
+    Raises
+    ------
+    TypeError
+        If ``dtype`` is not narrower than a byte, or the array is not one of uint8.
+    ValueError
+        If the shape is negative somewhere, or takes another number of bytes.
+
+    Examples
+    --------
+    >>> import promoarray as pa
+    >>> pa.unpack(bytes([33, 15]), pa.int4, (3,))
+    PArray([ 1,  2, -1], dtype=int4)
+    """
+    row, lengths = _packed(as_dtype(dtype), "unpack"), _shape(shape)
+    if isinstance(packed, (bytes, bytearray, memoryview)):
+        packed = np.frombuffer(packed, np.uint8)
+    array = dispatch.as_array(packed, "unpack")
+    if array.dtype is not dt.uint8:
+        raise TypeError(
+            f"unpack takes bytes or an array of uint8, not of {array.dtype.name}; "
+            "write np.asarray(x).view(np.uint8) around its memory"
+        )
+    size = prod(lengths)
+    if array.size != length(size, row.bits):
+        raise ValueError(
+            f"unpack: {size} values of {row.name}, shape {lengths}, take {length(size, row.bits)} "
+            f"bytes, and {array.size} are given"
+        )
+    backend = backend_of(array._buffer)
+    codes = unpacked(np.ravel(backend.to_numpy(array._buffer, dt.uint8)), size, row.bits)
+    values = codes.view(row.storage).reshape(lengths)
+    return array._of(backend.from_numpy(values, row, array.device), row)
+
+
+def _packed(dtype: DType, name: str) -> DType:
+    if dtype not in PACKED:
+        names = ", ".join(row.name for row in PACKED)
+        raise TypeError(f"{name} is about {names}; {dtype.name} fills whole bytes as it is")
+    return dtype
+
+
+def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    lengths = tuple(map(index, shape if isinstance(shape, (tuple, list)) else (shape,)))
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"unpack: the shape {lengths} has a negative length")
+    return lengths
+
+
+def length(size: int, bits: int) -> int:
+    """How many bytes so many packed values take."""
+    return -(-size * bits // 8)
+
+
+def codes_of(buffer: Any, dtype: DType) -> Codes:
+    """The codes of values narrower than a byte, one a byte; what lies above them is cleared."""
+    codes: Codes = np.ascontiguousarray(buffer).view(np.uint8) & np.uint8((1 << dtype.bits) - 1)
+    return codes
+
+
+def packed(codes: Codes, bits: int) -> Codes:
+    """Pack codes of so many bits: four of them in one, two or three bytes."""
+    flat = np.ravel(codes)
+    fours = np.zeros((-(-flat.size // 4), 4), np.uint8)
+    fours.reshape(-1)[: flat.size] = flat
+    word = np.zeros(len(fours), np.uint32)
+    for i in range(4):
+        word |= fours[:, i].astype(np.uint32) << np.uint32(bits * i)
+    out = np.empty((len(fours), bits // 2), np.uint8)
+    for j in range(bits // 2):
+        out[:, j] = word >> np.uint32(8 * j) & np.uint32(0xFF)
+    return out.reshape(-1)[: length(flat.size, bits)].copy()
+
+
+def unpacked(data: Codes, size: int, bits: int) -> Codes:
+    """Unpack ``size`` codes of so many bits."""
+    groups = np.zeros((-(-size // 4), bits // 2), np.uint8)
+    groups.reshape(-1)[: data.size] = data
+    word = np.zeros(len(groups), np.uint32)
+    for j in range(bits // 2):
+        word |= groups[:, j].astype(np.uint32) << np.uint32(8 * j)
+    out = np.empty((len(groups), 4), np.uint8)
+    for i in range(4):
+        out[:, i] = word >> np.uint32(bits * i) & np.uint32((1 << bits) - 1)
+    return out.reshape(-1)[:size].copy()

@@ -1,0 +1,66 @@
+// Which loop makes a cast. Nothing here knows Python or memory layouts: a loop goes over
+// contiguous, aligned elements in native byte order.
+//
+// The loops are compiled once for each x86-64 level that CMake names, in a namespace of that level,
+// and cpu.cpp takes the highest that the machine has; elsewhere there is one version. What both
+// share is here. It has no functions but those that are always inlined: of any other the linker
+// would keep one version, whichever it meets first, for machines of every level.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../cast.h"
+
+namespace promoarray {
+
+// The integers that a loop makes from floats, as bounds to compare floats with.
+struct Range {
+    double low, high;              // inside: low < x < high
+    float single_low, single_high;
+    u64 above, below, nan;
+};
+
+struct Work;
+using Loop = void (*)(const void *source, void *target, std::size_t n, const Work &work);
+
+// What the loop of one cast needs to know. It depends on types and rule alone.
+struct Work {
+    Type source, target;
+    Rule rule;
+    Edges edge;         // of the target
+    Edges single_edge;  // of float32
+    ScaleEdges<Float32> scale32;
+    ScaleEdges<Float64> scale64;
+    Range range;
+    // The loops that follow one another where no single one leads from source to target.
+    int stages;
+    Loop stage[4];
+    // The results for all codes of a source of 8 bits or less, each as wide as the target.
+    alignas(64) unsigned char table[256 * 8];
+};
+
+// Bytes of one element, or of one part of a complex one.
+PROMOARRAY_CAST std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bits / 8; }
+
+// A step of arithmetic, element by element, on contiguous and aligned elements.
+using Operation = void (*)(const void *x, const void *y, void *out, std::size_t n);
+
+// One version of them all.
+struct Loops {
+    int level;
+    // The loop that casts n elements of `source` to `target`, and what it needs. Types are real: a
+    // complex number counts as its parts. `tuned` false takes the definition for every element.
+    Loop (*choose)(Type source, Type target, Rule rule, std::size_t n, bool tuned, Work &work);
+    // The loop of an operation on numbers of one type, to the same; nullptr where there is none.
+    Operation (*operation)(const char *name, Type type);
+    // What is not a cast: bools of both parts to one, and floats to complex numbers.
+    void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
+    void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);
+};
+
+namespace level1 { extern const Loops loops; }
+namespace level3 { extern const Loops loops; }
+namespace level4 { extern const Loops loops; }
+
+}  // namespace promoarray

@@ -1,0 +1,236 @@
+"""Casts of one element as expressions of CUDA C, for the kernels of ``kernels.cuda.kernel_source``.
+
+Dtypes and rules are literals in them, and where cast.h has a cast without branches, that is taken.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.kernels import row
+from promoarray.kernels.cast_rule import DEFAULT, Rule, ToInteger
+
+__all__ = [
+    "PARTS",
+    "code_bits",
+    "element",
+    "relevant",
+    "rule_name",
+    "stored",
+]
+
+# --- Dtypes and rules as literals ----------------------------------------------------------------
+
+PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
+"""What either part of a complex number is."""
+
+_REAL = frozenset({Kind.FLOAT, Kind.COMPLEX})
+_INTEGERS = frozenset({Kind.INT, Kind.UINT})
+_KINDS = ("boolean", "unsigned_integer", "signed_integer", "real", "complex")
+_NATIVE = frozenset(dt.STANDARD)
+
+
+@cache
+def stored(dtype: DType) -> str:
+    """The name of the CuPy dtype that holds a dtype's bits where a kernel takes or gives them.
+
+    It is the dtype's own name for those of the array API standard, else an unsigned integer of the
+    same width: a buffer of another dtype is given as ``buffer.view(stored(dtype))``.
+
+    Raises
+    ------
+    TypeError
+        If the dtype has no fixed layout (strings, weak types).
+    """
+    row(dtype)
+    return dtype.name if dtype in _NATIVE else f"uint{8 * dtype.storage.itemsize}"
+
+
+def code_bits(dtype: DType) -> int:
+    """The width of the unsigned integer that carries a code: of a complex number, of one part."""
+    return int(8 * PARTS.get(dtype, dtype).storage.itemsize)
+
+
+@cache
+def type_literal(dtype: DType) -> str:
+    """The dtype as a ``promoarray::Type``; a complex one must be given as its part."""
+    kind, bits, *numbers, negative_zero, has_sign = row(dtype)
+    layout = ", ".join(map(str, numbers))
+    flags = f"{_truth(negative_zero)}, {_truth(has_sign)}"
+    return f"Type{{Kind::{_KINDS[kind]}, {bits}, {{{layout}, {flags}}}}}"
+
+
+def rule_literal(rule: Rule) -> str:
+    """The rule as a ``promoarray::Rule``."""
+    return (
+        f"Rule{{(Beyond){rule.overflow:d}, (Beyond){rule.infinity:d}, {_truth(rule.keep_nan_sign)},"
+        f" (NanWithout){rule.nan_without:d}, (ToInteger){rule.to_integer:d},"
+        f" (ScaleRounding){rule.scale_rounding:d}, (ScaleNegative){rule.scale_negative:d},"
+        f" (ScaleZero){rule.scale_zero:d}, {_truth(rule.scale_strict)},"
+        f" {_truth(rule.via_float32)}}}"
+    )
+
+
+def _truth(flag: object) -> str:
+    return "true" if flag else "false"
+
+
+def _exact_in_float32(dtype: DType) -> bool:
+    """Whether every number of the dtype is a float32."""
+    part = PARTS.get(dtype, dtype)
+    return part.bits <= (16 if part.kind in _INTEGERS else 32)
+
+
+@cache
+def relevant(source: DType, target: DType, rule: Rule) -> Rule:
+    """The rule with defaults for all that cannot matter to a cast, so that fewer kernels differ."""
+    source, target = PARTS.get(source, source), PARTS.get(target, target)
+    keep: set[str] = set()
+    given, layout = source.format, target.format
+    if source is target or target is dt.bool:
+        return DEFAULT
+    if given is not None and layout is None:
+        keep = {"to_integer"}
+    if layout is not None:
+        keep = {"overflow"} if _reaches_beyond(source, target) else set()
+        if not _exact_in_float32(source) and target.bits < 32:
+            keep |= {"via_float32"}
+        if given is not None:
+            keep |= {"infinity"} if given.inf is not None else set()
+            keep |= {"keep_nan_sign"} if given.nan is not None and layout.negative_zero else set()
+            keep |= {"nan_without"} if given.nan is not None and layout.nan is None else set()
+        if not layout.signed:
+            keep |= {"scale_rounding", "scale_negative", "scale_zero"}
+            keep |= {"scale_strict"} if given is not None else set()
+    found = DEFAULT._replace(**{name: getattr(rule, name) for name in keep})
+    return found._replace(to_integer=_same_way(source, target, found.to_integer))
+
+
+def _same_way(source: DType, target: DType, way: ToInteger) -> ToInteger:
+    """The first of the ways to integers that agree for the pair."""
+    if way is ToInteger.ACLNN and (target.bits == 64 or target is dt.int32):
+        return ToInteger.SATURATE
+    if way is ToInteger.TORCH and target is not dt.uint8:
+        way = ToInteger.X86
+    return ToInteger.NUMPY if way is ToInteger.X86 and source.bits > 8 else way
+
+
+def _reaches_beyond(source: DType, target: DType) -> bool:
+    """Whether a number of the source may be too large for a float."""
+    layout, given = target.format, source.format
+    assert layout is not None
+    most = source.bits if given is None else (given.largest >> given.mantissa) - given.bias + 1
+    return most > (layout.largest >> layout.mantissa) - layout.bias
+
+
+def rule_name(rule: Rule) -> str:
+    """A rule in letters that a C name may have."""
+    return "" if rule == DEFAULT else "_rule" + "".join(str(int(field)) for field in rule)
+
+
+# --- One element ---------------------------------------------------------------------------------
+
+_SIGNED = {8: "signed char", 16: "short", 32: "int", 64: "long long"}
+_MACHINE = {dt.float32: "float", dt.float64: "double"}
+
+
+def element(x: str, source: DType, target: DType, rule: Rule) -> str:
+    """An expression for the code in ``target`` of the code ``x`` in ``source``, both real dtypes.
+
+    It is the cast without branches where there is one, else the definition in cast.h.
+    """
+    if source is target and source.bits >= 8 and source is not dt.bool:
+        return x
+    rule = relevant(source, target, rule)
+    for write in (_truth_of, _truncated, _encoded, _widened):
+        found = write(x, source, target, rule)
+        if found:
+            return found
+    return f"cast({x}, {type_literal(source)}, {type_literal(target)}, {rule_literal(rule)})"
+
+
+def _truth_of(x: str, source: DType, target: DType, rule: Rule) -> str | None:
+    """From a float to bool: all but zero."""
+    layout = source.format
+    if target is not dt.bool or layout is None:
+        return None
+    if not layout.signed:
+        return "1"  # a scale is never zero
+    all_bits = (1 << source.bits) - 1
+    return f"({x} & {all_bits >> layout.negative_zero:#x}{'ull' * (source.bits > 32)}) != 0"
+
+
+def _truncated(x: str, source: DType, target: DType, rule: Rule) -> str | None:
+    """From a float to an integer."""
+    if source.kind is not Kind.FLOAT or target.kind not in _INTEGERS:
+        return None
+    wide, bits = ("Float64", x) if source is dt.float64 else ("Float32", _single(x, source))
+    into = type_literal(target)
+    ends = f"limits({type_literal(source)}, {into}, {rule_literal(rule)})"
+    return f"truncate<{wide}>({bits}, {target.bits}, {ends})"
+
+
+def _encoded(x: str, source: DType, target: DType, rule: Rule) -> str | None:
+    """To a float of at most 16 bits: from a float32 or float64 that is as good as the source."""
+    if target.kind is not Kind.FLOAT or target.bits > 16:
+        return None
+    finite = _truth(source.kind is not Kind.FLOAT)
+    if source.bits <= 16 or source is dt.float32:
+        wide, bits = "Float32", _single(x, source)
+    elif source is dt.float64 and rule.via_float32:
+        single = f"{type_literal(dt.float32)}.format"
+        wide, bits = "Float32", f"encode<Float64>({x}, {single}, edges({single}, plain_rule()))"
+    elif source is dt.float64:
+        wide, bits = "Float64", x
+    elif rule.via_float32:
+        wide, bits = "Float32", f"as_bits((float){_signed(x, source)})"
+    else:
+        wide, bits = f"Float{source.bits}", f"odd_bits({_signed(x, source)})"
+    layout, literal = f"{type_literal(target)}.format", rule_literal(rule)
+    if target is dt.float8_e8m0fnu:
+        return f"encode_scale<{wide}>({bits}, scale_edges<{wide}>({layout}, {literal}))"
+    return f"encode<{wide}, {finite}>({bits}, {layout}, edges({layout}, {literal}))"
+
+
+def _widened(x: str, source: DType, target: DType, rule: Rule) -> str | None:
+    """To float32 or float64."""
+    if target not in _MACHINE:
+        return None
+    if source.kind in _INTEGERS and source.bits > 16:
+        return f"as_bits(({_MACHINE[target]}){_signed(x, source)})"
+    if source is dt.float64:
+        layout = f"{type_literal(target)}.format"
+        return f"encode<Float64>({x}, {layout}, edges({layout}, {rule_literal(rule)}))"
+    if rule._replace(keep_nan_sign=True) != DEFAULT:
+        return None  # what widens keeps Inf
+    single, keep = _single(x, source), f"{rule.keep_nan_sign:d}u"
+    if target is dt.float64:
+        return f"widen({single}, {keep})"
+    return f"quieted({single}, {keep})" if source.kind is Kind.FLOAT else single
+
+
+def _single(x: str, source: DType) -> str:
+    """The float32 bits of what float32 holds; NaN has its sign and perhaps a payload."""
+    if source is dt.float32:
+        return x
+    if source is dt.bfloat16:
+        return f"((u32){x} << 16)"
+    if source is dt.float16:
+        return f"decode_half({x})"
+    if source is dt.float8_e8m0fnu:
+        return f"decode_scale({x})"
+    if source.kind is Kind.FLOAT:
+        return f"decode({x}, {type_literal(source)}.format, 1u)"
+    if source is dt.bool:
+        return f"({x} != 0 ? 0x3f800000u : 0u)"
+    if source.bits < 8:
+        sign = "int" if source.kind is Kind.INT else "u32"
+        return f"as_bits((float)(({sign})({x} << {32 - source.bits}) >> {32 - source.bits}))"
+    return f"as_bits((float){_signed(x, source)})"
+
+
+def _signed(x: str, source: DType) -> str:
+    """An integer code of whole bytes as the integer it stands for."""
+    return f"({_SIGNED[source.bits]}){x}" if source.kind is Kind.INT else x

@@ -1,0 +1,231 @@
+"""The casts as CUDA C for CuPy: kernels' texts, made of cast.h, and nothing that needs a GPU.
+
+A kernel is made for one pair of dtypes and one rule, all of them literals, so that the compiler
+folds away what the definition in cast.h asks about them. The text of the headers is pasted in front
+and never ``#include``d: CuPy's cache on disk goes by the text it is given.
+
+Storage on the device: CuPy has NumPy's own dtypes; here float16 and bfloat16 are taken as the
+uint16 of their bits, complex32 as uint32, and every other extended dtype as uint8, one a byte
+(``stored``). CuPy's own conversions and arithmetic are never used: they round twice in places, and
+it compiles everything so that float32 subnormals become zero.
+
+Not here: launching. ``backends/cupy.py`` hands the texts to CuPy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType
+from promoarray.kernels import cast_header
+from promoarray.kernels.cast_rule import DEFAULT, Rule
+from promoarray.kernels.cuda.element import (
+    PARTS,
+    code_bits,
+    element,
+    relevant,
+    rule_name,
+    stored,
+)
+from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
+from promoarray.kernels.cuda.symbolic import Step
+
+__all__ = [
+    "PARTS",
+    "KernelSource",
+    "RawSource",
+    "block",
+    "cast_kernel",
+    "code_bits",
+    "fused_preamble",
+    "preamble",
+    "relevant",
+    "stored",
+    "wide_cast_kernel",
+    "wide_pairs",
+]
+
+
+class KernelSource(NamedTuple):
+    """What ``cupy.ElementwiseKernel`` takes, besides the arrays: any layout, broadcasting.
+
+    ``ElementwiseKernel(k.in_params, k.out_params, k.operation, k.name, preamble=k.preamble)``.
+
+    Attributes
+    ----------
+    name : str
+        Of the function. Equal names have equal texts.
+    in_params, out_params : str
+        Such as ``"float32 x"``; the dtypes are those of ``stored``.
+    operation : str
+        What is done for one element.
+    preamble : str
+    """
+
+    name: str
+    in_params: str
+    out_params: str
+    operation: str
+    preamble: str
+
+
+class RawSource(NamedTuple):
+    """What ``cupy.RawKernel(k.code, k.name)`` takes, for large contiguous arrays.
+
+    Launch it as ``kernel((k.blocks(n),), (k.threads,), (x, y, n))`` with the array ``x``, the array
+    ``y`` and the number of elements as a ``numpy.uint64``. Both arrays are C-contiguous (or both
+    contiguous in the same order) and do not overlap; they may begin at any element.
+
+    Attributes
+    ----------
+    name, code : str
+    threads : int
+        In a block.
+    per_thread : int
+        How many elements each thread casts.
+    """
+
+    name: str
+    code: str
+    threads: int
+    per_thread: int
+
+    def blocks(self, n: int) -> int:
+        """How many blocks cast ``n`` elements."""
+        return -(-n // (self.threads * self.per_thread))
+
+
+# --- Kernels -------------------------------------------------------------------------------------
+
+
+@cache
+def preamble() -> str:
+    """The text of cast.h and device.h, as it goes in front of every kernel."""
+    return _pasted(cast_header(), _text("device.h"))
+
+
+@cache
+def fused_preamble() -> str:
+    """The same and those of operations.h and functions.h, where a kernel computes."""
+    return _pasted(preamble(), _text("operations.h"), _text("functions.h"))
+
+
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _pasted(*texts: str) -> str:
+    return "".join(texts).replace("#pragma once\n", "")
+
+
+def digest(text: str) -> str:
+    """What tells texts apart in a name."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def block(lines: list[str]) -> str:
+    """Statements in one block, within the namespace of the headers."""
+    inner = "\n".join(f"    {line}" for line in lines)
+    return f"{{\n    using namespace promoarray;\n{inner}\n}}"
+
+
+@cache
+def cast_kernel(
+    source: DType, target: DType, rule: Rule = DEFAULT, steps: tuple[Step, ...] = ()
+) -> KernelSource:
+    """The kernel of a cast, for arrays of any layout.
+
+    Parameters
+    ----------
+    source, target : DType
+        Any two numeric dtypes; of complex numbers cast to real ones the real part is taken.
+    rule : Rule
+    steps : tuple of Step
+        What is done to the codes afterwards.
+
+    Returns
+    -------
+    KernelSource
+        Of ``x`` to ``y``.
+
+    Raises
+    ------
+    TypeError
+        If a dtype has no fixed layout (strings, weak types).
+    """
+    x, y = stored(source), stored(target)
+    rule = relevant(source, target, rule)
+    lines = [
+        loaded("code", source, "&x"),
+        declared("made", target),
+        *statements("code", "made", source, target, rule, steps),
+        saved("made", target, "&y"),
+    ]
+    text, name = block(lines), f"promoarray_{source.code}_to_{target.code}{rule_name(rule)}"
+    if not steps:
+        return KernelSource(name, f"{x} x", f"{y} y", text, preamble())
+    return KernelSource(f"{name}_{digest(text)}", f"{x} x", f"{y} y", text, fused_preamble())
+
+
+_THREADS = 256
+_ELEMENTS = 16  # a thread, at least: fewer would leave memory waiting
+
+
+_WIDE = (dt.float64, dt.float32, dt.float16, dt.bfloat16)
+_NARROW = tuple(d for d in dt.CONCRETE if d.bits == 8 and d is not dt.bool)
+
+
+@cache
+def wide_pairs() -> frozenset[tuple[DType, DType]]:
+    """The casts that have a kernel for large contiguous arrays: among floats of 16 bits and more,
+    and between them and all of 8 bits.
+    """
+    pairs = {(a, b) for a in _WIDE for b in (*_WIDE, *_NARROW) if a is not b}
+    return frozenset(pairs | {(b, a) for a, b in pairs})
+
+
+@cache
+def wide_cast_kernel(source: DType, target: DType, rule: Rule = DEFAULT) -> RawSource:
+    """The kernel of a cast for large contiguous arrays: 16 elements a thread or more.
+
+    It gives the same bits as ``cast_kernel``. A warp's accesses lie side by side: a thread takes
+    several packs of elements, each as long as the wider dtype needs for 16 bytes. Arrays that do
+    not begin at a multiple of a pack, and the last elements, are cast one by one.
+
+    Parameters
+    ----------
+    source, target : DType
+        One of ``wide_pairs``.
+    rule : Rule
+
+    Raises
+    ------
+    TypeError
+        If it is none of them.
+    """
+    if (source, target) not in wide_pairs():
+        raise TypeError(f"{source} to {target} has no kernel for large arrays; take cast_kernel")
+    rule = relevant(source, target, rule)
+    widest = max(source.storage.itemsize, target.storage.itemsize)
+    pack = 16 // widest
+    per_thread = max(_ELEMENTS, 2 * pack)
+    name = f"promoarray_wide_{source.code}_to_{target.code}{rule_name(rule)}"
+    code = f"""{preamble()}
+namespace promoarray {{
+struct Cast_{name} {{
+    using From = u{code_bits(source)};
+    using To = u{code_bits(target)};
+    static PROMOARRAY_CAST To made(From code) {{
+        return (To){element("code", source, target, rule)};
+    }}
+}};
+}}
+extern "C" __global__ void {name}(const void *x, void *y, unsigned long long n) {{
+    promoarray::cast_packs<promoarray::Cast_{name}, {pack}, {per_thread}>(x, y, n);
+}}
+"""
+    return RawSource(name, code, _THREADS, per_thread)

@@ -1,0 +1,1 @@
+"""Kernels written in the functions of an array namespace, for every array library alike."""

@@ -1,0 +1,66 @@
+"""Chapter "linear algebra functions" and the extension of that name, ``pa.linalg``.
+
+The main namespace has ``matmul``, ``matrix_transpose``, ``tensordot`` and ``vecdot``. Narrow floats
+are computed in float32 and rounded once. What factors a matrix takes float32, float64 and their
+complex dtypes in every framework; policies differ in the others. NumPy computes integers, and what
+it does not know as floats, in float64 and has no float16; JAX makes integers floats and keeps the
+narrow floats; PyTorch, Paddle, TensorFlow and the standard refuse integers.
+"""
+
+from __future__ import annotations
+
+from promoarray.linalg.decompositions import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    inv,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+    svd,
+    svdvals,
+)
+from promoarray.linalg.norms import matrix_norm, matrix_rank, vector_norm
+from promoarray.linalg.products import (
+    cross,
+    diagonal,
+    matmul,
+    matrix_power,
+    matrix_transpose,
+    outer,
+    tensordot,
+    trace,
+    vecdot,
+)
+
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]

@@ -1,0 +1,459 @@
+"""PArray: a buffer and its type.
+
+The buffer holds the bits; the type says what they mean. It is not a subclass of ndarray, and no
+operator reaches NumPy's promotion: each goes to the dispatcher, which asks the policy in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from promoarray.backends import backend_of, on_device
+from promoarray.backends.numpy import decoded
+from promoarray.core import dispatch
+from promoarray.core._fast_path import Labelled
+from promoarray.core.display import html, text
+from promoarray.core.index_keys import as_key
+from promoarray.core.observers import guards
+from promoarray.core.operators import binary, comparison, of_ufunc, unary
+from promoarray.core.pickling import name_to_keep, rebuild
+from promoarray.dtypes import NATIVE, WEAK, DType, Kind, as_dtype
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy import Policy
+
+
+def _leave(x: PArray, door: str) -> None:
+    """Tell those who guard the policy that data is about to leave it; they may raise."""
+    from promoarray.core.escape import leave  # which few programs need
+
+    leave(x, door)
+
+
+class PArray(Labelled):
+    """An array whose every operation obeys the policy in force.
+
+    Parameters
+    ----------
+    obj : array_like
+        As for ``promoarray.asarray``.
+    dtype : dtype_like, optional
+    weak_type : bool, optional
+        Whether the array is weakly typed, as JAX's results of Python scalars are.
+    policy : str or Policy, optional
+        Bind the array to one policy, as ``promoarray.namespace(policy).asarray`` does.
+
+    Notes
+    -----
+    Two slots, which ``Labelled`` holds: ``_buffer`` (a NumPy or CuPy array, the storage) and
+    ``_type`` (the truth: a dtype, weak or not). ``x.dtype`` is always concrete; ``x.weak_type``
+    tells a weak type.
+    """
+
+    __slots__ = ()
+    _policy: ClassVar[Policy | None] = None
+    _namespace: ClassVar[Any] = None
+    __hash__ = None  # type: ignore[assignment]
+    __pandas_priority__ = 5000  # above DataFrame, so that its operators hand over to ours
+
+    def __new__(
+        cls,
+        obj: Any,
+        dtype: object = None,
+        *,
+        weak_type: bool = False,
+        policy: str | Policy | None = None,
+    ) -> PArray:
+        from promoarray.functions.creation import asarray
+        from promoarray.namespaces import namespace
+
+        policy = cls._policy if policy is None else policy
+        source = asarray if policy is None else namespace(policy).asarray
+        made: PArray = source(obj, dtype=dtype)
+        if not weak_type:
+            return made
+        if made.dtype not in NATIVE:
+            raise ValueError(f"no weak type is stored in {made.dtype.name}; write weak_type=False")
+        weak = next(w for w in WEAK.values() if w.kind.category == made.dtype.kind.category)
+        return made._of(made._buffer, weak)
+
+    @classmethod
+    def _of(cls, buffer: Any, label: Any) -> Self:
+        """Label a buffer. The one door in; checks nothing."""
+        self = object.__new__(cls)
+        self._buffer = buffer
+        self._type = label
+        return self
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements; for a weakly typed array the one it is stored in."""
+        return dispatch.concrete(self)
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the array counts for no more than a Python scalar in promotion (JAX)."""
+        return dispatch.type_of(self._type).weak
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        shape: tuple[int, ...] = self._buffer.shape
+        return shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._buffer.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self._buffer.size)
+
+    @property
+    def device(self) -> str:
+        """Where the buffer lies: ``"cpu"``, or ``"cuda:0"`` and on."""
+        device: str = backend_of(self._buffer).device_of(self._buffer)
+        return device
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Self:
+        """Return the array on a device; the same memory if it lies there already.
+
+        Parameters
+        ----------
+        device : str
+            One of ``__array_namespace_info__().devices()``.
+        stream : optional
+            The stream to copy in, where the device has streams.
+
+        Returns
+        -------
+        PArray
+
+        Raises
+        ------
+        ValueError
+            If the device is unknown here, or a stream is given where there are none.
+        """
+        here, there = backend_of(self._buffer), on_device(device)
+        if here is there:
+            buffer = here.to_device(self._buffer, device, stream)
+        elif stream is not None:
+            raise ValueError(f"copies from {self.device!r} to {device!r} take no stream")
+        else:
+            buffer = there.from_numpy(here.to_numpy(self._buffer, self.dtype), self.dtype, device)
+        return self._of(buffer, self._type)
+
+    @property
+    def T(self) -> Self:
+        """The transpose of a matrix.
+
+        Raises
+        ------
+        ValueError
+            If the array has not two axes.
+        """
+        if self.ndim != 2:
+            raise ValueError(
+                f"x.T needs two axes, and x has {self.ndim}; write x.mT or pa.permute_dims"
+            )
+        return self._of(self._buffer.transpose(), self._type)
+
+    @property
+    def mT(self) -> Self:
+        """The array with its last two axes swapped.
+
+        Raises
+        ------
+        ValueError
+            If the array has fewer than two axes.
+        """
+        if self.ndim < 2:
+            raise ValueError(f"x.mT needs two axes or more, and x has {self.ndim}")
+        return self._of(self._buffer.swapaxes(-1, -2), self._type)
+
+    # -- what becomes of it -----------------------------------------------------------------------
+
+    def astype(
+        self,
+        dtype: object,
+        *,
+        copy: bool = True,
+        saturate: bool | int | None = None,
+        round_mode: str | None = None,
+    ) -> Self:
+        """Cast to a dtype; see ``promoarray.astype``."""
+        from promoarray.functions.data_types import astype
+
+        out: Self = astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
+        return out
+
+    def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
+        """Return the values in another shape, given as a tuple or as integers."""
+        from promoarray.functions.manipulation import reshape
+
+        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        return self._of(reshape(self, wanted, copy=copy)._buffer, self._type)
+
+    def view(self, dtype: object) -> Self:
+        """Return the same bits under another dtype, in the same memory.
+
+        How small dtypes reach libraries that have no name for them, and come back:
+        ``x.view(pa.uint8)`` are the codes of a float8, and of the 2-, 4- and 6-bit dtypes, which
+        take a byte an element.
+
+        Parameters
+        ----------
+        dtype : dtype_like
+            Stored in as many bytes as the dtype of the array.
+
+        Returns
+        -------
+        PArray
+            Of the same shape. No policy has a say.
+
+        Raises
+        ------
+        ValueError
+            If the widths differ, or a code does not fit a narrow dtype.
+
+        Examples
+        --------
+        >>> asarray([1.0, -2.0], dtype=float8_e4m3fn).view(uint8)
+        PArray([ 56, 192], dtype=uint8)
+        """
+        from promoarray.core.bit_view import reinterpreted
+
+        target = as_dtype(dtype)
+        return self._of(reinterpreted(self._buffer, self.dtype, target), target)
+
+    def item(self) -> bool | int | float | complex:
+        """The one element as a Python scalar.
+
+        Raises
+        ------
+        ValueError
+            If there is not exactly one.
+        """
+        if self.size != 1:
+            raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
+        if guards:
+            _leave(self, "item")
+        value: bool | int | float | complex = self._decoded().item()
+        return value
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python scalars."""
+        if guards:
+            _leave(self, "tolist")
+        return self._decoded().tolist()
+
+    def _decoded(self) -> Any:
+        """The values in a NumPy array that holds them exactly and prints them."""
+        dtype = self.dtype
+        return decoded(backend_of(self._buffer).to_numpy(self._buffer, dtype), dtype)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("a 0-d array has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self.ndim:
+            raise TypeError("a 0-d array has no elements to iterate over; write x.item()")
+        return (self[i] for i in range(self.shape[0]))
+
+    def _single(self, what: str) -> Any:
+        if self.ndim:
+            raise TypeError(f"only a 0-d array becomes {what}; this one has shape {self.shape}")
+        if self.dtype.kind is Kind.STRING:
+            raise TypeError(f"a string becomes {what} by astype under a policy that casts strings")
+        return self.item()
+
+    def __bool__(self) -> bool:
+        return bool(self._single("a bool"))
+
+    def __int__(self) -> int:
+        value = self._single("an int")
+        if guards:
+            _leave(self, "int")
+        return int(value)
+
+    def __float__(self) -> float:
+        value = self._single("a float")
+        if guards:
+            _leave(self, "float")
+        return float(value)
+
+    def __complex__(self) -> complex:
+        value = self._single("a complex")
+        if guards:
+            _leave(self, "complex")
+        return complex(value)
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in (Kind.INT, Kind.UINT):
+            raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
+        return int(self._single("an index"))
+
+    # -- indexing ---------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any, /) -> Self:
+        backend = backend_of(self._buffer)
+        return self._of(backend.read(self._buffer, as_key(key, self)), self._type)
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        dispatch.assign(self, as_key(key, self), value)
+
+    # -- protocols --------------------------------------------------------------------------------
+
+    if not TYPE_CHECKING:  # else a type checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse what is no attribute; a function that NumPy has as a method is named."""
+            message = f"'PArray' object has no attribute {name!r}"
+            if not name.startswith("_"):
+                import promoarray
+
+                if name in promoarray.__all__ and callable(getattr(promoarray, name)):
+                    message += f"; write pa.{name}(x)"
+            raise AttributeError(message, name=name, obj=self)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The namespace these arrays belong to: promoarray, or the one they are bound to.
+
+        Raises
+        ------
+        ValueError
+            If another version of the array API is asked for.
+        """
+        from promoarray.namespaces import namespace_of
+
+        return namespace_of(type(self), api_version)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The storage as a NumPy array; what NumPy does with it obeys no policy.
+
+        Raises
+        ------
+        TypeError
+            If the array lies on a GPU.
+        """
+        if self.device != "cpu":
+            raise TypeError(
+                f"the array lies on {self.device!r}, and NumPy would copy it unasked; "
+                "write x.to_device('cpu')"
+            )
+        if guards:
+            _leave(self, "__array__")
+        values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
+        return np.array(values, dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
+        return dispatch.apply(of_ufunc(ufunc, method, kwargs), *inputs)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Export the buffer, as the array API says.
+
+        bfloat16, the float8 dtypes and complex32 go by their own names, which PyTorch knows and
+        NumPy refuses with an error of its own; ``x.view(pa.uint8)`` hands over the bits instead.
+
+        Raises
+        ------
+        BufferError
+            If DLPack has no name for the dtype, the consumer would take one byte an element for
+            several (2-, 4- and 6-bit dtypes before DLPack 1.1), or the device or the stream is not
+            the array's.
+        """
+        if guards:
+            _leave(self, "__dlpack__")
+        return backend_of(self._buffer).dlpack(
+            self._buffer,
+            self.dtype,
+            stream=stream,
+            max_version=max_version,
+            dl_device=dl_device,
+            copy=copy,
+        )
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        """The kind of device and its number, as DLPack counts them: (1, 0) is the CPU."""
+        device: tuple[Any, int] = backend_of(self._buffer).dlpack_device(self._buffer)
+        return device
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
+        kept = dispatch.type_of(self._type).code, self.dtype.code, self.device
+        return rebuild, (name_to_keep(self._policy), values, *kept)
+
+    def __copy__(self) -> Self:
+        return self._of(backend_of(self._buffer).copy(self._buffer), self._type)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __repr__(self) -> str:
+        return text(self)
+
+    def __format__(self, spec: str) -> str:
+        """Write the one element of a 0-d array as Python writes it; ``{x}`` is the repr."""
+        if not spec:
+            return text(self)
+        if self.ndim:
+            raise TypeError(f"only a 0-d array is formatted with {spec!r}, not one of {self.shape}")
+        return format(self.item(), spec)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        """``round(x)``: to nearest, ties to even, as ``promoarray.round``.
+
+        Raises
+        ------
+        TypeError
+            If digits are asked for, which the array API does not round to.
+        """
+        if ndigits is not None:
+            raise TypeError("round(x, digits) is no function of the array API; write round(x)")
+        return dispatch.call("round", self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+    # -- operators: forward, reflected, in place ---------------------------------------------------
+
+    __add__, __radd__, __iadd__ = binary("add")
+    __sub__, __rsub__, __isub__ = binary("subtract")
+    __mul__, __rmul__, __imul__ = binary("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = binary("divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = binary("floor_divide")
+    __mod__, __rmod__, __imod__ = binary("remainder")
+    __pow__, __rpow__, __ipow__ = binary("pow")
+    __matmul__, __rmatmul__, __imatmul__ = binary("matmul")
+    __and__, __rand__, __iand__ = binary("bitwise_and")
+    __or__, __ror__, __ior__ = binary("bitwise_or")
+    __xor__, __rxor__, __ixor__ = binary("bitwise_xor")
+    __lshift__, __rlshift__, __ilshift__ = binary("bitwise_left_shift")
+    __rshift__, __rrshift__, __irshift__ = binary("bitwise_right_shift")
+    __eq__ = comparison("equal")
+    __ne__ = comparison("not_equal")
+    __lt__ = comparison("less")
+    __le__ = comparison("less_equal")
+    __gt__ = comparison("greater")
+    __ge__ = comparison("greater_equal")
+    __neg__ = unary("negative")
+    __pos__ = unary("positive")
+    __abs__ = unary("abs")
+    __invert__ = unary("bitwise_invert")

@@ -1,0 +1,162 @@
+"""jax.lax: the functions beneath jax.numpy, which promote nothing.
+
+A weak type counts as its default dtype and must match as such. Only ``dot`` takes mixtures, by
+XLA's rule of the higher precision, and ``pow`` integer exponents. What lax does not have
+(floor_divide, the logical functions, mean and such) is refused.
+
+Sources: "Design of Type Promotion Semantics for JAX" (JEP 9407), appendix; jax/_src/lax/lax.py.
+Recorded: conformance/golden/jax_lax.txt, 0.10.2 with x64.
+"""
+
+from __future__ import annotations
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.policies.jax.jnp import JNP, TINY, floating, higher_precision, spectral
+from promoarray.promotion.linalg_rules import complexified
+from promoarray.promotion.plan import (
+    BITS,
+    INEXACT,
+    INTEGERS,
+    NUMBERS,
+    ORDERED,
+    REALS,
+    By,
+    Operand,
+    OperationRule,
+    Plan,
+    Refusal,
+    refuse,
+    same,
+    to_bool,
+)
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.scalars import WIDE
+from promoarray.promotion.type_steps import always, component, with_arrays
+
+
+def promote(a: DType, b: DType) -> DType | None:
+    """Promote nothing: a weak type is its default dtype, and must match as such."""
+    if WIDE.get(a, a) is not WIDE.get(b, b):
+        return None
+    return b if a.weak else a
+
+
+def dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Answer the operand of higher precision: the one mixture lax does take."""
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    common = higher_precision(*map(policy.strong, entered))
+    if common is None:
+        return Refusal("neither dtype has the higher precision (lax.dot_general)")
+    weak = all(dtype.weak for dtype in entered)
+    result = max(entered, key=lambda d: d.kind.category) if weak else common
+    return policy.make_plan(name, result, result, len(operands))
+
+
+def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Take a float or complex base with an exponent of its dtype or of any integer dtype."""
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    x, y = entered
+    if x.kind not in INEXACT:
+        return Refusal("lax.pow wants a float or complex base")
+    if y.kind in INTEGERS:
+        result: DType | None = x if y.weak else policy.strong(x)
+    else:
+        result = policy.promote(x, y)
+    if result is None:
+        return Refusal(policy.refusal)
+    return policy.make_plan(name, result, result, 2)
+
+
+def _as_complex(dtype: DType) -> DType | None:
+    if dtype.kind is Kind.COMPLEX:
+        return dtype
+    return {
+        dt.float32: dt.complex64,
+        dt.float64: dt.complex128,
+        dt.weak_float: dt.weak_complex,
+    }.get(dtype)
+
+
+_FLOATS = frozenset({Kind.FLOAT})
+_COMPLEX = frozenset({Kind.COMPLEX})
+_numbers = By(admit=NUMBERS, why="lax computes nothing of bools but the bitwise functions")
+_inexact = By(admit=INEXACT, why="lax turns no integers into floats")
+_floats = By(admit=_FLOATS, why="lax takes floats only here")
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: _numbers,
+    Family.DIVIDE: By(admit=NUMBERS, note="lax.div of integers is C's division"),
+    "remainder": By(admit=REALS, note="lax.rem is C's remainder"),
+    Family.POW: power,
+    Family.EQUALITY: By(result=to_bool),
+    Family.ORDER: By(admit=ORDERED, result=to_bool),
+    Family.BITWISE: By(admit=BITS),
+    Family.SHIFT: By(admit=INTEGERS),
+    "maximum": By(),
+    "minimum": By(),
+    "atan2": _inexact,
+    "nextafter": _floats,
+    Family.WHERE: with_arrays("all", By()),
+    Family.MATMUL: dot,
+    "outer": refuse("jax.lax has no outer product of vectors"),
+    "cross": refuse("jax.lax has no cross product"),
+    "matrix_power": refuse("jax.lax has no power of matrices"),
+    "vecdot": refuse("jax.lax has no vecdot; lax.dot conjugates nothing"),
+    "cholesky": By(compute=floating),
+    "eigh": By(compute=floating, result=component, more=(same,)),
+    "eig": By(admit=INEXACT, result=complexified, more=(complexified,)),
+    "qr": By(admit=INEXACT, more=(same,)),
+    "svd": By(admit=INEXACT, more=(component, same)),
+    **dict.fromkeys(("fft", "ifft"), By(compute=lambda d: spectral(WIDE.get(d, d)))),
+    "rfft": JNP.operations[Family.RFFT],
+    "irfft": JNP.operations[Family.IRFFT],
+    Family.SORT: By(),
+    Family.MOVE: By(),
+    "concat": By(),
+    Family.FLOAT_UNARY: _inexact,
+    "log2": refuse("jax.lax has no log2"),
+    "log10": refuse("jax.lax has no log10"),
+    "negative": _numbers,
+    "sign": _numbers,
+    "square": _numbers,
+    "abs": By(
+        admit=INEXACT | {Kind.INT},
+        compute=lambda d: None if d in TINY else d,
+        result=component,
+        why="lax.abs takes signed numbers only",
+    ),
+    "floor": _floats,
+    "ceil": _floats,
+    "round": _floats,
+    "isfinite": By(admit=_FLOATS, result=to_bool),
+    "conj": By(compute=_as_complex, why="lax.conj takes no integers"),
+    "real": By(admit=_COMPLEX, result=component),
+    "imag": By(admit=_COMPLEX, result=component),
+    Family.SUM: By(admit=NUMBERS, note="lax widens nothing"),
+    Family.EXTREME: By(),
+    Family.TRUTH: By(admit=frozenset({Kind.BOOL})),
+    Family.POSITION: By(result=always(dt.int32)),
+}
+"""What jax.lax has. The rest, floor_divide, the logical functions, mean and such, it has not."""
+
+LAX = JNP.derive(
+    "jax@lax",
+    kernels={"divide": ("xla_divide",), "remainder": ("xla_remainder",)},
+    title="jax.lax",
+    principle="No promotion: operands are of one dtype, and Python scalars of their default dtype.",
+    promote=promote,
+    operations=OPERATIONS,
+    refusal="jax.lax promotes nothing: operands must be of one dtype, Python scalars of their"
+    " default dtype",
+    sources=(
+        Source("Design of Type Promotion Semantics for JAX (JEP 9407)", "Appendix: lax", "0.10.2"),
+        Source("jax-ml/jax, jax/_src/lax/lax.py", "naryop_dtype_rule", "0.10.2"),
+    ),
+    notes=("The functions of jax.lax with x64, beneath jax.numpy; no promotion at all.",),
+)

@@ -1,0 +1,198 @@
+"""NumPy 1: the values of Python scalars and 0-d arrays choose the dtype, as long as they may.
+
+Beside arrays of its kind or a higher one, a scalar counts as the smallest dtype that holds its
+value; so an int8 array + 1000 is int16. What is positive and would fit the signed integer of that
+width, too, is taken for it where anything signed is near (``is_small_unsigned`` upstream).
+
+Two ways lead from there to a result. Addition and its like promote. The ufuncs of ``SEARCHED`` take
+the first of their loops that every operand casts to safely, and of each width the signed integers
+come first: a uint8 array + 300 is uint16, but a uint8 array & 300 is int16.
+
+Sources: NumPy 1.26, ``numpy.result_type`` and ``numpy.min_scalar_type``; should_use_min_scalar and
+can_cast_scalar_to in numpy/core/src/multiarray/convert_datatype.c; linear_search_type_resolver in
+numpy/core/src/umath/ufunc_type_resolution.c. Recorded: conformance/golden/numpy1.txt (1.26.4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.operations import Family, operation
+from promoarray.policies.numpy.numpy_2 import (
+    FLOAT_NOTE,
+    NUMPY_2,
+    OPERATIONS,
+    OWN,
+    can_cast,
+    floats,
+    promote,
+)
+from promoarray.promotion.linalg_rules import complexified
+from promoarray.promotion.plan import INTEGERS, ORDERED, By, Operand
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
+from promoarray.promotion.type_steps import always, component, rows
+
+_BOOL, _INTEGERS = (dt.bool,), rows("i8 u8 i16 u16 i32 u32 i64 u64")
+_FLOATS, _COMPLEX = rows("f16 f32 f64"), rows("c64 c128")
+
+SEARCHED: Mapping[Family, tuple[DType, ...]] = {
+    Family.BITWISE: _BOOL + _INTEGERS,
+    Family.SHIFT: _INTEGERS,
+    Family.FLOOR_DIVIDE: _INTEGERS + _FLOATS,
+    Family.POW: _INTEGERS + _FLOATS + _COMPLEX,
+    Family.FLOAT_BINARY: _FLOATS,
+}
+"""The loops of the ufuncs that search them, in their order."""
+
+
+def by_value(policy: Policy, name: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """Let scalars and 0-d arrays enter as the dtype that their value makes of them.
+
+    Only beside arrays, and only if no scalar's kind is above that of every array
+    (`should_use_min_scalar`); else they enter as the arrays they would make.
+    """
+    arrays = [o.type for o in operands if o.value is None]
+    scalars = [as_array_type(o) for o in operands if o.value is not None]
+    if not arrays or _kind(scalars) > _kind(arrays):
+        return tuple(o if o.value is None else Operand(as_array_type(o)) for o in operands)
+    loop = searched(name, operands) or (in_turn(operands) if len(operands) > 2 else None)
+    signed = any(a.kind is Kind.INT for a in arrays)
+    return tuple(
+        o if o.value is None else Operand(loop or smallest(o.value, as_array_type(o), signed))
+        for o in operands
+    )
+
+
+def searched(name: str, operands: Iterable[Operand]) -> DType | None:
+    """The first loop of an operation that every operand casts to safely, scalars by value."""
+    loops = SEARCHED.get(operation(name).family, ())
+    return next((loop for loop in loops if all(_safe(o, loop) for o in operands)), None)
+
+
+def _safe(operand: Operand, loop: DType) -> bool:
+    if operand.value is None:
+        return can_cast(operand.type, loop)
+    given = as_array_type(operand)
+    small = smallest(operand.value, given, signed=loop.kind is not Kind.UINT)
+    return can_cast(given, loop) or can_cast(small, loop)
+
+
+def in_turn(operands: Iterable[Operand]) -> DType | None:
+    """The common dtype of more than two, one after the other (`PyArray_LegacyResultType`).
+
+    Whether a scalar counts as signed depends on what came before it: beside uint16, 70000 is
+    uint32, and with int32 that is int64.
+    """
+    (common, signed), *others = map(_least, operands)
+    for least, as_signed in others:
+        unsigned = signed is not common and as_signed is not least
+        if as_signed is not least and common.kind not in _UNSIGNED:
+            least = as_signed
+        elif signed is not common and least.kind not in _UNSIGNED:
+            common = signed
+        joined = promote(common, least)
+        if joined is None:
+            return None
+        both = promote(signed, as_signed) if unsigned else None
+        common, signed = joined, both or joined
+    return common
+
+
+_UNSIGNED = frozenset({Kind.BOOL, Kind.UINT})
+
+
+def _least(operand: Operand) -> tuple[DType, DType]:
+    """What an operand is by its value, and what instead where anything signed is near."""
+    if operand.value is None:
+        return operand.type, operand.type
+    given = as_array_type(operand)
+    return smallest(operand.value, given, signed=False), smallest(operand.value, given, signed=True)
+
+
+def _kind(dtypes: Iterable[DType]) -> int:
+    return max(min(d.kind.category, 2) for d in dtypes)  # float and complex are one kind here
+
+
+def as_array_type(operand: Operand) -> DType:
+    """What ``numpy.asarray`` makes of an operand."""
+    if operand.type is dt.weak_int and operand.value > bounds(dt.int64)[1]:
+        return dt.uint64
+    return WIDE.get(operand.type, operand.type)
+
+
+def smallest(value: Any, dtype: DType, signed: bool) -> DType:
+    """``numpy.min_scalar_type``; ``signed``: what would fit the signed integer, too, is that."""
+    if dtype.kind in INTEGERS:
+        kinds = "i" if value < 0 else "u"
+        found = (BY_CODE[f"{kinds}{bits}"] for bits in (8, 16, 32, 64))
+        least = next((d for d in found if bounds(d)[0] <= value <= bounds(d)[1]), dtype)
+        return BY_CODE[f"i{least.bits}"] if signed and not value >> least.bits - 1 else least
+    for rung, limit in _RUNGS.get(dtype.kind, ()):
+        fits = abs(value.real) < limit and abs(value.imag) < limit
+        fits = fits or (dtype.kind is Kind.FLOAT and not math.isfinite(value))
+        if rung.bits < dtype.bits and fits:
+            return rung
+    return dtype
+
+
+_RUNGS = {
+    Kind.FLOAT: ((dt.float16, 65000.0), (dt.float32, 3.4e38)),
+    Kind.COMPLEX: ((dt.complex64, 3.4e38),),
+}
+"""NumPy's own limits, which are a little below the largest values."""
+
+
+def fit_64_bits(value: Any, dtype: DType) -> Any:
+    """Refuse an int beyond uint64, which NumPy 1 kept as an object."""
+    if type(value) is not int:
+        return value
+    return in_range(
+        value, dtype if dtype.kind in INTEGERS else dt.uint64 if value > 0 else dt.int64
+    )
+
+
+_FFT = "NumPy 1 transforms everything in double precision"
+
+NUMPY_1 = NUMPY_2.derive(
+    "numpy@1",
+    title="NumPy 1.26",
+    principle=(
+        "The smallest dtype both operands cast to safely; Python scalars and 0-d arrays whose "
+        "kind is not above the arrays' count as the smallest dtype that holds their value."
+    ),
+    dtypes=OWN,
+    operations={
+        **OPERATIONS,
+        Family.ROUND: By(admit=ORDERED, compute=floats, note=FLOAT_NOTE),
+        Family.FFT: By(compute=always(dt.complex128), note=_FFT),
+        Family.RFFT: By(admit=ORDERED, compute=always(dt.float64), result=complexified, note=_FFT),
+        Family.IRFFT: By(compute=always(dt.complex128), result=component, note=_FFT),
+        "irfftn": By(compute=always(dt.complex128), result=component, note=_FFT),
+    },
+    by_value=by_value,
+    ranks=True,
+    scalars=Scalars(fit=fit_64_bits),
+    kernels={**NUMPY_2.kernels, "clip": ("clip_up_to",)},
+    sources=(
+        Source("NumPy reference", "numpy.result_type, Notes; numpy.min_scalar_type", "1.26"),
+        Source(
+            "numpy/numpy, numpy/core/src/multiarray/convert_datatype.c", "should_use_min_scalar"
+        ),
+        Source(
+            "numpy/numpy, numpy/core/src/umath/ufunc_type_resolution.c",
+            "linear_search_type_resolver",
+        ),
+    ),
+    notes=(
+        "A scalar or 0-d array counts as the smallest dtype that holds its value, unless its kind"
+        " is above that of the arrays: int8 array + 1000 is int16, int8 array + 1.5 float64.",
+        "Bitwise operators, shifts, //, % and ** take the first loop that holds the values: a uint8"
+        " array & 300 is int16, though + 300 is uint16.",
+        "Python ints beyond 64 bits made object arrays; here they are refused.",
+    ),
+)

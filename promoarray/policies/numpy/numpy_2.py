@@ -1,0 +1,340 @@
+"""NumPy: the smallest dtype that both operands can be cast to safely.
+
+Promotion is NumPy's own procedure over one lattice of safe casts: if one dtype casts safely to the
+other, that is the answer; else the smallest dtype of the higher kind to which both do. NumPy 2
+lets Python scalars choose a kind only (NEP 50). NumPy 1, which looked at their values, is in
+``numpy_1.py``.
+
+Sources: NumPy reference, ``numpy.promote_types``, ``numpy.result_type`` and "Data type promotion in
+NumPy"; NEP 50; ``legacy_userdtype_common_dtype_function`` in numpy/_core/src/multiarray/usertypes.c
+for dtypes from outside. Recorded: conformance/golden/numpy2.txt (2.4.6).
+"""
+
+from __future__ import annotations
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.promotion import cast_quirks
+from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
+from promoarray.promotion.plan import (
+    BITS,
+    INTEGERS,
+    NUMBERS,
+    ORDERED,
+    By,
+    Operand,
+    OperationRule,
+    Plan,
+    Refusal,
+    to_bool,
+)
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.rules import Lattice, fold
+from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
+from promoarray.promotion.type_steps import always, component, exact_to, members, rows
+
+# Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
+# nearly all casts among its float8, float6 and float4 types safe, in circles; the edges here keep
+# the direction in which `numpy.promote_types` settles them.
+SAFE = Lattice("""
+b1 -> u8 i8
+u8 -> u16 i16 f16
+u16 -> u32 i32 f32
+u32 -> u64 i64
+u64 -> f64
+i8 -> i16 f16
+i16 -> i32 f32
+i32 -> i64
+i64 -> f64
+f16 -> f32
+f32 -> f64 c64
+f64 -> c128
+c64 -> c128
+b1 -> u2 i2
+u2 -> u4 f4_e2m1fn
+i2 -> i4 f4_e2m1fn
+u4 -> u8 i8
+i4 -> i8
+u8 -> bf16 c32 f4_e2m1fn f8_e5m2 f8_e8m0fnu
+i8 -> bf16 c32 f4_e2m1fn f8_e5m2 f8_e8m0fnu
+f4_e2m1fn -> f6_e3m2fn
+f6_e3m2fn -> f6_e2m3fn
+f6_e2m3fn -> f8_e5m2fnuz
+f8_e5m2fnuz -> f8_e4m3fnuz
+f8_e4m3fnuz -> f8_e4m3fn
+f8_e4m3fn -> f8_e4m3b11fnuz
+f8_e4m3b11fnuz -> f8_e4m3
+f8_e4m3 -> f8_e3m4
+f8_e3m4 -> f32
+f8_e5m2 -> f32
+f8_e8m0fnu -> f32
+bf16 -> f32
+c32 -> c64
+""")
+
+UNREGISTERED = {
+    narrow: frozenset({dt.bfloat16, dt.complex32, dt.float8_e5m2, dt.float8_e8m0fnu}) | more
+    for narrow, more in (
+        (dt.int2, frozenset()),
+        (dt.uint2, frozenset()),
+        (dt.int4, frozenset({dt.float6_e2m3fn})),
+        (dt.uint4, frozenset({dt.float6_e2m3fn})),
+    )
+}
+"""Casts of 2- and 4-bit integers that ml_dtypes leaves out, though those of int8 are there."""
+
+LADDER = rows("i8 i16 i32 i64 f16 f32 f64 c64 c128")
+"""Where NumPy looks for a common dtype if neither operand will do, from the smallest up."""
+
+OWN = rows("b1 i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 c64 c128")
+"""NumPy's own dtypes, in the order of its type numbers."""
+
+SEARCHED = frozenset({*OWN, dt.float8_e5m2})
+"""Dtypes NumPy searches the ladder for: its own, and the one ml_dtypes gives NumPy's float kind."""
+
+KIND_ORDER = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """``numpy.can_cast`` with ``casting="safe"``."""
+    return target in SAFE.above(source) and target not in UNREGISTERED.get(source, ())
+
+
+def same_kind(source: DType, target: DType) -> bool:
+    """``casting="same_kind"``: safe, or within a kind or up the kinds. What in-place allows."""
+    return KIND_ORDER.index(source.kind) <= KIND_ORDER.index(target.kind)
+
+
+def promote_types(a: DType, b: DType) -> DType | None:
+    """``numpy.promote_types``."""
+    if can_cast(a, b):
+        return b
+    if can_cast(b, a):
+        return a
+    if a not in SEARCHED or b not in SEARCHED:
+        return None
+    category = max(a.kind.category, b.kind.category)
+    return next(
+        (d for d in LADDER if d.kind.category >= category and can_cast(a, d) and can_cast(b, d)),
+        None,
+    )
+
+
+def promote(a: DType, b: DType) -> DType | None:
+    """Promote two dtypes; a weak one only sees to the kind."""
+    if a.weak and b.weak:
+        return max(a, b, key=lambda d: d.kind.category)
+    if b.weak:
+        a, b = b, a
+    if not a.weak:
+        return promote_types(a, b)
+    if a.kind.category <= b.kind.category:
+        return b
+    if b.kind is Kind.FLOAT:
+        return promote_types(b, dt.complex64)
+    return WIDE[a]
+
+
+def floats(dtype: DType) -> DType:
+    """The float in which NumPy computes ``sin`` of a dtype: the first it casts to safely."""
+    if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
+        return dtype
+    dtype = WIDE.get(dtype, dtype)
+    return dt.float16 if dtype.bits <= 8 else dt.float32 if dtype.bits == 16 else dt.float64
+
+
+def highest_first(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let more than two enter in the order of their kinds, from complex down to bool.
+
+    Pair by pair int16, uint16 and float16 would make int32 first, and of that float64
+    (`reduce_dtypes_to_most_knowledgeable`).
+    """
+    entered = members(policy, operands)
+    if isinstance(entered, Refusal) or len(entered) < 3:
+        return entered
+    return tuple(sorted(entered, key=lambda d: (d.weak, -d.kind.category)))
+
+
+def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let every operand enter as the float it is computed in, scalars as what they make of it."""
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    common = fold(policy.promote, sorted(entered, key=lambda d: d.weak))
+    if common is None:
+        return Refusal(policy.refusal)
+    if common.kind not in INTEGERS or all(d.weak for d in entered):
+        return (floats(policy.strong(common)),)
+    return tuple(floats(common if d.weak else d) for d in entered)
+
+
+def as_truth(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let every operand enter as whether it is non-zero; nothing promotes."""
+    entered = policy.enter(policy, operands)
+    return entered if isinstance(entered, Refusal) else (dt.bool,)
+
+
+def _no_bool(dtype: DType) -> DType:
+    return dt.int8 if dtype.kind is Kind.BOOL else dtype
+
+
+def _summed(dtype: DType) -> DType:
+    if dtype.kind in (Kind.BOOL, Kind.INT):
+        return dt.int64
+    return dt.uint64 if dtype.kind is Kind.UINT else dtype
+
+
+_INT8_NOTE = "there is no loop for bool, so it computes in int8"
+FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wider in float64"
+_LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
+_SIGN = "NumPy gives a bool no sign: write logical_not for ~ or ^ for -"
+
+
+def in_lapack(dtype: DType) -> DType | None:
+    """The dtype in which numpy.linalg computes: float64 for all that is no float of NumPy's."""
+    if dtype in LAPACK:
+        return dtype
+    return None if dtype in (dt.float16, dt.complex32) else dt.float64
+
+
+def factored(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let every operand enter as what numpy.linalg makes of it by itself."""
+    entered = policy.enter(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    found = [in_lapack(policy.strong(dtype)) for dtype in entered]
+    if None in found:
+        return Refusal("numpy.linalg has no routine for float16 and complex32")
+    return tuple(filter(None, found))
+
+
+def in_norms(dtype: DType) -> DType:
+    """The same for norms, which need no routine: float16 stays."""
+    return in_lapack(dtype) or dtype
+
+
+def transformed(dtype: DType) -> DType | None:
+    """The dtype in which numpy.fft computes: float64 for bools and integers."""
+    if dtype.kind not in (Kind.FLOAT, Kind.COMPLEX):
+        return dt.float64
+    return None if dtype is dt.complex32 else dtype
+
+
+def spectral(dtype: DType) -> DType | None:
+    """The complex dtype in which numpy.fft computes what has a complex intermediate."""
+    found = transformed(dtype)
+    return found and complexified(found)
+
+
+_LAPACK_NOTE = "NumPy's float32, float64 and complex stay; all else computes in float64"
+_FFT_NOTE = "bools and integers are transformed in float64"
+_fft = By(compute=transformed, note=_FFT_NOTE)
+
+_WIDE_INTEGERS = {(dt.int64, dt.uint64), (dt.uint64, dt.int64)}
+
+
+def exactly_compared(rule: By) -> OperationRule:
+    """Compare int64 with uint64 as the integers they are, though they promote to float64."""
+
+    def compare(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        """Compare int64 with uint64 as the integers they are."""
+        plan = rule(policy, name, operands)
+        signed = [o.type.kind is Kind.INT and not o.type.weak for o in operands]
+        types = tuple(dt.int64 if s else o.type for s, o in zip(signed, operands, strict=True))
+        if isinstance(plan, Plan) and types in _WIDE_INTEGERS:
+            return Plan(types, None, dt.bool)
+        return plan
+
+    return compare
+
+
+_float_binary = By(enter=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
+_order = By(result=to_bool, note="complex numbers compare by real part, then imaginary part")
+_identity_of_ints = By(admit=ORDERED, note="integers and bools are whole already")
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: By(),
+    "subtract": By(admit=NUMBERS, why="NumPy subtracts no bools: write x1 ^ x2"),
+    Family.DIVIDE: By(compute=exact_to(dt.float64), note="integers divide in float64"),
+    Family.FLOOR_DIVIDE: By(admit=ORDERED, compute=_no_bool, note=_INT8_NOTE),
+    Family.POW: By(compute=_no_bool, note=_INT8_NOTE),
+    Family.EQUALITY: exactly_compared(By(result=to_bool)),
+    Family.ORDER: exactly_compared(_order),
+    Family.LOGICAL: By(enter=as_truth, note="operands count by being non-zero; nothing promotes"),
+    Family.BITWISE: By(admit=BITS),
+    Family.SHIFT: By(admit=BITS, compute=_no_bool, note=_INT8_NOTE),
+    Family.EXTREMUM: By(),
+    Family.FLOAT_BINARY: _float_binary,
+    Family.WHERE: By(),
+    Family.CLIP: By(note="the bounds promote with the array"),
+    Family.MATMUL: By(),
+    "cross": By(admit=NUMBERS, why="NumPy subtracts no bools"),
+    **linear(
+        By(compute=in_lapack, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
+        index=dt.int64,
+        norms=By(compute=in_norms, note=_LAPACK_NOTE),
+        fft=_fft,
+    ),
+    "solve": By(enter=factored, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
+    "irfftn": By(compute=spectral, result=component, note=_FFT_NOTE),
+    Family.CONCAT: By(),
+    Family.LOSS: By(),
+    Family.FLOAT_UNARY: By(compute=floats, note=FLOAT_NOTE),
+    "reciprocal": By(compute=_no_bool, note="the reciprocal of an integer is an integer"),
+    Family.SIGN: By(admit=NUMBERS, why=_SIGN),
+    "abs": By(result=component),
+    "square": By(compute=_no_bool, note=_INT8_NOTE),
+    Family.ROUND: _identity_of_ints,
+    "round": By(compute=lambda d: dt.float16 if d is dt.bool else d, note="bool rounds in float16"),
+    Family.TEST: By(result=to_bool),
+    "signbit": By(admit=ORDERED, result=to_bool),
+    Family.COMPLEX: By(result=component),
+    "conj": By(compute=_no_bool, note=_INT8_NOTE),
+    Family.SUM: By(compute=_summed, note="bool and integers sum up in int64, unsigned in uint64"),
+    Family.MEAN: By(compute=exact_to(dt.float64), result=component),
+    "mean": By(compute=exact_to(dt.float64)),
+    Family.EXTREME: By(),
+    Family.TRUTH: By(result=to_bool),
+    Family.POSITION: By(result=always(dt.int64)),
+}
+
+REFUSAL = "neither dtype casts safely to the other or to a third (numpy.promote_types)"
+
+
+_REFERENCE = Source("NumPy reference", "Data type promotion in NumPy; numpy.result_type", "2.4")
+
+NUMPY_2 = Policy(
+    name="numpy@2",
+    title="NumPy 2",
+    principle=(
+        "The smallest dtype both operands cast to safely; a Python scalar only chooses a kind "
+        "and takes the width of the array it meets."
+    ),
+    promote=promote,
+    dtypes=(*OWN, *(d for d in SAFE.dtypes if d not in OWN)),
+    operations=OPERATIONS,
+    enter=highest_first,
+    scalars=Scalars(
+        fit=in_range,
+        fit_compared=exactly,
+        fit_family={Family.WHERE: wrap},  # where casts its scalars, it does not fit them
+        fit_bound=not_clipping,
+    ),
+    kernels={"arange": ("arange_in_dtype", "arange_by_difference")},
+    defaults=WIDE,
+    inplace=same_kind,
+    cast=cast_quirks.NUMPY,
+    can_cast=can_cast,
+    refusal=REFUSAL,
+    sources=(
+        Source("NEP 50: Promotion rules for Python scalars", "Table of changes", "NumPy 2.0"),
+        _REFERENCE,
+        Source("jax-ml/ml_dtypes", "registered casts", "0.6.0"),
+    ),
+    notes=(
+        "A Python scalar chooses the kind of the result, never its width; an int must fit.",
+        "Dtypes of ml_dtypes pair as numpy.promote_types says, and Python scalars are weak beside"
+        " them too, which ml_dtypes itself does not keep: there bfloat16 + 1.0 is float32.",
+    ),
+)

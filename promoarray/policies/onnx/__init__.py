@@ -1,0 +1,10 @@
+"""ONNX: each operator's types by opset, and Cast's."""
+
+from promoarray.promotion.policy import Policy
+
+
+def edition(edition: str) -> Policy:
+    """An opset, ``1`` to ``28``."""
+    from promoarray.policies.onnx.operators import of_opset
+
+    return of_opset(int(edition))

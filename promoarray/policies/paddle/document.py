@@ -1,0 +1,342 @@
+"""Paddle: tensors promote only among floats or with a complex one, scalars and 0-d tensors more.
+
+Two layers, as in ``paddle/phi/common/type_promotion.h`` of 3.x: a lookup of every pair (``LOOKUP``,
+the same in 2.6 and 3.3), and a gate before it that lets through what the document "Introduction to
+Data Type Promotion" tabulates (``TENSORS``). A Python scalar or, since 3.0, one 0-d tensor passes
+the gate: it keeps the tensor's dtype if its kind is no higher, else the lookup answers.
+
+Editions: ``paddle`` is the document, its printed errors mended; on 0-d tensors, where it is silent,
+it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in ``paddle_3_3.py`` and
+``paddle_2_6.py``.
+
+What the document contradicts itself in, and how it is settled:
+
+* row c64, columns f64 and i64 print c64 and c128; their mirrors, the sample code and 3.3 say c128
+  and c64 (corrected upstream by PaddlePaddle/docs#6830).
+* ``-`` on the diagonal of bool and the integers means that nothing is promoted, not that
+  ``int32 + int32`` raises. So does ``-`` in the list of APIs: there operands must already agree.
+* "otherwise the result follows the Tensor-to-Tensor rules" would refuse ``int64 + 1.0``, which the
+  Tensor-to-Scalar table gives as f32: it is the lookup with the scalar's default dtype.
+* a comment of the sample gives float16 for that sum; the table and 3.3 give float32.
+* "As of Paddle version 2.6": the published 2.6.2 does none of this (``paddle@2.6``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.promotion import cast_quirks
+from promoarray.promotion.linalg_rules import LAPACK, linear
+from promoarray.promotion.plan import (
+    BITS,
+    INTEGERS,
+    NUMBERS,
+    ORDERED,
+    By,
+    Operand,
+    OperationRule,
+    Plan,
+    Rank,
+    Refusal,
+    same,
+    to_bool,
+)
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.rules import Rule, Table, fold
+from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
+from promoarray.promotion.type_steps import agreed, always, component, exact_to, members
+
+# Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; mended as said above.
+TENSORS = Table("""
+         bf16  f16   f32   f64   b1    u8    i8    i16   i32   i64   c64   c128
+    bf16 bf16  f32   f32   f64   -     -     -     -     -     -     c64   c128
+    f16  f32   f16   f32   f64   -     -     -     -     -     -     c64   c128
+    f32  f32   f32   f32   f64   -     -     -     -     -     -     c64   c128
+    f64  f64   f64   f64   f64   -     -     -     -     -     -     c128  c128
+    b1   -     -     -     -     b1    -     -     -     -     -     c64   c128
+    u8   -     -     -     -     -     u8    -     -     -     -     c64   c128
+    i8   -     -     -     -     -     -     i8    -     -     -     c64   c128
+    i16  -     -     -     -     -     -     -     i16   -     -     c64   c128
+    i32  -     -     -     -     -     -     -     -     i32   -     c64   c128
+    i64  -     -     -     -     -     -     -     -     -     i64   c64   c128
+    c64  c64   c64   c64   c128  c64   c64   c64   c64   c64   c64   c64   c128
+    c128 c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+""")
+
+# promoteTypes in paddle/phi/common/type_promotion.h, in its order; 2.6.2 to 3.3.1 have the same.
+LOOKUP = Table("""
+         u8    i8    i16   i32   i64   f16   f32   f64   c64   c128  b1    bf16
+    u8   u8    i16   i16   i32   i64   f16   f32   f64   c64   c128  u8    bf16
+    i8   i16   i8    i16   i32   i64   f16   f32   f64   c64   c128  i8    bf16
+    i16  i16   i16   i16   i32   i64   f16   f32   f64   c64   c128  i16   bf16
+    i32  i32   i32   i32   i32   i64   f16   f32   f64   c64   c128  i32   bf16
+    i64  i64   i64   i64   i64   i64   f16   f32   f64   c64   c128  i64   bf16
+    f16  f16   f16   f16   f16   f16   f16   f32   f64   c64   c128  f16   f32
+    f32  f32   f32   f32   f32   f32   f32   f32   f64   c64   c128  f32   f32
+    f64  f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  f64   f64
+    c64  c64   c64   c64   c64   c64   c64   c64   c128  c64   c128  c64   c64
+    c128 c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+    b1   u8    i8    i16   i32   i64   f16   f32   f64   c64   c128  b1    bf16
+    bf16 bf16  bf16  bf16  bf16  bf16  f32   f32   f64   c64   c128  bf16  bf16
+""")
+
+# Paddle 3 names these dtypes too, but promotes none of them ("Invalid enum data type").
+NAMES_ONLY = (dt.uint16, dt.uint32, dt.uint64, dt.float8_e4m3fn, dt.float8_e5m2)
+
+REFUSAL = (
+    "tensors promote only between floating-point dtypes, or with a complex one"
+    " (Introduction to Data Type Promotion, Tensor-to-Tensor)"
+)
+AGREE = "the operands must have one dtype; this function promotes nothing"
+
+
+def rises(common: DType, scalar: DType) -> DType | None:
+    """Let a scalar through the gate: it counts only if its kind is higher than the tensor's."""
+    if scalar.kind.category <= common.kind.category:
+        return common
+    if common in NAMES_ONLY and scalar.kind is Kind.FLOAT:
+        return common  # not among the integers that the operators know to make float32
+    return LOOKUP(common, NARROW[scalar])
+
+
+def stays(common: DType, scalar: DType) -> DType | None:
+    """Promote nothing: a scalar becomes the tensor's dtype or is refused."""
+    return common if scalar.kind.category <= common.kind.category else None
+
+
+def zero_d(common: DType, other: DType) -> DType | None:
+    """Let a 0-d tensor through the gate, as a scalar; a dtype that Paddle only names stays out."""
+    if common is not other and not {common, other} <= set(LOOKUP.dtypes):
+        return None
+    same_kind = common.kind.category == other.kind.category
+    return common if same_kind else LOOKUP(common, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """How operands enter: which rule joins which ranks.
+
+    Attributes
+    ----------
+    arrays : Rule
+        Two tensors that are not 0-d.
+    zero_d : Rule
+        Such a tensor and a 0-d one.
+    zero_ds : Rule
+        Two 0-d tensors.
+    scalar : Rule
+        The dtype so far and a Python scalar.
+    """
+
+    arrays: Rule = TENSORS
+    zero_d: Rule = zero_d
+    zero_ds: Rule = LOOKUP
+    scalar: Rule = rises
+
+    def __call__(
+        self, policy: Policy, operands: tuple[Operand, ...]
+    ) -> tuple[DType, ...] | Refusal:
+        entered = members(policy, operands)
+        if isinstance(entered, Refusal):
+            return entered
+        arrays, points, scalars = (
+            [operand.type for operand in operands if operand.rank is rank]
+            for rank in (Rank.ARRAY, Rank.ZERO_D, Rank.SCALAR)
+        )
+        if arrays:
+            common = _join(self.zero_d, fold(self.arrays, arrays), points)
+        elif points:
+            common = fold(self.zero_ds, points)
+        else:
+            common = NARROW[scalars.pop(0)]
+        common = _join(self.scalar, common, scalars)
+        return Refusal(policy.refusal) if common is None else (common,)
+
+
+def _join(rule: Rule, common: DType | None, others: list[DType]) -> DType | None:
+    return None if common is None else fold(rule, [common, *others])
+
+
+OPEN = Gate()
+"""The operators that know 0-d tensors (``support_promotion_ops`` upstream)."""
+WIDENING = Gate(zero_d=LOOKUP)
+"""floor_divide: a 0-d tensor opens the gate but counts in full."""
+SHUT = Gate(zero_d=TENSORS, zero_ds=TENSORS, scalar=stays)
+"""Functions for which a 0-d tensor is a tensor, and that take no scalars to promote."""
+AGREED = Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed, scalar=stays)
+"""Functions that promote nothing."""
+
+
+def low_bits(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int64, as comparisons do; refuse what is beyond."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        raise out_of_range(value, dt.int64)
+    return wrap(value, dtype)
+
+
+def through(single: bool) -> Callable[[Any, DType], Any]:
+    """Make the cast of a scalar: through a C double (or float), then as x86 makes it an integer.
+
+    What does not fit gives the smallest int32 (int64 for int64), of which 8- and 16-bit dtypes keep
+    the low bits. So int64 tensors lose the low bits of large ints, as they do in Paddle.
+    """
+
+    def fit(value: Any, dtype: DType) -> Any:
+        if isinstance(value, complex) or dtype.kind is Kind.BOOL:
+            return value
+        try:
+            number = float(value)
+        except OverflowError:
+            raise OverflowError(f"Python int {shown(value)} does not fit a C double") from None
+        if single:
+            with np.errstate(over="ignore"):
+                number = float(np.float32(number))
+        if dtype.kind not in INTEGERS:
+            return number
+        top = 1 << (dtype.bits if dtype.bits == 64 else 32) - 1
+        return wrap(int(number) if -top <= number < top else -top, dtype)
+
+    return fit
+
+
+def summed(dtype: DType) -> DType:
+    """What a sum is in: int64 for bool and int32, and the other integers as they are."""
+    return dt.int64 if dtype in (dt.bool, dt.int32) else dtype
+
+
+def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
+    plan = By(enter=OPEN, result=to_bool)(policy, name, operands)
+    tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
+    if isinstance(plan, Plan) and any(
+        common.kind is Kind.COMPLEX and common is not tensor
+        for common in plan.inputs
+        for tensor in tensors
+    ):
+        return Refusal(
+            "calculations with complex dtypes are outside the promotion of logic (Logic Rule)"
+        )
+    return plan
+
+
+_FACTORED = "linear algebra takes float32, float64 and complex tensors of one dtype"
+_AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
+_SUM_NOTE = "bool and int32 sum up in int64"
+_WHY_REAL = "complex numbers have no order"
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: By(),
+    Family.DIVIDE: By(
+        compute=exact_to(dt.float32),
+        note="The Divide Rule: never smaller than float, so integers give float32.",
+    ),
+    Family.FLOOR_DIVIDE: By(),
+    "floor_divide": By(enter=WIDENING, admit=ORDERED),
+    Family.POW: By(usual=True),
+    Family.EQUALITY: _logic,
+    Family.ORDER: By(result=to_bool, admit=ORDERED, why="The Logic Rule leaves complex out"),
+    Family.LOGICAL: _logic,
+    Family.BITWISE: By(
+        enter=Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed), admit=BITS, why=AGREE
+    ),
+    Family.SHIFT: By(enter=AGREED, admit=INTEGERS, why=AGREE),
+    Family.EXTREMUM: By(enter=SHUT, admit=ORDERED, why=_WHY_REAL),
+    Family.FLOAT_BINARY: By(enter=SHUT, admit=frozenset({Kind.FLOAT})),
+    "atan2": By(enter=SHUT, admit=ORDERED, compute=exact_to(dt.float64)),
+    "hypot": By(compute=exact_to(dt.float32), note="Composed of square, + and sqrt."),
+    "copysign": By(admit=ORDERED),
+    "logaddexp": By(enter=SHUT, admit=ORDERED, compute=exact_to(dt.float32)),
+    Family.WHERE: By(enter=Gate(zero_d=TENSORS, zero_ds=TENSORS)),
+    Family.CLIP: By(admit=ORDERED, why=_WHY_REAL),
+    Family.MATMUL: By(enter=AGREED, why=AGREE),
+    **dict.fromkeys(("outer", "cross"), By()),
+    "vecdot": By(compute=summed, note=_SUM_NOTE),
+    **linear(
+        By(enter=AGREED, admit=LAPACK, why=_FACTORED),
+        index=dt.int64,
+        fft=By(
+            admit=LAPACK | INTEGERS,
+            compute=exact_to(dt.float32),
+            why="paddle.fft takes integers, float32, float64 and complex",
+            note="integers are transformed in float32",
+        ),
+        irfft=By(admit=LAPACK, why="a transform to real numbers takes floats and complex only"),
+    ),
+    "matrix_power": By(admit=LAPACK, why=_FACTORED),
+    "matrix_norm": By(admit=LAPACK, why=_FACTORED, note=_AS_COMPLEX),
+    "slogdet": By(admit=LAPACK, more=(same,), why=_FACTORED, note=_AS_COMPLEX),
+    Family.SORT: By(admit=ORDERED, why=_WHY_REAL),
+    Family.INDEX: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.CONCAT: By(enter=AGREED, why=AGREE),
+    Family.LOSS: By(enter=SHUT),
+    "l1_loss": By(enter=SHUT, result=component),
+    "mse_loss": By(),
+    Family.FLOAT_UNARY: By(admit=NUMBERS, compute=exact_to(dt.float32)),
+    Family.SIGN: By(),
+    "abs": By(result=component),
+    "positive": By(admit=NUMBERS),
+    Family.ROUND: By(admit=ORDERED),
+    "round": By(),
+    Family.TEST: By(result=to_bool),
+    "signbit": By(admit=ORDERED, result=to_bool),
+    Family.COMPLEX: By(result=component),
+    "conj": By(),
+    Family.SUM: By(),
+    "sum": By(compute=summed, note=_SUM_NOTE),
+    "cumulative_sum": By(compute=exact_to(dt.int64)),
+    Family.MEAN: By(admit=ORDERED, note="An integer mean stays an integer."),
+    "mean": By(note="An integer mean stays an integer."),
+    "std": By(admit=ORDERED, compute=exact_to(dt.float32)),
+    Family.EXTREME: By(admit=ORDERED, why=_WHY_REAL),
+    Family.TRUTH: By(result=to_bool),
+    Family.POSITION: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+}
+
+CHECKED = {
+    "floor_divide": ("checked_floor_divide",),
+    "remainder": ("checked_remainder", "nearest_remainder"),
+    "clip": ("checked_clip",),
+    "linspace": ("linspace_of_integers",),
+}
+"""What every Paddle refuses by value."""
+
+DOCUMENT = Policy(
+    name="paddle",
+    title="Paddle's document on type promotion",
+    principle=(
+        "Tensors promote among floats and with complex, integers only with themselves; a Python "
+        "scalar keeps the tensor's dtype unless its kind is higher, and then counts as int64, "
+        "float32 or complex64."
+    ),
+    promote=TENSORS,
+    dtypes=TENSORS.dtypes,
+    operations=OPERATIONS,
+    enter=OPEN,
+    ranks=True,
+    scalars=Scalars(
+        fit=through(single=False),
+        fit_compared=low_bits,
+        fit_exponent=not_negative(through(single=False)),  # 3.3.1 never comes back from one
+    ),
+    kernels={**CHECKED, "pow": ("double_reciprocal_pow",)},
+    defaults=NARROW,
+    cast=cast_quirks.PADDLE,
+    refusal=REFUSAL,
+    sources=(
+        Source(
+            "Introduction to Data Type Promotion", "Type Promotion Rules", "Paddle documentation"
+        ),
+        Source("paddle/phi/common/type_promotion.h", "0-d tensors", "paddlepaddle 3.3.1"),
+    ),
+    notes=(
+        "The document prints c64 and c128 for c64 with f64 and i64; mended to c128 and c64.",
+        "The document says nothing of 0-d tensors: they do as in paddle@3.3.",
+    ),
+)

@@ -1,0 +1,176 @@
+"""Paddle 3.3: the document's rule as the 3.3.1 wheel carries it out.
+
+Operators go by ``paddle/phi/common/type_promotion.h``. The functions take tensors; those that take
+a Python scalar on the right, too, each do it their own way. Where promotion has no say, a complex
+kernel still casts what it can (``transformed``), and ``@`` takes the left operand's dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import OPERATIONS as ROWS
+from promoarray.operations import Family
+from promoarray.policies.paddle.document import (
+    AGREE,
+    AGREED,
+    DOCUMENT,
+    LOOKUP,
+    NAMES_ONLY,
+    OPEN,
+    OPERATIONS,
+    SHUT,
+    TENSORS,
+    WIDENING,
+)
+from promoarray.promotion import cast_quirks
+from promoarray.promotion.plan import (
+    BITS,
+    INTEGERS,
+    ORDERED,
+    By,
+    Operand,
+    OperationRule,
+    Plan,
+    Rank,
+    Refusal,
+    to_bool,
+)
+from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.scalars import NARROW
+from promoarray.promotion.type_steps import agreed, with_arrays
+
+
+def as_left(a: DType, b: DType) -> DType | None:
+    """Answer the left dtype, as 2.6 did and ``@`` still does; complex goes with f32 and f64."""
+    if Kind.COMPLEX in (a.kind, b.kind):
+        wide = all(d.kind is Kind.COMPLEX or d in (dt.float32, dt.float64) for d in (a, b))
+        return LOOKUP(a, b) if wide else None
+    return a
+
+
+def transformed(a: DType, b: DType) -> DType | None:
+    """Promote nothing, but let a complex kernel cast what it can (`data_transform.cc`)."""
+    for wide, other in ((a, b), (b, a)):
+        if wide.kind is Kind.COMPLEX and other in _TRANSFORMED:
+            return wide
+    return agreed(a, b)
+
+
+_TRANSFORMED = {dt.uint8, dt.int16, dt.bfloat16, dt.float16, dt.float32, dt.float64}
+
+
+def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
+    """Make the step that turns those kinds into float32 and leaves the others."""
+    return lambda dtype: dt.float32 if dtype in kinds or dtype.kind in kinds else dtype
+
+
+def _truncated(common: DType, scalar: DType) -> DType | None:
+    """Cast a real scalar to the tensor's dtype, be it an integer: ``paddle.pow(i32, 1.5)``."""
+    return None if scalar.kind is Kind.COMPLEX else common
+
+
+def _whole(common: DType, scalar: DType) -> DType | None:
+    """Let the bits of any bool or int in."""
+    return common if scalar.kind.category <= dt.int8.kind.category else None
+
+
+def _as_zero_d(common: DType, scalar: DType) -> DType | None:
+    """Make the scalar a 0-d tensor of its default dtype, which counts in full."""
+    return LOOKUP(common, NARROW[scalar])
+
+
+def _as_tensor(common: DType, scalar: DType) -> DType | None:
+    """Make the scalar a tensor of its default dtype."""
+    return TENSORS(common, NARROW[scalar])
+
+
+def _bitwise(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
+    if operands[-1].rank is Rank.SCALAR:
+        return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
+    return By(enter=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE)(policy, name, operands)
+
+
+def _nll(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compose exp(input) - label * input; exp makes an integer float32, and the rest must fit."""
+    product = SHUT(policy, operands)
+    if isinstance(product, Refusal):
+        return product
+    raised = floats_from(*INTEGERS)(operands[0].type)
+    common = TENSORS(raised, product[0])
+    if common is None:
+        return Refusal(policy.refusal)
+    return policy.make_plan(name, common, common, len(operands))
+
+
+def _functions(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family, OperationRule]:
+    """The functions take tensors; the few that take a scalar on the right each do it their way."""
+    truncated = replace(OPEN, scalar=_truncated)
+    return {
+        **{
+            name: with_arrays("all", rules.get(name, rules[row.family]))
+            for name, row in ROWS.items()
+            if row.arity == 2 and row.family is not Family.WHERE
+        },
+        "remainder": with_arrays("first", By(enter=truncated)),
+        "pow": with_arrays("first", By(enter=truncated, usual=True)),
+        "copysign": with_arrays("first", By(enter=truncated, admit=ORDERED)),
+        "floor_divide": with_arrays(
+            "first", By(enter=replace(WIDENING, scalar=_as_zero_d), admit=ORDERED)
+        ),
+        "equal": with_arrays("first", By(result=to_bool)),
+        "where": By(enter=replace(SHUT, scalar=_as_tensor)),
+        "matmul": By(enter=replace(AGREED, arrays=transformed), why=AGREE),
+        "stack": _stack,
+    }
+
+
+def _stack(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Promote nothing, but cast what follows a complex tensor."""
+    after_complex = operands[0].type.kind is Kind.COMPLEX
+    return By(enter=replace(AGREED, arrays=transformed if after_complex else agreed), why=AGREE)(
+        policy, name, operands
+    )
+
+
+_COMPARE = By(result=to_bool)
+_OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
+    Family.DIVIDE: By(
+        compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
+        note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
+    ),
+    Family.EQUALITY: _COMPARE,
+    Family.ORDER: _COMPARE,
+    Family.LOGICAL: By(enter=SHUT, result=to_bool),
+    Family.BITWISE: _bitwise,
+    "bitwise_invert": By(admit=BITS),
+    Family.SHIFT: By(enter=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE),
+    "matmul": By(
+        enter=replace(AGREED, arrays=as_left),
+        why="a complex tensor goes only with float32, float64 and complex ones",
+        note="The @ operator casts the right operand to the left one's dtype.",
+    ),
+    "tensordot": By(enter=replace(AGREED, arrays=transformed), why=AGREE),
+    "poisson_nll_loss": _nll,
+}
+
+V3_3 = DOCUMENT.derive(
+    "paddle@3.3",
+    title="Paddle 3.3",
+    principle=(
+        "Tensors promote among floats and with complex, integers only with themselves; a 0-d "
+        "tensor or Python scalar keeps the tensor's dtype unless its kind is higher."
+    ),
+    dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
+    operations=_OPERATIONS_3_3,
+    functions=_functions(_OPERATIONS_3_3),
+    cast=cast_quirks.PADDLE_3_3,
+    sources=(
+        Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
+    ),
+    notes=("Measured on the CPU wheel, which lacks many float16, bfloat16 and bool kernels.",),
+)

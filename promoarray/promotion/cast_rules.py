@@ -1,0 +1,325 @@
+"""The cast rule of a policy: what becomes of a value that the target cannot hold.
+
+A ``CastRule`` is data. Its general rule is one of the kernels' (``promoarray.kernels.Rule``); cases
+say what is otherwise for some targets, sources or settings; knobs are the arguments a cast takes;
+quirks are the bugs of shipped frameworks by name, off until ``policy.with_quirks(...)``.
+
+Every cast rounds once, to nearest, ties to even, from the source's own value. What no kernel rule
+can say is a step: a function over the codes after the kernel has run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.errors import UnknownPolicyError
+from promoarray.kernels.cast_rule import DEFAULT, Rule
+from promoarray.promotion.plan import Refusal
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy import Policy, Source
+
+GROUPS = {
+    "float4": "f4_e2m1fn",
+    "float6": "f6_e2m3fn f6_e3m2fn",
+    "float8": "f8_e3m4 f8_e4m3 f8_e4m3b11fnuz f8_e4m3fn f8_e4m3fnuz f8_e5m2 f8_e5m2fnuz",
+    "fnuz": "f8_e4m3b11fnuz f8_e4m3fnuz f8_e5m2fnuz",
+    "scale": "f8_e8m0fnu",
+    "wide": "bf16 f16 f32 f64 c32 c64 c128",
+    "int2": "i2 u2",
+    "int4": "i4 u4",
+    "ints": "i8 u8 i16 u16 i32 u32 i64 u64",
+}
+
+
+@cache
+def dtypes(words: str) -> frozenset[DType]:
+    """Read dtypes by code or by the name of a group; ``*`` is every one there is."""
+    if words == "*":
+        return frozenset(BY_CODE.values())
+    codes = " ".join(GROUPS.get(word, word) for word in words.split())
+    return frozenset(BY_CODE[code] for code in codes.split())
+
+
+Codes = Any
+Step = Callable[[Codes, DType, DType, Codes], Codes]
+"""From the source's codes, both dtypes and the codes the kernel gave, to the codes to give."""
+
+
+class Case(NamedTuple):
+    """What is otherwise for some casts.
+
+    Attributes
+    ----------
+    to, of : frozenset of DType
+        The targets and the sources it is about.
+    when : mapping
+        The settings of knobs it holds under.
+    changes : mapping
+        Fields of the kernel rule.
+    step : Step or None
+        What no kernel rule can say.
+    """
+
+    to: frozenset[DType]
+    of: frozenset[DType]
+    when: Mapping[str, object]
+    changes: Mapping[str, Any]
+    step: Step | None = None
+
+    def holds(self, source: DType, target: DType, settings: Mapping[str, object]) -> bool:
+        """Whether a cast is one of them."""
+        return (
+            target in self.to
+            and source in self.of
+            and all(settings.get(key) == value for key, value in self.when.items())
+        )
+
+
+def case(
+    to: str = "*",
+    of: str = "*",
+    *,
+    step: Step | None = None,
+    saturate: bool | None = None,
+    round_mode: str | None = None,
+    **changes: Any,
+) -> Case:
+    """Write a case: targets and sources by code or group, settings, fields of the kernel rule."""
+    given = {"saturate": saturate, "round_mode": round_mode}
+    when = {key: value for key, value in given.items() if value is not None}
+    return Case(dtypes(to), dtypes(of), when, changes, step)
+
+
+class Knob(NamedTuple):
+    """An argument that a policy's casts take.
+
+    Attributes
+    ----------
+    default : object
+    choices : tuple
+    """
+
+    default: Any
+    choices: tuple[Any, ...]
+
+    def setting(self, name: str, given: object) -> Any:
+        """Check what was given.
+
+        Raises
+        ------
+        ValueError
+            If it is none of the choices.
+        """
+        if given is None:
+            return self.default
+        for choice in self.choices:
+            if type(given) in (bool, int, str) and given == choice:
+                return choice
+        shown = " or ".join(map(repr, self.choices))
+        raise ValueError(f"{name} is {shown}, not {given!r}")
+
+
+SATURATE = Knob(default=True, choices=(True, False))
+ROUND_MODE = Knob(default="up", choices=("up", "down", "nearest"))
+
+
+class Quirk(NamedTuple):
+    """A bug of a shipped framework, to be had by name.
+
+    Attributes
+    ----------
+    name : str
+        Of words and hyphens.
+    sentence : str
+        What it changes.
+    source : str
+        Which package does so, in which version.
+    cases : tuple of Case
+    """
+
+    name: str
+    sentence: str
+    source: str
+    cases: tuple[Case, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.sentence} ({self.source})"
+
+
+class CastPlan(NamedTuple):
+    """How one cast is done: by a kernel rule, then by steps over the codes."""
+
+    rule: Rule
+    steps: tuple[Step, ...] = ()
+
+
+def all_pairs(source: DType, target: DType) -> str | None:
+    """Admit every pair."""
+    return None
+
+
+NO_KNOBS = {
+    "saturate": "onnx@19 and later have it",
+    "round_mode": "onnx@24 and later have it",
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CastRule:
+    """How a policy casts.
+
+    Attributes
+    ----------
+    rule : Rule
+        The general rule of the kernels.
+    cases : tuple of Case
+        What is otherwise; of two about one cast, the later holds.
+    knobs : mapping of Knob
+        The arguments that casts take besides the dtype.
+    refuses : callable
+        From (source, target) to why ``astype`` refuses the pair, or None. Casts that an operation
+        makes inside itself are not asked.
+    quirks : tuple of Quirk
+        Those there are.
+    on : tuple of str
+        Those that are on, in the order of ``quirks``.
+    sources : tuple of Source
+    notes : tuple of str
+        What was chosen where the sources say nothing or contradict themselves.
+    """
+
+    rule: Rule = DEFAULT
+    cases: tuple[Case, ...] = ()
+    knobs: Mapping[str, Knob] = field(default_factory=dict)
+    refuses: Callable[[DType, DType], str | None] = all_pairs
+    quirks: tuple[Quirk, ...] = ()
+    on: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    notes: tuple[str, ...] = ()
+    plans: dict[Any, CastPlan] = field(default_factory=dict, repr=False)
+
+    def decide(
+        self,
+        source: DType,
+        target: DType,
+        *,
+        saturate: bool | int | None = None,
+        round_mode: str | None = None,
+    ) -> Rule | Refusal:
+        """Decide what an explicit cast does with what the target cannot hold.
+
+        Parameters
+        ----------
+        source, target : DType
+        saturate : bool, optional
+            Whether what lies beyond the target becomes its largest value.
+        round_mode : {"up", "down", "nearest"}, optional
+            To float8_e8m0fnu.
+
+        Raises
+        ------
+        TypeError
+            If the policy's casts have no such argument.
+        ValueError
+            If they have, but no such choice.
+        """
+        settings = self.settings(saturate=saturate, round_mode=round_mode)
+        why = self.refuses(source, target)
+        return Refusal(why) if why else self.plan(source, target, settings).rule
+
+    def plan(
+        self, source: DType, target: DType, settings: Mapping[str, object] | None = None
+    ) -> CastPlan:
+        """Return how a cast is done, admitted or not; decided once.
+
+        Parameters
+        ----------
+        source, target : DType
+        settings : mapping, optional
+            What ``settings`` returned; else the defaults.
+        """
+        key = (source, target, *settings.values()) if settings else (source, target)
+        try:
+            return self.plans[key]
+        except KeyError:
+            return self.plans.setdefault(key, self._plan(source, target, settings))
+
+    def _plan(
+        self, source: DType, target: DType, settings: Mapping[str, object] | None
+    ) -> CastPlan:
+        if settings is None:
+            settings = self.settings()
+        quirks = (case for quirk in self.quirks if quirk.name in self.on for case in quirk.cases)
+        cases = [c for c in (*self.cases, *quirks) if c.holds(source, target, settings)]
+        changes = {name: value for c in cases for name, value in c.changes.items()}
+        return CastPlan(self.rule._replace(**changes), tuple(c.step for c in cases if c.step))
+
+    def settings(
+        self, *, saturate: bool | int | None = None, round_mode: str | None = None
+    ) -> dict[str, object]:
+        """Return every knob's setting, given or by default; see ``decide`` for the errors."""
+        given = {"saturate": saturate, "round_mode": round_mode}
+        for name, value in given.items():
+            if value is not None and name not in self.knobs:
+                raise TypeError(f"its casts have no {name} ({NO_KNOBS[name]}); leave it out")
+        return {name: knob.setting(name, given[name]) for name, knob in self.knobs.items()}
+
+    def with_quirks(self, *names: str) -> CastRule:
+        """Return the rule with these quirks on, besides those that are.
+
+        Raises
+        ------
+        UnknownPolicyError
+            A ValueError, which lists the near names.
+        """
+        known = [quirk.name for quirk in self.quirks]
+        for name in names:
+            if name not in known:
+                import difflib  # for errors only
+
+                near = difflib.get_close_matches(name, known, n=4, cutoff=0.4) or known
+                said = f"Near it: {', '.join(near)}" if near else "There are none"
+                raise UnknownPolicyError(f"it has no quirk {name!r}. {said}")
+        on = tuple(name for name in known if name in (*self.on, *names))
+        return replace(self, on=on, plans={})
+
+
+CAST = CastRule(
+    notes=("Casts are NumPy's and ml_dtypes'.",),
+)
+"""The rule of policies that say nothing of casts."""
+
+
+_BASES: dict[Policy, Policy] = {}
+
+
+def with_quirks(policy: Policy, names: tuple[str, ...]) -> Policy:
+    """See ``Policy.with_quirks``. Quirks in any order give one and the same policy."""
+    base = _BASES.get(policy, policy)
+    try:
+        cast = base.cast.with_quirks(*policy.cast.on, *names)
+    except UnknownPolicyError as error:
+        raise UnknownPolicyError(f"policy {policy.name!r}: {error}") from None
+    return _quirky(base, cast.on)
+
+
+@cache
+def _quirky(base: Policy, on: tuple[str, ...]) -> Policy:
+    if on == base.cast.on:
+        return base
+    name = "+".join((base.name, *(quirk for quirk in on if quirk not in base.cast.on)))
+    made = base.derive(name, cast=base.cast.with_quirks(*on))
+    _BASES[made] = base
+    return made
+
+
+def no_complex_to_real(source: DType, target: DType) -> str | None:
+    """Refuse to drop imaginary parts."""
+    if source.kind is Kind.COMPLEX and target.kind not in (Kind.COMPLEX, Kind.BOOL):
+        return "complex numbers are not cast to real ones: take pa.real(x) first"
+    return None

@@ -1,0 +1,99 @@
+"""Operation rules for a policy that states only how dtypes promote.
+
+What most frameworks agree on: arithmetic promotes, a quotient is a float, a comparison a bool. A
+policy that differs names the operation; the rest stays as it is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.promotion.linalg_rules import linear
+from promoarray.promotion.plan import (
+    BITS,
+    INTEGERS,
+    NUMBERS,
+    ORDERED,
+    REALS,
+    By,
+    Operand,
+    OperationRule,
+    Refusal,
+    Step,
+    to_bool,
+)
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.type_steps import always, component
+
+_NO_ORDER = "complex numbers have no order"
+_NO_BOOL = "a bool is no number to compute with: write x.astype(...)"
+
+
+def as_truth(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let every operand enter as whether it is non-zero; nothing promotes."""
+    entered = policy.enter(policy, operands)
+    return entered if isinstance(entered, Refusal) else (dt.bool,)
+
+
+def to_float(default: DType) -> Step:
+    """Make the step that turns bools and integers into the default float, weak ones into weak."""
+
+    def step(dtype: DType) -> DType:
+        if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
+            return dtype
+        return dt.weak_float if dtype.weak else default
+
+    return step
+
+
+def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationRule]:
+    """Return the rule of every family, given what the weak types become."""
+    integer, floating = defaults[dt.weak_int], defaults[dt.weak_float]
+    as_float = to_float(floating)
+    float_note = f"bools and integers compute in the default float, {floating.name}"
+    no_bool = By(admit=NUMBERS, why=_NO_BOOL)
+    ordered = By(admit=ORDERED, why=_NO_ORDER)
+    floats = By(compute=as_float, note=float_note)
+    return {
+        Family.ARITHMETIC: By(),
+        "subtract": no_bool,
+        Family.DIVIDE: floats,
+        Family.FLOOR_DIVIDE: By(admit=REALS, why=f"{_NO_BOOL}; {_NO_ORDER}"),
+        Family.POW: no_bool,
+        Family.EQUALITY: By(result=to_bool, note="the operands promote, the answer is a bool"),
+        Family.ORDER: By(admit=ORDERED, result=to_bool, why=_NO_ORDER),
+        Family.LOGICAL: By(enter=as_truth, note="operands count by being non-zero"),
+        Family.BITWISE: By(admit=BITS),
+        Family.SHIFT: By(admit=INTEGERS),
+        Family.EXTREMUM: ordered,
+        Family.FLOAT_BINARY: By(admit=ORDERED, compute=as_float, note=float_note),
+        Family.WHERE: By(),
+        Family.CLIP: By(admit=ORDERED, why=_NO_ORDER, note="the bounds promote with the array"),
+        Family.MATMUL: no_bool,
+        **linear(floats, index=integer),
+        Family.SORT: ordered,
+        Family.CONCAT: By(),
+        Family.LOSS: By(admit=ORDERED, compute=as_float, note=float_note),
+        Family.FLOAT_UNARY: floats,
+        Family.SIGN: no_bool,
+        "abs": By(admit=NUMBERS, result=component, why=_NO_BOOL),
+        Family.ROUND: By(admit=REALS),
+        Family.TEST: By(result=to_bool),
+        "signbit": By(admit=REALS, result=to_bool),
+        Family.COMPLEX: By(result=component),
+        "conj": By(),
+        Family.SUM: By(
+            compute=lambda d: integer if d.kind is Kind.BOOL else d,
+            note=f"a sum keeps the dtype; bools count in {integer.name}",
+        ),
+        Family.MEAN: By(compute=as_float, result=component, note=float_note),
+        "mean": floats,
+        Family.EXTREME: ordered,
+        Family.TRUTH: By(result=to_bool),
+        Family.POSITION: By(
+            admit=ORDERED, result=always(integer), why=_NO_ORDER, note="positions are integers"
+        ),
+    }

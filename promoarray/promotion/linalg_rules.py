@@ -1,0 +1,98 @@
+"""Rules of linear algebra, Fourier transforms, sets and sorting, where frameworks agree.
+
+What a result is follows from mathematics: the eigenvalues of a Hermitian matrix are real, those of
+any other complex. So a policy says only which dtypes such functions take, what they compute in, and
+what an index is; it names the functions that stand apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family
+from promoarray.promotion.plan import By, OperationRule, Step, same, to_bool
+from promoarray.promotion.type_steps import always, component
+
+LAPACK = frozenset({dt.float32, dt.float64, dt.complex64, dt.complex128})
+"""The dtypes that LAPACK and its like have routines for."""
+
+_COMPLEX_OF = {dt.float64: dt.complex128, dt.weak_float: dt.weak_complex}
+
+
+def complexified(dtype: DType) -> DType:
+    """Answer the complex dtype of pairs of a float; complex64 for the narrow ones."""
+    if dtype.kind is Kind.COMPLEX:
+        return dtype
+    return _COMPLEX_OF.get(dtype, dt.complex64)
+
+
+def linear(
+    floats: By,
+    *,
+    index: DType,
+    norms: By | None = None,
+    fft: By | None = None,
+    rfft: By | None = None,
+    irfft: By | None = None,
+) -> dict[str | Family, OperationRule]:
+    """Return the rules of these chapters.
+
+    Parameters
+    ----------
+    floats : By
+        What linear algebra takes and computes in.
+    index : DType
+        Of indices, counts and ranks.
+    norms, fft : By, optional
+        The same for norms and Fourier transforms; else as ``floats``.
+    rfft, irfft : By, optional
+        The same for transforms of real numbers (else as ``fft``, but no complex ones), and for
+        those that end in them.
+    """
+    norms, fft = norms or floats, fft or floats
+    if rfft is None:
+        rfft = replace(fft, admit=_real(fft.admit))
+    real, indices = replace(floats, result=component), always(index)
+    spectrum = replace(floats, result=complexified)
+    return {
+        Family.LINALG: floats,
+        "matrix_rank": replace(floats, result=indices),
+        "qr": replace(floats, more=(same,)),
+        "slogdet": replace(floats, more=(component,)),
+        "svd": replace(floats, more=(component, same)),
+        "svdvals": real,
+        "eigh": replace(real, more=(same,)),
+        "eigvalsh": real,
+        "eig": replace(spectrum, more=(complexified,)),
+        "eigvals": spectrum,
+        Family.NORM: replace(norms, result=component),
+        Family.FFT: replace(fft, result=complexified),
+        Family.RFFT: replace(rfft, result=complexified),
+        Family.IRFFT: replace(irfft or fft, result=component),
+        Family.SORT: By(),
+        Family.INDEX: By(result=indices, note=f"indices are {index.name}"),
+        **uniques(By(), indices),
+        Family.ISIN: By(result=to_bool, note="the operands promote, the answer is a bool"),
+        Family.MOVE: By(),
+    }
+
+
+def uniques(values: By, index: Step) -> dict[str | Family, OperationRule]:
+    """Return the rules of the unique_ functions: their values, then indices and counts."""
+    found = {"unique_counts": 1, "unique_inverse": 1, "unique_all": 3}
+    rules: dict[str | Family, OperationRule] = {
+        name: replace(values, more=(index,) * count) for name, count in found.items()
+    }
+    return {Family.UNIQUE: values, **rules}
+
+
+def _real(admit: frozenset[Kind | DType] | None) -> frozenset[Kind | DType]:
+    """What is admitted without the complex dtypes."""
+    every: frozenset[Kind | DType] = frozenset(Kind) if admit is None else admit
+    return frozenset(
+        each
+        for each in every
+        if (each if isinstance(each, Kind) else each.kind) is not Kind.COMPLEX
+    )

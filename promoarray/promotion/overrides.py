@@ -1,0 +1,119 @@
+"""Cells changed in a policy that exists, as ``Policy.derive`` does.
+
+Policies enter and promote in ways of their own, and some operations in ways of theirs. So the
+change comes before all of them: operands of a changed pair are settled to the cell's dtype, and the
+policy goes on from there as it would with two operands of that dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+
+from promoarray.dtypes import DType
+from promoarray.promotion.plan import Enter, Operand, OperationRule, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.rules import Rule
+from promoarray.promotion.table_text import Cells, read_cells
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ChangedRule:
+    """A rule with some cells changed."""
+
+    base: Rule
+    cells: Cells
+
+    def __call__(self, a: DType, b: DType) -> DType | None:
+        return self.cells[a, b] if (a, b) in self.cells else self.base(a, b)
+
+    def path(self, a: DType, b: DType) -> str:
+        """Say where the answer stands."""
+        if (a, b) in self.cells:
+            common = self.cells[a, b]
+            return f"changed cell, row {a.code}, column {b.code}: {common.code if common else '-'}"
+        path = getattr(self.base, "path", None)
+        common = self.base(a, b)
+        return str(path(a, b)) if path else f"{a.code}, {b.code}: {common.code if common else '-'}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ChangedEnter:
+    """An entry step before which operands of a changed pair are settled."""
+
+    base: Enter
+    cells: Cells
+
+    def __call__(
+        self, policy: Policy, operands: tuple[Operand, ...]
+    ) -> tuple[DType, ...] | Refusal:
+        settled = settle(self.cells, policy, operands)
+        return settled if isinstance(settled, Refusal) else self.base(unchanged(policy), settled)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ChangedOperation:
+    """An operation rule before which operands of a changed pair are settled."""
+
+    base: OperationRule
+    cells: Cells
+
+    def __call__(self, policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        settled = settle(self.cells, policy, operands)
+        if isinstance(settled, Refusal):
+            return settled
+        return self.base(unchanged(policy), name, settled)
+
+
+def settle(
+    cells: Cells, policy: Policy, operands: tuple[Operand, ...]
+) -> tuple[Operand, ...] | Refusal:
+    """Give operands of a changed pair the cell's dtype.
+
+    Where a policy tells 0-d arrays from arrays, a cell is about two of one rank.
+    """
+    out = list(operands)
+    for i, j in combinations(range(len(out)), 2):
+        a, b = out[i], out[j]
+        apart = policy.ranks and {a.rank, b.rank} == {Rank.ARRAY, Rank.ZERO_D}
+        if apart or (a.type, b.type) not in cells:
+            continue
+        common = cells[a.type, b.type]
+        if common is None:
+            return Refusal(f"{policy.name!r} leaves {a} with {b} undefined")
+        out[i], out[j] = Operand(common, a.rank), Operand(common, b.rank)
+    return tuple(out)
+
+
+@cache
+def unchanged(policy: Policy) -> Policy:
+    """Return a changed policy as it is below the change, so that no cell counts twice."""
+    promote, enter = policy.promote, policy.enter
+    return replace(
+        policy,
+        promote=promote.base if isinstance(promote, ChangedRule) else promote,
+        enter=enter.base if isinstance(enter, ChangedEnter) else enter,
+        plans={},
+        direct={},
+    )
+
+
+def change(
+    policy: Policy, pairs: Mapping[tuple[object, object], object], *, symmetric: bool
+) -> Policy:
+    """Return the policy with cells changed; see ``Policy.derive``."""
+    cells = read_cells(pairs, symmetric=symmetric)
+    named = (d for pair, common in cells.items() for d in (*pair, common) if d and not d.weak)
+    new = [d for d in named if d not in policy.dtypes]
+    return replace(
+        policy,
+        promote=ChangedRule(policy.promote, cells),
+        enter=ChangedEnter(policy.enter, cells),
+        dtypes=(*policy.dtypes, *dict.fromkeys(new)),
+        operations={k: ChangedOperation(rule, cells) for k, rule in policy.operations.items()},
+        functions={k: ChangedOperation(rule, cells) for k, rule in policy.functions.items()},
+        plans={},
+        direct={},
+    )

@@ -1,0 +1,409 @@
+"""What a policy is: a frozen record of one framework's rules, which makes plans.
+
+An operation's dtypes are decided in four steps, each of them data of the policy:
+
+1. **enter**: what each operand counts as (a Python scalar, a 0-d array and a value may count for
+   less than an array);
+2. **promote**: the rule that folds those dtypes into their common one;
+3. the **operation rule**: whether the operation admits it, what it computes in and what it returns;
+4. the **plan**: what every operand becomes, what is computed in, what the result is called.
+
+A plan is decided once and cached. The backend obeys it and decides nothing, so CPU and GPU cannot
+disagree about dtypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from promoarray.dtypes import WEAK, DType
+from promoarray.operations import Family, operation
+from promoarray.promotion.cast_rules import CAST, CastRule, with_quirks
+from promoarray.promotion.plan import (
+    MOVES,
+    Decision,
+    Enter,
+    Operand,
+    OperationRule,
+    Plan,
+    Refusal,
+    accumulator,
+    as_typed,
+    refuse,
+)
+from promoarray.promotion.rules import Lattice, Rule, fold
+from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
+from promoarray.promotion.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from promoarray.promotion.properties_report import Report
+    from promoarray.promotion.table_text import TableLike
+
+
+class Source(NamedTuple):
+    """Where a rule is written down.
+
+    Attributes
+    ----------
+    title : str
+    section : str
+    version : str
+        Of the document, or of the package that was asked.
+    """
+
+    title: str
+    section: str = ""
+    version: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (self.title, self.section, self.version)))
+
+
+NO_OPTIONS: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Policy:
+    """One framework's rules.
+
+    A frozen record that *has* rules; nothing inherits from it. ``derive`` makes a changed copy.
+
+    Attributes
+    ----------
+    name : str
+        ``family`` or ``family@edition``.
+    title : str
+        What it reproduces, in words.
+    principle : str
+        The promotion rule in a sentence or two.
+    promote : Rule
+        Common dtype of two dtypes, weak ones included.
+    dtypes : tuple of DType
+        The dtypes the framework has, in the order its tables show them.
+    operations : mapping
+        From an operation's name, or its family, to its rule. A name goes before its family.
+    functions : mapping
+        The same for the framework's own *functions*, where they differ from its operators.
+        promoarray follows the operators; ``explain`` says what the function would do.
+    enter : Enter
+        What each operand counts as.
+    by_value : callable or None
+        Turns an operation's operands with values into operands without, for policies that look at
+        values.
+    ranks : bool
+        Whether a 0-d array may enter differently from an array.
+    scalars : Scalars
+    kernels : mapping
+        From an operation to the kernels it has instead of the usual one, for the kinds of dtypes
+        where the framework's values differ (``promoarray.promotion.variants``).
+    defaults : mapping
+        What the weak types become when nothing strong is near.
+    weak_arrays : bool
+        Whether arrays can stay weakly typed (JAX).
+    canonical : mapping
+        What new arrays are instead of dtypes the policy never holds (JAX without x64).
+    inplace : callable or None
+        From (result, target) to whether ``target op= x`` may write a result of that dtype into the
+        target. None: the name is bound to a new array, so its dtype may change.
+    assigns : callable
+        From (source, target) to whether ``target[key] = x`` may cast to the target's dtype.
+    cast : CastRule
+        What casts do with values the target cannot hold, and the quirks there are.
+    can_cast : callable
+        From (source, target) to whether the framework calls the cast allowed.
+    refusal : str
+        The reason given where ``promote`` has no answer, with its source.
+    sources : tuple of Source
+    notes : tuple of str
+        What a reader should know: editions, contradictions settled, departures.
+    """
+
+    name: str
+    title: str
+    promote: Rule
+    dtypes: tuple[DType, ...]
+    operations: Mapping[str | Family, OperationRule]
+    principle: str = ""
+    functions: Mapping[str | Family, OperationRule] = field(default_factory=dict)
+    enter: Enter = as_typed
+    by_value: Callable[[Policy, str, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
+    ranks: bool = False
+    scalars: Scalars = field(default_factory=Scalars)
+    kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
+    weak_arrays: bool = False
+    canonical: Mapping[DType, DType] = field(default_factory=dict)
+    inplace: Callable[[DType, DType], bool] | None = None
+    assigns: Callable[[DType, DType], bool] = lambda source, target: True
+    cast: CastRule = CAST
+    can_cast: Callable[[DType, DType], bool] = lambda source, target: True
+    refusal: str = "the dtypes have no common dtype"
+    sources: tuple[Source, ...] = ()
+    notes: tuple[str, ...] = ()
+    plans: dict[Any, Plan | Refusal] = field(default_factory=dict, repr=False)
+    direct: dict[Any, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+
+    def plan(
+        self, name: str, operands: tuple[Operand, ...], *, function: bool = False
+    ) -> Plan | Refusal:
+        """Decide what an operation does with its operands.
+
+        Parameters
+        ----------
+        name : str
+            A name of ``promoarray.operations``.
+        operands : tuple of Operand
+            Those that take part in promotion (``where`` without its condition).
+        function : bool
+            Ask for the framework's own function where it differs from the operator.
+        """
+        if self.by_value is not None and any(o.value is not None for o in operands):
+            operands = self.by_value(self, name, operands)
+        key = name, operands, function
+        try:
+            return self.plans[key]
+        except KeyError:
+            rule = self.rule(name, function=function)
+            return self.plans.setdefault(key, rule(self, name, operands))
+
+    def plan_inplace(self, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        """Decide what ``target op= x`` does; the result's dtype is the target's afterwards."""
+        plan, target = self.plan(name, operands), operands[0].type
+        if self.inplace is None or isinstance(plan, Refusal):
+            return plan
+        if not self.inplace(plan.result, target):
+            result = self.strong(plan.result).name
+            return Refusal(f"the result is {result}, which may not be written into {target.name}")
+        return plan._replace(result=target)
+
+    def decide(
+        self,
+        name: str,
+        operands: tuple[Operand, ...],
+        values: tuple[Any, ...],
+        *,
+        inplace: bool = False,
+        options: Mapping[str, Any] = NO_OPTIONS,
+    ) -> Decision | Refusal:
+        """Decide what an operation does with these very values: the plan, and what scalars become.
+
+        Parameters
+        ----------
+        name : str
+        operands : tuple of Operand
+        values : tuple
+            The same operands themselves; only Python scalars among them are looked at.
+        inplace : bool
+            Whether the result is written into the first.
+        options : mapping
+            What the operation takes besides: ``low`` tells which bounds ``clip`` has.
+        """
+        plan = (self.plan_inplace if inplace else self.plan)(name, operands)
+        if isinstance(plan, Refusal):
+            return plan
+        first, low = operands[0].type, options.get("low", True)
+        rule = partial(self.scalars.rule, first=first, low=low)
+        try:
+            fitted = tuple(
+                held_by_floats(rule(name, index, dtype)(x, dtype), dtype) if type(x) in WEAK else x
+                for index, (x, dtype) in enumerate(zip(values, plan.inputs, strict=True))
+            )
+        except (OverflowError, ValueError) as error:
+            return Refusal(str(error), error)
+        return Decision(plan, fitted)
+
+    def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
+        """Decide the common dtype of operands, whatever the operation."""
+        if self.by_value is not None and any(o.value is not None for o in operands):
+            operands = self.by_value(self, "concat", operands)  # which does nothing but promote
+        entered = self.enter(self, operands)
+        if isinstance(entered, Refusal):
+            return entered
+        common = fold(self.promote, entered)
+        return Refusal(self.refusal) if common is None else self.strong(common)
+
+    def rule(self, name: str, *, function: bool = False) -> OperationRule:
+        """Return the rule of an operation."""
+        family = operation(name).family
+        for rules in (self.functions, self.operations) if function else (self.operations,):
+            for key in (name, family):
+                if key in rules:
+                    return rules[key]
+        return refuse(f"{self.name} has no {name}")
+
+    def kernel(self, name: str, plan: Plan) -> str:
+        """The kernel of an operation: its own name, or a variant for what is computed in."""
+        variants = () if plan.usual else self.kernels.get(name, ())
+        computed = plan.compute or plan.inputs[0]
+        return next((v for v in variants if computed.kind in VARIANTS[v].kinds), name)
+
+    def make_plan(
+        self, name: str, computed: DType, result: DType, count: int, *more: DType
+    ) -> Plan:
+        """Label a decision: weak dtypes get their storage, narrow ones the dtype to compute in."""
+        strong = self.strong(computed)
+        bits = operation(name).family in MOVES or name == "nextafter"  # a step of this format
+        kernel = strong if bits else accumulator(strong)
+        labels = (result, *more)
+        label, *others = labels if self.weak_arrays else map(self.strong, labels)
+        return Plan((strong,) * count, kernel, label, tuple(others))
+
+    def strong(self, dtype: DType) -> DType:
+        """What a dtype is in memory: weak ones take the policy's default."""
+        return self.defaults.get(dtype, dtype)
+
+    @classmethod
+    def from_table(cls, name: str, table: TableLike, **options: Any) -> Policy:
+        """Make a policy of a promotion table.
+
+        Parameters
+        ----------
+        name : str
+        table : str, path, mapping or Table
+            A square of dtype codes apart by blanks, commas or bars, ``-`` where there is no common
+            dtype; a CSV file; or ``{(a, b): dtype}``, which holds in both orders. Rows or columns
+            of the weak types ``b* i* f* c*`` say what Python scalars do.
+        title : str, optional
+        scalars : {"weak", "strong", "refuse"}
+            What a Python scalar counts as where the table does not say: its kind only, its default
+            dtype, or nothing.
+        overflow : {"raise", "wrap"} or callable
+            What becomes of a Python int that does not fit: OverflowError, its low bits, or what
+            ``(value, dtype)`` is made into.
+        defaults : mapping, optional
+            What ``bool``, ``int``, ``float``, ``complex`` become where nothing else decides, and
+            with them the results of ``mean`` or ``1 / 2``. Else int64, float64 and complex128, or
+            the widest of the table.
+        inplace : {"same_kind", "any", "rebind"} or callable
+            Whether ``x += y`` may write a float into integers, or makes a new array.
+        ranks : bool
+            Whether a 0-d array counts for less than an array, as in PyTorch.
+        operations : mapping, optional
+            Rules of single operations or families, in place of the general ones
+            (``promoarray.promotion.default_rules``).
+        **options
+            Any other field of a policy: ``sources``, ``notes``, ``refusal``, ``can_cast`` ...
+
+        Returns
+        -------
+        Policy
+            Ready to compute with; ``promoarray.policies.register`` makes it known by name.
+
+        Raises
+        ------
+        ValueError
+            If the table cannot be read, or an option has no such choice.
+        """
+        from promoarray.promotion.from_table import from_table
+
+        return from_table(name, table, **options)
+
+    @classmethod
+    def from_lattice(cls, name: str, edges: str | Lattice, **options: Any) -> Policy:
+        """Make a policy of a lattice: lines ``a -> b c``, what lies right above each dtype.
+
+        Parameters
+        ----------
+        name : str
+        edges : str or Lattice
+        **options
+            As for ``from_table``.
+
+        Raises
+        ------
+        ValueError
+            If a line cannot be read, or the edges run in a circle.
+        """
+        from promoarray.promotion.from_table import from_lattice
+
+        return from_lattice(name, edges, **options)
+
+    def derive(
+        self,
+        name: str,
+        cells: Mapping[tuple[object, object], object] | None = None,
+        /,
+        *,
+        symmetric: bool = True,
+        **changes: Any,
+    ) -> Policy:
+        """Return a copy under a new name with some cells or fields changed.
+
+        Parameters
+        ----------
+        name : str
+        cells : mapping, optional
+            ``{("int64", "bfloat16"): "float32"}``: the pairs that promote otherwise, None for those
+            that shall not. Every operation of two such operands goes on as with two of that dtype.
+        symmetric : bool
+            Whether a pair given in one order holds in the other too.
+        **changes
+            Fields of the policy.
+
+        Raises
+        ------
+        ValueError
+            If a dtype is unknown.
+        """
+        changed = replace(self, name=name, plans={}, direct={}, **changes)
+        if cells is None:
+            return changed
+        from promoarray.promotion.overrides import change
+
+        return change(changed, cells, symmetric=symmetric)
+
+    def with_quirks(self, *names: str) -> Policy:
+        """Return the policy with some bugs of its framework, which are off by default.
+
+        Parameters
+        ----------
+        *names : str
+            Of ``policy.cast.quirks``; ``promoarray list`` shows them.
+
+        Returns
+        -------
+        Policy
+            Named ``policy+quirk``, as ``set_policy`` takes it, too.
+
+        Raises
+        ------
+        UnknownPolicyError
+            A ValueError, if there is no such quirk; it lists the near names.
+        """
+        return with_quirks(self, names)
+
+    def check(self, *properties: str, operations: bool = True) -> Report:
+        """Prove or refute what one may hope of the promote rule, with counter-examples.
+
+        Parameters
+        ----------
+        *properties : str
+            Of "total", "commutative", "associative", "idempotent", "monotone", "no loss of kind",
+            "partial lattice", "lattice"; all of them if none is given.
+        operations : bool
+            Whether to go through the rules of the binary operations too.
+
+        Returns
+        -------
+        Report
+            True if every property holds. Every case is tried, so a pass is a proof.
+
+        Raises
+        ------
+        ValueError
+            If a property has no such name.
+        """
+        from promoarray.promotion.properties import check
+
+        return check(self, *properties, operations=operations)
+
+    def __repr__(self) -> str:
+        return f"<Policy {self.name}: {self.title}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from promoarray.promotion.registry import as_policy
+
+        return as_policy, (self.name,)

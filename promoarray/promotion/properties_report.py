@@ -1,0 +1,171 @@
+"""What ``Policy.check`` found: each property with its proof or counter-example, as a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from promoarray.console import html_table, text
+from promoarray.dtypes import DType
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One property, proved or refuted.
+
+    Attributes
+    ----------
+    name : str
+    holds : bool
+    says : str
+        The property in words, or its smallest counter-example.
+    example : tuple of DType
+        The dtypes of the counter-example; empty if the property holds.
+    failures, cases : int
+    """
+
+    name: str
+    holds: bool
+    says: str
+    example: tuple[DType, ...] = ()
+    failures: int = 0
+    cases: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as JSON has it, dtypes by code."""
+        return {
+            "property": self.name,
+            "holds": self.holds,
+            "says": self.says,
+            "counter_example": [d.code for d in self.example],
+            "failures": self.failures,
+            "cases": self.cases,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How an operation's rule answers pairs of arrays.
+
+    Attributes
+    ----------
+    name : str
+    answered, cases : int
+        Pairs that have a result, of all pairs.
+    apart : tuple of DType
+        A pair whose result depends on its order; empty if there is none.
+    """
+
+    name: str
+    answered: int
+    cases: int
+    apart: tuple[DType, ...] = ()
+
+    @property
+    def total(self) -> bool:
+        """Whether every pair has a result."""
+        return self.answered == self.cases
+
+    @property
+    def commutative(self) -> bool:
+        """Whether no result's dtype depends on the order of the operands."""
+        return not self.apart
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answers as JSON has them."""
+        return {
+            "operation": self.name,
+            "total": self.total,
+            "commutative": self.commutative,
+            "answered": self.answered,
+            "cases": self.cases,
+            "counter_example": [d.code for d in self.apart],
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What ``Policy.check`` found. True if every property holds.
+
+    Attributes
+    ----------
+    policy : str
+    dtypes : tuple of DType
+        What was tried, weak types last.
+    findings : tuple of Finding
+    operations : tuple of Answers
+    """
+
+    policy: str
+    dtypes: tuple[DType, ...]
+    findings: tuple[Finding, ...]
+    operations: tuple[Answers, ...] = ()
+
+    def __bool__(self) -> bool:
+        return all(finding.holds for finding in self.findings)
+
+    def __getitem__(self, name: str) -> Finding:
+        found = {finding.name: finding for finding in self.findings}
+        if name not in found:
+            raise KeyError(f"{name!r} was not checked; there are {', '.join(found)}")
+        return found[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON has it."""
+        return {
+            "policy": self.policy,
+            "holds": bool(self),
+            "dtypes": [d.code for d in self.dtypes],
+            "properties": [finding.to_dict() for finding in self.findings],
+            "operations": [answers.to_dict() for answers in self.operations],
+        }
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(title=f"{self.policy}, {len(self.dtypes)} dtypes", title_justify="left")
+        table.add_column("property", no_wrap=True)
+        table.add_column("holds", no_wrap=True)
+        table.add_column("proof or smallest counter-example")
+        table.add_column("failures", justify="right", no_wrap=True)
+        for f in self.findings:
+            holds = Text("yes", "green") if f.holds else Text("no", "red")
+            table.add_row(f.name, holds, Text(f.says), f"{f.failures} of {f.cases}")
+        return Group(table, *(Text(line) for line in self._about_operations()))
+
+    def _about_operations(self) -> list[str]:
+        if not self.operations:
+            return []
+        counts: dict[int, list[str]] = {}
+        for a in self.operations:
+            counts.setdefault(a.answered, []).append(a.name)
+        cases = self.operations[0].cases
+        lines = [
+            f"{n} of {cases} pairs of arrays have a result in {', '.join(counts[n])}."
+            for n in sorted(counts, reverse=True)
+        ]
+        apart = [
+            f"{a.name} ({', '.join(d.code for d in a.apart)})" for a in self.operations if a.apart
+        ]
+        return [
+            *lines,
+            f"The order of the operands decides the dtype in {', '.join(apart) or 'none'}.",
+        ]
+
+    def __repr__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (f.name, "yes" if f.holds else "no", f.says, f"{f.failures} of {f.cases}")
+            for f in self.findings
+        )
+        header = ("property", "holds", "proof or smallest counter-example", "failures")
+        lines = "".join(f"<p>{escape(line)}</p>" for line in self._about_operations())
+        return f"<b>{escape(self.policy)}</b>{html_table(header, rows)}{lines}"

@@ -1,0 +1,232 @@
+"""The policies by name, and the one in force.
+
+The built-in families are modules of this package, imported when first asked for; third parties add
+theirs through the entry-point group ``promoarray.policies`` or ``register``. The policy in force is
+the one of the innermost ``with policy(...)`` in this context, else the default of the process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from promoarray.contextdecorator import Context
+from promoarray.errors import UnknownPolicyError
+from promoarray.promotion.policy import Policy
+
+BUILT_IN = {
+    "numpy": ("2", "1"),
+    "jax": ("x64", "x32", "strict", "lax"),
+    "torch": ("2.13", "2.11"),
+    "tensorflow": ("", "all", "safe"),
+    "paddle": ("", "3.3", "2.6"),
+    "aclnn": ("8.0", "8.5"),
+    "onnx": ("25", *(str(n) for n in range(1, 29) if n != 25)),
+    "mindspore": ("2.10",),
+    "array_api": ("",),
+}
+"""Editions of each family, the one a bare family name means first."""
+
+_registered: dict[str, Policy] = {}
+
+
+def _full(family: str, edition: str) -> str:
+    return f"{family}@{edition}" if edition else family
+
+
+@cache
+def _built_in(family: str, edition: str) -> Policy:
+    module = import_module(f"promoarray.policies.{family}")
+    made: Policy = module.edition(edition)
+    return made
+
+
+@cache
+def _entry_points() -> Mapping[str, Any]:
+    from importlib.metadata import entry_points  # 20 ms that most programs never need
+
+    return {point.name: point for point in entry_points(group="promoarray.policies")}
+
+
+def register(policy: Policy) -> Policy:
+    """Make a policy known by its name.
+
+    Raises
+    ------
+    ValueError
+        If another policy has the name.
+    """
+    if _registered.get(policy.name, policy) is not policy or (
+        policy.name in list_policies() and (policy.name not in _registered)
+    ):
+        raise ValueError(f"there is a policy {policy.name!r} already; derive one with another name")
+    _registered[policy.name] = policy
+    return policy
+
+
+def families() -> dict[str, list[str]]:
+    """Return the policies at hand by family, the one a bare family name means first.
+
+    Those of entry points are here once they have been asked for: this loads nothing.
+    """
+    found = {f: [_full(f, e) for e in editions] for f, editions in BUILT_IN.items()}
+    for name in _registered:
+        names = found.setdefault(name.partition("@")[0], [])
+        if name not in names:
+            names.append(name)
+    return found
+
+
+def list_policies() -> list[str]:
+    """Return the name of every policy: built-in, registered and from entry points.
+
+    Returns
+    -------
+    list of str
+        The full names, ``family@edition``.
+    """
+    built_in = [
+        _full(f, e) for f, editions in BUILT_IN.items() for e in sorted(editions, key=_order)
+    ]
+    return list(dict.fromkeys([*built_in, *_registered, *_entry_points()]))
+
+
+def _order(edition: str) -> tuple[float, str]:
+    return (float(edition), "") if edition.replace(".", "").isdigit() else (-1.0, edition)
+
+
+def as_policy(policy: str | Policy) -> Policy:
+    """Return the policy with this name.
+
+    Parameters
+    ----------
+    policy : str or Policy
+        ``"family"``, ``"family@edition"``, either with ``+quirk`` any number of times, or a policy,
+        which is returned as it is.
+
+    Raises
+    ------
+    UnknownPolicyError
+        A ValueError, which lists the near names.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if not isinstance(policy, str):
+        raise TypeError(f"a policy is a name or a Policy, not {policy!r}")
+    if policy in _registered:
+        return _registered[policy]
+    family, _, edition = policy.partition("@")
+    editions = BUILT_IN.get(family, ())
+    if policy in BUILT_IN:
+        return _built_in(family, editions[0])
+    if edition and edition in editions:
+        return _built_in(family, edition)
+    if policy in _entry_points():
+        return _registered.setdefault(policy, _loaded(policy))
+    base, *quirks = policy.split("+")
+    if quirks:
+        return as_policy(base).with_quirks(*quirks)
+    raise UnknownPolicyError(_unknown(policy, family))
+
+
+def _loaded(name: str) -> Policy:
+    """Load a third party's policy: the entry point is one, or makes one when called."""
+    loaded = _entry_points()[name].load()
+    made = loaded() if callable(loaded) else loaded
+    if not isinstance(made, Policy):
+        raise TypeError(f"entry point promoarray.policies:{name} is no Policy, but {made!r}")
+    return made
+
+
+def _unknown(name: str, family: str) -> str:
+    import difflib
+
+    names = list_policies()
+    near = [n for n in names if n.partition("@")[0] == family]
+    near = near or difflib.get_close_matches(name.lower(), [*names, *BUILT_IN], n=4, cutoff=0.5)
+    if near:
+        return f"no policy {name!r}. Near it: {_listed(list(dict.fromkeys(near)))}"
+    return f"no policy {name!r}. There are: {_listed(names)}"
+
+
+def _listed(names: list[str]) -> str:
+    """Write names out, but of ONNX's opsets the first and the last."""
+    opsets = [n for n in names if n.startswith("onnx@")]
+    if len(opsets) < 5:
+        return ", ".join(names)
+    ends = f"{opsets[0]} … {opsets[-1]}"
+    return ", ".join(ends if n == opsets[0] else n for n in names if n not in opsets[1:])
+
+
+_override: ContextVar[Policy | None] = ContextVar("promoarray_policy", default=None)
+_default: list[Policy] = []  # one element, made when first asked for, so that import stays quick
+
+
+def get_policy() -> Policy:
+    """Return the policy in force here.
+
+    Returns
+    -------
+    Policy
+        The one of the ``with policy(...)`` around, else the default of the process.
+    """
+    return _override.get() or process_default()
+
+
+def process_default() -> Policy:
+    """Return the default: ``set_policy``'s, else ``PROMOARRAY_POLICY``'s, else ``numpy``."""
+    if not _default:
+        try:
+            _default.append(as_policy(os.environ.get("PROMOARRAY_POLICY") or "numpy"))
+        except UnknownPolicyError as error:
+            raise UnknownPolicyError(f"PROMOARRAY_POLICY: {error}") from None
+    return _default[0]
+
+
+def set_policy(policy: str | Policy) -> None:
+    """Set the default of the process.
+
+    Threads and tasks that are inside ``with policy(...)`` keep theirs.
+
+    Parameters
+    ----------
+    policy : str or Policy
+
+    Raises
+    ------
+    UnknownPolicyError
+        If there is no policy of that name; the default stays as it was.
+    """
+    _default[:] = [as_policy(policy)]
+
+
+class policy(Context):
+    """Put a policy in force in this context, or for every call of a function.
+
+    Parameters
+    ----------
+    policy : str or Policy
+
+    Raises
+    ------
+    UnknownPolicyError
+        At once, not on entering.
+    """
+
+    def __init__(self, policy: str | Policy) -> None:
+        self._policy = as_policy(policy)
+        self._tokens: list[Token[Policy | None]] = []
+
+    def _recreate_cm(self) -> policy:
+        return type(self)(self._policy)
+
+    def __enter__(self) -> Policy:
+        self._tokens.append(_override.set(self._policy))
+        return self._policy
+
+    def __exit__(self, *exc: object) -> None:
+        _override.reset(self._tokens.pop())

@@ -1,0 +1,190 @@
+"""Python scalars: what they become alone, and on their way into the dtype a plan gives them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import Family, operation
+from promoarray.promotion.plan import INTEGERS
+
+WIDE = {
+    dt.weak_bool: dt.bool,
+    dt.weak_int: dt.int64,
+    dt.weak_float: dt.float64,
+    dt.weak_complex: dt.complex128,
+}
+"""Defaults of NumPy and of JAX with x64: what Python itself computes in."""
+
+NARROW = {**WIDE, dt.weak_float: dt.float32, dt.weak_complex: dt.complex64}
+"""Defaults of PyTorch, Paddle and aclnn: int64, but float32 and complex64."""
+
+
+def wrap(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int, as a C cast does."""
+    if type(value) is not int or dtype.kind not in INTEGERS:
+        return value
+    low = value & ((1 << dtype.bits) - 1)
+    return low - (1 << dtype.bits) if dtype.kind is Kind.INT and low >> dtype.bits - 1 else low
+
+
+def bounds(dtype: DType) -> tuple[int, int]:
+    """The smallest and the largest value of an integer dtype."""
+    if dtype.kind is Kind.INT:
+        return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
+    return 0, (1 << dtype.bits) - 1
+
+
+def shown(value: int) -> str:
+    """Write an int out, or only tell its size: Python refuses to print the very long ones."""
+    return str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
+
+
+def worded(value: Any) -> str:
+    """Write a Python scalar as it is typed, but of a very long int only the size."""
+    is_long = type(value) is int and value.bit_length() > 128
+    return f"int {shown(value)}" if is_long else repr(value)
+
+
+def out_of_range(value: int, dtype: DType) -> OverflowError:
+    """Return the error for an int that a dtype cannot hold."""
+    low, high = bounds(dtype)
+    return OverflowError(
+        f"Python int {shown(value)} does not fit {dtype.name}, whose range is {low} to {high}. "
+        "Write pa.asarray(value, dtype=...) with a wider dtype, or cast the array first"
+    )
+
+
+def truncated(value: Any, dtype: DType) -> Any:
+    """Return a value that is to be stored; refuse a float that is no integer of the dtype.
+
+    Raises
+    ------
+    ValueError
+        For NaN, as ``int(nan)`` does.
+    OverflowError
+        For infinities and what lies beyond the dtype once the fraction is dropped.
+    """
+    if type(value) is float and dtype.kind in INTEGERS:
+        if math.isnan(value):
+            raise ValueError(f"NaN cannot be stored as {dtype.name}, which has integers only")
+        low, high = bounds(dtype)
+        if not low - 1 < value < high + 1:
+            raise OverflowError(
+                f"Python float {value!r} does not fit {dtype.name}, whose range is {low} to {high}"
+            )
+    return value
+
+
+def no_float(value: int, dtype: DType) -> OverflowError:
+    """Return the error for an int beyond every float, and so beyond a dtype that is no integer."""
+    size = f"Python int of {value.bit_length()} bits"
+    return OverflowError(f"{size} does not fit {dtype.name}, nor any float")
+
+
+def held_by_floats(value: Any, dtype: DType) -> Any:
+    """Return a value that fits; raise OverflowError for an int beyond every float, as Python does.
+
+    Integer dtypes have refused or wrapped such a one by a policy's rule.
+    """
+    if type(value) is int and dtype.kind not in INTEGERS:
+        try:
+            float(value)
+        except OverflowError:
+            raise no_float(value, dtype) from None
+    return value
+
+
+def in_range(value: Any, dtype: DType) -> Any:
+    """Return a value that fits; raise OverflowError for an int that does not (NEP 50)."""
+    if type(value) is int and dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        if not low <= value <= high:
+            raise out_of_range(value, dtype)
+    return value
+
+
+def exactly(value: Any, dtype: DType) -> Any:
+    """Let an int beyond every value of a dtype compare as an infinity (NumPy 2)."""
+    if type(value) is int and dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        return value if low <= value <= high else math.inf if value > 0 else -math.inf
+    return value
+
+
+def not_clipping(value: Any, dtype: DType, *, upper: bool, of: DType) -> Any:
+    """Let an int bound at which, or before which, the integers clipped end be none (NumPy 2).
+
+    So ``clip(x, -1, 300)`` of uint8 clips nothing, nor does 255 in ``clip(x, low, 255)``, whatever
+    is in ``low``.
+    """
+    if type(value) is int and of.kind in INTEGERS and not of.weak:
+        end = bounds(of)[upper]
+        if value >= end if upper else value <= end:
+            if dtype.kind in INTEGERS:
+                return bounds(dtype)[upper]
+            if dtype.format is None or dtype.format.inf is not None:
+                return math.inf if upper else -math.inf
+    return in_range(value, dtype)
+
+
+def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any]:
+    """Refuse a negative exponent, and fit the others."""
+
+    def rule(value: Any, dtype: DType) -> Any:
+        if type(value) is not complex and value < 0:
+            raise ValueError(
+                f"an integer to the power {shown(value)}: this framework takes no negative Python "
+                "int as the exponent of integers; write a float exponent or a float array"
+            )
+        return fit(value, dtype)
+
+    return rule
+
+
+class Scalars(NamedTuple):
+    """What happens to a Python scalar on its way into the dtype the plan gives it.
+
+    Attributes
+    ----------
+    fit : callable
+        From (value, dtype) to a Python value the dtype can hold; OverflowError refuses.
+    fit_compared : callable or None
+        The same where the scalar is compared with; None where that is no different. It may answer
+        an infinity for an int beyond the dtype.
+    fit_family : mapping
+        The same for other families of operations that go by a rule of their own.
+    fit_exponent : callable or None
+        The same for the integer exponent of an integer; ValueError refuses.
+    fit_bound : callable or None
+        The same for a bound of ``clip``, told by ``upper=`` which one it is and by ``of=`` what is
+        clipped.
+    """
+
+    fit: Callable[[Any, DType], Any] = in_range
+    fit_compared: Callable[[Any, DType], Any] | None = None
+    fit_family: Mapping[Family, Callable[[Any, DType], Any]] = MappingProxyType({})
+    fit_exponent: Callable[[Any, DType], Any] | None = None
+    fit_bound: Callable[..., Any] | None = None
+
+    def rule(
+        self, name: str, index: int, dtype: DType, *, first: DType | None = None, low: bool = True
+    ) -> Callable[[Any, DType], Any]:
+        """The rule that an operation goes by for the operand that becomes a dtype.
+
+        ``first`` is what the first operand is, ``low`` whether ``clip`` has a lower bound, which
+        comes before the upper one.
+        """
+        family = operation(name).family
+        if family is Family.CLIP and index and self.fit_bound is not None:
+            return partial(self.fit_bound, upper=index == 2 or not low, of=first or dtype)
+        if family is Family.POW and index == 1 and dtype.kind in INTEGERS and self.fit_exponent:
+            return self.fit_exponent
+        compares = family in (Family.EQUALITY, Family.ORDER, Family.ISIN)
+        usual = self.fit_compared if compares and self.fit_compared else self.fit
+        return self.fit_family.get(family, usual)

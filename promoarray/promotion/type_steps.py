@@ -1,0 +1,73 @@
+"""Steps several policies share: from a common dtype to the computed one, or the result's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.promotion.plan import Operand, OperationRule, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
+
+_COMPONENT = {
+    dt.complex32: dt.float16,
+    dt.complex64: dt.float32,
+    dt.complex128: dt.float64,
+    dt.weak_complex: dt.weak_float,
+}
+
+
+def rows(codes: str) -> tuple[DType, ...]:
+    """Answer the dtypes with these codes, which stand apart by blanks."""
+    return tuple(BY_CODE[code] for code in codes.split())
+
+
+def component(dtype: DType) -> DType:
+    """Answer the float a complex dtype is a pair of; leave the others."""
+    return _COMPONENT.get(dtype, dtype)
+
+
+def always(dtype: DType) -> Callable[[DType], DType]:
+    """Make the step that answers ``dtype`` whatever comes."""
+    return lambda _: dtype
+
+
+def exact_to(default: DType) -> Callable[[DType], DType]:
+    """Make the step that turns bools and integers into ``default`` and leaves the others."""
+    return lambda dtype: dtype if dtype.kind in (Kind.FLOAT, Kind.COMPLEX) else default
+
+
+def agreed(a: DType, b: DType) -> DType | None:
+    """Promote nothing: the dtypes must be the same already."""
+    return a if a is b else None
+
+
+def members(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Enter operands as their own types, if the framework has them all."""
+    for operand in operands:
+        if not operand.type.weak and operand.type not in policy.dtypes:
+            return Refusal(f"{policy.title} has no {operand.type.name}")
+    return tuple(operand.type for operand in operands)
+
+
+_WANTED: dict[str, Callable[[list[bool]], bool]] = {
+    "all": all,
+    "first": lambda arrays: arrays[0],
+    "some": any,
+}
+_SAID = {
+    "all": "takes no Python scalar",
+    "first": "takes no Python scalar as its first operand",
+    "some": "takes no Python scalars alone",
+}
+
+
+def with_arrays(which: str, rule: OperationRule) -> OperationRule:
+    """Make the rule of a function or operator that wants arrays: "all", "first" or "some"."""
+
+    def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        if not _WANTED[which]([operand.rank is not Rank.SCALAR for operand in operands]):
+            return Refusal(f"{name} of {policy.title} {_SAID[which]}")
+        return rule(policy, name, operands)
+
+    return checked

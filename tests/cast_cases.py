@@ -1,0 +1,56 @@
+"""What the tests of the cast kernels share: rules that hold every choice, codes, the call itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from cast_oracle import codes_of
+
+from promoarray.dtypes import CONCRETE, DType, Kind
+from promoarray.kernels import (
+    DEFAULT,
+    Beyond,
+    NanWithout,
+    Rule,
+    ScaleNegative,
+    ScaleRounding,
+    ScaleZero,
+    ToInteger,
+    cast,
+    row,
+)
+
+LARGEST, INF, NAN = Beyond.LARGEST, Beyond.INF, Beyond.NAN
+REAL = [d for d in CONCRETE if d.kind is not Kind.COMPLEX]
+
+
+# Every member of every choice stands in some rule; the first three are the busiest.
+RULES = {
+    "default": DEFAULT,
+    "onnx, saturate": Rule(LARGEST, LARGEST, nan_without=NanWithout.LARGEST),
+    "jax": Rule(to_integer=ToInteger.SATURATE, scale_rounding=ScaleRounding(3)),
+    "onnx 19, fnuz": Rule(LARGEST, NAN, nan_without=NanWithout.ZERO, to_integer=ToInteger.X86),
+    "torch": Rule(LARGEST, INF, False, to_integer=ToInteger.TORCH, via_float32=True),
+    "aclnn": Rule(INF, LARGEST, to_integer=ToInteger.ACLNN, scale_negative=ScaleNegative(2)),
+    "nan": Rule(NAN, NAN, False, NanWithout.LARGEST, scale_zero=ScaleZero.SMALLEST),
+    "strict, via": Rule(NAN, INF, scale_strict=True, via_float32=True),
+}
+
+
+def cast_codes(
+    codes: np.ndarray, source: DType, target: DType, rule: Rule = DEFAULT, tuned: bool = True
+) -> np.ndarray:
+    out = np.empty(codes.shape, codes_of(target))
+    cast(codes, out, row(source), row(target), rule, tuned)
+    return out
+
+
+def random_codes(dtype: DType, n: int) -> np.ndarray:
+    """Codes at random: all bits, then floats near 1 and small integers."""
+    rng = np.random.default_rng(dtype.bits)
+    codes = rng.integers(0, 1 << min(dtype.bits, 63), n, np.uint64).astype(codes_of(dtype))
+    if dtype.kind is Kind.FLOAT and dtype.bits >= 32:
+        near = rng.standard_normal(n // 2) * np.exp2(rng.integers(-40, 40, n // 2))
+        codes[: n // 2] = near.astype(dtype.storage).view(codes.dtype)
+    elif dtype.bits >= 16:
+        codes[: n // 2] = rng.integers(0, 600, n // 2)
+    return codes

@@ -1,0 +1,110 @@
+"""What a refusal says: what was given, which rule refuses it, what to write; and that it works."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray.core.refusals import promotion_error
+from promoarray.dtypes import DType
+from promoarray.operations import OPERATIONS, Family
+from promoarray.policies import Operand, Plan, Rank, Refusal, as_policy
+
+POLICIES = (
+    *("numpy", "numpy@1", "jax", "jax@x32", "jax@strict", "jax@lax", "torch", "tensorflow"),
+    *("tensorflow@all", "tensorflow@safe", "paddle", "paddle@3.3", "paddle@2.6", "aclnn"),
+    *("aclnn@8.5", "onnx", "mindspore", "array_api"),
+)
+OPERATORS = ("add", "subtract", "divide", "floor_divide", "pow", "less", "bitwise_and", "matmul")
+DTYPES = (
+    *(dt.bool, dt.uint8, dt.uint16, dt.uint64, dt.int4, dt.int32, dt.int64),
+    *(dt.bfloat16, dt.float16, dt.float32, dt.float64, dt.float8_e4m3fn, dt.complex64),
+)
+ADVICE = re.compile(r"pa\.astype\(x(\d?), pa\.(\w+)\)")
+
+
+def refusals(policy: str, name: str) -> list[tuple[tuple[Operand, ...], str]]:
+    """Every pair the policy refuses, with the error's text."""
+    rules, found = as_policy(policy), []
+    for a in DTYPES:
+        for b in DTYPES:
+            operands = Operand(a), Operand(b)
+            plan = rules.plan(name, operands)
+            if isinstance(plan, Refusal):
+                found.append((operands, str(promotion_error(rules, name, operands, plan))))
+    return found
+
+
+def followed(operands: tuple[Operand, ...], text: str) -> tuple[Operand, ...]:
+    """The operands once the casts are made that a text asks for."""
+    casts = {int(which or 1) - 1: dtype for which, dtype in ADVICE.findall(text)}
+    return tuple(
+        Operand(getattr(dt, casts[i])) if i in casts else o for i, o in enumerate(operands)
+    )
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_a_refusal_says_to_write_passes_and_keeps_the_sort_of_number(policy: str) -> None:
+    wrong = []
+    for name in OPERATORS:
+        free = OPERATIONS[name].family is Family.BITWISE  # which may have to ask for integers
+        for operands, text in refusals(policy, name):
+            cast = followed(operands, text)
+            rules = as_policy(policy)
+            passes = cast == operands or isinstance(rules.plan(name, cast), Plan)
+            passes &= all(
+                x is y or rules.cast.refuses(x.type, y.type) is None
+                for x, y in zip(operands, cast, strict=True)
+            )
+            lower = any(
+                y.type.kind.category < x.type.kind.category
+                for x, y in zip(operands, cast, strict=True)
+            )
+            if not passes or (lower and not free):
+                wrong.append(text)
+    assert not wrong, "\n".join(wrong[:20])
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_refusal_speaks_of_promoarrays_own_types(policy: str) -> None:
+    for name in OPERATORS:
+        for operands in ((Operand(dt.int32), Operand(dt.weak_complex, Rank.SCALAR, 1j)),):
+            plan = as_policy(policy).plan(name, operands)
+            if isinstance(plan, Refusal):
+                assert "weak" not in str(promotion_error(as_policy(policy), name, operands, plan))
+
+
+@pytest.mark.parametrize(
+    ("policy", "name", "types", "text"),
+    [
+        ("torch", "floor_divide", (dt.bool, dt.bool), "has no bool // bool: "),
+        ("torch", "floor_divide", (dt.bool, dt.bool), "pa.astype(x1, pa.int64) and pa.astype(x2"),
+        ("torch", "add", (dt.uint16, dt.int32), "does not promote uint16 + int32: uint16, uint32"),
+        ("torch", "vecdot", (dt.int32, dt.float32), "vecdot promotes nothing: it takes one dtype"),
+        ("tensorflow", "where", (dt.bool, dt.uint8), "where promotes nothing: it takes one dtype"),
+        ("paddle", "add", (dt.bool, dt.uint16), "has no uint16. Write pa.astype(x1, pa.int64) and"),
+        ("array_api", "logical_and", (dt.uint8, dt.uint8), "Write pa.astype(x1, pa.bool) and"),
+        ("numpy", "solve", (dt.bool, dt.float16), "Write pa.astype(x1, pa.float64) and"),
+        ("paddle@3.3", "maximum", (dt.int32, dt.float32), "Write pa.astype(x1, pa.float32)."),
+    ],
+)
+def test_texts(policy: str, name: str, types: tuple[DType, ...], text: str) -> None:
+    rules, operands = as_policy(policy), tuple(map(Operand, types))
+    plan = rules.plan(name, operands)
+    assert isinstance(plan, Refusal)
+    assert text in str(promotion_error(rules, name, operands, plan))
+
+
+def test_in_place_is_told_to_cast_where_the_operation_itself_is_refused() -> None:
+    with pa.policy("torch"):
+        x, y = pa.asarray([1], dtype=pa.uint16), pa.asarray([1], dtype=pa.int32)
+        with pytest.raises(
+            pa.PromotionError, match=r"\+= int32: .* Write pa\.astype\(x1, pa\.int32"
+        ):
+            x += y
+        z = pa.asarray([1])
+        with pytest.raises(pa.PromotionError, match=r"may not be written .* Write x1 = pa\.add\("):
+            z += 1.5

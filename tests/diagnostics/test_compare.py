@@ -1,0 +1,220 @@
+"""`promoarray compare` on the example, and on programs that go wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import promoarray as pa
+from promoarray import cli
+
+DIGITS = str(Path(__file__).resolve().parents[2] / "examples" / "digits.py")
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    out = tmp_path_factory.mktemp("compare") / "page.html"
+    import contextlib
+    import io
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        arguments = ["--run-all", "--show", "accuracy,weights", "--html", str(out), "--json"]
+        assert cli.main(["compare", DIGITS, *arguments]) == 0
+    return {"data": json.loads(printed.getvalue()), "page": out.read_text(encoding="utf-8")}
+
+
+def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) -> None:
+    partings = compared["data"]["partings"]  # type: ignore[index]
+    assert len(partings) > 40
+    roots = {p["source"] for p in partings if p["root"]}
+    assert "brightness = xp.mean(images)" in roots
+    assert any(p["answers"]["torch@2.13"]["origin"] == "inherits" for p in partings)
+    assert {p["file"] for p in partings} == {DIGITS}
+
+
+def test_digits_ends_everywhere_once_the_refusals_are_mended(compared: dict[str, object]) -> None:
+    outcomes = {o["policy"]: o for o in compared["data"]["outcomes"]}  # type: ignore[index]
+    assert {o["error"] for o in outcomes.values()} == {None}
+    assert outcomes["numpy@2"]["values"] == {
+        "accuracy": "0.95 (float64)",
+        "weights": "float64 [122x10]",
+    }
+    assert outcomes["torch@2.13"]["values"]["weights"] == "float32 [122x10]"
+    assert outcomes["numpy@2"]["refusals"] == []
+    refused = {(r["line"], r["refused"]) for r in outcomes["torch@2.13"]["refusals"]}
+    assert (67, "float32 - bool") in refused
+
+
+def test_the_page_has_both_parts(compared: dict[str, object]) -> None:
+    page = compared["page"]
+    assert "Run for real under each policy" in page  # type: ignore[operator]
+    assert "xp.mean(images)" in page  # type: ignore[operator]
+
+
+def test_stop_ends_at_the_first_refusal(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--run-all", "--stop", "--policies", "torch", "--json"]
+    assert cli.main(["compare", DIGITS, *arguments]) == 0
+    _, torch = json.loads(capsys.readouterr().out)["outcomes"]
+    assert torch["stopped_at"] == "digits.py:26: brightness = xp.mean(images)"
+    assert "integers have no mean" in torch["error"]
+
+
+def _program(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "program.py"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_a_program_that_fails_is_reported_up_to_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "import promoarray as xp\n"
+        "x = xp.asarray([1], dtype=xp.int8) / 2\n"
+        "raise RuntimeError('oh')\n",
+    )
+    assert cli.main(["compare", script, "--policies", "torch"]) == 2
+    out, err = capsys.readouterr()
+    assert "program.py:2" in out
+    assert "RuntimeError: oh" in err
+
+
+def test_a_program_gets_its_arguments_and_may_exit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(tmp_path, "import sys\nprint(sys.argv[1:])\nsys.exit()\n")
+    assert cli.main(["compare", script, "--policies", "torch", "--", "-n", "3"]) == 0
+    assert "['-n', '3']" in capsys.readouterr().out
+
+
+def test_a_missing_file_and_an_unknown_policy_are_one_line_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", str(tmp_path / "nothing.py")]) == 2
+    assert cli.main(["compare", DIGITS, "--policies", "pytorch"]) == 2
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert len(errors) == 2
+    assert "torch@2.13" in errors[1]
+
+
+def test_a_scalar_that_is_refused_has_its_array_cast_as_the_error_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "import promoarray as xp\nx = xp.asarray([1, 2], dtype=xp.int8)\ny = x + 2.5\nz = y * 2\n",
+    )
+    assert cli.main(["compare", script, "--policies", "tensorflow", "--run-all", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    _, tensorflow = data["outcomes"]
+    assert tensorflow["error"] is None
+    assert tensorflow["values"] == {"x": "int8 [2]", "y": "float32 [2]", "z": "float32 [2]"}
+    (refused,) = tensorflow["refusals"]
+    assert (refused["refused"], refused["cast"]) == ("int8 + Python float", "x1 to float32")
+    # The watched run carries on with the same cast.
+    answers = {p["line"]: p["answers"]["tensorflow"] for p in data["partings"]}
+    assert (answers[3]["dtype"], answers[4]["dtype"]) == (None, "float32")
+    assert answers[4]["origin"] == "inherits"
+
+
+def test_a_scalar_that_fits_no_cast_array_stops_the_program_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "import promoarray as xp\nx = xp.asarray([1, 2], dtype=xp.int8)\n"
+        "y = xp.asarray([1, 2], dtype=xp.uint8)\nz = xp.clip(x, y, 300)\n",
+    )
+    arguments = ["--run", "torch", "--policies", "onnx", "--run-all", "--json"]
+    assert cli.main(["compare", script, *arguments]) == 0
+    _, onnx = json.loads(capsys.readouterr().out)["outcomes"]
+    assert "300 does not fit" in onnx["error"]
+
+
+def test_a_program_without_operations_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", _program(tmp_path, "x = 1 + 1\n")]) == 0
+    out, err = capsys.readouterr()
+    assert "No operation ran under numpy@2" in out
+    assert "import promoarray as xp" in err
+
+
+def test_imported_modules_are_made_anew_under_each_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "weights.py").write_text("import promoarray as xp\nW = xp.ones(3)\n")
+    script = _program(
+        tmp_path,
+        "import sys\nimport weights\ny = weights.W * 1.0\nif __name__ == '__main__': sys.exit(0)\n",
+    )
+    assert cli.main(["compare", script, "--policies", "torch", "--run-all", "--json"]) == 0
+    outcomes = json.loads(capsys.readouterr().out)["outcomes"]
+    assert [o["values"]["y"] for o in outcomes] == ["float64 [3]", "float32 [3]"]
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", DIGITS, "--html", str(tmp_path / "no" / "page.html")]) == 2
+    assert "no folder" in capsys.readouterr().err
+
+
+def test_threads_are_watched_and_run_under_the_same_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "import promoarray as xp\n"
+        "x = xp.asarray([1, 2], dtype=xp.int8)\n"
+        "def half(_):\n"
+        "    return x / 2\n"
+        "with ThreadPoolExecutor(4) as pool:\n"
+        "    y, *rest = pool.map(half, range(100))\n",
+    )
+    arguments = ["--run", "torch", "--policies", "numpy", "--run-all", "--json"]
+    assert cli.main(["compare", script, *arguments]) == 0
+    data = json.loads(capsys.readouterr().out)
+    (parting,) = data["partings"]
+    assert (parting["line"], parting["count"]) == (5, 100)
+    assert {n: a["dtype"] for n, a in parting["answers"].items()} == {
+        "torch@2.13": "float32",
+        "numpy@2": "float64",
+    }
+    assert [o["values"]["y"] for o in data["outcomes"]] == ["float32 [2]", "float64 [2]"]
+    assert pa.get_policy().name == "numpy@2"
+
+
+def test_data_that_left_is_reported_with_the_line_inside_scipy(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    script = _program(
+        tmp_path,
+        "from scipy import signal\n"
+        "import promoarray as xp\n"
+        "x = xp.asarray([1, 2, 4], dtype=xp.float32)\n"
+        "flat = signal.detrend(x)\n",
+    )
+    page = tmp_path / "page.html"
+    command = [sys.executable, "-m", "promoarray", "compare", script, "--policies", "torch"]
+    ran = subprocess.run(
+        [*command, "--json", "--html", str(page)],
+        capture_output=True,
+        env=os.environ | {"SCIPY_ARRAY_API": "1"},
+        check=True,
+    )
+    (escape,) = json.loads(ran.stdout)["escapes"]
+    assert (escape["file"], escape["line"]) == (script, 4)
+    assert escape["expression"] == "signal.detrend(x)"
+    assert (escape["door"], escape["dtype"], escape["shapes"]) == ("__array__", "float32", [[3]])
+    assert escape["taker"]["function"].endswith(".detrend")
+    assert Path(escape["taker"]["file"]).match("*/scipy/signal/*.py")
+    assert "asarray" in escape["taker"]["source"]
+    assert "Where data left the policy" in page.read_text(encoding="utf-8")

@@ -1,0 +1,68 @@
+"""Record what CuPy has and what its functions take, for the stand-in: no more is in the latter.
+
+Run ``python tests/gpu/cupy_standin/names.py`` with CuPy installed to write names.txt again. No
+GPU is needed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+FILE = Path(__file__).with_name("names.txt")
+UFUNC = "*args, out, dtype, casting"
+
+
+def recorded() -> dict[str, tuple[str, ...]]:
+    """The parameters of each function by its name: "linalg.inv", "ndarray.copy", "sum"."""
+    found = {}
+    for line in FILE.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            name, _, rest = line.partition("(")
+            found[name] = tuple(filter(None, rest.rstrip(")").split(", ")))
+    return found
+
+
+def asked() -> str:
+    """The same of the CuPy that is installed, as the file has it."""
+    import cupy
+    import cupy.fft
+    import cupy.linalg
+
+    rooms = {"": cupy, "linalg.": cupy.linalg, "fft.": cupy.fft, "ndarray.": cupy.ndarray}
+    title = f"# What CuPy {cupy.__version__} has and what it takes"
+    lines = [f"{title}: `python tests/gpu/cupy_standin/names.py` writes this file."]
+    for label, room in rooms.items():
+        for name in sorted(set(dir(room))):
+            value = getattr(room, name)
+            if name.startswith("_") or isinstance(value, (type, ModuleType)) or not callable(value):
+                continue
+            lines.append(f"{label}{name}({', '.join(_parameters(value, cupy))})")
+    return "\n".join(lines) + "\n"
+
+
+def _parameters(function: Any, cupy: Any) -> list[str]:
+    if isinstance(function, cupy.ufunc):
+        return UFUNC.split(", ")
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # compiled: the docstring begins with the signature
+        return _of_docstring(function.__doc__ or "")
+    star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [star.get(p.kind, "") + p.name for p in given if p.name != "self"]
+
+
+def _of_docstring(text: str) -> list[str]:
+    inner = text.partition("(")[2].partition("\n")[0].rpartition(")")[0]
+    found = []
+    for part in map(str.strip, inner.split(",")):
+        name = part.partition("=")[0].split()[-1:]
+        if name and name[0] not in ("self", "*", "/"):
+            found.append(name[0])
+    return found
+
+
+if __name__ == "__main__":
+    FILE.write_text(asked(), encoding="utf-8")

@@ -1,0 +1,809 @@
+"""The casts to and from small floats: against ml_dtypes, exact fractions and wrong arguments.
+
+The loops for each x86-64 level that the machine has are compared with the definition, code by code.
+test_casts.py has every pair, rule and layout. Here the space is searched where it is small.
+
+ml_dtypes is the oracle for float32. It sends float64 through float32 and so rounds twice; there
+the oracle is arithmetic on fractions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import subprocess
+import sys
+import threading
+import tracemalloc
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cast_cases import REAL, RULES, cast_codes, random_codes
+
+import promoarray as pa
+from promoarray import dtypes
+from promoarray.backends.numpy import blocks
+from promoarray.dtypes import DType, Format, Kind
+from promoarray.kernels import (
+    DEFAULT,
+    Beyond,
+    Rule,
+    ScaleRounding,
+    ScaleZero,
+    cast,
+    cast_header,
+    combine,
+    levels,
+    row,
+    use_level,
+)
+
+FLOATS = [d for d in dtypes.CONCRETE if d.format is not None and d.bits <= 16]
+SIGNED = [d for d in FLOATS if d.format.signed]
+SCALE = dtypes.float8_e8m0fnu
+DIGESTS = Path(__file__).parents[2] / "conformance" / "golden" / "cast_digests.sha256"
+
+all_formats = pytest.mark.parametrize("dtype", FLOATS, ids=str)
+signed_formats = pytest.mark.parametrize("dtype", SIGNED, ids=str)
+
+
+def codes_of(dtype: DType) -> np.dtype:
+    return np.dtype(f"u{dtype.storage.itemsize}")
+
+
+F8 = row(dtypes.float8_e4m3fn)
+F16 = row(dtypes.float16)
+F32 = row(dtypes.float32)
+X = np.ones(4, np.float32)
+Y = np.zeros(4, np.uint8)
+OVERLAP = np.ones(4, np.float32)
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+SATURATE = Rule(overflow=Beyond.LARGEST, infinity=Beyond.LARGEST, scale_zero=ScaleZero.SMALLEST)
+
+
+def encoded(values: np.ndarray, dtype: DType, saturate: bool = False) -> np.ndarray:
+    codes = np.empty(values.shape, codes_of(dtype))
+    source = dtypes.as_dtype(values.dtype)
+    cast(values, codes, row(source), row(dtype), SATURATE if saturate else DEFAULT)
+    return codes
+
+
+def decoded(codes: np.ndarray, dtype: DType) -> np.ndarray:
+    values = np.empty(codes.shape, np.float32)
+    cast(codes, values, row(dtype), row(dtypes.float32), DEFAULT)
+    return values
+
+
+def every_code(dtype: DType) -> np.ndarray:
+    return np.arange(1 << dtype.bits).astype(codes_of(dtype))
+
+
+@cache
+def magnitudes(layout: Format) -> list[Fraction]:
+    """The exact value of each code from 0 to the largest: the definition, in no hurry."""
+    values = []
+    for code in range(layout.largest + 1):
+        exponent, mantissa = divmod(code, 1 << layout.mantissa)
+        fraction = Fraction(mantissa, 1 << layout.mantissa)
+        if not layout.signed or exponent > 0:
+            fraction += 1
+        else:
+            exponent = 1
+        values.append(fraction * Fraction(2) ** (exponent - layout.bias))
+    return values
+
+
+@cache
+def beyond(layout: Format) -> Fraction:
+    """The value that would follow the largest: half way to it, overflow begins."""
+    values = magnitudes(layout)
+    last_exponent = layout.largest >> layout.mantissa
+    return values[-1] + Fraction(2) ** (max(last_exponent, 1) - layout.bias - layout.mantissa)
+
+
+def nearest(value: float, layout: Format) -> int:
+    """The code of a finite value by comparing fractions; no shared step with the kernels."""
+    values = magnitudes(layout)
+    exact = abs(Fraction(value))
+    sign = 1 << (layout.exponent + layout.mantissa) if math.copysign(1, value) < 0 else 0
+    if not layout.signed and (value == 0 or sign):
+        return layout.nan
+    overflow = layout.largest if layout.nan is None else layout.nan
+    overflow = overflow if layout.inf is None else layout.inf
+    high = bisect_left(values, exact)
+    if high == 0:
+        code = 0
+    else:
+        above = values[high] if high < len(values) else beyond(layout)
+        twice = 2 * exact - values[high - 1] - above
+        # A scale has no mantissa to be even; every framework rounds its ties up.
+        up = twice > 0 or (twice == 0 and (not layout.signed or high % 2 == 0))
+        code = high if up else high - 1
+    if code > layout.largest or exact >= beyond(layout):
+        code = overflow
+    return code if code == 0 and not layout.negative_zero else code | sign
+
+
+def differences(values, got, want) -> list[str]:
+    bad = np.flatnonzero(got != want)
+    return [f"{values[i]!r}: {got[i]:#x}, expected {want[i]:#x}" for i in bad[:5]]
+
+
+# --- decode ---------------------------------------------------------------------------------
+
+
+@all_formats
+def test_every_code_decodes_as_in_ml_dtypes(dtype):
+    codes = every_code(dtype)
+    got = decoded(codes, dtype)
+    want = codes.view(dtype.storage).astype(np.float32)
+    assert np.array_equal(np.isnan(got), np.isnan(want))
+    numbers = ~np.isnan(want) if dtype.bits == 16 else slice(None)  # payloads are not kept
+    assert not differences(codes[numbers], got.view("u4")[numbers], want.view("u4")[numbers])
+
+
+@all_formats
+def test_every_finite_code_decodes_to_the_value_its_fields_say(dtype):
+    want = magnitudes(dtype.format)
+    got = decoded(np.arange(len(want)).astype(codes_of(dtype)), dtype)
+    assert [Fraction(float(x)) for x in got] == want
+
+
+@pytest.mark.parametrize("dtype", [d for d in FLOATS if d.bits < 8], ids=str)
+def test_bits_above_a_narrow_code_are_ignored(dtype):
+    codes = np.arange(256).astype(np.uint8)
+    low = codes & ((1 << dtype.bits) - 1)
+    assert np.array_equal(decoded(codes, dtype).view("u4"), decoded(low, dtype).view("u4"))
+
+
+# --- encode from float32 ----------------------------------------------------------------------
+
+
+def high_halves() -> np.ndarray:
+    """Every upper half of a float32, with lower halves at and around zero, half and the end."""
+    high = np.arange(1 << 16, dtype=np.uint32) << 16
+    low = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
+    return (high[:, None] | low).ravel().view(np.float32)
+
+
+def around_ties(dtype: DType) -> np.ndarray:
+    """Each tie between neighbouring values of the format, and the float32 on either side of it."""
+    layout = dtype.format
+    values = decoded(np.arange(layout.largest + 1).astype(codes_of(dtype)), dtype)
+    values = np.append(values.astype(np.float64), float(beyond(layout)))
+    ties = ((values[1:] + values[:-1]) / 2).astype(np.float32)
+    around = [ties, np.nextafter(ties, np.float32(0)), np.nextafter(ties, np.float32(np.inf))]
+    around = np.concatenate(around)
+    return np.concatenate([around, -around])
+
+
+def by_ml_dtypes(values: np.ndarray, dtype: DType) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return values.astype(dtype.storage).view(codes_of(dtype))
+
+
+@signed_formats
+def test_float32_encodes_as_in_ml_dtypes(dtype):
+    random = np.random.default_rng(0).integers(0, 1 << 32, 1 << 18, np.uint32).view(np.float32)
+    values = np.concatenate([high_halves(), around_ties(dtype), random])
+    if dtype is dtypes.float16:  # NumPy's own cast, which keeps payloads: NaN is tested below
+        values = values[~np.isnan(values)]
+    assert not differences(values, encoded(values, dtype), by_ml_dtypes(values, dtype))
+
+
+def test_float32_encodes_to_a_scale_as_in_ml_dtypes_but_below_its_second_value():
+    values = np.concatenate([high_halves(), around_ties(SCALE)])
+    # Between 2^-127 and 2^-126, where float32 has no implicit bit, ml_dtypes (as PyTorch) rounds
+    # all up. The kernel goes to the nearest there too: a policy may say otherwise, a cast may not.
+    above = np.nextafter(np.float32(2**-127), np.float32(1))
+    apart = (values >= above) & (values < np.float32(1.5 * 2**-127))
+    assert apart.any()
+    got = encoded(values, SCALE)
+    assert not differences(values[~apart], got[~apart], by_ml_dtypes(values[~apart], SCALE))
+    assert np.all(got[apart] == 0)
+    assert np.all(by_ml_dtypes(values[apart], SCALE) == 1)
+
+
+@all_formats
+def test_decoding_and_encoding_again_gives_the_code_back(dtype):
+    codes = every_code(dtype)
+    values = decoded(codes, dtype)
+    numbers = ~np.isnan(values)
+    for source in (values, values.astype(np.float64)):
+        assert np.array_equal(encoded(source, dtype)[numbers], codes[numbers])
+
+
+# Of 8 bits one format is enough, since the digests below hold the others to the same.
+_DIGESTED = {d for d in FLOATS if d.bits == 8} - {dtypes.float8_e4m3fn}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [d for d in SIGNED if d not in _DIGESTED], ids=str)
+def test_every_float32_encodes_to_the_nearest(dtype):
+    """All 2^32: codes rise with the value, and change exactly at the exact ties."""
+    layout = dtype.format
+    values = [*magnitudes(layout), beyond(layout)]
+    steps = {}  # the smallest float32 with each code
+    for code in range(1, layout.largest + 2):
+        tie = np.float32(float((values[code] + values[code - 1]) / 2))  # exact in float32
+        steps[int(tie.view(np.uint32)) + code % 2] = code
+    if layout.nan is None:
+        steps.popitem()  # nothing lies beyond the largest value
+    sign = np.uint32(1 << (layout.exponent + layout.mantissa))
+    infinity, chunk = 0x7F80_0000, 1 << 18  # what stays in a cache
+
+    found, previous = {}, 0
+    for start in range(0, infinity + 1, chunk):
+        bits = np.arange(start, min(start + chunk, infinity + 1), dtype=np.uint32)
+        codes = encoded(bits.view(np.float32), dtype)
+        mirror = encoded((bits | np.uint32(1 << 31)).view(np.float32), dtype)
+        expected = codes | sign.astype(codes.dtype)
+        if not layout.negative_zero:
+            expected = np.where(codes == 0, codes, expected)
+        assert np.array_equal(mirror, expected)
+        changes = np.flatnonzero(np.diff(codes, prepend=codes.dtype.type(previous)))
+        found |= {start + int(i): int(codes[i]) for i in changes}
+        previous = codes[-1]
+    overflow = layout.nan if layout.inf is None else layout.inf
+    want = {at: overflow if code > layout.largest else code for at, code in steps.items()}
+    assert found == want
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["default", "saturate"])
+@pytest.mark.parametrize("dtype", [d for d in FLOATS if d.bits == 8], ids=str)
+def test_all_float32_have_the_digest_that_ml_dtypes_gives(dtype, mode):
+    """All 2^32 again, now by the codes of an implementation that is not ours."""
+    digests = dict(line.rsplit(" ", 1) for line in DIGESTS.read_text().splitlines())
+    # The digests are of ml_dtypes, which has one quirk below the second smallest scale.
+    rule = (SATURATE if mode == "saturate" else DEFAULT)._replace(
+        scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP, scale_zero=ScaleZero.NAN
+    )
+    digest = hashlib.sha256()
+    chunk = 1 << 18  # what stays in a cache
+    first, codes = np.arange(chunk, dtype=np.uint32), np.empty(chunk, np.uint8)
+    for start in range(0, 1 << 32, chunk):
+        cast(first | np.uint32(start), codes, row(dtypes.float32), row(dtype), rule)
+        digest.update(codes)
+    assert digest.hexdigest() == digests[f"{dtype} {mode}"]
+
+
+# --- encode from float64 ----------------------------------------------------------------------
+
+
+@all_formats
+def test_float64_is_rounded_once(dtype):
+    """Next to a tie, where the way through float32 would meet the tie itself."""
+    ties = around_ties(dtype).astype(np.float64)
+    ties = ties[: len(ties) // 6]
+    if dtype.bits == 16:  # fractions are slow; a part of 30,000 ties is as good
+        ties = ties[:: len(ties) // 500]
+    values = np.concatenate([ties, np.nextafter(ties, 0), np.nextafter(ties, np.inf)])
+    values = np.concatenate([values, -values])
+    want = np.array([nearest(float(x), dtype.format) for x in values])
+    assert not differences(values, encoded(values, dtype), want)
+
+
+@all_formats
+@pytest.mark.parametrize("source", [np.float32, np.float64])
+def test_random_values_go_to_the_nearest_fraction(dtype, source):
+    rng = np.random.default_rng(1)
+    reach = math.log2(beyond(dtype.format)) + 1
+    lowest = math.log2(min(filter(None, magnitudes(dtype.format)))) - 3
+    values = rng.uniform(1, 2, 2000) * np.exp2(rng.uniform(lowest, min(reach, 127), 2000))
+    values = (values * rng.choice([-1, 1], 2000)).astype(source)
+    values = np.append(values, np.array([0.0, -0.0, 1.0, -1.0, 3e38, -3e38], source))
+    want = np.array([nearest(float(x), dtype.format) for x in values])
+    assert not differences(values, encoded(values, dtype), want)
+
+
+@all_formats
+def test_the_ends_of_float64_are_encoded(dtype):
+    values = np.array([5e-324, 1e-300, 2.0**-1022, 1e300, -1e300, np.finfo(np.float64).max])
+    want = np.array([nearest(float(x), dtype.format) for x in values])
+    assert not differences(values, encoded(values, dtype), want)
+
+
+# --- special values ---------------------------------------------------------------------------
+
+
+@signed_formats
+@pytest.mark.parametrize("source", [np.float32, np.float64])
+def test_saturation_sends_inf_and_overflow_to_the_largest_value(dtype, source):
+    layout = dtype.format
+    above = np.nextafter(source(float((magnitudes(layout)[-1] + beyond(layout)) / 2)), np.inf)
+    values = np.array([np.inf, above, np.finfo(source).max], source)
+    sign = 1 << (layout.exponent + layout.mantissa)
+    assert np.all(encoded(values, dtype, True) == layout.largest)
+    assert np.all(encoded(-values, dtype, True) == layout.largest | sign)
+    inside = decoded(every_code(dtype), dtype).astype(source)
+    inside = inside[np.isfinite(inside)]
+    assert np.array_equal(encoded(inside, dtype, True), encoded(inside, dtype, False))
+
+
+@all_formats
+@pytest.mark.parametrize("source", [np.float32, np.float64])
+@pytest.mark.parametrize("saturate", [False, True])
+def test_nan_keeps_its_sign_where_the_format_has_one(dtype, source, saturate):
+    layout = dtype.format
+    values = np.array([np.nan, np.nan], source)
+    values = np.copysign(values, np.array([1, -1], source))
+    sign = 1 << (layout.exponent + layout.mantissa)
+    if layout.nan is None:  # float6, float4: zero of the other sign, as in ml_dtypes
+        want = [sign, 0]
+    elif layout.negative_zero:
+        want = [layout.nan, layout.nan | sign]
+    else:
+        want = [layout.nan, layout.nan]
+    assert encoded(values, dtype, saturate).tolist() == want
+    payloads = values.view(f"u{values.itemsize}") ^ 1  # signalling or not, payload or not
+    assert encoded(payloads.view(source), dtype, saturate).tolist() == want
+
+
+def test_a_scale_has_neither_zero_nor_sign():
+    values = np.array([0.0, -0.0, -1.0, -np.inf, np.inf, 3e38, 1e-45], np.float32)
+    assert encoded(values, SCALE, False).tolist() == [255, 255, 255, 255, 255, 255, 0]
+    assert encoded(values, SCALE, True).tolist() == [0, 0, 255, 255, 254, 254, 0]
+
+
+# --- the loops of each level ------------------------------------------------------------------
+
+
+@pytest.fixture(params=levels(), ids="level {}".format)
+def level(request: pytest.FixtureRequest) -> Iterator[int]:
+    """Run with the loops for one x86-64 level."""
+    before = use_level(request.param)
+    yield request.param
+    use_level(before)
+
+
+@cache
+def sources(dtype: DType) -> np.ndarray:
+    """Every code of 16 bits and fewer; of wider types each power of two and what is beside it."""
+    if dtype.bits <= 16:
+        wide = np.arange(1 << max(dtype.bits, 8))  # bits above a narrow code are ignored
+        return np.resize(wide, max(wide.size, 600)).astype(codes_of(dtype))
+    powers = 1 << np.arange(dtype.bits - 1, dtype=np.uint64)
+    if dtype.kind is Kind.FLOAT:
+        layout = dtype.format
+        fractions = np.append(np.uint64(0), powers[: layout.mantissa])
+        near = np.arange(layout.bias - 160, layout.bias + 140)
+        fields = np.unique([0, 1, 2 * layout.bias, 2 * layout.bias + 1, *near[near >= 0]])
+        fields = fields[fields < 1 << layout.exponent].astype(np.uint64)
+        powers = (fields[:, None] << layout.mantissa | fractions).ravel()
+    sign = np.uint64(1 << (dtype.bits - 1))
+    around = np.concatenate([powers - np.uint64(1), powers, powers + np.uint64(1)])
+    around = np.concatenate([around, around | sign]).astype(codes_of(dtype))
+    return np.concatenate([around, random_codes(dtype, 1500)])
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_every_level_gives_what_the_definition_gives(level, rule):
+    wrong = []
+    for source, target in product(REAL, REAL):
+        codes = sources(source)
+        got = cast_codes(codes, source, target, rule)
+        want = cast_codes(codes, source, target, rule, tuned=False)
+        wrong += [f"{source} to {target}: {line}" for line in differences(codes, got, want)]
+    assert not wrong, wrong[:20]
+
+
+def test_every_level_writes_as_many_elements_as_there_are(level):
+    wrong = []
+    for source, target in product(REAL, REAL):
+        codes = random_codes(source, 1100)
+        want = cast_codes(codes, source, target, tuned=False)
+        for n in (1, 7, 31, 33, 63, 511, 513, 1061):
+            out = np.full(1100, 85, codes_of(target))
+            cast(codes[:n], out[:n], row(source), row(target), DEFAULT)
+            if not np.array_equal(out[:n], want[:n]) or np.any(out[n:] != 85):
+                wrong.append(f"{n} of {source} to {target}")
+    assert not wrong
+
+
+def test_a_level_that_the_machine_lacks_is_refused():
+    with pytest.raises(ValueError, match=r"level 2 is none of those that this machine has: 1"):
+        use_level(2)
+    assert use_level(levels()[-1]) in levels()
+
+
+@pytest.mark.parametrize(("wanted", "level"), [("", levels()[-1]), ("1", 1)])
+def test_the_environment_chooses_the_level(wanted, level):
+    assert of_environment(wanted).stdout == f"{level}\n"
+
+
+@pytest.mark.parametrize("wanted", ["9", "x"])
+def test_the_environment_cannot_choose_what_the_machine_lacks(wanted):
+    message = f"ImportError: PROMOARRAY_CPU_LEVEL is {wanted!r}; this machine has 1"
+    run = of_environment(wanted)
+    assert run.returncode != 0
+    assert message in run.stderr
+
+
+def of_environment(wanted: str) -> subprocess.CompletedProcess[str]:
+    code = "from promoarray.kernels import use_level; print(use_level(1))"
+    env = os.environ | {"PROMOARRAY_CPU_LEVEL": wanted}
+    command = [sys.executable, "-P", "-c", code]  # what is installed, not what lies here
+    return subprocess.run(command, env=env, capture_output=True, text=True)
+
+
+# --- what a cast takes ------------------------------------------------------------------------
+
+
+def test_other_threads_run_while_a_long_cast_runs():
+    """The lock of the interpreter is free: another thread counts on until the cast is done."""
+    codes = np.zeros(1 << 23, np.uint8)
+    values = np.empty(codes.size, np.float64)
+    started, done, ticks = threading.Event(), threading.Event(), 0
+
+    def run() -> None:
+        started.set()
+        for _ in range(3):  # by the definition, which takes a while: half a second in all
+            cast(codes, values, F8, row(dtypes.float64), DEFAULT, False)
+        done.set()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60)  # whoever has the lock keeps it, unless it is given away
+    thread = threading.Thread(target=run)
+    try:
+        thread.start()
+        started.wait()
+        while not done.wait(0.001):
+            ticks += 1
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
+    assert ticks > 3  # once between two casts is what a cast that keeps the lock would leave
+
+
+def peak(work: Callable[[], object]) -> int:
+    """The most memory in use at once that NumPy took during a call, in bytes."""
+    work()
+    tracemalloc.start()
+    try:
+        result = work()
+        return tracemalloc.get_traced_memory()[1] + 0 * id(result)
+    finally:
+        tracemalloc.stop()
+
+
+LONG = 1 << 21
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize("order", ["C", "F", "every other"])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (dtypes.float32, dtypes.float8_e4m3fn),
+        (dtypes.float8_e5m2, dtypes.float32),
+        (dtypes.float16, dtypes.int8),
+        (dtypes.int64, dtypes.bfloat16),
+        (dtypes.float64, dtypes.complex64),
+        (dtypes.complex64, dtypes.float16),
+        (dtypes.int8, dtypes.int64),
+    ],
+    ids=str,
+)
+def test_a_cast_takes_its_result_and_less_than_a_mebibyte(source, target, order):
+    x = np.zeros((2, LONG // 2), source.storage, order="F" if order == "F" else "C")
+    x = np.zeros(2 * LONG, source.storage)[::2] if order == "every other" else x
+    a = pa.PArray._of(x, source)
+    assert peak(lambda: pa.astype(a, target)) <= x.size * target.storage.itemsize + MIB
+
+
+OPERATIONS = {
+    "bfloat16 + bfloat16": (pa.add, "bfloat16", "bfloat16"),
+    "float16 * float16": (pa.multiply, "float16", "float16"),
+    "bfloat16 + float16": (pa.add, "bfloat16", "float16"),
+    "int8 + float32": (pa.add, "int8", "float32"),
+    "int16 - int64": (pa.subtract, "int16", "int64"),
+    "float32 / float64": (pa.divide, "float32", "float64"),
+    "float8 * float8": (pa.multiply, "float8_e4m3fn", "float8_e4m3fn"),
+    "bfloat16 < float32": (pa.less, "bfloat16", "float32"),
+    "hypot of bfloat16": (pa.hypot, "bfloat16", "bfloat16"),
+    "sqrt of bfloat16": (pa.sqrt, "bfloat16"),
+    "tanh of float16": (pa.tanh, "float16"),
+}
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_operation_takes_its_result_and_less_than_a_mebibyte(operation, order):
+    function, *names = OPERATIONS[operation]
+    with pa.policy("jax"):
+        operands = [
+            pa.PArray._of(
+                np.ones((2, LONG // 2), (d := dtypes.as_dtype(name)).storage, order=order), d
+            )
+            for name in names
+        ]
+        used = peak(lambda: function(*operands))
+        result = function(*operands)
+    assert used <= result.size * result.dtype.storage.itemsize + MIB
+
+
+# --- arithmetic between casts -----------------------------------------------------------------
+
+
+def one_by_one(name: str, arrays, types, rules):
+    """The same by three casts and NumPy."""
+    left, right, computed, result = types
+    x, y = (
+        np.empty(array.shape, computed.storage) if dtype is not computed else array
+        for array, dtype in zip(arrays, (left, right), strict=True)
+    )
+    for array, made, dtype, rule in zip(arrays, (x, y), (left, right), rules[:2], strict=True):
+        if dtype is not computed:
+            cast(array, made, row(dtype), row(computed), rule)
+    with np.errstate(all="ignore"):
+        answer = getattr(np, name)(x, y)
+    out = np.empty(answer.shape, result.storage)
+    cast(answer, out, row(computed), row(result), rules[2])
+    return out
+
+
+TYPES = {
+    "bfloat16": (dtypes.bfloat16, dtypes.bfloat16, dtypes.float32, dtypes.bfloat16),
+    "float16": (dtypes.float16, dtypes.float16, dtypes.float32, dtypes.float16),
+    "mixed": (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float32),
+    "float8": (dtypes.float8_e5m2, dtypes.int8, dtypes.float32, dtypes.float8_e5m2),
+    "float64": (dtypes.float32, dtypes.float64, dtypes.float64, dtypes.float64),
+    "int": (dtypes.int16, dtypes.uint8, dtypes.uint16, dtypes.int32),
+    "int64": (dtypes.int8, dtypes.int64, dtypes.int64, dtypes.int64),
+}
+
+
+def same_numbers(got: np.ndarray, want: np.ndarray, dtype: DType) -> bool:
+    """All bits the same, but for NaN: which of two an operation gives is the machine's affair."""
+    if dtype.kind is not Kind.FLOAT:
+        return np.array_equal(got, want)
+    bits = codes_of(dtype)
+    nan = np.isnan(want.astype(np.float64))
+    return np.array_equal(np.isnan(got.astype(np.float64)), nan) and np.array_equal(
+        got.view(bits)[~nan], want.view(bits)[~nan]
+    )
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # signalling NaN, in the test
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+@pytest.mark.parametrize("types", TYPES.values(), ids=TYPES)
+def test_combine_gives_what_casts_and_numpy_give(level, types, name):
+    if name == "divide" and types[2].kind is not Kind.FLOAT:
+        with pytest.raises(ValueError, match="there is no loop that computes divide"):
+            cast_and_combine(name, types, 4, 4)
+        return
+    for left, right in ((70_000, 70_000), (3, 3), (4097, 1), (1, 4097), (1, 1), (0, 0)):
+        got, want = cast_and_combine(name, types, left, right)
+        assert same_numbers(got, want, types[3]), (left, right)
+
+
+def cast_and_combine(name: str, types, left: int, right: int):
+    rng = np.random.default_rng(left)
+    arrays = [
+        rng.integers(0, 256, n * dtype.storage.itemsize, np.uint8).view(dtype.storage)
+        for n, dtype in ((left, types[0]), (right, types[1]))
+    ]
+    out = np.empty(max(left, right) if left and right else 0, types[3].storage)
+    rules = (DEFAULT,) * 3
+    combine(name, *arrays, out, tuple(map(row, types)), rules)
+    return out, one_by_one(name, arrays, types, rules)
+
+
+def test_combine_tells_the_exceptions_of_the_operation():
+    def raised(name: str, x: float, y: float, dtype: DType = dtypes.float32) -> int:
+        arrays = [np.full(5, v, dtype.storage) for v in (x, y)]
+        rows = (row(dtype), row(dtype), row(dtypes.float32), row(dtype))
+        return combine(name, *arrays, np.empty(5, dtype.storage), rows, (DEFAULT,) * 3)
+
+    assert raised("add", 1, 2) == raised("add", 1, 2, dtypes.float16) == 0
+    assert raised("divide", 1, 0) & 1
+    assert raised("multiply", 3e38, 3e38) & 2
+    assert raised("multiply", 1e-38, 1e-20) & 4
+    assert raised("subtract", np.inf, np.inf, dtypes.bfloat16) & 8
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"name": "power"}, ValueError, "there is no loop that computes power"),
+        ({"left": X[:3]}, ValueError, "left has 3 elements, and result has 4"),
+        ({"right": X.astype(np.float64)}, ValueError, "right has elements of 8 bytes"),
+        ({"left": X.astype(">f4")}, ValueError, "left must be aligned and in native byte order"),
+        ({"left": np.ones(8, np.float32)[::2]}, (ValueError, BufferError), "not C-contiguous"),
+        ({"result": frozen(X)}, ValueError, "read-only"),
+        ({"left": OVERLAP, "result": OVERLAP}, ValueError, "left and result overlap in memory"),
+        ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 4 rows"),
+        ({"rules": (DEFAULT,) * 2}, TypeError, "and rules one of 3"),
+        ({"rows": (F32, F32, F32, F8)}, ValueError, "result has elements of 4 bytes"),
+    ],
+)
+def test_wrong_arguments_of_combine_are_refused(change, error, match):
+    given = {"name": "add", "left": X, "right": X, "result": np.zeros(4, np.float32)}
+    given |= {"rows": (F32,) * 4, "rules": (DEFAULT,) * 3}
+    given |= change
+    with pytest.raises(error, match=match):
+        combine(**given)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided", "one"])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_long_operations_give_what_short_ones_give(operation, order, monkeypatch):
+    function, *names = OPERATIONS[operation]
+    operands = []
+    for i, name in enumerate(names):
+        dtype = dtypes.as_dtype(name)
+        x = encoded(np.linspace(0.5, 100, 90_000, dtype=np.float32), dtype)
+        x = x.view(dtype.storage).reshape(300, 300, order=order if order in "CF" else "C")
+        x = x[::2] if order == "strided" else x[:1, :1] if order == "one" and i else x
+        operands.append(pa.PArray._of(x, dtype))
+    with pa.policy("jax"):
+        got = function(*operands)
+        monkeypatch.setattr(blocks, "LONG", 1 << 40)
+        want = function(*operands)
+    assert got.dtype is want.dtype
+    assert got.shape == want.shape
+    assert same_numbers(got._buffer, want._buffer, got.dtype)
+
+
+def test_long_operations_warn_as_numpy_does():
+    tiny = pa.zeros(blocks.LONG, dtype="bfloat16")
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
+        result = (tiny + 1) / tiny
+    assert np.all(np.isinf(result._buffer.astype(np.float32)))
+    with np.errstate(all="ignore"):
+        assert bool(pa.all(pa.isnan(tiny / tiny)))
+
+
+# --- arguments --------------------------------------------------------------------------------
+
+FIELDS = ("kind", "bits", *Format._fields)
+
+
+def changed(row: tuple, **fields: int) -> tuple:
+    values = dict(zip(FIELDS, row, strict=True)) | fields
+    return tuple(values.values())
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "error", "match"),
+    [
+        (X[:3], Y, ValueError, r"src has shape \(3\) and dst has \(4\)"),
+        (X.reshape(2, 2), Y, ValueError, r"src has shape \(2, 2\) and dst has \(4\)"),
+        (X[0], Y, ValueError, r"src has shape \(\) and dst has \(4\)"),
+        (X.astype(np.float64), Y, ValueError, "src has elements of 8 bytes, and its row says 4"),
+        (X, Y.astype(np.uint32), ValueError, "dst has elements of 4 bytes, and its row says 1"),
+        (X, np.zeros(8, np.uint8)[::2], (ValueError, BufferError), "not C-contiguous"),
+        (X, frozen(Y), ValueError, "read-only"),
+        (X, X.view(np.uint8)[4:8], ValueError, "overlap"),
+        (X[::-1], X.view(np.uint8)[:4], ValueError, "overlap"),
+        ([1.0] * 4, Y, TypeError, "bytes-like object is required"),
+        (X, None, TypeError, "incompatible function arguments"),
+        (X, np.array([None] * 4), TypeError, "dst must be an array of plain numbers"),
+        (np.array(["a"] * 4, np.dtypes.StringDType()), Y, TypeError, "src must be an array of"),
+        (memoryview(np.array([None] * 4)), Y, TypeError, "src must be an array of plain numbers"),
+        ("1234", Y, TypeError, "bytes-like object is required"),
+    ],
+)
+def test_wrong_arrays_are_refused_before_anything_is_written(src, dst, error, match):
+    before = None if dst is None else dst.copy()
+    with pytest.raises(error, match=match):
+        cast(src, dst, F32, F8, DEFAULT)
+    assert dst is None or np.array_equal(dst, before)
+    assert np.all(X == 1)
+
+
+def test_the_target_is_aligned_and_native():
+    wide = np.frombuffer(bytearray(17), np.uint8)
+    with pytest.raises(ValueError, match="dst is not aligned"):
+        cast(Y, wide[1:].view(np.float32), F8, F32, DEFAULT)
+    with pytest.raises(ValueError, match="dst must be in native byte order"):
+        cast(Y, X.astype(X.dtype.newbyteorder()), F8, F32, DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("layout", "error", "match"),
+    [
+        (F16, ValueError, "dst has elements of 1 bytes, and its row says 2"),
+        (changed(F8, kind=5), ValueError, "item 0 of target_row is 5, not from 0 to 4"),
+        (changed(F8, kind=-1), ValueError, "item 0 of target_row"),
+        (changed(F8, bits=9), ValueError, "9 bits, which no element has"),
+        (changed(F8, kind=4, bits=8, mantissa=2), ValueError, "does not fit its bits"),
+        (changed(F8, mantissa=4), ValueError, "does not fit its bits"),
+        (changed(F8, exponent=0, mantissa=7), ValueError, "does not fit its bits"),
+        (changed(F8, exponent=12), ValueError, "item 2 of target_row is 12"),
+        (changed(F8, bias=5000), ValueError, "item 4 of target_row is 5000"),
+        (changed(F8, largest=0x80), ValueError, "special code beyond its bits"),
+        (changed(F8, largest=0), ValueError, "special code beyond its bits"),
+        (changed(F8, inf=0x80), ValueError, "special code beyond its bits"),
+        (changed(F8, nan=0x100), ValueError, "special code beyond its bits"),
+        (changed(F8, nan=0x7E), ValueError, "special code among its numbers"),
+        (changed(F8, inf=0x10), ValueError, "special code among its numbers"),
+        (changed(F8, nan=-2), ValueError, "item 7 of target_row is -2"),
+        (changed(F8, signed=False), ValueError, "no sign and is not that of e8m0"),
+        (changed(row(SCALE), mantissa=1, exponent=7), ValueError, "not that of e8m0"),
+        (changed(F8, nan=1 << 80), OverflowError, "too"),
+        (F8[:3], TypeError, "target_row must be a tuple of 10 integers"),
+        ([*F8], TypeError, "target_row must be a tuple of 10 integers"),
+        (changed(F8, nan=None), TypeError, "integer"),
+        (None, TypeError, "incompatible function arguments"),
+    ],
+)
+def test_wrong_rows_are_refused(layout, error, match):
+    codes = Y.copy()
+    with pytest.raises(error, match=match):
+        cast(X, codes, F32, layout, DEFAULT)
+    assert np.array_equal(codes, Y)
+
+
+@pytest.mark.parametrize("at", range(len(DEFAULT)))
+def test_wrong_rules_are_refused(at):
+    for value in (-1, 5, 99):
+        wrong = (*DEFAULT[:at], value, *DEFAULT[at + 1 :])
+        with pytest.raises(ValueError, match=f"item {at} of rule is {value}"):
+            cast(X, Y.copy(), F32, F8, wrong)
+    with pytest.raises(TypeError, match="rule must be a tuple of 10 integers"):
+        cast(X, Y.copy(), F32, F8, DEFAULT[:at])
+
+
+@pytest.mark.parametrize("fields", [{"bias": 200}, {"bias": 1}, {"largest": 5}, {"nan": 0x80}])
+def test_a_format_nobody_has_is_cast_by_the_definition(fields):
+    """Any row that passes the checks is safe, if only at the pace of the definition."""
+    layout = changed(F8, **fields)
+    codes, again = np.zeros(600, np.uint8), np.zeros(600, np.uint8)
+    values = np.linspace(-2, 2, 600, dtype=np.float32)
+    cast(values, codes, F32, layout, DEFAULT)
+    cast(values, again, F32, layout, DEFAULT, False)
+    assert np.array_equal(codes, again)
+    cast(codes, values, layout, F32, DEFAULT)
+
+
+def test_an_unknown_dtype_has_no_row():
+    with pytest.raises(TypeError, match="no cast kernel for string"):
+        row(dtypes.string)
+    with pytest.raises(TypeError, match="no cast kernel for weak_int"):
+        row(dtypes.weak_int)
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 63, 64, 65, 1000])
+def test_every_length_is_written_to_its_end_and_no_further(size):
+    values = np.full(size, 1.0)
+    for source in (dtypes.float32, dtypes.float64):
+        codes = np.zeros(size + 1, np.uint8)
+        cast(values.astype(source.storage), codes[:size], row(source), F8, DEFAULT)
+        assert codes.tolist() == [0x38] * size + [0]
+    for target in (dtypes.float32, dtypes.float16, dtypes.int8, dtypes.int32, dtypes.bool):
+        back = np.zeros(size + 1, target.storage)
+        cast(codes[:size], back[:size], F8, row(target), DEFAULT)
+        assert back.tolist() == [1.0] * size + [0.0]
+
+
+def test_read_only_sources_and_other_buffers_are_taken():
+    codes = bytearray(4)
+    cast(frozen(X), codes, F32, F8, DEFAULT)
+    assert bytes(codes) == b"\x38" * 4
+    values = np.zeros(4, np.float32)
+    cast(bytes(codes), values, F8, F32, DEFAULT)
+    assert values.tolist() == [1.0] * 4
+    cast(memoryview(codes), values, F8, F32, DEFAULT)
+    assert values.tolist() == [1.0] * 4
+
+
+def test_the_header_is_installed_and_needs_no_other():
+    text = cast_header()
+    assert "put_float_together" in text
+    assert "#include" not in text

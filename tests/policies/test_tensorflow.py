@@ -1,0 +1,106 @@
+"""TensorFlow: what conformance/golden/tf_*.txt do not say, and the table JAX's document prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tables
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import BY_CODE, DType
+from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
+
+LEGACY, ALL, SAFE = map(as_policy, ("tensorflow", "tensorflow@all", "tensorflow@safe"))
+GOLDEN = Path(tables.__file__).parent / "golden"
+
+
+def operand(code: str) -> Operand:
+    return Operand(BY_CODE[code], Rank.SCALAR if code.endswith("*") else Rank.ARRAY)
+
+
+def result(policy: Policy, name: str, *codes: str, function: bool = False) -> str:
+    plan = policy.plan(name, tuple(map(operand, codes)), function=function)
+    return "-" if isinstance(plan, Refusal) else plan.result.code
+
+
+def test_document_prints_the_same_table() -> None:
+    """The appendix of JAX's document shows tf.add, the function."""
+    _, sections = tables.read(GOLDEN / "documents.txt")
+    different = {
+        (row, column)
+        for (row, column), printed in sections["jax/tensorflow"].items()
+        if result(LEGACY, "add", row, column, function=True) != printed
+    }
+    assert not different
+
+
+def test_only_operators_let_a_scalar_stand_left() -> None:
+    assert result(LEGACY, "add", "i*", "i8") == "i8"
+    assert result(LEGACY, "add", "i*", "i8", function=True) == "-"
+    assert result(LEGACY, "add", "i*", "i32", function=True) == "i32"
+
+
+def test_safe_answers_as_all_or_refuses() -> None:
+    kept = [
+        (a, b)
+        for a in SAFE.dtypes
+        for b in SAFE.dtypes
+        if SAFE.promote(a, b) not in (None, ALL.promote(a, b))
+    ]
+    assert not kept
+    assert SAFE.promote(dt.int8, dt.uint8) is None
+    assert ALL.promote(dt.int8, dt.uint8) is dt.int16
+
+
+@pytest.mark.parametrize(
+    ("policy", "name", "codes", "reason"),
+    [
+        (LEGACY, "add", "i8 i16", "same dtype"),
+        (LEGACY, "add", "b1 b1", "list of types"),
+        (LEGACY, "sin", "i32", "not turned into floats"),
+        (LEGACY, "add", "c32 c32", "TensorFlow has no complex32"),
+        (ALL, "add", "f8_e5m2 f32", "TF-NumPy type promotion"),
+        (SAFE, "add", "i32 f32", "holds all values"),
+    ],
+)
+def test_refusals_say_why(policy: Policy, name: str, codes: str, reason: str) -> None:
+    plan = policy.plan(name, tuple(map(operand, codes.split())))
+    assert isinstance(plan, Refusal)
+    assert reason in plan.reason
+
+
+def test_modes_leave_most_operations_to_the_legacy_rule() -> None:
+    assert result(ALL, "add", "i8", "i16") == "i16"
+    assert result(ALL, "less", "i8", "i16") == "-"
+    assert result(ALL, "equal", "i8", "i16") == "b1"
+    assert result(ALL, "not_equal", "i8", "i16") == "-"
+    assert result(ALL, "multiply", "f32", "b1") == "b1"
+
+
+def test_weak_results_and_what_holds_them() -> None:
+    plan = ALL.plan("add", (operand("i8"), operand("f*")))
+    assert not isinstance(plan, Refusal)
+    assert (plan.inputs, plan.result) == ((dt.float64, dt.float64), dt.weak_float)
+
+
+@pytest.mark.parametrize(
+    ("policy", "value", "dtype", "expected"),
+    [
+        (LEGACY, 128, dt.int8, -128),
+        (LEGACY, 2**64 - 1, dt.uint64, 2**64 - 1),
+        (LEGACY, 2**64, dt.float32, 2**64),
+        (ALL, 2**31 - 1, dt.int8, -1),
+    ],
+)
+def test_scalars_wrap(policy: Policy, value: int, dtype: DType, expected: int) -> None:
+    assert policy.scalars.fit(value, dtype) == expected
+
+
+@pytest.mark.parametrize(
+    ("policy", "value", "dtype"),
+    [(LEGACY, 2**63, dt.int8), (LEGACY, -1, dt.uint64), (ALL, 2**31, dt.int64)],
+)
+def test_scalars_out_of_range_are_refused(policy: Policy, value: int, dtype: DType) -> None:
+    with pytest.raises(OverflowError, match=str(value)):
+        policy.scalars.fit(value, dtype)
