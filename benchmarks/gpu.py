@@ -189,7 +189,9 @@ def _launch(gpu: Gpu, *calls: Call | None, repeat: int = 2000) -> list[float | N
 
 def fused(gpu: Gpu) -> Iterator[Row]:
     """A row for each operation: milliseconds in one kernel, cast by cast, and PyTorch's."""
+    from promoarray.backends import backend_of
     from promoarray.core import dispatch
+    from promoarray.core.operands import operand_of
     from promoarray.promotion.registry import as_policy
 
     n = gpu.elements >> 2
@@ -197,8 +199,8 @@ def fused(gpu: Gpu) -> Iterator[Row]:
         xp = pa.namespace(policy)
         x, y = (xp.asarray(gpu.sample(d, n)) for d in dtypes)
         function, rules = getattr(xp, name), as_policy(policy)
-        plan = rules.plan(name, tuple(dispatch.describe(v, rules) for v in (x, y)))
-        backend = dispatch.backend_of(x._buffer)
+        plan = rules.plan(name, tuple(operand_of(v, rules) for v in (x, y)))
+        backend = backend_of(x._buffer)
 
         def one_by_one(
             x: Any = x, y: Any = y, plan: Any = plan, rules: Any = rules, name: str = name

@@ -48,8 +48,8 @@ def interleaved(candidates: dict[str, Callable[[], object]], rounds: int) -> dic
 def operations() -> dict[str, Callable[[], object]]:
     """List ``a + b`` on one element; NumPy's addition of two float32 is what all compare with.
 
-    Each has its plan when it is timed, so promoarray's take the short way (``fast_path.cpp``) but for
-    the function ``pa.add``, which is always long.
+    Each has its plan when it is timed, so promoarray's take the fast path (``fast_path.cpp``) but
+    for the function ``pa.add``, which is always long.
     """
     a, b = pa.asarray(F1), pa.asarray(F1)
     i = pa.asarray(I1)

@@ -106,7 +106,7 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
         plan = policy.plan(function, (Operand(BY_CODE[row]),), function=True)
         if isinstance(plan, Refusal) or not index:
             return _code(plan)
-        return (plan.result, *plan.more)[int(index)].code
+        return (plan.result, *plan.extra_results)[int(index)].code
     if kind == "clip":
         bound = _operand(policy, column)
         return _code(policy.plan("clip", (_operand(policy, row), bound, bound)))

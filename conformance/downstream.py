@@ -199,7 +199,7 @@ def _ask(
             result = case(*given)
         except Exception as error:
             return (*_refusal(error), set())
-    taken = {_shortened(e.taker) for e in trace.escapes if not e.scalar}
+    taken = {_shortened(e.consumer) for e in trace.escapes if not e.scalar}
     cell = _written(result, xp) + DIFFERS * _differs(result, expected) + OUTSIDE * bool(taken)
     return cell, "", taken
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
 from promoarray.functions.statistical import mean, sum
 from promoarray.parray import PArray
 
@@ -68,7 +68,7 @@ def _reduced(name: str, x: Any, target: Any, reduction: str, **options: Any) -> 
     if reduction not in _REDUCTIONS:
         choices = ", ".join(map(repr, _REDUCTIONS))
         raise ValueError(f"{name} has no reduction {reduction!r}; write one of: {choices}")
-    return _REDUCTIONS[reduction](dispatch.call(name, x, target, **options))
+    return _REDUCTIONS[reduction](call(name, x, target, **options))
 
 
 for _loss in (l1_loss, mse_loss, huber_loss, poisson_nll_loss):

@@ -143,7 +143,7 @@ def _promoarray() -> Any:
 def _freed(value: Any) -> Any:
     """Arrays without their binding, also in nested sequences."""
     if isinstance(value, PArray):
-        return value if value._policy is None else PArray._of(value._buffer, value._type)
+        return value if value._policy is None else PArray._wrap(value._buffer, value._type)
     if type(value) in (list, tuple) and any(isinstance(v, _MAY_HOLD) for v in value):
         return type(value)(map(_freed, value))
     return value
@@ -154,7 +154,7 @@ _MAY_HOLD = (PArray, list, tuple)
 
 def _bound(value: Any, cls: type[PArray]) -> Any:
     if type(value) is PArray:
-        return cls._of(value._buffer, value._type)
+        return cls._wrap(value._buffer, value._type)
     if isinstance(value, (tuple, list)):
         made = (_bound(v, cls) for v in value)
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)

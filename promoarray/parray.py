@@ -13,13 +13,15 @@ import numpy as np
 
 from promoarray.backends import backend_of, on_device
 from promoarray.backends.numpy import decoded
-from promoarray.core import dispatch
 from promoarray.core._fast_path import Labelled
+from promoarray.core.dispatch import apply, call
 from promoarray.core.display import html, text
 from promoarray.core.index_keys import as_key
-from promoarray.core.observers import guards
+from promoarray.core.observers import escape_guards
+from promoarray.core.operands import storage_dtype, type_of
 from promoarray.core.operators import binary, comparison, of_ufunc, unary
 from promoarray.core.pickling import name_to_keep, rebuild
+from promoarray.core.setitem import assign
 from promoarray.dtypes import NATIVE, WEAK, DType, Kind, as_dtype
 
 if TYPE_CHECKING:
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
 
 def _leave(x: PArray, door: str) -> None:
     """Tell those who guard the policy that data is about to leave it; they may raise."""
-    from promoarray.core.escape import leave  # which few programs need
+    from promoarray.core.escape import leaving  # which few programs need
 
-    leave(x, door)
+    leaving(x, door)
 
 
 class PArray(Labelled):
@@ -78,10 +80,10 @@ class PArray(Labelled):
         if made.dtype not in NATIVE:
             raise ValueError(f"no weak type is stored in {made.dtype.name}; write weak_type=False")
         weak = next(w for w in WEAK.values() if w.kind.category == made.dtype.kind.category)
-        return made._of(made._buffer, weak)
+        return made._wrap(made._buffer, weak)
 
     @classmethod
-    def _of(cls, buffer: Any, label: Any) -> Self:
+    def _wrap(cls, buffer: Any, label: Any) -> Self:
         """Label a buffer. The one door in; checks nothing."""
         self = object.__new__(cls)
         self._buffer = buffer
@@ -93,12 +95,12 @@ class PArray(Labelled):
     @property
     def dtype(self) -> DType:
         """The dtype of the elements; for a weakly typed array the one it is stored in."""
-        return dispatch.concrete(self)
+        return storage_dtype(self)
 
     @property
     def weak_type(self) -> bool:
         """Whether the array counts for no more than a Python scalar in promotion (JAX)."""
-        return dispatch.type_of(self._type).weak
+        return type_of(self._type).weak
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -148,7 +150,7 @@ class PArray(Labelled):
             raise ValueError(f"copies from {self.device!r} to {device!r} take no stream")
         else:
             buffer = there.from_numpy(here.to_numpy(self._buffer, self.dtype), self.dtype, device)
-        return self._of(buffer, self._type)
+        return self._wrap(buffer, self._type)
 
     @property
     def T(self) -> Self:
@@ -163,7 +165,7 @@ class PArray(Labelled):
             raise ValueError(
                 f"x.T needs two axes, and x has {self.ndim}; write x.mT or pa.permute_dims"
             )
-        return self._of(self._buffer.transpose(), self._type)
+        return self._wrap(self._buffer.transpose(), self._type)
 
     @property
     def mT(self) -> Self:
@@ -176,7 +178,7 @@ class PArray(Labelled):
         """
         if self.ndim < 2:
             raise ValueError(f"x.mT needs two axes or more, and x has {self.ndim}")
-        return self._of(self._buffer.swapaxes(-1, -2), self._type)
+        return self._wrap(self._buffer.swapaxes(-1, -2), self._type)
 
     # -- what becomes of it -----------------------------------------------------------------------
 
@@ -199,7 +201,7 @@ class PArray(Labelled):
         from promoarray.functions.manipulation import reshape
 
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        return self._of(reshape(self, wanted, copy=copy)._buffer, self._type)
+        return self._wrap(reshape(self, wanted, copy=copy)._buffer, self._type)
 
     def view(self, dtype: object) -> Self:
         """Return the same bits under another dtype, in the same memory.
@@ -231,7 +233,7 @@ class PArray(Labelled):
         from promoarray.core.bit_view import reinterpreted
 
         target = as_dtype(dtype)
-        return self._of(reinterpreted(self._buffer, self.dtype, target), target)
+        return self._wrap(reinterpreted(self._buffer, self.dtype, target), target)
 
     def item(self) -> bool | int | float | complex:
         """The one element as a Python scalar.
@@ -243,14 +245,14 @@ class PArray(Labelled):
         """
         if self.size != 1:
             raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
-        if guards:
+        if escape_guards:
             _leave(self, "item")
         value: bool | int | float | complex = self._decoded().item()
         return value
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
-        if guards:
+        if escape_guards:
             _leave(self, "tolist")
         return self._decoded().tolist()
 
@@ -281,19 +283,19 @@ class PArray(Labelled):
 
     def __int__(self) -> int:
         value = self._single("an int")
-        if guards:
+        if escape_guards:
             _leave(self, "int")
         return int(value)
 
     def __float__(self) -> float:
         value = self._single("a float")
-        if guards:
+        if escape_guards:
             _leave(self, "float")
         return float(value)
 
     def __complex__(self) -> complex:
         value = self._single("a complex")
-        if guards:
+        if escape_guards:
             _leave(self, "complex")
         return complex(value)
 
@@ -306,10 +308,10 @@ class PArray(Labelled):
 
     def __getitem__(self, key: Any, /) -> Self:
         backend = backend_of(self._buffer)
-        return self._of(backend.read(self._buffer, as_key(key, self)), self._type)
+        return self._wrap(backend.read(self._buffer, as_key(key, self)), self._type)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        dispatch.assign(self, as_key(key, self), value)
+        assign(self, as_key(key, self), value)
 
     # -- protocols --------------------------------------------------------------------------------
 
@@ -350,14 +352,14 @@ class PArray(Labelled):
                 f"the array lies on {self.device!r}, and NumPy would copy it unasked; "
                 "write x.to_device('cpu')"
             )
-        if guards:
+        if escape_guards:
             _leave(self, "__array__")
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
         return np.array(values, dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
-        return dispatch.apply(of_ufunc(ufunc, method, kwargs), *inputs)
+        return apply(of_ufunc(ufunc, method, kwargs), *inputs)
 
     def __dlpack__(
         self,
@@ -379,7 +381,7 @@ class PArray(Labelled):
             several (2-, 4- and 6-bit dtypes before DLPack 1.1), or the device or the stream is not
             the array's.
         """
-        if guards:
+        if escape_guards:
             _leave(self, "__dlpack__")
         return backend_of(self._buffer).dlpack(
             self._buffer,
@@ -397,11 +399,11 @@ class PArray(Labelled):
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
-        kept = dispatch.type_of(self._type).code, self.dtype.code, self.device
+        kept = type_of(self._type).code, self.dtype.code, self.device
         return rebuild, (name_to_keep(self._policy), values, *kept)
 
     def __copy__(self) -> Self:
-        return self._of(backend_of(self._buffer).copy(self._buffer), self._type)
+        return self._wrap(backend_of(self._buffer).copy(self._buffer), self._type)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.__copy__()
@@ -427,7 +429,7 @@ class PArray(Labelled):
         """
         if ndigits is not None:
             raise TypeError("round(x, digits) is no function of the array API; write round(x)")
-        return dispatch.call("round", self)
+        return call("round", self)
 
     def _repr_html_(self) -> str:
         return html(self)

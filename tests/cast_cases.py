@@ -1,4 +1,4 @@
-"""What the tests of the cast kernels share: rules that hold every choice, codes, the call itself."""
+"""What the tests of the cast kernels share: modes that hold every choice, codes, and the call."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.kernels import (
     DEFAULT,
     Beyond,
+    CastMode,
     NanWithout,
-    Rule,
     ScaleNegative,
     ScaleRounding,
     ScaleZero,
     ToInteger,
     cast,
-    row,
+    dtype_args,
 )
 
 LARGEST, INF, NAN = Beyond.LARGEST, Beyond.INF, Beyond.NAN
 REAL = [d for d in CONCRETE if d.kind is not Kind.COMPLEX]
 
 
-# Every member of every choice stands in some rule; the first three are the busiest.
+# Every member of every choice stands in some mode; the first three are the busiest.
 RULES = {
     "default": DEFAULT,
-    "onnx, saturate": Rule(LARGEST, LARGEST, nan_without=NanWithout.LARGEST),
-    "jax": Rule(to_integer=ToInteger.SATURATE, scale_rounding=ScaleRounding(3)),
-    "onnx 19, fnuz": Rule(LARGEST, NAN, nan_without=NanWithout.ZERO, to_integer=ToInteger.X86),
-    "torch": Rule(LARGEST, INF, False, to_integer=ToInteger.TORCH, via_float32=True),
-    "aclnn": Rule(INF, LARGEST, to_integer=ToInteger.ACLNN, scale_negative=ScaleNegative(2)),
-    "nan": Rule(NAN, NAN, False, NanWithout.LARGEST, scale_zero=ScaleZero.SMALLEST),
-    "strict, via": Rule(NAN, INF, scale_strict=True, via_float32=True),
+    "onnx, saturate": CastMode(LARGEST, LARGEST, nan_without=NanWithout.LARGEST),
+    "jax": CastMode(to_integer=ToInteger.SATURATE, scale_rounding=ScaleRounding(3)),
+    "onnx 19, fnuz": CastMode(LARGEST, NAN, nan_without=NanWithout.ZERO, to_integer=ToInteger.X86),
+    "torch": CastMode(LARGEST, INF, False, to_integer=ToInteger.TORCH, via_float32=True),
+    "aclnn": CastMode(INF, LARGEST, to_integer=ToInteger.ACLNN, scale_negative=ScaleNegative(2)),
+    "nan": CastMode(NAN, NAN, False, NanWithout.LARGEST, scale_zero=ScaleZero.SMALLEST),
+    "strict, via": CastMode(NAN, INF, scale_strict=True, via_float32=True),
 }
 
 
 def cast_codes(
-    codes: np.ndarray, source: DType, target: DType, rule: Rule = DEFAULT, tuned: bool = True
+    codes: np.ndarray, source: DType, target: DType, mode: CastMode = DEFAULT, tuned: bool = True
 ) -> np.ndarray:
     out = np.empty(codes.shape, codes_of(target))
-    cast(codes, out, row(source), row(target), rule, tuned)
+    cast(codes, out, dtype_args(source), dtype_args(target), mode, tuned)
     return out
 
 

@@ -2,7 +2,7 @@
 
 Values are exact: float64 holds those of every type but the 64-bit integers, whose are Python's
 integers. A float target is the sorted list of its values; the nearest is found by search among the
-midpoints, which float64 holds too, or by fractions. What the rules say is written down once more.
+midpoints, which float64 holds too, or by fractions. What the modes say is written down once more.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Format, Kind
 from promoarray.kernels import (
     Beyond,
+    CastMode,
     NanWithout,
-    Rule,
     ScaleNegative,
     ScaleRounding,
     ScaleZero,
@@ -107,15 +107,15 @@ def code_beyond(layout: Format, choice: Beyond) -> int:
     return layout.nan if choice is not Beyond.LARGEST and layout.nan is not None else layout.largest
 
 
-def code_of_nan(layout: Format, negative: bool, rule: Rule) -> int:
+def code_of_nan(layout: Format, negative: bool, mode: CastMode) -> int:
     sign = 1 << (layout.exponent + layout.mantissa)
-    negative = negative and rule.keep_nan_sign
+    negative = negative and mode.keep_nan_sign
     if layout.nan is None:
         return {
             NanWithout.OPPOSITE_ZERO: 0 if negative else sign,
             NanWithout.ZERO: 0,
             NanWithout.LARGEST: layout.largest | (sign if negative else 0),
-        }[rule.nan_without]
+        }[mode.nan_without]
     one_nan = not layout.negative_zero
     return layout.nan | (sign if negative and not one_nan else 0)
 
@@ -150,12 +150,12 @@ def through_float32(values: np.ndarray) -> np.ndarray:
         return values.astype(np.float32).astype(np.float64)
 
 
-def to_float(values: np.ndarray, target: DType, rule: Rule) -> np.ndarray:
+def to_float(values: np.ndarray, target: DType, mode: CastMode) -> np.ndarray:
     layout = target.format
-    if rule.via_float32 and target.bits < 32:
+    if mode.via_float32 and target.bits < 32:
         values = through_float32(values)
     if not layout.signed:
-        return to_scale(values, layout, rule)
+        return to_scale(values, layout, mode)
     sign = np.uint64(1 << (layout.exponent + layout.mantissa))
     exact = values.dtype == object
     negative = np.array([v < 0 for v in values]) if exact else np.signbit(values)
@@ -169,36 +169,36 @@ def to_float(values: np.ndarray, target: DType, rule: Rule) -> np.ndarray:
             codes = np.abs(values).astype(target.storage).view(codes_of(target)).astype(np.uint64)
     infinite = np.zeros(len(values), bool) if exact else np.isinf(values)
     over = ~infinite & ~nan & (codes > layout.largest)
-    codes[over] = code_beyond(layout, rule.overflow)
-    codes[infinite] = code_beyond(layout, rule.infinity)
+    codes[over] = code_beyond(layout, mode.overflow)
+    codes[infinite] = code_beyond(layout, mode.infinity)
     codes[negative & ((codes != 0) | layout.negative_zero)] |= sign
-    codes[nan & ~negative] = code_of_nan(layout, False, rule)
-    codes[nan & negative] = code_of_nan(layout, True, rule)
+    codes[nan & ~negative] = code_of_nan(layout, False, mode)
+    codes[nan & negative] = code_of_nan(layout, True, mode)
     return codes.astype(codes_of(target))
 
 
-def to_scale(values: np.ndarray, layout: Format, rule: Rule) -> np.ndarray:
-    codes = [scale_of(v, layout, rule) for v in values.tolist()]
+def to_scale(values: np.ndarray, layout: Format, mode: CastMode) -> np.ndarray:
+    codes = [scale_of(v, layout, mode) for v in values.tolist()]
     return np.array(codes, np.uint8)
 
 
-def scale_of(value: float | int, layout: Format, rule: Rule) -> int:
+def scale_of(value: float | int, layout: Format, mode: CastMode) -> int:
     nan = layout.nan
     if value != value:
         return nan
     if value == 0:
-        return 0 if rule.scale_zero is ScaleZero.SMALLEST else nan
+        return 0 if mode.scale_zero is ScaleZero.SMALLEST else nan
     if value < 0:
-        if rule.scale_negative is not ScaleNegative.ABSOLUTE:
-            return 0 if rule.scale_negative is ScaleNegative.SMALLEST else nan
+        if mode.scale_negative is not ScaleNegative.ABSOLUTE:
+            return 0 if mode.scale_negative is ScaleNegative.SMALLEST else nan
         value = -value
     if value == float("inf"):
-        return layout.largest if rule.infinity is Beyond.LARGEST else nan
+        return layout.largest if mode.infinity is Beyond.LARGEST else nan
     exact = Fraction(value)
     floor = exact.numerator.bit_length() - exact.denominator.bit_length()
     floor -= Fraction(2) ** floor > exact
     fraction = exact / Fraction(2) ** floor
-    way = rule.scale_rounding
+    way = mode.scale_rounding
     up = fraction >= Fraction(3, 2)
     if way is ScaleRounding.UP or (
         way is ScaleRounding.NEAREST_BUT_LOWEST_UP and floor == -layout.bias
@@ -206,10 +206,10 @@ def scale_of(value: float | int, layout: Format, rule: Rule) -> int:
         up = fraction > 1
     if way is ScaleRounding.DOWN:
         up = False
-    too_large = code_beyond(layout, rule.overflow)
-    if rule.scale_strict and exact < Fraction(2) ** -layout.bias:
+    too_large = code_beyond(layout, mode.overflow)
+    if mode.scale_strict and exact < Fraction(2) ** -layout.bias:
         return nan
-    if rule.scale_strict and exact > Fraction(2) ** (layout.largest - layout.bias):
+    if mode.scale_strict and exact > Fraction(2) ** (layout.largest - layout.bias):
         return too_large
     code = floor + up + layout.bias
     return too_large if code > layout.largest else max(code, 0)
@@ -261,7 +261,7 @@ def integer_of(number: int | None, source: DType, target: DType, way: ToInteger)
     return register(number, 64 if way is ToInteger.TORCH and bits == 8 and not signed else 32)
 
 
-def to_integer(values: np.ndarray, source: DType, target: DType, rule: Rule) -> np.ndarray:
+def to_integer(values: np.ndarray, source: DType, target: DType, mode: CastMode) -> np.ndarray:
     mask = (1 << target.bits) - 1
     if source.kind is not Kind.FLOAT:
         return np.array([int(v) & mask for v in values.tolist()], codes_of(target))
@@ -273,12 +273,12 @@ def to_integer(values: np.ndarray, source: DType, target: DType, rule: Rule) -> 
             number = None if value != value else HUGE if value > 0 else -HUGE
         else:
             number = int(value)
-        return integer_of(number, source, target, rule.to_integer) & mask
+        return integer_of(number, source, target, mode.to_integer) & mask
 
     return np.array([one(v) for v in whole.tolist()], codes_of(target))[where]
 
 
-def expected(codes: np.ndarray, source: DType, target: DType, rule: Rule) -> np.ndarray:
+def expected(codes: np.ndarray, source: DType, target: DType, mode: CastMode) -> np.ndarray:
     """The codes that a cast of codes must give, bit by bit; neither type is complex."""
     if source is target and source is not dt.bool:
         return codes & codes.dtype.type((1 << source.bits) - 1)
@@ -286,5 +286,5 @@ def expected(codes: np.ndarray, source: DType, target: DType, rule: Rule) -> np.
     if target.kind is Kind.BOOL:
         return np.array([v != 0 for v in values], np.uint8)
     if target.kind is Kind.FLOAT:
-        return to_float(values, target, rule)
-    return to_integer(values, source, target, rule)
+        return to_float(values, target, mode)
+    return to_integer(values, source, target, mode)

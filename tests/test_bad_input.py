@@ -299,10 +299,10 @@ def test_a_shadow_knows_which_bound_of_clip_there_is() -> None:
     x = pa.asarray([1, 200], dtype=pa.uint8)
     with pa.policy("jax"), pa.shadow("numpy") as report:
         pa.clip(x, max=300)
-    assert not report.partings
+    assert not report.divergences
     with pa.policy("jax"), pa.shadow("numpy") as report:
         pa.clip(x, min=300)
-    assert report.partings
+    assert report.divergences
 
 
 @pytest.mark.parametrize("dtype", [d for d in CONCRETE if d.kind in (Kind.INT, Kind.UINT)], ids=str)

@@ -26,18 +26,18 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     From and to NumPy's storage of a dtype; NumPy's own share the memory.
 ``empty(shape, dtype, device=None)``, ``zeros(shape, dtype, device=None) -> buffer``
     New memory, unset or with every bit 0.
-``cast(buffer, source, target, rule=DEFAULT, steps=()) -> buffer``
-    Cast by a rule of the kernels, then by the steps of a ``CastPlan``; the same object if there is
-    nothing to do.
+``cast(buffer, source, target, mode=DEFAULT, transforms=()) -> buffer``
+    Cast in a mode of the kernels, then by the transforms of a ``CastPlan``; the same object if
+    there is nothing to do.
 ``call(name, buffers, compute, **options) -> tuple[tuple[buffer, DType], ...]``
     Run the kernel of an operation on buffers that all hold ``compute`` (a ``NATIVE`` dtype, but for
     the families in ``policies.plans.MOVES``, which move and compare values) and tell what dtype
     each result has; most operations have one. Python scalars and mixed operands never come here.
     Options that are arrays (``condition``, ``sorter``) are buffers.
 ``fused(name, operands, held, plan, casts, **options) -> buffer or None``
-    Only of a backend that has kernels for it: all of a plan in one, the casts by the rule and the
-    steps that ``casts(source, target)`` tells. ``held`` are the dtypes of the operands, which are
-    buffers, and Python scalars as NumPy's of no axes. None where there is no such kernel.
+    Only of a backend that has kernels for it: all of a plan in one, the casts by the mode and the
+    transforms that ``casts(source, target)`` tells. ``held`` are the dtypes of the operands, which
+    are buffers, and Python scalars as NumPy's of no axes. None where there is no such kernel.
 ``move(name, buffer, *args, **options) -> buffer``
     Run the function of ``xp`` that moves values and never looks at them, such as ``"reshape"``.
 ``read(buffer, key) -> buffer``, ``write(buffer, key, value)``

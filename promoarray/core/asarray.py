@@ -13,9 +13,10 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, on_device
-from promoarray.core import dispatch
 from promoarray.core.cast import convert
+from promoarray.core.operands import storage_dtype, wrap
 from promoarray.core.python_data import from_python
+from promoarray.core.setitem import cast_strings
 from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
@@ -88,7 +89,7 @@ def asarray(
     if copy is False and not shared:
         raise ValueError(f"copy=False: {out.dtype} from {type(obj).__name__} needs a copy")
     if copy and shared and _is_ours(obj):
-        return out._of(backend_of(out._buffer).copy(out._buffer), out._type)
+        return out._wrap(backend_of(out._buffer).copy(out._buffer), out._type)
     return out
 
 
@@ -111,9 +112,9 @@ def _as_source(obj: Any, copy: bool | None) -> PArray | None:
     if isinstance(obj, (np.ndarray, np.generic)):
         if isinstance(obj.dtype, np.dtypes.StrDType):  # of fixed width
             obj = np.asarray(obj).astype(dt.string.storage)
-        return dispatch.wrap(obj)
+        return wrap(obj)
     if find(type(obj)) is not None:
-        return dispatch.wrap(obj)
+        return wrap(obj)
     if type(obj) in WEAK or isinstance(obj, (list, tuple, range, str)):
         return None
     if hasattr(obj, "__dlpack__"):
@@ -123,7 +124,7 @@ def _as_source(obj: Any, copy: bool | None) -> PArray | None:
             if not hasattr(obj, "__array__"):
                 raise
     if hasattr(obj, "__array__") or _has_buffer(obj):
-        return dispatch.wrap(np.array(obj, copy=copy))
+        return wrap(np.array(obj, copy=copy))
     kind = type(obj).__name__
     raise TypeError(f"asarray takes numbers, sequences of them and arrays, not {kind}: {obj!r:.60}")
 
@@ -144,8 +145,8 @@ def canonical(dtype: DType, x: PArray | None = None) -> DType:
 def _cast(x: PArray, dtype: DType) -> PArray:
     policy = x._policy or get_policy()
     if dt.string in (x.dtype, dtype):
-        return x._of(dispatch.cast_strings(policy, x._buffer, x.dtype, dtype), dtype)
-    return x._of(convert(policy, x._buffer, dispatch.concrete(x), dtype), dtype)
+        return x._wrap(cast_strings(policy, x._buffer, x.dtype, dtype), dtype)
+    return x._wrap(convert(policy, x._buffer, storage_dtype(x), dtype), dtype)
 
 
 _HOMES = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
@@ -190,5 +191,5 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     if kind not in _HOMES:
         raise BufferError(f"promoarray reads no memory of DLPack's device {kind}; copy it to a CPU")
     buffer, dtype = on_device(device or _HOMES[kind]).from_dlpack(x, copy)
-    out = PArray._of(buffer, dtype)
+    out = PArray._wrap(buffer, dtype)
     return out if device is None else out.to_device(device)

@@ -41,15 +41,15 @@ class Site:
         return f"{os.path.basename(self.file)}:{self.line}"
 
 
-def here() -> Site:
+def current_site() -> Site:
     """Return the innermost place outside promoarray."""
     return _of(_outside())
 
 
-def in_program() -> Site:
-    """Return the line of the program that led to ``here()``: the same, unless a library's."""
+def program_site() -> Site:
+    """Return the line of the program that led here: ``current_site()``, unless a library's."""
     frame = _outside()
-    return _of(None) if frame is None else route(frame)[0]
+    return _of(None) if frame is None else call_chain(frame)[0]
 
 
 def _outside() -> FrameType | None:
@@ -64,7 +64,7 @@ def of_promoarray(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(_PACKAGE)
 
 
-def route(frame: FrameType) -> tuple[Site, Site, str]:
+def call_chain(frame: FrameType) -> tuple[Site, Site, str]:
     """Return how the program came to a frame.
 
     Returns

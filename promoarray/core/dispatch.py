@@ -1,9 +1,7 @@
 """The one dispatcher: operands -> plan -> casts -> kernel -> label.
 
-Nothing here knows a rule. The policy decides (``policies``), the backend obeys (``backends``), and
-watchers, if any, are told what happened (``_watching``). The chapters find here all that stands
-around an operation: what operands are (``_operands``), assignment (``_assign``) and the short way
-of the operators (``_short_way``).
+Nothing here knows a rule. The policy decides (``promotion``), the backend obeys (``backends``), and
+observers, if any, are told what happened (``observers``).
 """
 
 from __future__ import annotations
@@ -13,51 +11,31 @@ from typing import TYPE_CHECKING, Any
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend
 from promoarray.core.cast import convert, scalar
-from promoarray.core.fast_path import remember, short_way
-from promoarray.core.fused import again, fused, keep
-from promoarray.core.observers import Event, heard, tell, tell_made, watchers
+from promoarray.core.fast_path import cache_executable
+from promoarray.core.fused import cache_launch, fused, run_cached
+from promoarray.core.observers import (
+    OperationEvent,
+    notify,
+    observers_anywhere,
+    observers_here,
+)
 from promoarray.core.operands import (
     array_class,
-    as_array,
-    concrete,
-    describe,
-    enter,
-    fitted,
-    held,
-    type_of,
-    wrap,
+    as_operand,
+    canonicalize,
+    operand_of,
+    storage_dtype,
 )
 from promoarray.core.refusals import promotion_error
-from promoarray.core.setitem import assign, cast_strings
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import OPERATIONS
-from promoarray.promotion.plan import INTEGERS, Decision, Detour, Operand, Plan, Refusal
+from promoarray.promotion.plan import INTEGERS, Decision, Decomposition, Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import get_policy
 
 if TYPE_CHECKING:
     from promoarray.parray import PArray
-
-__all__ = [
-    "apply",
-    "apply_inplace",
-    "array_class",
-    "as_array",
-    "assign",
-    "call",
-    "cast_strings",
-    "concrete",
-    "describe",
-    "enter",
-    "fitted",
-    "held",
-    "run",
-    "short_way",
-    "tell_made",
-    "type_of",
-    "wrap",
-]
 
 
 def apply(name: str, *operands: Any, **options: Any) -> Any:
@@ -83,30 +61,32 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     OverflowError
         If a Python int does not fit the dtype it becomes.
     """
-    if not options and not watchers:
-        done = again(name, operands)
+    if not options and not observers_anywhere:
+        done = run_cached(name, operands)
         if done is not None:
             return done
-    entered = tuple(enter(x) for x in operands)
+    entered = tuple(as_operand(x) for x in operands)
     if any(x is NotImplemented for x in entered):
         return NotImplemented
     cls = array_class(entered)
     policy = cls._policy or get_policy()
     if policy.canonical:
-        entered = tuple(held(policy, *each) for each in zip(operands, entered, strict=True))
-    seen = tuple(describe(x, policy) for x in entered)
+        entered = tuple(canonicalize(policy, *each) for each in zip(operands, entered, strict=True))
+    seen = tuple(operand_of(x, policy) for x in entered)
     decided = policy.decide(name, seen, entered, options=options)
     if isinstance(decided, Refusal):
         entered, seen, decided = _mended(name, policy, entered, seen, decided, options)
     plan, values = decided.plan, decided.values
     backend = common_backend(*map(_buffer, entered), *options.values())
     outs = _outs(backend, name, policy, plan, entered, values, options)
-    result, *more = map(cls._of, outs, (plan.result, *plan.more))
-    if watchers:
-        tell(Event(name, policy, entered, seen, plan, values, result, tuple(more), options))
-    remember(name, policy, seen, plan)
-    if not options and not watchers:
-        keep(name, policy, entered, plan)
+    result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
+    if observers_anywhere:
+        notify(
+            OperationEvent(name, policy, entered, seen, plan, values, result, tuple(more), options)
+        )
+    cache_executable(name, policy, seen, plan)
+    if not options and not observers_anywhere:
+        cache_launch(name, policy, entered, plan)
     return (result, *more) if more else result
 
 
@@ -121,13 +101,13 @@ def _mended(
     """Raise the refusal, unless a watcher casts operands so that the program can go on."""
     if refusal.error is not None:
         raise refusal.error
-    answers = (watcher.refused(name, policy, seen, refusal) for watcher in heard())
+    answers = (watcher.on_refusal(name, policy, seen, refusal) for watcher in observers_here())
     for casts in filter(None, answers):
         mended = list(entered)
         for index, target in casts.items():
             x = entered[index]
-            mended[index] = x._of(convert(policy, x._buffer, concrete(x), target), target)
-        again_seen = tuple(describe(x, policy) for x in mended)
+            mended[index] = x._wrap(convert(policy, x._buffer, storage_dtype(x), target), target)
+        again_seen = tuple(operand_of(x, policy) for x in mended)
         decided = policy.decide(name, again_seen, tuple(mended), options=options)
         if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
             raise decided.error or promotion_error(policy, name, again_seen, decided)
@@ -140,15 +120,15 @@ def apply_inplace(name: str, target: PArray, other: Any) -> Any:
 
     Nothing is written unless all of it can be.
     """
-    entered = target, enter(other)
+    entered = target, as_operand(other)
     if entered[1] is NotImplemented:
         return NotImplemented
     cls = array_class(entered)
     policy = cls._policy or get_policy()
     if policy.inplace is None:
         return apply(name, target, other)
-    entered = target, held(policy, other, entered[1])
-    seen = tuple(describe(x, policy) for x in entered)
+    entered = target, canonicalize(policy, other, entered[1])
+    seen = tuple(operand_of(x, policy) for x in entered)
     decided = policy.decide(name, seen, entered, inplace=True)
     if isinstance(decided, Refusal):
         raise decided.error or promotion_error(policy, name, seen, decided, inplace=True)
@@ -165,8 +145,8 @@ def apply_inplace(name: str, target: PArray, other: Any) -> Any:
             f"{name} in place: the result has shape {out.shape}, the target {buffer.shape}"
         )
     backend.write(buffer, ..., out)
-    if watchers:
-        tell(Event(name, policy, entered, seen, plan, values, target))
+    if observers_anywhere:
+        notify(OperationEvent(name, policy, entered, seen, plan, values, target))
     return target
 
 
@@ -180,7 +160,7 @@ def call(name: str, *operands: Any, **options: Any) -> PArray:
     """
     result = apply(name, *operands, **options)
     if result is NotImplemented:
-        x = next(x for x in operands if enter(x) is NotImplemented)
+        x = next(x for x in operands if as_operand(x) is NotImplemented)
         raise TypeError(
             f"{name} takes arrays and Python scalars, not {type(x).__name__}; "
             "write pa.asarray(...) around it first"
@@ -193,22 +173,24 @@ def run(
     name: str, plan: Plan, policy: Policy, buffers: tuple[Any, ...], **options: Any
 ) -> tuple[Any, ...]:
     """Obey a plan: the kernel in ``plan.compute``, each result in the storage of its label."""
-    if plan.detour is not None:
-        name, buffers = plan.detour.then, _first(plan.detour, plan, policy, buffers)
+    if plan.decomposition is not None:
+        name, buffers = plan.decomposition.then, _first(plan.decomposition, plan, policy, buffers)
     backend = backend_of(buffers[0])
     computed = plan.compute or plan.inputs[0]
     try:
         found = backend.call(policy.kernel(name, plan), buffers, computed, **options)
     except (ValueError, IndexError, TypeError) as error:
         raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
-    labels = (plan.result, *plan.more)
+    labels = (plan.result, *plan.extra_results)
     return tuple(
         convert(policy, out, dtype, policy.strong(label))
         for (out, dtype), label in zip(found, labels, strict=True)
     )
 
 
-def _first(detour: Detour, plan: Plan, policy: Policy, buffers: tuple[Any, ...]) -> tuple[Any, ...]:
+def _first(
+    detour: Decomposition, plan: Plan, policy: Policy, buffers: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """Carry out the first part of a detour; its result is rounded as the operation's own is."""
     computed, label = plan.compute or plan.inputs[0], policy.strong(plan.result)
     own = Plan((computed,), computed, label)
@@ -249,7 +231,7 @@ def _buffers(backend: Any, policy: Policy, plan: Plan, values: tuple[Any, ...]) 
         if type(x) in WEAK:
             buffer = backend.from_numpy(scalar(policy, x, dtype), dtype, device)
         else:
-            buffer = convert(policy, x._buffer, concrete(x), dtype)
+            buffer = convert(policy, x._buffer, storage_dtype(x), dtype)
         buffers.append(convert(policy, buffer, dtype, plan.compute or dtype))
     return tuple(buffers)
 

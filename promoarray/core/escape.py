@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from promoarray.contextdecorator import Context
-from promoarray.core.call_site import Site, of_promoarray, route
-from promoarray.core.observers import guards, heard, telling
-from promoarray.core.operands import concrete
+from promoarray.core.call_site import Site, call_chain, of_promoarray
+from promoarray.core.observers import escape_guards, notify_lock, observers_here
+from promoarray.core.operands import storage_dtype
 from promoarray.dtypes import DType
 from promoarray.errors import EscapeError
 
@@ -50,15 +50,15 @@ class Escape:
 
     site: Site
     inside: Site
-    taker: str
-    door: str
+    consumer: str
+    channel: str
     dtype: str
     shape: tuple[int, ...]
 
     @property
     def scalar(self) -> bool:
         """Whether it was a single number, made one of Python's."""
-        return self.door in SCALAR_DOORS
+        return self.channel in SCALAR_DOORS
 
     @property
     def what(self) -> str:
@@ -68,12 +68,12 @@ class Escape:
     @property
     def how(self) -> str:
         """The door as one would write it: "float(x)", "x.item()", "__array__"."""
-        if self.door in ("item", "tolist"):
-            return f"x.{self.door}()"
-        return f"{self.door}(x)" if self.scalar else self.door
+        if self.channel in ("item", "tolist"):
+            return f"x.{self.channel}()"
+        return f"{self.channel}(x)" if self.scalar else self.channel
 
 
-def leave(array: PArray, door: str) -> None:
+def leaving(array: PArray, door: str) -> None:
     """Tell those who listen that data is about to leave, on behalf of a door, a method of PArray.
 
     Raises
@@ -84,14 +84,14 @@ def leave(array: PArray, door: str) -> None:
     frame = sys._getframe(3)  # who called the door, which called array._leave, which called this
     if of_promoarray(frame):
         return
-    watching, forbidden = heard(), _forbidden.get()
+    watching, forbidden = observers_here(), _forbidden.get()
     if not watching and not forbidden:
         return
-    dtype: DType = concrete(array)
-    escape = Escape(*route(frame), door, dtype.name, tuple(array.shape))
-    with telling:
+    dtype: DType = storage_dtype(array)
+    escape = Escape(*call_chain(frame), door, dtype.name, tuple(array.shape))
+    with notify_lock:
         for watcher in watching:
-            watcher.escaped(escape)
+            watcher.on_escape(escape)
     if forbidden and (not escape.scalar or "scalars" in forbidden):
         raise EscapeError(_message(escape), escape)
 
@@ -99,9 +99,11 @@ def leave(array: PArray, door: str) -> None:
 def _message(escape: Escape) -> str:
     site, inside = escape.site, escape.inside
     source = site.expression or site.text  # none of what is typed at a prompt
-    to = f" to {escape.taker} ({inside}: {inside.text})" if escape.taker else ""
+    to = f" to {escape.consumer} ({inside}: {inside.text})" if escape.consumer else ""
     remedy = (
-        _REMEDY["scalar"] if escape.scalar else _REMEDY["library" if escape.taker else escape.door]
+        _REMEDY["scalar"]
+        if escape.scalar
+        else _REMEDY["library" if escape.consumer else escape.channel]
     )
     return (
         f"{escape.what} would leave the policy by {escape.how}{to}, at {site}"
@@ -160,8 +162,8 @@ class no_escape(Context):
     def __enter__(self) -> None:
         forbidden = {"arrays", "scalars"} if self._scalars else {"arrays"}
         self._tokens.append(_forbidden.set(_forbidden.get() | forbidden))
-        guards.append(self)
+        escape_guards.append(self)
 
     def __exit__(self, *exc: Any) -> None:
-        guards.remove(self)
+        escape_guards.remove(self)
         _forbidden.reset(self._tokens.pop())

@@ -15,7 +15,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
 from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.core._fast_path import Operator
-from promoarray.core.observers import watchers
+from promoarray.core.observers import observers_anywhere
 from promoarray.core.operands import fitted
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Operand, Plan, Rank
@@ -23,7 +23,7 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import _default, _override
 
 
-def remember(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -> None:
+def cache_executable(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -> None:
     """Note a binary plan that the short way can carry out.
 
     That is one that holds whatever the ranks, whose casts are NumPy's own widening ones and whose
@@ -32,7 +32,7 @@ def remember(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -
     common = plan.compute
     if common is None or policy.kernel(name, plan) != name:
         return
-    if plan.inputs != (common, common) or plan.detour or policy.by_value is not None:
+    if plan.inputs != (common, common) or plan.decomposition or policy.by_value is not None:
         return
     scalars = [o.rank is Rank.SCALAR for o in seen]
     # A scalar by its class: by its dtype it could be taken for an array that is weakly typed.
@@ -72,7 +72,7 @@ def _widens(policy: Policy, operand: Operand, common: DType) -> bool:
     pair = operand.type, common
     if pair == (dt.float32, dt.complex128):
         return False
-    return pair in numpy_backend.WIDENING and not policy.cast.plan(*pair).steps
+    return pair in numpy_backend.WIDENING and not policy.cast.plan(*pair).transforms
 
 
 def _plain(name: str, plan: Plan) -> bool:
@@ -88,9 +88,9 @@ def _plain(name: str, plan: Plan) -> bool:
     return bool(answers == plan.result.storage)
 
 
-short_way = partial(
+fast_path = partial(
     Operator,
-    watchers=watchers,
+    watchers=observers_anywhere,
     override=_override.get,
     default=_default,
     fitted=fitted,

@@ -17,7 +17,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core._fast_path import Labelled
 from promoarray.core.cast import scalar
-from promoarray.core.operands import concrete, fitted
+from promoarray.core.operands import fitted, storage_dtype
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Plan
 from promoarray.promotion.policy import Policy
@@ -49,7 +49,7 @@ def fused(
         None where the backend has no such kernel.
     """
     run = getattr(backend, "fused", None)
-    if run is None or plan.more or plan.detour or options.keys() - _OPTIONS:
+    if run is None or plan.extra_results or plan.decomposition or options.keys() - _OPTIONS:
         return None
     if policy.kernel(name, plan) != name:
         return None
@@ -57,7 +57,7 @@ def fused(
     for x, dtype in zip(values, plan.inputs, strict=True):
         is_scalar = type(x) in WEAK
         operands.append(scalar(policy, x, dtype) if is_scalar else x._buffer)
-        held.append(dtype if is_scalar else concrete(x))
+        held.append(dtype if is_scalar else storage_dtype(x))
     if dt.string in held:
         return None
     strong = _strong(policy, plan)
@@ -78,7 +78,7 @@ def _strong(policy: Policy, plan: Plan) -> Plan:
 # --- Kernels that are kept -----------------------------------------------------------------------
 
 
-def again(name: str, operands: tuple[Any, ...]) -> Any:
+def run_cached(name: str, operands: tuple[Any, ...]) -> Any:
     """The result of an operation whose kernel was kept; None if none was.
 
     Parameters
@@ -114,16 +114,16 @@ def again(name: str, operands: tuple[Any, ...]) -> Any:
             return None
         given.append(fitted(policy, value, dtype))
     out = launch(*given)
-    return None if out is None else cls._of(out, label)
+    return None if out is None else cls._wrap(out, label)
 
 
-def keep(name: str, policy: Policy, operands: tuple[Any, ...], plan: Plan) -> None:
+def cache_launch(name: str, policy: Policy, operands: tuple[Any, ...], plan: Plan) -> None:
     """Keep the kernel of a plan that was carried out, if it serves all operands of these types."""
     buffer = next((x._buffer for x in operands if type(x) not in WEAK), None)
     if buffer is None or type(buffer) is np.ndarray:
         return
     prepared = getattr(backend_of(buffer), "prepared", None)
-    if prepared is None or plan.more or plan.detour or policy.by_value is not None:
+    if prepared is None or plan.extra_results or plan.decomposition or policy.by_value is not None:
         return
     if policy.kernel(name, plan) != name:
         return
@@ -132,7 +132,7 @@ def keep(name: str, policy: Policy, operands: tuple[Any, ...], plan: Plan) -> No
         is_scalar = type(x) in WEAK
         if not is_scalar and (type(x._type) is not DType or x._type.weak):
             return  # a record that one shadow run made; or what does not tell what it holds
-        held.append(dtype if is_scalar else concrete(x))
+        held.append(dtype if is_scalar else storage_dtype(x))
         enters.append((policy.scalars.rule(name, i, dtype), dtype) if is_scalar else None)
     launch = prepared(name, tuple(held), _strong(policy, plan), policy.cast.plan)
     if launch is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core.operands import array_class, concrete, enter
+from promoarray.core.operands import array_class, as_operand, storage_dtype
 from promoarray.dtypes import Kind
 from promoarray.promotion.plan import INTEGERS
 
@@ -42,7 +42,7 @@ def _part(key: Any, x: PArray) -> Any:
             raise IndexError("an index of more than 64 bits is out of bounds for every axis")
         return int(key)
     try:
-        entered = enter(_listed(key) if isinstance(key, (list, range)) else key)
+        entered = as_operand(_listed(key) if isinstance(key, (list, range)) else key)
     except TypeError as error:  # an array of no dtype of ours
         raise IndexError(f"an index array is of integers or bools: {error}") from None
     if hasattr(entered, "_buffer"):
@@ -77,7 +77,7 @@ def positions(array: Any, backend: Any) -> Any:
     IndexError
         If it is of another kind.
     """
-    dtype = concrete(array)
+    dtype = storage_dtype(array)
     if dtype.kind not in INTEGERS:
         also = "" if dtype.kind is Kind.BOOL else " or bools"
         raise IndexError(f"an index array is of integers{also}, not {dtype.name}")

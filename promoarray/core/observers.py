@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from promoarray.parray import PArray
 
 
-class Event(NamedTuple):
+class OperationEvent(NamedTuple):
     """One operation that was carried out.
 
     Attributes
@@ -50,7 +50,7 @@ class Event(NamedTuple):
     plan: Plan
     values: tuple[Any, ...]
     result: PArray
-    more: tuple[PArray, ...] = ()
+    extra_results: tuple[PArray, ...] = ()
     options: Mapping[str, Any] = NO_OPTIONS
 
     @property
@@ -59,7 +59,7 @@ class Event(NamedTuple):
         return bool(self.operands) and self.result is self.operands[0]
 
 
-class Assignment(NamedTuple):
+class SetitemEvent(NamedTuple):
     """A value written into an array: ``target[key] = value``.
 
     Attributes
@@ -78,51 +78,55 @@ class Assignment(NamedTuple):
     dtype: DType
 
 
-Mended = Mapping[int, DType]
+ProposedCasts = Mapping[int, DType]
 """Which operands a watcher casts in place of a refusal, and to what."""
 
 
-class Watcher:
+class Observer:
     """Hears of what happens; each method does nothing until a watcher defines it."""
 
-    def saw(self, event: Event) -> None:
+    def on_operation(self, event: OperationEvent) -> None:
         """Hear of one operation; may change the type label of ``event.result``."""
 
-    def made(self, weak: DType, result: PArray, lone: bool) -> None:
+    def on_default(self, weak: DType, result: PArray, lone: bool) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
 
-    def assigned(self, assignment: Assignment) -> None:
+    def on_setitem(self, assignment: SetitemEvent) -> None:
         """Hear of a value written into an array."""
 
-    def refused(
+    def on_refusal(
         self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
-    ) -> Mended | None:
+    ) -> ProposedCasts | None:
         """Hear of a refusal; may answer which operands to cast to what."""
         return None
 
-    def escaped(self, escape: Escape) -> None:
+    def on_escape(self, escape: Escape) -> None:
         """Hear of data about to leave the policy; may raise."""
 
 
-watchers: list[Watcher] = []
+observers_anywhere: list[Observer] = []
 """Watchers of any context. While there is one, every operation takes the long way, ``apply``."""
 
-guards: list[object] = []
+escape_guards: list[object] = []
 """All that hear of data that leaves, in any context: the watchers, and ``no_escape``."""
 
-telling = RLock()
+notify_lock = RLock()
 """Held while watchers are told, so that a watcher of every thread hears of one thing at a time."""
 
-_here: ContextVar[tuple[Watcher, ...]] = ContextVar("promoarray_watching", default=())
-_everywhere: list[Watcher] = []  # as a new thread starts with an empty context
+_here: ContextVar[tuple[Observer, ...]] = ContextVar("promoarray_watching", default=())
+_everywhere: list[Observer] = []  # as a new thread starts with an empty context
 
 
 @contextmanager
-def watching(watcher: Watcher, *, everywhere: bool = False) -> Iterator[None]:
+def observing(watcher: Observer, *, everywhere: bool = False) -> Iterator[None]:
     """Tell a watcher of all that happens in this context, or in every thread of the process."""
-    heard = (*_here.get(), watcher)
-    token = None if everywhere else _here.set(heard)
-    lists: list[list[Any]] = [watchers, guards, *([_everywhere] if everywhere else [])]
+    observers_here = (*_here.get(), watcher)
+    token = None if everywhere else _here.set(observers_here)
+    lists: list[list[Any]] = [
+        observers_anywhere,
+        escape_guards,
+        *([_everywhere] if everywhere else []),
+    ]
     for each in lists:
         each.append(watcher)
     try:
@@ -134,27 +138,27 @@ def watching(watcher: Watcher, *, everywhere: bool = False) -> Iterator[None]:
             _here.reset(token)
 
 
-def heard() -> tuple[Watcher, ...]:
+def observers_here() -> tuple[Observer, ...]:
     """The watchers of this context."""
     return (*_everywhere, *_here.get())
 
 
-def tell(event: Event) -> None:
+def notify(event: OperationEvent) -> None:
     """Tell watchers of an operation."""
-    with telling:
-        for watcher in heard():
-            watcher.saw(event)
+    with notify_lock:
+        for watcher in observers_here():
+            watcher.on_operation(event)
 
 
-def tell_made(weak: DType, result: PArray, *, lone: bool = False) -> None:
+def notify_default(weak: DType, result: PArray, *, lone: bool = False) -> None:
     """Tell watchers of an array made of Python numbers."""
-    with telling:
-        for watcher in heard():
-            watcher.made(weak, result, lone)
+    with notify_lock:
+        for watcher in observers_here():
+            watcher.on_default(weak, result, lone)
 
 
-def tell_assigned(assignment: Assignment) -> None:
+def notify_setitem(assignment: SetitemEvent) -> None:
     """Tell watchers of a value written into an array."""
-    with telling:
-        for watcher in heard():
-            watcher.assigned(assignment)
+    with notify_lock:
+        for watcher in observers_here():
+            watcher.on_setitem(assignment)

@@ -25,7 +25,7 @@ def type_of(label: Label) -> DType:
     return label if type(label) is DType else label.dtype
 
 
-def enter(x: Any) -> Any:
+def as_operand(x: Any) -> Any:
     """A PArray or Python scalar as it is, a backend's arrays wrapped, all else NotImplemented."""
     if type(x) in WEAK or isinstance(x, _array()):
         return x
@@ -34,13 +34,13 @@ def enter(x: Any) -> Any:
     return NotImplemented
 
 
-def held(policy: Policy, given: Any, entered: Any) -> Any:
+def canonicalize(policy: Policy, given: Any, entered: Any) -> Any:
     """What entered from another library, as the policy holds it: JAX without x64 narrows it."""
     if entered is given or entered is NotImplemented or not policy.canonical:
         return entered
-    source = concrete(entered)
+    source = storage_dtype(entered)
     target = policy.canonical.get(source, source)
-    return entered._of(convert(policy, entered._buffer, source, target), target)
+    return entered._wrap(convert(policy, entered._buffer, source, target), target)
 
 
 def as_array(x: Any, name: str) -> PArray:
@@ -51,7 +51,7 @@ def as_array(x: Any, name: str) -> PArray:
     TypeError
         If it is not.
     """
-    entered = enter(x)
+    entered = as_operand(x)
     if entered is NotImplemented or type(entered) in WEAK:
         raise TypeError(f"{name} takes an array, not {x!r}; write pa.asarray(...) around it first")
     array: PArray = entered
@@ -74,7 +74,7 @@ def wrap(x: Any, cls: type[PArray] | None = None) -> PArray:
             f"NumPy dtype {buffer.dtype} is no dtype promoarray knows; "
             "write x.astype(...) with a numeric dtype first"
         )
-    return (cls or _array())._of(buffer, dtype)
+    return (cls or _array())._wrap(buffer, dtype)
 
 
 @cache
@@ -100,7 +100,7 @@ def array_class(operands: tuple[Any, ...], *others: type[PArray]) -> type[PArray
     return bound.pop() if bound else _array()
 
 
-def describe(x: Any, policy: Policy) -> Operand:
+def operand_of(x: Any, policy: Policy) -> Operand:
     """What a policy sees of an operand."""
     if type(x) in WEAK:
         return Operand(WEAK[type(x)], Rank.SCALAR, x if policy.by_value else None)
@@ -110,7 +110,7 @@ def describe(x: Any, policy: Policy) -> Operand:
     return Operand(dtype, Rank.ZERO_D, x._decoded().item() if policy.by_value else None)
 
 
-def concrete(x: PArray) -> DType:
+def storage_dtype(x: PArray) -> DType:
     """The dtype an array is stored in, which a weak type leaves open and every backend knows."""
     dtype = type_of(x._type)
     if dtype.weak:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from promoarray.backends.numpy.kernels import KERNELS
-from promoarray.core import dispatch
+from promoarray.core.dispatch import apply, apply_inplace
+from promoarray.core.fast_path import fast_path
 from promoarray.operations import OPERATIONS
 
 if TYPE_CHECKING:
@@ -28,20 +29,20 @@ def binary(name: str) -> tuple[Method, Method, Method]:
     kernel, symbol = KERNELS[name], OPERATIONS[name].symbol
 
     def forward(self: PArray, other: Any, /) -> Any:
-        return _or_foreign(dispatch.apply(name, self, other), symbol, other)
+        return _or_foreign(apply(name, self, other), symbol, other)
 
     def reflected(self: PArray, other: Any, /) -> Any:
-        return _or_foreign(dispatch.apply(name, other, self), symbol, other, first=True)
+        return _or_foreign(apply(name, other, self), symbol, other, first=True)
 
     def inplace(self: PArray, other: Any, /) -> Any:
-        return _or_foreign(dispatch.apply_inplace(name, self, other), f"{symbol}=", other)
+        return _or_foreign(apply_inplace(name, self, other), f"{symbol}=", other)
 
     shown = ("self", symbol, "other"), ("other", symbol, "self"), ("self", f"{symbol}=", "other")
     for method, words in zip((forward, reflected, inplace), shown, strict=True):
         method.__name__, method.__doc__ = name, f"{' '.join(words)}, under the policy."
     return (
-        wraps(forward)(dispatch.short_way(forward, name, kernel, reflected=False)),
-        wraps(reflected)(dispatch.short_way(reflected, name, kernel, reflected=True)),
+        wraps(forward)(fast_path(forward, name, kernel, reflected=False)),
+        wraps(reflected)(fast_path(reflected, name, kernel, reflected=True)),
         inplace,
     )
 
@@ -55,7 +56,7 @@ def unary(name: str) -> Callable[[Any], Any]:
     """Make ``op x``."""
 
     def forward(self: PArray) -> Any:
-        return dispatch.apply(name, self)
+        return apply(name, self)
 
     forward.__name__, forward.__doc__ = name, f"{name}(self), under the policy."
     return forward

@@ -24,7 +24,7 @@ def rebuild(
 
     cls = PArray if policy is None else array_type(as_policy(policy))
     held = on_device(device).from_numpy(buffer, BY_CODE[stored or code], device)
-    return cls._of(held, BY_CODE[code])
+    return cls._wrap(held, BY_CODE[code])
 
 
 def name_to_keep(policy: Policy | None, what: str = "the array") -> str | None:

@@ -13,8 +13,9 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.backends import numpy as numpy_backend
-from promoarray.core import dispatch
 from promoarray.core.cast import convert
+from promoarray.core.observers import notify_default
+from promoarray.core.operands import array_class, as_operand, fitted, operand_of, storage_dtype
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.parray import PArray
@@ -48,9 +49,9 @@ def from_python(obj: Any, dtype: DType | None) -> PArray:
     buffer = _filled(obj, leaves, target)
     lone = type(obj) in WEAK
     stays = lone and dtype is None and policy.weak_arrays and weak is not dt.weak_bool
-    out = PArray._of(buffer, weak if stays else target)
+    out = PArray._wrap(buffer, weak if stays else target)
     if dtype is None:
-        dispatch.tell_made(weak, out, lone=lone)
+        notify_default(weak, out, lone=lone)
     return out
 
 
@@ -66,7 +67,7 @@ def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
             "a policy that casts strings, such as 'onnx'"
         )
     shape = _shape(obj)  # refuses ragged sequences
-    return PArray._of(np.array(obj, dt.string.storage).reshape(shape), dt.string)
+    return PArray._wrap(np.array(obj, dt.string.storage).reshape(shape), dt.string)
 
 
 def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
@@ -94,30 +95,29 @@ def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
 
 def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
     """Nested sequences with 0-d arrays among the numbers: their common dtype, or the one given."""
-    entered = [dispatch.enter(leaf) for leaf in leaves]
+    entered = [as_operand(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, entered, strict=True):
         if x is NotImplemented:
             kind = type(leaf).__name__
             raise TypeError(f"asarray found a {kind} among the numbers: {leaf!r:.60}")
-    cls = dispatch.array_class(tuple(entered))
+    cls = array_class(tuple(entered))
     policy = cls._policy or get_policy()
     if dtype is None:
-        operands = tuple(dispatch.describe(x, policy) for x in entered)
+        operands = tuple(operand_of(x, policy) for x in entered)
         common = policy.result_type(operands)
         if isinstance(common, Refusal):
             raise promotion_error(policy, "stack", operands, common)
         dtype = policy.strong(common)
     flat = [
-        x if type(x) in WEAK else convert(policy, x._buffer, dispatch.concrete(x), dtype)
+        x if type(x) in WEAK else convert(policy, x._buffer, storage_dtype(x), dtype)
         for x in entered
     ]
     backend = common_backend(*flat)
     buffers = [
-        backend.from_numpy(dispatch.fitted(policy, x, dtype), dtype) if type(x) in WEAK else x
-        for x in flat
+        backend.from_numpy(fitted(policy, x, dtype), dtype) if type(x) in WEAK else x for x in flat
     ]
     ((joined, _),) = backend.call("stack", tuple(buffers), dtype)
-    return cls._of(joined.reshape((*_shape(obj), *buffers[0].shape)), dtype)
+    return cls._wrap(joined.reshape((*_shape(obj), *buffers[0].shape)), dtype)
 
 
 def _leaves(obj: Any) -> Iterator[Any]:

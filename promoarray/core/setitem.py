@@ -9,8 +9,8 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.backends import numpy as numpy_backend
 from promoarray.core.cast import convert
-from promoarray.core.observers import Assignment, tell_assigned, watchers
-from promoarray.core.operands import array_class, concrete, enter, fitted
+from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
+from promoarray.core.operands import array_class, as_operand, fitted, storage_dtype
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError
 from promoarray.promotion.policy import Policy
@@ -34,12 +34,12 @@ def assign(target: PArray, key: Any, value: Any) -> None:
     ValueError, OverflowError
         If it is a NaN, an infinity or a number too large for a target of integers.
     """
-    entered, dtype = enter(value), concrete(target)
+    entered, dtype = as_operand(value), storage_dtype(target)
     if entered is NotImplemented:
         kind = type(value).__name__
         raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
     policy = array_class((target, entered))._policy or get_policy()
-    source = WEAK[type(entered)] if type(entered) in WEAK else concrete(entered)
+    source = WEAK[type(entered)] if type(entered) in WEAK else storage_dtype(entered)
     if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
         raise TypeError(
             f"x[...] = y would drop the imaginary parts; write pa.real(y) to cast to {dtype}"
@@ -61,8 +61,8 @@ def assign(target: PArray, key: Any, value: Any) -> None:
     if type(entered) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     _write(target._buffer, key, buffer)
-    if watchers:
-        tell_assigned(Assignment(policy, target, entered, source, dtype))
+    if observers_anywhere:
+        notify_setitem(SetitemEvent(policy, target, entered, source, dtype))
 
 
 def _write(target: Any, key: Any, values: Any) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.console import html_table, text
-from promoarray.core import dispatch
 from promoarray.core.cast import explicit
+from promoarray.core.operands import as_array, storage_dtype
 from promoarray.dtypes import DType, Kind, as_dtype
 from promoarray.functions.data_types import finfo
 from promoarray.promotion.plan import INTEGERS
@@ -145,9 +145,9 @@ def cast_report(
     PromotionError
         If the policy does not cast them.
     """
-    array = dispatch.as_array(x, "cast_report")
+    array = as_array(x, "cast_report")
     policy = array._policy or get_policy()
-    source, target = dispatch.concrete(array), as_dtype(dtype)
+    source, target = storage_dtype(array), as_dtype(dtype)
     target = policy.canonical.get(target, target)
     if dt.string in (source, target):
         raise TypeError("cast_report is about numbers; strings are cast exactly or refused")

@@ -52,7 +52,7 @@ class Escapes:
                 "line": e.site.line,
                 "source": e.site.text,
                 "expression": e.site.expression,
-                "door": e.door,
+                "door": e.channel,
                 "scalar": e.scalar,
                 "dtype": e.dtype,
                 "shapes": [list(shape) for shape in shapes],
@@ -76,7 +76,7 @@ class Escapes:
                     yield head.append(f"  {site.expression or site.text}", style="bold")
                 times = f"  ×{count}" if count > 1 else ""
                 line = Text(f"    {_what(e, shapes)}  by {e.how}{times}")
-                yield line.append(_to(e), style="dim") if e.taker else line
+                yield line.append(_to(e), style="dim") if e.consumer else line
 
     def to_html(self) -> str:
         """Return the escapes as sections of a page; "" if there are none."""
@@ -111,7 +111,7 @@ def _as_row(row: Row) -> str:
         f"<td><code>{escaped(e.site.expression or e.site.text)}</code></td>"
         f"<td>{escaped(_what(e, shapes))} by <code>{escaped(e.how)}</code>"
         f"{f' ×{count}' if count > 1 else ''}"
-        f"{f'<small>{escaped(_to(e).strip())}</small>' if e.taker else ''}</td></tr>"
+        f"{f'<small>{escaped(_to(e).strip())}</small>' if e.consumer else ''}</td></tr>"
     )
 
 
@@ -125,14 +125,14 @@ def _what(e: Escape, shapes: list[tuple[int, ...]]) -> str:
 
 
 def _to(e: Escape) -> str:
-    return f"  to {e.taker} ({e.inside}: {e.inside.text})"
+    return f"  to {e.consumer} ({e.inside}: {e.inside.text})"
 
 
 def _taken(e: Escape) -> dict[str, Any] | None:
-    if not e.taker:
+    if not e.consumer:
         return None
     return {
-        "function": e.taker,
+        "function": e.consumer,
         "file": e.inside.file,
         "line": e.inside.line,
         "source": e.inside.text,

@@ -22,7 +22,7 @@ SCALARS = (dt.weak_bool, dt.weak_int, dt.weak_float, dt.weak_complex)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PolicyTable:
     """A policy's table.
 
     Attributes
@@ -95,7 +95,7 @@ class Shown:
         return Group(Text(title), table)
 
 
-def table_of(policy: Policy, op: str = "", dtypes: Iterable[DType] = ()) -> Shown:
+def table_of(policy: Policy, op: str = "", dtypes: Iterable[DType] = ()) -> PolicyTable:
     """Return a policy's table.
 
     Parameters
@@ -118,7 +118,7 @@ def table_of(policy: Policy, op: str = "", dtypes: Iterable[DType] = ()) -> Show
         )
     rows = tuple(dtypes) or (*policy.dtypes, *SCALARS)
     cells = tuple(tuple(_cell(policy, name, a, b) for b in rows) for a in rows)
-    return Shown(policy.name, name, rows, cells)
+    return PolicyTable(policy.name, name, rows, cells)
 
 
 def _cell(policy: Policy, name: str, a: DType, b: DType) -> DType | None:
@@ -126,6 +126,6 @@ def _cell(policy: Policy, name: str, a: DType, b: DType) -> DType | None:
     if name:
         plan = policy.plan(name, operands)
         return plan.result if isinstance(plan, Plan) else None
-    entered = policy.enter(policy, operands)
+    entered = policy.operand_types(policy, operands)
     common = None if isinstance(entered, Refusal) else fold(policy.promote, entered)
     return common if common is None or policy.weak_arrays else policy.strong(common)

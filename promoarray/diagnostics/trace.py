@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.backends import numpy as numpy_backend
 from promoarray.console import text
-from promoarray.core.call_site import Site, here
+from promoarray.core.call_site import Site, current_site
 from promoarray.core.cast import scalar
 from promoarray.core.escape import Escape
-from promoarray.core.observers import Assignment, Event, Watcher, watching
-from promoarray.core.operands import concrete
+from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
+from promoarray.core.operands import storage_dtype
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.functions.data_types import finfo
@@ -60,7 +60,7 @@ class Cast:
 
 
 @dataclass(eq=False)
-class Trace(Watcher):
+class Trace(Observer):
     """The implicit casts of a block, and the data that left the policy in it.
 
     Attributes
@@ -80,29 +80,29 @@ class Trace(Watcher):
         """What left the policy, and how often."""
         return self._escapes.counts
 
-    def saw(self, event: Event) -> None:
+    def on_operation(self, event: OperationEvent) -> None:
         """Note what the plan cast without being told to."""
-        site = here()
+        site = current_site()
         inputs = zip(event.operands, event.values, event.plan.inputs, strict=True)
         for x, value, dtype in inputs:
             if type(x) in WEAK:
                 self._note_scalar(site, event.name, event.policy, x, value, dtype)
-            elif (source := concrete(x)) is not dtype:
+            elif (source := storage_dtype(x)) is not dtype:
                 self.casts[Cast(site, event.name, source, dtype)] += 1
         if event.inplace:
-            plan, target = event.policy.plan(event.name, event.seen), concrete(event.result)
+            plan, target = event.policy.plan(event.name, event.seen), storage_dtype(event.result)
             if isinstance(plan, Plan) and (made := event.policy.strong(plan.result)) is not target:
                 self.casts[Cast(site, f"{event.name} in place", made, target)] += 1
 
-    def assigned(self, assignment: Assignment) -> None:
+    def on_setitem(self, assignment: SetitemEvent) -> None:
         """Note a value that takes its target's dtype."""
         policy, _, value, source, dtype = assignment
         if source.weak and dtype.kind is not Kind.STRING:
-            self._note_scalar(here(), "setitem", policy, value, value, dtype)
+            self._note_scalar(current_site(), "setitem", policy, value, value, dtype)
         elif source is not dtype:
-            self.casts[Cast(here(), "setitem", source, dtype)] += 1
+            self.casts[Cast(current_site(), "setitem", source, dtype)] += 1
 
-    def escaped(self, escape: Escape) -> None:
+    def on_escape(self, escape: Escape) -> None:
         """Note what leaves."""
         self.escapes[escape] += 1
 
@@ -177,5 +177,5 @@ def trace() -> Iterator[Trace]:
     Only this context is traced: threads started in the block are not.
     """
     watcher = Trace()
-    with watching(watcher):
+    with observing(watcher):
         yield watcher

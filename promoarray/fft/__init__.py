@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from promoarray.parray import PArray
@@ -288,27 +289,25 @@ def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
 
 
 def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray:
-    array = dispatch.as_array(x, name)
+    array = as_array(x, name)
     _check(name, array, (axis,), norm)
     if n is not None and n < 1:
         raise ValueError(f"{name}: n is how many elements to transform, not {n}")
     if n is None and not array.shape[axis]:
         raise ValueError(f"{name}: there is nothing along axis {axis}; write n= to have zeros")
-    return dispatch.call(name, array, n=n, axis=axis, norm=norm)
+    return call(name, array, n=n, axis=axis, norm=norm)
 
 
 def _over(
     name: str, x: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
 ) -> PArray:
-    array = dispatch.as_array(x, name)
+    array = as_array(x, name)
     if axes is None:
         axes = range(-len(s), 0) if s is not None else range(array.ndim)
     _check(name, array, tuple(axes), norm)
     if s is not None and len(s) != len(axes):
         raise ValueError(f"{name}: s has {len(s)} lengths, and there are {len(axes)} axes")
-    return dispatch.call(
-        name, array, s=None if s is None else tuple(s), axes=tuple(axes), norm=norm
-    )
+    return call(name, array, s=None if s is None else tuple(s), axes=tuple(axes), norm=norm)
 
 
 def _check(name: str, array: PArray, axes: tuple[int, ...], norm: str) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import on_device
-from promoarray.core import dispatch
 from promoarray.core.cast import convert
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.dtypes import Kind, as_dtype
-from promoarray.functions._creation import default, told
+from promoarray.functions._creation import default, notified
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
 
@@ -87,7 +88,7 @@ def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
     -------
     PArray
     """
-    return dispatch.call("fftshift", dispatch.as_array(x, "fftshift"), axes=axes)
+    return call("fftshift", as_array(x, "fftshift"), axes=axes)
 
 
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
@@ -105,7 +106,7 @@ def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
     PArray
         Of the shape and dtype of ``x``.
     """
-    return dispatch.call("ifftshift", dispatch.as_array(x, "ifftshift"), axes=axes)
+    return call("ifftshift", as_array(x, "ifftshift"), axes=axes)
 
 
 def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None) -> PArray:
@@ -117,5 +118,5 @@ def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None)
         raise ZeroDivisionError(f"{name}: d is the distance of the samples, not 0; write d=1.0")
     values = getattr(on_device(device).xp.fft, name)(n, d=d, device=device)
     target = default(dt.weak_float, dtype)
-    made = PArray._of(convert(get_policy(), values, dt.float64, target), target)
-    return told(made, dt.weak_float, dtype)
+    made = PArray._wrap(convert(get_policy(), values, dt.float64, target), target)
+    return notified(made, dt.weak_float, dtype)

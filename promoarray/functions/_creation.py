@@ -6,9 +6,9 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import on_device
-from promoarray.core import dispatch
 from promoarray.core.asarray import canonical
 from promoarray.core.cast import convert, scalar
+from promoarray.core.observers import notify_default
 from promoarray.dtypes import DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.plan import INTEGERS
@@ -21,10 +21,10 @@ def default(weak: DType, dtype: object) -> DType:
     return canonical(get_policy().strong(weak) if dtype is None else as_dtype(dtype))
 
 
-def told(out: PArray, weak: DType, dtype: object) -> PArray:
+def notified(out: PArray, weak: DType, dtype: object) -> PArray:
     """Tell watchers where the policy chose the dtype."""
     if dtype is None:
-        dispatch.tell_made(weak, out)
+        notify_default(weak, out)
     return out
 
 
@@ -43,7 +43,7 @@ def filled(shape: Any, value: Any, dtype: DType, device: str | None) -> Any:
     return buffer
 
 
-def of_values(values: Any, weak: DType, dtype: object, device: str | None) -> PArray:
+def cast_values(values: Any, weak: DType, dtype: object, device: str | None) -> PArray:
     """Cast wide values to the dtype given or to the policy's default; they must fit an integer."""
     target, backend = default(weak, dtype), on_device(device)
     if values.dtype == object:  # Python ints, some beyond int64
@@ -60,4 +60,6 @@ def of_values(values: Any, weak: DType, dtype: object, device: str | None) -> PA
             truncated(in_range(end, target), target)
     if values.dtype == object:
         values = backend.from_numpy(values.astype(source.storage), source, device)
-    return told(PArray._of(convert(get_policy(), values, source, target), target), weak, dtype)
+    return notified(
+        PArray._wrap(convert(get_policy(), values, source, target), target), weak, dtype
+    )

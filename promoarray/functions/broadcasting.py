@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import backend_of
-from promoarray.core import dispatch
+from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import integers
 from promoarray.parray import PArray
 
 
 def moved(name: str, x: Any, *args: Any, **kwargs: Any) -> PArray:
     """Run a function that moves values: dtype and weakness stay, whatever the policy."""
-    array = dispatch.as_array(x, name)
+    array = as_array(x, name)
     out = backend_of(array._buffer).move(name, array._buffer, *args, **kwargs)
-    return array._of(out, array._type)
+    return array._wrap(out, array._type)
 
 
 def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
@@ -77,7 +77,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
     ValueError
         If they do not broadcast.
     """
-    entered = [dispatch.as_array(x, "broadcast_arrays") for x in arrays]
-    dispatch.array_class(tuple(entered))  # two bindings do not mix
+    entered = [as_array(x, "broadcast_arrays") for x in arrays]
+    array_class(tuple(entered))  # two bindings do not mix
     shape = broadcast_shapes(*(x.shape for x in entered))
     return tuple(broadcast_to(x, shape) for x in entered)

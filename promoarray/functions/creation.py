@@ -10,11 +10,11 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core import dispatch
 from promoarray.core.asarray import asarray, canonical, from_dlpack
 from promoarray.core.cast import scalar
+from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import DType, as_dtype
-from promoarray.functions._creation import default, filled, told, zeros_of
+from promoarray.functions._creation import default, filled, notified, zeros_of
 from promoarray.functions.ranges import arange, eye, linspace, meshgrid, tril, triu
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
@@ -56,7 +56,7 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     """
     target = default(dt.weak_float, dtype)
     buffer = on_device(device).empty(shape, target, device)
-    return told(PArray._of(buffer, target), dt.weak_float, dtype)
+    return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
@@ -76,7 +76,7 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
         float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN.
     """
     target = default(dt.weak_float, dtype)
-    return told(PArray._of(zeros_of(shape, target, device), target), dt.weak_float, dtype)
+    return notified(PArray._wrap(zeros_of(shape, target, device), target), dt.weak_float, dtype)
 
 
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
@@ -96,7 +96,7 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
     """
     target = default(dt.weak_float, dtype)
     buffer = filled(shape, scalar(get_policy(), 1, target), target, device)
-    return told(PArray._of(buffer, target), dt.weak_float, dtype)
+    return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
 def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
@@ -127,14 +127,14 @@ def _full(shape: Any, value: PArray) -> PArray:
     backend = backend_of(value._buffer)
     buffer = backend.empty(shape, value.dtype, value.device)
     backend.write(buffer, ..., value._buffer)
-    return value._of(buffer, value._type)
+    return value._wrap(buffer, value._type)
 
 
 # --- Like others ---------------------------------------------------------------------------------
 
 
 def _like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str]:
-    array = dispatch.as_array(x, "a ..._like function")
+    array = as_array(x, "a ..._like function")
     row = array.dtype if dtype is None else canonical(as_dtype(dtype), array)
     return array, row, array.device if device is None else device
 
@@ -161,7 +161,7 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     """
     array, row, where = _like(x, dtype, device)
     buffer = on_device(where).empty(array.shape, row, where)
-    return array._of(buffer, _label(array, dtype, row))
+    return array._wrap(buffer, _label(array, dtype, row))
 
 
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
@@ -180,7 +180,7 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     PArray
     """
     array, row, where = _like(x, dtype, device)
-    return array._of(zeros_of(array.shape, row, where), _label(array, dtype, row))
+    return array._wrap(zeros_of(array.shape, row, where), _label(array, dtype, row))
 
 
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
@@ -200,7 +200,7 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
     """
     array, row, where = _like(x, dtype, device)
     buffer = filled(array.shape, scalar(array._policy or get_policy(), 1, row), row, where)
-    return array._of(buffer, _label(array, dtype, row))
+    return array._wrap(buffer, _label(array, dtype, row))
 
 
 def full_like(
@@ -227,6 +227,6 @@ def full_like(
         If an int does not fit the dtype.
     """
     array, row, where = _like(x, dtype, device)
-    dispatch.array_class((array, fill_value))  # two bindings do not mix
+    array_class((array, fill_value))  # two bindings do not mix
     out = _full(array.shape, asarray(fill_value, dtype=row, device=where))
-    return array._of(out._buffer, row)
+    return array._wrap(out._buffer, row)

@@ -6,8 +6,16 @@ from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core import dispatch
 from promoarray.core.cast import explicit
+from promoarray.core.operands import (
+    array_class,
+    as_array,
+    as_operand,
+    canonicalize,
+    operand_of,
+    storage_dtype,
+    type_of,
+)
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import DType, Format, as_dtype, isdtype
 from promoarray.parray import PArray
@@ -82,13 +90,13 @@ def astype(
     PArray([    nan, -0.3125], dtype=float8_e4m3fn)
     """
     target = as_dtype(dtype)
-    array = dispatch.as_array(x, "astype")
+    array = as_array(x, "astype")
     policy = array._policy or get_policy()
     target = policy.canonical.get(target, target)
     buffer = explicit(
         policy,
         array._buffer,
-        dispatch.concrete(array),
+        storage_dtype(array),
         target,
         saturate=saturate,
         round_mode=round_mode,
@@ -97,16 +105,16 @@ def astype(
     if same and copy:
         buffer = backend_of(buffer).copy(buffer)
     # The object itself, too, where nothing changes: `x is xp.astype(x, x.dtype, copy=False)`.
-    unchanged = same and not copy and dispatch.type_of(array._type) is target
-    out = array if unchanged else array._of(buffer, target)
+    unchanged = same and not copy and type_of(array._type) is target
+    out = array if unchanged else array._wrap(buffer, target)
     return out if device is None else out.to_device(device)
 
 
 def _operand(x: Any, policy: Policy) -> Operand:
     """What ``result_type`` is asked about: an array, a Python scalar, or a dtype alone."""
-    entered = dispatch.enter(x)
+    entered = as_operand(x)
     if entered is not NotImplemented:
-        return dispatch.describe(dispatch.held(policy, x, entered), policy)
+        return operand_of(canonicalize(policy, x, entered), policy)
     dtype = as_dtype(x)
     return Operand(policy.canonical.get(dtype, dtype))
 
@@ -131,7 +139,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """
     if not arrays_and_dtypes:
         raise TypeError("result_type needs at least one array, scalar or dtype")
-    policy = dispatch.array_class(arrays_and_dtypes)._policy or get_policy()
+    policy = array_class(arrays_and_dtypes)._policy or get_policy()
     operands = tuple(_operand(x, policy) for x in arrays_and_dtypes)
     common = policy.result_type(operands)
     if isinstance(common, Refusal):
@@ -180,7 +188,7 @@ def can_cast(from_: Any, to: object, /) -> bool:
     that no kind is lost, aclnn 互转换关系 that a computed dtype may be written to an ``out`` of
     another. The policy's sources say which.
     """
-    policy = dispatch.array_class((from_,))._policy or get_policy()
+    policy = array_class((from_,))._policy or get_policy()
     return policy.can_cast(_row(from_), as_dtype(to))
 
 
@@ -206,7 +214,7 @@ class iinfo_object(NamedTuple):
 
 def _row(type: Any) -> DType:
     """The dtype of an array, or the one that is named."""
-    entered = dispatch.enter(type)
+    entered = as_operand(type)
     return entered.dtype if isinstance(entered, PArray) else as_dtype(type)
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from promoarray.backends.numpy.kernels import KERNELS
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_path
 from promoarray.operations import OPERATIONS
 from promoarray.parray import PArray
 
@@ -115,9 +116,9 @@ Function = TypeVar("Function", bound=Callable[..., PArray])
 
 def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
     def slow(x1: Any, x2: Any) -> PArray:
-        return dispatch.call(name, x1, x2)
+        return call(name, x1, x2)
 
-    short = dispatch.short_way(slow, name, KERNELS[name], reflected=False)
+    short = fast_path(slow, name, KERNELS[name], reflected=False)
 
     def function(x1: Any, x2: Any, /) -> PArray:
         result: PArray = short(x1, x2)
@@ -128,7 +129,7 @@ def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
 
 def _unary(name: str, title: str) -> Callable[[Any], PArray]:
     def function(x: Any, /) -> PArray:
-        return dispatch.call(name, x)
+        return call(name, x)
 
     return _named(function, name, title, "x")
 
@@ -234,4 +235,4 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
         takes one that clips nothing: ``clip(x, -1, 300)`` of uint8.
     """
     bounds = [bound for bound in (min, max) if bound is not None]
-    return dispatch.call("clip", x, *bounds, low=min is not None, high=max is not None)
+    return call("clip", x, *bounds, low=min is not None, high=max is not None)

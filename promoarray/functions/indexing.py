@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.backends import backend_of
-from promoarray.core import dispatch
 from promoarray.core.index_keys import positions
+from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import axis_in
 from promoarray.parray import PArray
 
@@ -42,7 +42,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
     >>> take(asarray([10, 20, 30]), asarray([2, 0]))
     PArray([30, 10], dtype=int64)
     """
-    array, index = dispatch.as_array(x, "take"), dispatch.as_array(indices, "take")
+    array, index = as_array(x, "take"), as_array(indices, "take")
     if axis is None and array.ndim != 1:
         raise ValueError("take needs axis= for an array that is not one-dimensional")
     return _picked("take", array, index, axis=0 if axis is None else axis)
@@ -72,7 +72,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
     ValueError
         If the arrays have not as many axes, or there is no such axis.
     """
-    array, index = (dispatch.as_array(a, "take_along_axis") for a in (x, indices))
+    array, index = (as_array(a, "take_along_axis") for a in (x, indices))
     if array.ndim != index.ndim:
         raise ValueError(
             f"take_along_axis needs indices of as many axes as x, not {index.ndim} and {array.ndim}"
@@ -81,7 +81,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
 
 
 def _picked(name: str, array: PArray, index: PArray, *, axis: int) -> PArray:
-    dispatch.array_class((array, index))  # two bindings do not mix
+    array_class((array, index))  # two bindings do not mix
     backend, along = backend_of(array._buffer), axis_in(name, axis, array.ndim)
     out = backend.move(name, array._buffer, positions(index, backend), axis=along)
-    return array._of(out, array._type)
+    return array._wrap(out, array._type)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from promoarray.backends import backend_of
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
+from promoarray.core.operands import array_class, as_array, as_operand
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.functions.broadcasting import (
     broadcast_arrays,
@@ -62,7 +63,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     operands, along = tuple(arrays), integers("concat", "axis", 0 if axis is None else axis)
     if axis is None:
         operands = tuple(reshape(x, (-1,)) for x in operands)
-    return dispatch.call("concat", *_some(operands, "concat"), axis=along)
+    return call("concat", *_some(operands, "concat"), axis=along)
 
 
 def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
@@ -87,7 +88,7 @@ def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
         If there are none, or their shapes differ.
     """
     along = integers("stack", "axis", axis)
-    return dispatch.call("stack", *_some(tuple(arrays), "stack"), axis=along)
+    return call("stack", *_some(tuple(arrays), "stack"), axis=along)
 
 
 def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
@@ -138,7 +139,7 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     ValueError
         If it is no permutation.
     """
-    array, order = dispatch.as_array(x, "permute_dims"), integers("permute_dims", "axes", axes)
+    array, order = as_array(x, "permute_dims"), integers("permute_dims", "axes", axes)
     if not isinstance(order, tuple) or len(order) != array.ndim:
         raise ValueError(f"permute_dims: {axes} names not each of the {array.ndim} axes of x once")
     return moved("permute_dims", array, axes_in("permute_dims", order, array.ndim))
@@ -163,7 +164,7 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
     ValueError
         If an axis is out of range or named twice, or not as many are named.
     """
-    array = dispatch.as_array(x, "moveaxis")
+    array = as_array(x, "moveaxis")
     named = (integers("moveaxis", "axes", axes) for axes in (source, destination))
     places = [axes_in("moveaxis", axes, array.ndim) for axes in named]
     if len(places[0]) != len(places[1]):
@@ -192,7 +193,7 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     ValueError
         If one is named twice.
     """
-    array, named = dispatch.as_array(x, "expand_dims"), integers("expand_dims", "axis", axis)
+    array, named = as_array(x, "expand_dims"), integers("expand_dims", "axis", axis)
     more = len(named) if isinstance(named, tuple) else 1
     axes = axes_in("expand_dims", named, array.ndim + more)
     return moved("expand_dims", array, axis=axes)
@@ -216,7 +217,7 @@ def squeeze(x: Any, /, axis: Axis) -> PArray:
     ValueError
         If an axis is out of range, or of another length.
     """
-    array = dispatch.as_array(x, "squeeze")
+    array = as_array(x, "squeeze")
     axes = axes_in("squeeze", integers("squeeze", "axis", axis), array.ndim)
     for each in axes:
         if array.shape[each] != 1:
@@ -244,7 +245,7 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     ValueError
         If an axis is out of range.
     """
-    array = dispatch.as_array(x, "flip")
+    array = as_array(x, "flip")
     return moved("flip", array, axis=axes_in("flip", axis, array.ndim))
 
 
@@ -270,7 +271,7 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     ValueError
         If an axis is out of range, or there are not as many shifts.
     """
-    array, shifts = dispatch.as_array(x, "roll"), integers("roll", "shift", shift)
+    array, shifts = as_array(x, "roll"), integers("roll", "shift", shift)
     if axis is None:
         return moved("roll", array, shifts, axis=None)
     named = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -302,8 +303,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
     ValueError
         If one is negative, or there are not as many as elements.
     """
-    array = dispatch.as_array(x, "repeat")
-    dispatch.array_class((array, repeats))  # two bindings do not mix
+    array = as_array(x, "repeat")
+    array_class((array, repeats))  # two bindings do not mix
     times = _times(repeats, backend_of(array._buffer))
     if axis is not None:
         axis = axis_in("repeat", axis, array.ndim)
@@ -312,7 +313,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
 
 def _times(repeats: Any, backend: Any) -> Any:
     """How often, as an int or a buffer of int64."""
-    array = dispatch.enter(repeats)
+    array = as_operand(repeats)
     if isinstance(array, PArray):
         try:
             return positions(array, backend)
@@ -355,7 +356,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
     ValueError
         If ``x`` is 0-d, or the axis out of range.
     """
-    array = dispatch.as_array(x, "unstack")
+    array = as_array(x, "unstack")
     if not array.ndim:
         raise ValueError("unstack needs one axis or more, and x has none")
     front = moveaxis(array, axis_in("unstack", axis, array.ndim), 0)

@@ -10,9 +10,9 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core import dispatch
+from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import WEAK, DType
-from promoarray.functions._creation import default, of_values, zeros_of
+from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.parray import PArray
 from promoarray.promotion.plan import INTEGERS, Plan
 from promoarray.promotion.registry import get_policy
@@ -76,7 +76,7 @@ def arange(
         values = xp.arange(start, stop, step, dtype=storage, device=device)
     else:
         values = _range(start, stop, step, device)
-    return of_values(values, weak, dtype, device)
+    return cast_values(values, weak, dtype, device)
 
 
 _STEPS: dict[str, Callable[[float, float], int]] = {
@@ -194,7 +194,7 @@ def linspace(
     else:
         values = xp.linspace(*ends, num, endpoint=endpoint, device=device)
         values = xp.floor(values) if kernel == "linspace" else values
-    return of_values(values, weak, dtype, device)
+    return cast_values(values, weak, dtype, device)
 
 
 def _from_both_ends(
@@ -238,7 +238,7 @@ def eye(
     PArray
     """
     xp = on_device(device).xp
-    return of_values(xp.eye(n_rows, n_cols, k=k, device=device), dt.weak_float, dtype, device)
+    return cast_values(xp.eye(n_rows, n_cols, k=k, device=device), dt.weak_float, dtype, device)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
@@ -263,8 +263,8 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid has indexing 'xy' and 'ij', not {indexing!r}")
-    entered = [dispatch.as_array(x, "meshgrid") for x in arrays]
-    dispatch.array_class(tuple(entered))  # two bindings do not mix
+    entered = [as_array(x, "meshgrid") for x in arrays]
+    array_class(tuple(entered))  # two bindings do not mix
     if any(x.ndim > 1 for x in entered):
         raise ValueError("meshgrid takes arrays of one axis")
     axes = list(range(len(entered)))
@@ -279,7 +279,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
         own[axis] = x.size
         lying = backend.move("reshape", x._buffer, tuple(own))
         spread = backend.move("broadcast_to", lying, tuple(shape))
-        grids.append(x._of(backend.copy(spread), x._type))
+        grids.append(x._wrap(backend.copy(spread), x._type))
     return tuple(grids)
 
 
@@ -328,7 +328,7 @@ def triu(x: Any, /, *, k: int = 0) -> PArray:
 
 
 def _triangle(name: str, x: Any, k: int) -> PArray:
-    array = dispatch.as_array(x, name)
+    array = as_array(x, name)
     if array.ndim < 2:
         raise ValueError(f"{name} needs two axes or more, and x has {array.ndim}")
     backend, dtype = backend_of(array._buffer), array.dtype
@@ -336,4 +336,4 @@ def _triangle(name: str, x: Any, k: int) -> PArray:
     kept = getattr(backend.xp, name)(corner, k=k)
     operands = array._buffer, zeros_of((), dtype, array.device)
     ((out, _),) = backend.call("where", operands, dtype, condition=kept)
-    return array._of(out, array._type)
+    return array._wrap(out, array._type)

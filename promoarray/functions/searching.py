@@ -6,9 +6,10 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core import dispatch
 from promoarray.core.cast import convert
+from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
+from promoarray.core.operands import array_class, as_array, storage_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
@@ -39,15 +40,15 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     TypeError
         If the condition is not of bools.
     """
-    mask = dispatch.as_array(condition, "where")
+    mask = as_array(condition, "where")
     if mask.dtype is not dt.bool:
         raise TypeError(f"where needs a bool condition, not {mask.dtype}; write condition != 0")
-    dispatch.array_class((mask, x1, x2))  # two bindings do not mix, the condition's included
+    array_class((mask, x1, x2))  # two bindings do not mix, the condition's included
     if mask._policy is None:
-        return dispatch.call("where", x1, x2, condition=mask._buffer)
+        return call("where", x1, x2, condition=mask._buffer)
     with in_force(mask._policy):  # the condition's binding counts, if not its dtype
-        out = dispatch.call("where", x1, x2, condition=mask._buffer)
-    return mask._of(out._buffer, out._type) if type(out) is PArray else out
+        out = call("where", x1, x2, condition=mask._buffer)
+    return mask._wrap(out._buffer, out._type) if type(out) is PArray else out
 
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
@@ -73,7 +74,7 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
     ValueError
         If there are no elements.
     """
-    return dispatch.call("argmax", x, axis=axis, keepdims=keepdims)
+    return call("argmax", x, axis=axis, keepdims=keepdims)
 
 
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
@@ -90,7 +91,7 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
     PArray
         Of the policy's integers for indices: int64, but int32 in JAX without x64.
     """
-    return dispatch.call("argmin", x, axis=axis, keepdims=keepdims)
+    return call("argmin", x, axis=axis, keepdims=keepdims)
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
@@ -110,7 +111,7 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PAr
     PArray
         Of the policy's default integers.
     """
-    array = dispatch.as_array(x, "count_nonzero")
+    array = as_array(x, "count_nonzero")
     backend = backend_of(array._buffer)
     lone = not array.ndim and axis in (0, -1)  # which NumPy's reductions let pass
     axes = None if axis is None or lone else axes_in("count_nonzero", axis, array.ndim)
@@ -136,7 +137,7 @@ def nonzero(x: Any, /) -> tuple[PArray, ...]:
     ValueError
         If ``x`` is 0-d.
     """
-    array = dispatch.as_array(x, "nonzero")
+    array = as_array(x, "nonzero")
     if not array.ndim:
         raise ValueError("nonzero of a 0-d array has no index to give; write x != 0")
     backend = backend_of(array._buffer)
@@ -147,7 +148,7 @@ def _truth(array: PArray, backend: Any) -> Any:
     """Whether each element is not zero, as a buffer."""
     if array.dtype is dt.string:
         raise TypeError("a string is no number to compare with zero; write astype first")
-    return backend.cast(array._buffer, dispatch.concrete(array), dt.bool)
+    return backend.cast(array._buffer, storage_dtype(array), dt.bool)
 
 
 def _index(array: PArray, values: Any) -> PArray:
@@ -156,7 +157,7 @@ def _index(array: PArray, values: Any) -> PArray:
     dtype = policy.strong(dt.weak_int)
     backend = backend_of(array._buffer)
     buffer, found = backend.adopt(values)
-    return array._of(convert(policy, buffer, found, dtype), dtype)
+    return array._wrap(convert(policy, buffer, found, dtype), dtype)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> PArray:
@@ -185,16 +186,16 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     ValueError
         If ``x1`` has not one axis, there is no such side, or the sorter has another shape.
     """
-    array = dispatch.as_array(x1, "searchsorted")
+    array = as_array(x1, "searchsorted")
     if array.ndim != 1:
         raise ValueError(f"searchsorted needs x1 of one axis, not {array.ndim}")
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted has the sides 'left' and 'right', not {side!r}")
     if sorter is None:
-        return dispatch.call("searchsorted", array, x2, side=side)
-    order = dispatch.as_array(sorter, "searchsorted")
-    dispatch.array_class((array, order))  # two bindings do not mix
+        return call("searchsorted", array, x2, side=side)
+    order = as_array(sorter, "searchsorted")
+    array_class((array, order))  # two bindings do not mix
     if order.shape != array.shape:
         raise ValueError(f"the sorter has shape {order.shape}, and x1 {array.shape}")
     index = positions(order, backend_of(array._buffer))
-    return dispatch.call("searchsorted", array, x2, side=side, sorter=index)
+    return call("searchsorted", array, x2, side=side, sorter=index)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
 from promoarray.parray import PArray
 
@@ -64,7 +65,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
     """
     if type(x1) in WEAK and type(x2) in WEAK:
         raise TypeError(f"isin takes an array, not {x1!r} and {x2!r}")
-    return dispatch.call("isin", x1, x2, invert=invert)
+    return call("isin", x1, x2, invert=invert)
 
 
 def unique_all(x: Any, /) -> UniqueAllResult:
@@ -148,8 +149,8 @@ def unique_values(x: Any, /) -> PArray:
     PArray
         One-dimensional, of the dtype of ``x``.
     """
-    return dispatch.call("unique_values", dispatch.as_array(x, "unique_values"))
+    return call("unique_values", as_array(x, "unique_values"))
 
 
 def _several(name: str, x: Any) -> Any:
-    return dispatch.call(name, dispatch.as_array(x, name))
+    return call(name, as_array(x, name))

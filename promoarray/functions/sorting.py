@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.parray import PArray
 
@@ -42,7 +43,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     Complex numbers sort in NumPy and JAX only, by real and then by imaginary part.
     """
     array, axis = _along(x, axis, "argsort")
-    return dispatch.call("argsort", array, axis=axis, descending=descending, stable=stable)
+    return call("argsort", array, axis=axis, descending=descending, stable=stable)
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
@@ -78,10 +79,10 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     PArray([nan, 2.5, 0.5, -1. ], dtype=float8_e4m3fn)
     """
     array, axis = _along(x, axis, "sort")
-    return dispatch.call("sort", array, axis=axis, descending=descending, stable=stable)
+    return call("sort", array, axis=axis, descending=descending, stable=stable)
 
 
 def _along(x: Any, axis: int, name: str) -> tuple[PArray, int]:
     """The array and its axis, counted from the first."""
-    array = dispatch.as_array(x, name)
+    array = as_array(x, name)
     return array, axis_in(name, axis, array.ndim)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
@@ -25,8 +26,8 @@ __all__ = [
 def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     """Reduce; a dtype that is given is cast to before, and is that of the result."""
     if dtype is None:
-        return dispatch.call(name, x, **options)
-    return astype(dispatch.call(name, astype(x, dtype, copy=False), **options), dtype, copy=False)  # type: ignore[no-any-return]
+        return call(name, x, **options)
+    return astype(call(name, astype(x, dtype, copy=False), **options), dtype, copy=False)  # type: ignore[no-any-return]
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
@@ -104,7 +105,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     PromotionError
         If the policy has no mean of the dtype: PyTorch and the array API of integers.
     """
-    return dispatch.call("mean", x, axis=axis, keepdims=keepdims)
+    return call("mean", x, axis=axis, keepdims=keepdims)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
@@ -130,7 +131,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     PromotionError
         If the policy has none of the dtype, as for ``mean``.
     """
-    return dispatch.call("std", x, axis=axis, ddof=correction, keepdims=keepdims)
+    return call("std", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
@@ -156,7 +157,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     PromotionError
         If the policy has none of the dtype, as for ``mean``.
     """
-    return dispatch.call("var", x, axis=axis, ddof=correction, keepdims=keepdims)
+    return call("var", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
@@ -183,7 +184,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     ValueError
         If there are no elements.
     """
-    return dispatch.call("max", x, axis=axis, keepdims=keepdims)
+    return call("max", x, axis=axis, keepdims=keepdims)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
@@ -200,7 +201,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     PArray
         Of the dtype of ``x``. NaN if there is one.
     """
-    return dispatch.call("min", x, axis=axis, keepdims=keepdims)
+    return call("min", x, axis=axis, keepdims=keepdims)
 
 
 def cumulative_sum(
@@ -256,7 +257,7 @@ def cumulative_prod(
 
 
 def _axis(name: str, x: Any, axis: int | None) -> int:
-    count = dispatch.as_array(x, name).ndim
+    count = as_array(x, name).ndim
     if axis is None and count != 1:
         raise ValueError(f"{name}: axis= may be left out for one-dimensional arrays only")
     return axis_in(name, 0 if axis is None else axis, count)

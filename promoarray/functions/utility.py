@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions.manipulation import concat
 from promoarray.parray import PArray
@@ -29,7 +30,7 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     PArray
         Of bools; PyTorch answers uint8 for uint8. True of no elements.
     """
-    return dispatch.call("all", x, axis=axis, keepdims=keepdims)
+    return call("all", x, axis=axis, keepdims=keepdims)
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
@@ -49,7 +50,7 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     PArray
         Of bools; PyTorch answers uint8 for uint8. False of no elements.
     """
-    return dispatch.call("any", x, axis=axis, keepdims=keepdims)
+    return call("any", x, axis=axis, keepdims=keepdims)
 
 
 def diff(
@@ -87,7 +88,7 @@ def diff(
     ValueError
         If ``n`` is negative, or there is no such axis.
     """
-    array = dispatch.as_array(x, "diff")
+    array = as_array(x, "diff")
     if n < 0:
         raise ValueError(f"diff is taken n times, 0 or more, not {n}")
     axis = axis_in("diff", axis, array.ndim)
@@ -97,5 +98,5 @@ def diff(
     if len(around) > 1:
         array = concat(around, axis=axis)
     for _ in range(n):
-        array = dispatch.call("diff", array, axis=axis)
+        array = call("diff", array, axis=axis)
     return array

@@ -36,7 +36,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core import dispatch
+from promoarray.core.operands import type_of
 from promoarray.dtypes import BY_NAME, DType, Kind, as_dtype
 from promoarray.functions.creation import asarray
 from promoarray.io.packing import PACKED, codes_of
@@ -169,7 +169,7 @@ def _entries(arrays: dict[str, PArray]) -> dict[str, Buffer]:
     """Every entry; first the words about them, so that a reader who has lost the rest knows it."""
     entries, about = {ABOUT: np.empty(0, np.uint8)}, {}
     for name, x in arrays.items():
-        label = dispatch.type_of(x._type)
+        label = type_of(x._type)
         about[name] = {"dtype": x.dtype.name, "shape": list(x.shape)}
         if label.weak:
             about[name]["weak_type"] = label.name
@@ -328,7 +328,7 @@ def _restored(entries: dict[str, Buffer], about: Buffer) -> dict[str, PArray]:
             buffer = _labelled(name, buffer, dtype)
         if buffer.shape != shape:
             raise ValueError(f"array {name!r} has shape {buffer.shape}, and should have {shape}")
-        arrays[name] = PArray._of(buffer, label)
+        arrays[name] = PArray._wrap(buffer, label)
     if entries:
         raise ValueError(f"it says nothing of its entries {', '.join(map(repr, entries))}")
     return arrays
@@ -370,7 +370,7 @@ def _foreign(entries: dict[str, Buffer]) -> dict[str, PArray]:
     arrays = {}
     for name, buffer in entries.items():
         try:
-            arrays[name] = PArray._of((x := asarray(buffer))._buffer, x._type)
+            arrays[name] = PArray._wrap((x := asarray(buffer))._buffer, x._type)
         except TypeError as error:
             lost = "; so NumPy stores what it has no name for" if buffer.dtype.kind == "V" else ""
             raise ValueError(f"entry {name!r}: {error}{lost}") from None

@@ -18,7 +18,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core import dispatch
+from promoarray.core.operands import as_array
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.io.packing import PACKED, codes_of, length, packed, unpacked
 from promoarray.parray import PArray
@@ -109,11 +109,11 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
     shape = tuple(tensor.dims)
     given = [f for f in FIELDS if (tensor.HasField(f) if f == "raw_data" else getattr(tensor, f))]
     if not given and prod(shape) == 0:
-        return PArray._of(np.empty(shape, dtype.storage), dtype)
+        return PArray._wrap(np.empty(shape, dtype.storage), dtype)
     if len(given) != 1 or given[0] not in (field, "raw_data"):
         found = " and ".join(given) or "no field"
         raise ValueError(f"{what} of {name} has its values in {found}, not in {field} or raw_data")
-    return PArray._of(_values(tensor, given[0], dtype, shape, what), dtype)
+    return PArray._wrap(_values(tensor, given[0], dtype, shape, what), dtype)
 
 
 def to_onnx(x: Any, /, name: str = "") -> Any:
@@ -140,7 +140,7 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
         If a string array has missing texts.
     """
     onnx = _onnx()
-    array = dispatch.as_array(x, "to_onnx")
+    array = as_array(x, "to_onnx")
     dtype = array.dtype
     buffer = backend_of(array._buffer).to_numpy(array._buffer, dtype)
     known = dict(zip(*_numbers(onnx), strict=True))

@@ -17,7 +17,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core import dispatch
+from promoarray.core.operands import as_array
 from promoarray.dtypes import CONCRETE, DType, as_dtype
 from promoarray.parray import PArray
 
@@ -53,12 +53,12 @@ def pack(x: Any, /) -> PArray:
     >>> pa.pack(pa.asarray([1, 2, -1], dtype=pa.int4))
     PArray([33, 15], dtype=uint8)
     """
-    array = dispatch.as_array(x, "pack")
+    array = as_array(x, "pack")
     dtype = _packed(array.dtype, "pack")
     backend = backend_of(array._buffer)
     codes = codes_of(backend.to_numpy(array._buffer, dtype), dtype)
     data = backend.from_numpy(packed(codes, dtype.bits), dt.uint8, array.device)
-    return array._of(data, dt.uint8)
+    return array._wrap(data, dt.uint8)
 
 
 def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArray:
@@ -93,7 +93,7 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
     row, lengths = _packed(as_dtype(dtype), "unpack"), _shape(shape)
     if isinstance(packed, (bytes, bytearray, memoryview)):
         packed = np.frombuffer(packed, np.uint8)
-    array = dispatch.as_array(packed, "unpack")
+    array = as_array(packed, "unpack")
     if array.dtype is not dt.uint8:
         raise TypeError(
             f"unpack takes bytes or an array of uint8, not of {array.dtype.name}; "
@@ -108,7 +108,7 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
     backend = backend_of(array._buffer)
     codes = unpacked(np.ravel(backend.to_numpy(array._buffer, dt.uint8)), size, row.bits)
     values = codes.view(row.storage).reshape(lengths)
-    return array._of(backend.from_numpy(values, row, array.device), row)
+    return array._wrap(backend.from_numpy(values, row, array.device), row)
 
 
 def _packed(dtype: DType, name: str) -> DType:

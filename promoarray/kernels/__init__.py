@@ -1,8 +1,8 @@
 """The casts in C++: cast.h holds each scalar cast once, loops.cpp chooses among loops over it, and
 cpu.cpp walks arrays and talks to Python.
 
-Not here: which rule a policy wants. The kernels take arrays, a row of integers for each dtype and a
-`Rule`, and check them.
+Not here: which mode a policy wants. The kernels take arrays, a row of integers for each dtype and a
+`CastMode`, and check them.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import os
 from functools import cache
 
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.kernels.cast_rule import (
+from promoarray.kernels.cast_mode import (
     DEFAULT,
     Beyond,
+    CastMode,
     NanWithout,
-    Rule,
     ScaleNegative,
     ScaleRounding,
     ScaleZero,
@@ -35,9 +35,9 @@ except ModuleNotFoundError as error:
 __all__ = [
     "DEFAULT",
     "Beyond",
+    "CastMode",
+    "DTypeArgs",
     "NanWithout",
-    "Row",
-    "Rule",
     "ScaleNegative",
     "ScaleRounding",
     "ScaleZero",
@@ -45,19 +45,19 @@ __all__ = [
     "cast",
     "cast_header",
     "combine",
+    "dtype_args",
     "levels",
-    "row",
     "use_level",
 ]
 
-Row = tuple[int, int, int, int, int, int, int, int, bool, bool]
+DTypeArgs = tuple[int, int, int, int, int, int, int, int, bool, bool]
 
 _KINDS = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
 _PARTS = {"c32": "f16", "c64": "f32", "c128": "f64"}
 
 
 @cache
-def row(dtype: DType) -> Row:
+def dtype_args(dtype: DType) -> DTypeArgs:
     """The dtype as the kernels take it: kind, bits, and its `Format` in order.
 
     A code that the format does not have is -1. Complex dtypes give the format of their parts,

@@ -16,7 +16,7 @@ def cast(
     dst: _Buffer,
     source_row: _Row,
     target_row: _Row,
-    rule: tuple[int, ...],
+    mode: tuple[int, ...],
     tuned: bool = True,
 ) -> None:
     """Cast every element of ``src`` to its place in ``dst``.
@@ -33,12 +33,12 @@ def combine(
     right: _Buffer,
     result: _Buffer,
     rows: tuple[_Row, _Row, _Row, _Row],
-    rules: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
+    modes: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
 ) -> int:
     """Add, subtract, multiply or divide two arrays between casts, element by element.
 
     ``name`` is "add", "subtract", "multiply" or "divide". ``rows`` are those of left, of right, of
-    what is computed in and of the result, and ``rules`` those of the casts of left, right and the
+    what is computed in and of the result, and ``modes`` those of the casts of left, right and the
     result. All arrays are C-contiguous, aligned and in native byte order and have as many elements
     as the result, or one; ``result`` lies apart. What is computed in is float32, float64 (of
     ``divide`` no other) or an integer of 8 bits and more.

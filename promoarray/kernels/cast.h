@@ -4,7 +4,7 @@
 // few sums of normal floats in part 3. A format is an argument, a row of promoarray/dtypes.py, not
 // a class: where it is a literal, as on a GPU, the compiler folds it away.
 //
-//   1. What a type and a rule are.
+//   1. What a type and a mode are.
 //   2. The definition: `cast` takes any number apart into sign, exponent and a significand of 64
 //      bits, which is exact for every source, and puts it together again with one rounding.
 //   3. The same casts without a branch on data, for the pairs that matter, so that loops over them
@@ -13,7 +13,7 @@
 // A code is the bits of one element, in the low bits of an integer; bits above the type's width are
 // ignored on the way in and zero on the way out. A complex number is two codes, cast one by one.
 //
-// Not here: which rule a policy wants, and what lies around an element in memory.
+// Not here: which mode a policy wants, and what lies around an element in memory.
 #pragma once
 
 #if defined(__CUDACC_RTC__)
@@ -35,7 +35,7 @@ using u32 = unsigned int;
 using u64 = unsigned long long;
 using i64 = long long;
 
-// --- 1. Types and rules -------------------------------------------------------------------------
+// --- 1. Types and modes -------------------------------------------------------------------------
 
 // A row of promoarray.dtypes: field widths, bias, and the codes of the special values, -1 where the
 // format has none. The member order is that of the Python row.
@@ -59,7 +59,7 @@ PROMOARRAY_CAST constexpr Format float32_format() {
     return {8, 23, 127, 0x7f7fffff, 0x7f800000, 0x7fc00000, true, true};
 }
 
-// The members of promoarray.kernels.Rule, in its order; what each value means is said there.
+// The members of promoarray.kernels.CastMode, in its order; what each value means is said there.
 enum class Beyond { infinity, nan, largest };
 enum class NanWithout { opposite_zero, zero, largest };
 enum class ToInteger { numpy, x86, torch, saturate, aclnn };
@@ -67,7 +67,7 @@ enum class ScaleRounding { nearest, up, down, nearest_but_lowest_up };
 enum class ScaleNegative { nan, smallest, absolute };
 enum class ScaleZero { nan, smallest };
 
-struct Rule {
+struct CastMode {
     Beyond overflow, infinity;
     bool keep_nan_sign;
     NanWithout nan_without;
@@ -80,13 +80,13 @@ struct Rule {
 };
 
 // IEEE 754: overflow to Inf, NaN stays NaN.
-PROMOARRAY_CAST Rule plain_rule() {
-    Rule rule = {};
-    rule.keep_nan_sign = true;
-    return rule;
+PROMOARRAY_CAST CastMode plain_mode() {
+    CastMode mode = {};
+    mode.keep_nan_sign = true;
+    return mode;
 }
 
-// Codes for what a format cannot hold. They depend on format and rule alone, so a loop asks once:
+// Codes for what a format cannot hold. They depend on format and mode alone, so a loop asks once:
 // chosen inside it, they would keep it from being vectorized.
 struct Edges {
     u64 overflow;   // what rounds to beyond the largest value
@@ -100,19 +100,19 @@ PROMOARRAY_CAST u64 code_beyond(Format f, Beyond beyond) {
     return (u64)(beyond != Beyond::largest && f.nan >= 0 ? f.nan : f.largest);
 }
 
-PROMOARRAY_CAST Edges edges(Format f, Rule rule) {
-    const NanWithout without = rule.nan_without;
+PROMOARRAY_CAST Edges edges(Format f, CastMode mode) {
+    const NanWithout without = mode.nan_without;
     const u64 opposite = 1ull << (f.exponent + f.mantissa);
     const u64 substitute = without == NanWithout::opposite_zero ? opposite
                            : without == NanWithout::zero        ? 0
                                                                 : (u64)f.largest;
     const bool plain_zero = f.nan < 0 && without == NanWithout::zero;
     return {
-        code_beyond(f, rule.overflow),
-        code_beyond(f, rule.infinity),
+        code_beyond(f, mode.overflow),
+        code_beyond(f, mode.infinity),
         f.nan >= 0 ? (u64)f.nan : substitute,
         // The fnuz formats have one NaN, where -0 would be; the scale has no sign at all.
-        rule.keep_nan_sign && f.has_sign && f.negative_zero && !plain_zero ? 1u : 0u,
+        mode.keep_nan_sign && f.has_sign && f.negative_zero && !plain_zero ? 1u : 0u,
     };
 }
 
@@ -144,10 +144,10 @@ PROMOARRAY_CAST Limits indefinite_halves(int bits) {
     return {half - 1 + half, half, 0, half, half, 0, half};
 }
 
-PROMOARRAY_CAST Limits limits(Type source, Type target, Rule rule) {
+PROMOARRAY_CAST Limits limits(Type source, Type target, CastMode mode) {
     const int bits = target.bits;
     const bool is_signed = target.kind == Kind::signed_integer;
-    const ToInteger way = rule.to_integer;
+    const ToInteger way = mode.to_integer;
     if (way == ToInteger::saturate) return saturating(bits, is_signed);
     if (way == ToInteger::aclnn) {
         // The Ascend 950: 32 and 64 bits saturate; narrower ones keep the low bits of a saturated
@@ -243,15 +243,15 @@ PROMOARRAY_CAST Number normalized(Number x) {
 }
 
 // A scale (e8m0): powers of two from 2^-127 on, with neither sign nor zero nor subnormals.
-PROMOARRAY_CAST u64 put_scale_together(Number x, Format f, Rule rule) {
-    const Edges edge = edges(f, rule);
+PROMOARRAY_CAST u64 put_scale_together(Number x, Format f, CastMode mode) {
+    const Edges edge = edges(f, mode);
     const bool is_zero = x.what == Class::finite && x.significand == 0;
 
     // 1. What has no power of two near it.
     if (x.what == Class::nan) return edge.nan;
-    if (is_zero) return rule.scale_zero == ScaleZero::nan ? edge.nan : 0;
-    if (x.negative && rule.scale_negative != ScaleNegative::absolute) {
-        return rule.scale_negative == ScaleNegative::nan ? edge.nan : 0;
+    if (is_zero) return mode.scale_zero == ScaleZero::nan ? edge.nan : 0;
+    if (x.negative && mode.scale_negative != ScaleNegative::absolute) {
+        return mode.scale_negative == ScaleNegative::nan ? edge.nan : 0;
     }
     if (x.what == Class::infinite) return edge.infinity;
 
@@ -260,28 +260,28 @@ PROMOARRAY_CAST u64 put_scale_together(Number x, Format f, Rule rule) {
     const Number y = normalized(x);
     const u64 rest = y.significand << 1;
     const int below = y.exponent + 63 + f.bias;
-    const ScaleRounding way = rule.scale_rounding;
+    const ScaleRounding way = mode.scale_rounding;
     bool up = rest >> 63;
     if (way == ScaleRounding::up) up = rest != 0;
     if (way == ScaleRounding::down) up = false;
     if (way == ScaleRounding::nearest_but_lowest_up && below == 0) up = rest != 0;
 
-    // 3. Both ends. A strict rule asks before rounding whether the number is within the range.
+    // 3. Both ends. A strict mode asks before rounding whether the number is within the range.
     const int code = below + up;
-    if (code > f.largest || (rule.scale_strict && below == f.largest && rest != 0)) {
+    if (code > f.largest || (mode.scale_strict && below == f.largest && rest != 0)) {
         return edge.overflow;
     }
-    if (rule.scale_strict && below < 0) return edge.nan;
+    if (mode.scale_strict && below < 0) return edge.nan;
     return code < 0 ? 0 : (u64)code;
 }
 
-PROMOARRAY_CAST u64 put_float_together(Number x, Format f, Rule rule) {
-    if (!f.has_sign) return put_scale_together(x, f, rule);
-    const Edges edge = edges(f, rule);
+PROMOARRAY_CAST u64 put_float_together(Number x, Format f, CastMode mode) {
+    if (!f.has_sign) return put_scale_together(x, f, mode);
+    const Edges edge = edges(f, mode);
     const int width = f.exponent + f.mantissa;
     const u64 sign = (u64)x.negative << width;
 
-    // 1. NaN keeps its sign, if the rule says so, and no payload.
+    // 1. NaN keeps its sign, if the mode says so, and no payload.
     if (x.what == Class::nan) return edge.nan ^ (edge.nan_sign ? sign : 0);
     if (x.what == Class::infinite) return edge.infinity | sign;
     if (x.significand == 0) return f.negative_zero ? sign : 0;
@@ -330,9 +330,9 @@ PROMOARRAY_CAST u64 put_integer_together(Number x, Type t, Limits limit) {
     return low_bits(x.negative ? 0 - whole : whole, t.bits);
 }
 
-PROMOARRAY_CAST bool goes_via_float32(Type target, Rule rule) {
+PROMOARRAY_CAST bool goes_via_float32(Type target, CastMode mode) {
     const bool to_real = target.kind == Kind::real || target.kind == Kind::complex;
-    return rule.via_float32 && to_real && target.bits < 32;
+    return mode.via_float32 && to_real && target.bits < 32;
 }
 
 PROMOARRAY_CAST bool same_type(Type a, Type b) {
@@ -344,8 +344,8 @@ PROMOARRAY_CAST bool same_type(Type a, Type b) {
 }
 
 // The code in `target` of the number whose code in `source` is given: every pair of real types. A
-// type's own numbers are not touched by a rule, not even NaN.
-PROMOARRAY_CAST u64 cast(u64 code, Type source, Type target, Rule rule) {
+// type's own numbers are not touched by a mode, not even NaN.
+PROMOARRAY_CAST u64 cast(u64 code, Type source, Type target, CastMode mode) {
     // 1. To bool: all but zero is true, NaN too.
     if (same_type(source, target) && source.kind != Kind::boolean) {
         return low_bits(code, source.bits);
@@ -359,14 +359,14 @@ PROMOARRAY_CAST u64 cast(u64 code, Type source, Type target, Rule rule) {
     if (!from_real && !to_real) return low_bits(integer_value(code, source), target.bits);
 
     // 3. Float to integer.
-    if (!to_real) return put_integer_together(x, target, limits(source, target, rule));
+    if (!to_real) return put_integer_together(x, target, limits(source, target, mode));
 
     // 4. To a float, rounded once; twice only where that is the quirk to reproduce.
-    if (goes_via_float32(target, rule)) {
-        const u64 single = put_float_together(x, float32_format(), plain_rule());
+    if (goes_via_float32(target, mode)) {
+        const u64 single = put_float_together(x, float32_format(), plain_mode());
         x = take_float_apart(single, float32_format());
     }
-    return put_float_together(x, target.format, rule);
+    return put_float_together(x, target.format, mode);
 }
 
 // --- 3. The same without branches ---------------------------------------------------------------
@@ -430,7 +430,7 @@ PROMOARRAY_CAST u32 encode(typename Source::Bits bits, Format f, Edges edge) {
     const Bits number = code > (Bits)f.largest ? beyond : code;
 
     // 4. NaN loses its payload. The fnuz formats have no -0: its code is their NaN, which has no
-    //    sign either. Elsewhere NaN keeps its sign if the rule says so.
+    //    sign either. Elsewhere NaN keeps its sign if the mode says so.
     const int width = f.exponent + f.mantissa;
     const u32 sign = (u32)(bits >> Source::top);
     const u32 signed_zero = sign & (u32)f.negative_zero;
@@ -439,7 +439,7 @@ PROMOARRAY_CAST u32 encode(typename Source::Bits bits, Format f, Edges edge) {
     return !finite && magnitude > infinity ? quiet : result;
 }
 
-// What put_scale_together asks of the rule, as numbers to compare with and to add.
+// What put_scale_together asks of the mode, as numbers to compare with and to add.
 template <typename Source>
 struct ScaleEdges {
     using Bits = typename Source::Bits;
@@ -453,7 +453,7 @@ struct ScaleEdges {
 };
 
 template <typename Source>
-PROMOARRAY_CAST ScaleEdges<Source> scale_edges(Format f, Rule rule) {
+PROMOARRAY_CAST ScaleEdges<Source> scale_edges(Format f, CastMode mode) {
     using Bits = typename Source::Bits;
     constexpr Bits one = 1, implicit = one << Source::mantissa;
     // 2^-127 is a subnormal of float32, with one bit less to round; 2^127 is the largest scale.
@@ -461,22 +461,22 @@ PROMOARRAY_CAST ScaleEdges<Source> scale_edges(Format f, Rule rule) {
     constexpr Bits span = is_single ? implicit / 2 : implicit;
     constexpr Bits smallest = is_single ? span : (Bits)(Source::bias - 127) << Source::mantissa;
     constexpr Bits largest = (Bits)(Source::bias + 127) << Source::mantissa;
-    const Edges edge = edges(f, rule);
-    const bool up = rule.scale_rounding == ScaleRounding::up;
-    const bool down = rule.scale_rounding == ScaleRounding::down;
-    const bool lowest_up = up || rule.scale_rounding == ScaleRounding::nearest_but_lowest_up;
+    const Edges edge = edges(f, mode);
+    const bool up = mode.scale_rounding == ScaleRounding::up;
+    const bool down = mode.scale_rounding == ScaleRounding::down;
+    const bool lowest_up = up || mode.scale_rounding == ScaleRounding::nearest_but_lowest_up;
     ScaleEdges<Source> e = {};
     e.bump = up ? implicit - 1 : down ? 0 : implicit / 2;
     e.low_bump = lowest_up ? span - 1 : down ? 0 : span / 2;
-    e.low = rule.scale_strict ? smallest : 0;
-    e.over = rule.scale_strict ? largest + 1 : largest + implicit - e.bump;
-    const bool absolute = rule.scale_negative == ScaleNegative::absolute;
+    e.low = mode.scale_strict ? smallest : 0;
+    e.over = mode.scale_strict ? largest + 1 : largest + implicit - e.bump;
+    const bool absolute = mode.scale_negative == ScaleNegative::absolute;
     e.sign = absolute ? ~(Bits)0 >> 1 : ~(Bits)0;
     e.overflow = (Bits)edge.overflow;
     e.infinity = (Bits)edge.infinity;
     e.nan = (Bits)edge.nan;
-    e.zero = rule.scale_zero == ScaleZero::nan ? e.nan : 0;
-    e.negative = rule.scale_negative == ScaleNegative::nan ? e.nan : 0;
+    e.zero = mode.scale_zero == ScaleZero::nan ? e.nan : 0;
+    e.negative = mode.scale_negative == ScaleNegative::nan ? e.nan : 0;
     e.all_nan = e.overflow == e.nan && e.infinity == e.nan && e.zero == e.nan &&
                 (absolute || e.negative == e.nan);
     e.first = e.low > 1 ? e.low : 1;
@@ -503,7 +503,7 @@ PROMOARRAY_CAST u32 encode_scale(typename Source::Bits bits, ScaleEdges<Source> 
     constexpr Bits infinity = ((one << (Source::top - Source::mantissa)) - 1) << Source::mantissa;
     const Bits magnitude = bits & ((one << Source::top) - 1);
 
-    // 1. What is too small for a strict rule, and what is too large.
+    // 1. What is too small for a strict mode, and what is too large.
     const Bits code = nearest_scale<Source>(magnitude, edge);
     const Bits above = magnitude < edge.low ? edge.nan : code;
     const Bits finite = magnitude < edge.over ? above : edge.overflow;
@@ -526,7 +526,7 @@ PROMOARRAY_CAST u32 encode_scale_or_nan(typename Source::Bits bits, ScaleEdges<S
 
 // The float32 bits of a code of at most 16 bits. Always exact: each format lies within float32.
 // Bits above the format's width are ignored. NaN keeps its sign (fnuz: the one its code shows) if
-// the rule says so, and no payload.
+// the mode says so, and no payload.
 PROMOARRAY_CAST u32 decode(u32 code, Format f, u32 keep_nan_sign) {
     constexpr u32 infinity = 0x7f800000u, sign_bit = 1u << Float32::top;
     // 1. The sign goes to the top, which drops what lies above it, and the fields line up with
@@ -567,7 +567,7 @@ PROMOARRAY_CAST u32 decode_half(u32 code) {
     return (magnitude < 0x0400u ? subnormal : normal) | (code & 0x8000u) << 16;
 }
 
-// A float32 whose NaN has no payload, and its sign if the rule says so.
+// A float32 whose NaN has no payload, and its sign if the mode says so.
 PROMOARRAY_CAST u32 quieted(u32 bits, u32 keep_nan_sign) {
     const u32 quiet = 0x7fc00000u | (bits >> 31 & keep_nan_sign) << 31;
     return (bits & 0x7fffffffu) > 0x7f800000u ? quiet : bits;

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.core import dispatch
+from promoarray.core.operands import array_class, as_array
 from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
 
 def matrices(x: Any, name: str) -> PArray:
     """A stack of matrices, or a ValueError."""
-    array = dispatch.as_array(x, name)
+    array = as_array(x, name)
     if array.ndim < 2:
         raise ValueError(f"{name} takes matrices, not an array of shape {array.shape}")
     return array
@@ -29,6 +29,6 @@ def tolerance(rtol: Any, x: PArray) -> Any:
     """A tolerance for ``x`` as kernels take it: Python's number, or the buffer of an array."""
     if not isinstance(rtol, PArray):
         return rtol
-    dispatch.array_class((x, rtol))  # two bindings do not mix
+    array_class((x, rtol))  # two bindings do not mix
     wide = astype(rtol, "float64", copy=False)
     return wide._buffer

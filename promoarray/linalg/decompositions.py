@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.linalg.arguments import matrices, square, tolerance
 from promoarray.parray import PArray
 
@@ -68,13 +69,13 @@ def solve(x1: Any, x2: Any, /) -> PArray:
     ValueError
         If the shapes do not fit, or a matrix is singular.
     """
-    stack, sides = square(x1, "solve"), dispatch.as_array(x2, "solve")
+    stack, sides = square(x1, "solve"), as_array(x2, "solve")
     rows = sides.shape[0 if sides.ndim == 1 else -2] if sides.ndim else None
     if rows != stack.shape[-1]:
         raise ValueError(
             f"solve: {stack.shape} @ x has {stack.shape[-1]} rows, and x2 is {sides.shape}"
         )
-    return dispatch.call("solve", stack, sides)
+    return call("solve", stack, sides)
 
 
 def inv(x: Any, /) -> PArray:
@@ -97,7 +98,7 @@ def inv(x: Any, /) -> PArray:
     ValueError
         If a matrix is not square or singular.
     """
-    return dispatch.call("inv", square(x, "inv"))
+    return call("inv", square(x, "inv"))
 
 
 def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
@@ -124,7 +125,7 @@ def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
         If there are fewer than two axes.
     """
     array = matrices(x, "pinv")
-    return dispatch.call("pinv", array, rtol=tolerance(rtol, array))
+    return call("pinv", array, rtol=tolerance(rtol, array))
 
 
 def det(x: Any, /) -> PArray:
@@ -147,7 +148,7 @@ def det(x: Any, /) -> PArray:
     ValueError
         If a matrix is not square.
     """
-    return dispatch.call("det", square(x, "det"))
+    return call("det", square(x, "det"))
 
 
 def slogdet(x: Any, /) -> SlogdetResult:
@@ -196,7 +197,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
     ValueError
         If a matrix is not square or not positive definite.
     """
-    return dispatch.call("cholesky", square(x, "cholesky"), upper=upper)
+    return call("cholesky", square(x, "cholesky"), upper=upper)
 
 
 def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
@@ -265,7 +266,7 @@ def svdvals(x: Any, /) -> PArray:
     PArray
         Real; a vector for each matrix.
     """
-    return dispatch.call("svdvals", matrices(x, "svdvals"))
+    return call("svdvals", matrices(x, "svdvals"))
 
 
 def eig(x: Any, /) -> EigResult:
@@ -305,7 +306,7 @@ def eigvals(x: Any, /) -> PArray:
     PArray
         Complex under every policy; a vector for each matrix, in no order.
     """
-    return dispatch.call("eigvals", square(x, "eigvals"))
+    return call("eigvals", square(x, "eigvals"))
 
 
 def eigh(x: Any, /) -> EighResult:
@@ -345,8 +346,8 @@ def eigvalsh(x: Any, /) -> PArray:
     PArray
         Real; a vector for each matrix.
     """
-    return dispatch.call("eigvalsh", square(x, "eigvalsh"))
+    return call("eigvalsh", square(x, "eigvalsh"))
 
 
 def _several(name: str, array: PArray, **options: Any) -> Any:
-    return dispatch.call(name, array, **options)
+    return call(name, array, **options)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in
 from promoarray.linalg.arguments import matrices, tolerance
 from promoarray.parray import PArray
@@ -41,7 +42,7 @@ def matrix_norm(
     array = matrices(x, "matrix_norm")
     if ord is not None and ord not in ("fro", "nuc", 1, 2, -1, -2, float("inf"), -float("inf")):
         raise ValueError(f"matrix_norm: ord is 'fro', 'nuc', ±1, ±2 or ±inf, not {ord!r}")
-    return dispatch.call("matrix_norm", array, keepdims=keepdims, ord=ord)
+    return call("matrix_norm", array, keepdims=keepdims, ord=ord)
 
 
 def vector_norm(
@@ -77,9 +78,9 @@ def vector_norm(
     ValueError
         If there is no such axis, or the smallest of no elements is asked for.
     """
-    array = dispatch.as_array(x, "vector_norm")
+    array = as_array(x, "vector_norm")
     axes = axes_in("vector_norm", axis, array.ndim)
-    return dispatch.call("vector_norm", array, axis=axes, keepdims=keepdims, ord=ord)
+    return call("vector_norm", array, axis=axes, keepdims=keepdims, ord=ord)
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
@@ -105,4 +106,4 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
         If there are fewer than two axes.
     """
     array = matrices(x, "matrix_rank")
-    return dispatch.call("matrix_rank", array, rtol=tolerance(rtol, array))
+    return call("matrix_rank", array, rtol=tolerance(rtol, array))

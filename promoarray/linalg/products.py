@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from promoarray.core import dispatch
+from promoarray.core.dispatch import call
+from promoarray.core.operands import as_array
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
 from promoarray.parray import PArray
@@ -31,7 +32,7 @@ def matmul(x1: Any, x2: Any, /) -> PArray:
     ValueError
         If the shapes do not fit, or an array is 0-d.
     """
-    return dispatch.call("matmul", x1, x2)
+    return call("matmul", x1, x2)
 
 
 def matrix_transpose(x: Any, /) -> PArray:
@@ -52,7 +53,7 @@ def matrix_transpose(x: Any, /) -> PArray:
     ValueError
         If there are fewer than two axes.
     """
-    return dispatch.as_array(x, "matrix_transpose").mT
+    return as_array(x, "matrix_transpose").mT
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
@@ -77,7 +78,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     ValueError
         If the lengths differ.
     """
-    return dispatch.call("vecdot", x1, x2, axis=axis)
+    return call("vecdot", x1, x2, axis=axis)
 
 
 def tensordot(
@@ -103,7 +104,7 @@ def tensordot(
     ValueError
         If the lengths of the axes differ.
     """
-    return dispatch.call("tensordot", x1, x2, axes=axes)
+    return call("tensordot", x1, x2, axes=axes)
 
 
 def outer(x1: Any, x2: Any, /) -> PArray:
@@ -126,7 +127,7 @@ def outer(x1: Any, x2: Any, /) -> PArray:
     ValueError
         If one is no vector.
     """
-    return dispatch.call("outer", x1, x2)
+    return call("outer", x1, x2)
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
@@ -152,13 +153,13 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     ValueError
         If there are not three elements.
     """
-    arrays = [dispatch.as_array(x, "cross") for x in (x1, x2)]
+    arrays = [as_array(x, "cross") for x in (x1, x2)]
     if axis >= 0 and arrays[0].ndim != arrays[1].ndim:
         raise ValueError(f"cross: axis {axis} is not the same in both; count it from the last")
     for x in arrays:
         if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
             raise ValueError(f"cross takes 3 elements along axis {axis}, not shape {x.shape}")
-    return dispatch.call("cross", *arrays, axis=axis)
+    return call("cross", *arrays, axis=axis)
 
 
 def matrix_power(x: Any, n: int, /) -> PArray:
@@ -191,7 +192,7 @@ def matrix_power(x: Any, n: int, /) -> PArray:
         from promoarray.linalg.decompositions import inv  # which few programs need
 
         array = inv(array)
-    return dispatch.call("matrix_power", array, n=abs(n))
+    return call("matrix_power", array, n=abs(n))
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
@@ -214,7 +215,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
     ValueError
         If there are fewer than two axes.
     """
-    return dispatch.call("diagonal", matrices(x, "diagonal"), offset=offset)
+    return call("diagonal", matrices(x, "diagonal"), offset=offset)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: object = None) -> PArray:
@@ -243,5 +244,5 @@ def trace(x: Any, /, *, offset: int = 0, dtype: object = None) -> PArray:
     array = matrices(x, "trace")
     if dtype is not None:
         array = astype(array, dtype, copy=False)
-    out = dispatch.call("trace", array, offset=offset, axis1=-2, axis2=-1)
+    out = call("trace", array, offset=offset, axis1=-2, axis2=-1)
     return out if dtype is None else astype(out, dtype, copy=False)

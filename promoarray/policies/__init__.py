@@ -3,16 +3,16 @@
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.registry import as_policy, get_policy, list_policies, register, set_policy
-from promoarray.promotion.rules import Lattice, Rule, Table
+from promoarray.promotion.rules import Lattice, PromotionRule, Table
 
 __all__ = [
     "Lattice",
     "Operand",
     "Plan",
     "Policy",
+    "PromotionRule",
     "Rank",
     "Refusal",
-    "Rule",
     "Source",
     "Table",
     "as_policy",

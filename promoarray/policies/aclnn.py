@@ -30,19 +30,19 @@ from promoarray.promotion.plan import (
     NUMBERS,
     ORDERED,
     REALS,
-    By,
-    Enter,
     Operand,
+    OperandTypes,
     OperationRule,
     Plan,
     Rank,
     Refusal,
+    TypeRule,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
-from promoarray.promotion.rules import Rule, Table, fold
+from promoarray.promotion.rules import PromotionRule, Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
-from promoarray.promotion.type_steps import always, component, exact_to, members
+from promoarray.promotion.type_steps import always, component, exact_to, supported_types
 
 # The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.
 TABLE = Table("""
@@ -120,11 +120,13 @@ def on_950(tensor: DType, lower: DType) -> DType | None:
     return promote_8_5(tensor, NARROW.get(lower, lower))
 
 
-def entering(tensors: Rule, scalar: Rule, zero_d: Rule | None = None) -> Enter:
+def entering(
+    tensors: PromotionRule, scalar: PromotionRule, zero_d: PromotionRule | None = None
+) -> OperandTypes:
     """Make the step that folds tensors, then 0-d ones if they have a rule, then scalars."""
 
-    def enter(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-        entered = members(policy, operands)
+    def operand_types(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+        entered = supported_types(policy, operands)
         if isinstance(entered, Refusal):
             return entered
         ranks = {rank: [o.type for o in operands if o.rank is rank] for rank in Rank}
@@ -139,65 +141,69 @@ def entering(tensors: Rule, scalar: Rule, zero_d: Rule | None = None) -> Enter:
                 common = fold(rule, [common, *others])
         return Refusal(policy.refusal) if common is None else (common,)
 
-    return enter
+    return operand_types
 
 
 def _to_bools(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)
 
 
 _WHY_REAL = "complex numbers have no order"
 
 OPERATIONS: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: By(),
-    Family.DIVIDE: By(compute=exact_to(dt.float32), note="Integers and bools divide in float32."),
-    Family.FLOOR_DIVIDE: By(
+    Family.ARITHMETIC: TypeRule(),
+    Family.DIVIDE: TypeRule(
+        compute=exact_to(dt.float32), note="Integers and bools divide in float32."
+    ),
+    Family.FLOOR_DIVIDE: TypeRule(
         admit=ORDERED,
         compute=lambda dtype: dt.float32 if dtype is dt.bool else dtype,
         note="bool is divided in float32.",
     ),
-    "remainder": By(
+    "remainder": TypeRule(
         admit=frozenset({dt.int32, dt.int64, Kind.FLOAT}),
         why="aclnnRemainder takes int32, int64 and floats after derivation",
     ),
-    Family.POW: By(admit=NUMBERS, why="aclnnPow refuses bool with bool"),
-    Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: By(admit=ORDERED, result=to_bool, why=_WHY_REAL),
-    Family.LOGICAL: By(enter=_to_bools, note="Each operand becomes bool; nothing is derived."),
-    Family.BITWISE: By(admit=BITS),
-    Family.SHIFT: By(admit=INTEGERS),
-    Family.EXTREMUM: By(admit=ORDERED, why=_WHY_REAL),
-    Family.FLOAT_BINARY: By(admit=ORDERED, compute=exact_to(dt.float32)),
-    Family.WHERE: By(),
-    Family.CLIP: By(admit=ORDERED, why=_WHY_REAL),
-    Family.MATMUL: By(admit=NUMBERS),
+    Family.POW: TypeRule(admit=NUMBERS, why="aclnnPow refuses bool with bool"),
+    Family.EQUALITY: TypeRule(result=to_bool),
+    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=_WHY_REAL),
+    Family.LOGICAL: TypeRule(
+        operand_types=_to_bools, note="Each operand becomes bool; nothing is derived."
+    ),
+    Family.BITWISE: TypeRule(admit=BITS),
+    Family.SHIFT: TypeRule(admit=INTEGERS),
+    Family.EXTREMUM: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.FLOAT_BINARY: TypeRule(admit=ORDERED, compute=exact_to(dt.float32)),
+    Family.WHERE: TypeRule(),
+    Family.CLIP: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.MATMUL: TypeRule(admit=NUMBERS),
     **linear(
-        By(admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
+        TypeRule(admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
         index=dt.int64,
-        norms=By(admit=INEXACT),
-        fft=By(
+        norms=TypeRule(admit=INEXACT),
+        fft=TypeRule(
             admit=LAPACK | BITS,
             compute=exact_to(dt.float32),
             note="Bools and integers are transformed in float32.",
         ),
     ),
-    Family.SORT: By(admit=ORDERED, why=_WHY_REAL),
-    Family.INDEX: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
-    Family.CONCAT: By(note="A left fold of the table."),
-    Family.LOSS: By(admit=INEXACT),
-    Family.FLOAT_UNARY: By(compute=exact_to(dt.float32)),
-    Family.SIGN: By(admit=NUMBERS),
-    "abs": By(admit=NUMBERS, result=component),
-    Family.ROUND: By(admit=REALS),
-    Family.TEST: By(result=to_bool),
-    Family.COMPLEX: By(result=component),
-    "conj": By(),
-    Family.SUM: By(compute=exact_to(dt.int64)),
-    Family.MEAN: By(admit=INEXACT),
-    Family.EXTREME: By(admit=ORDERED, why=_WHY_REAL),
-    Family.TRUTH: By(result=to_bool),
-    Family.POSITION: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.SORT: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.INDEX: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.CONCAT: TypeRule(note="A left fold of the table."),
+    Family.LOSS: TypeRule(admit=INEXACT),
+    Family.FLOAT_UNARY: TypeRule(compute=exact_to(dt.float32)),
+    Family.SIGN: TypeRule(admit=NUMBERS),
+    "abs": TypeRule(admit=NUMBERS, result=component),
+    Family.ROUND: TypeRule(admit=REALS),
+    Family.TEST: TypeRule(result=to_bool),
+    Family.COMPLEX: TypeRule(result=component),
+    "conj": TypeRule(),
+    Family.SUM: TypeRule(compute=exact_to(dt.int64)),
+    Family.MEAN: TypeRule(admit=INEXACT),
+    Family.EXTREME: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.TRUTH: TypeRule(result=to_bool),
+    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
 }
 
 
@@ -228,7 +234,7 @@ V8_0 = Policy(
     promote=promote_8_0,
     dtypes=DTYPES,
     operations=OPERATIONS,
-    enter=entering(promote_8_0, on_910b),
+    operand_types=entering(promote_8_0, on_910b),
     scalars=Scalars(fit=wrap),
     defaults=NARROW,
     cast=cast_quirks.ACLNN,
@@ -258,11 +264,13 @@ V8_5 = V8_0.derive(
     promote=promote_8_5,
     operations=OPERATIONS
     | {
-        Family.EQUALITY: By(enter=_AS_TORCH, result=to_bool),
-        Family.ORDER: By(enter=_AS_TORCH, admit=ORDERED, result=to_bool, why=_WHY_REAL),
-        Family.EXTREMUM: By(enter=_AS_TORCH, admit=ORDERED, why=_WHY_REAL),
+        Family.EQUALITY: TypeRule(operand_types=_AS_TORCH, result=to_bool),
+        Family.ORDER: TypeRule(
+            operand_types=_AS_TORCH, admit=ORDERED, result=to_bool, why=_WHY_REAL
+        ),
+        Family.EXTREMUM: TypeRule(operand_types=_AS_TORCH, admit=ORDERED, why=_WHY_REAL),
     },
-    enter=entering(promote_8_5, on_950),
+    operand_types=entering(promote_8_5, on_950),
     ranks=True,
     sources=(Source(_PAGE, "推导规则", "CANN 8.5"),),
     notes=(

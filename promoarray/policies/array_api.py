@@ -20,14 +20,14 @@ from promoarray.promotion.plan import (
     INTEGERS,
     NUMBERS,
     REALS,
-    By,
     OperationRule,
+    TypeRule,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, in_range
-from promoarray.promotion.type_steps import always, component, members
+from promoarray.promotion.type_steps import always, component, supported_types
 
 # "Type promotion diagram": the dashed lines, which lead out of Python scalars, are `promote` below.
 LATTICE = Lattice("""
@@ -91,59 +91,61 @@ def _summed(dtype: DType) -> DType:
 
 _FLOATS = frozenset({Kind.FLOAT})
 _BOOLS = frozenset({Kind.BOOL})
-_numeric = By(admit=NUMBERS)
-_real = By(admit=REALS)
-_floating = By(admit=INEXACT, why="the standard defines this for floating-point dtypes only")
-_real_floating = By(
+_numeric = TypeRule(admit=NUMBERS)
+_real = TypeRule(admit=REALS)
+_floating = TypeRule(admit=INEXACT, why="the standard defines this for floating-point dtypes only")
+_real_floating = TypeRule(
     admit=_FLOATS, why="the standard defines this for real-valued floating-point dtypes only"
 )
-_complex = By(
+_complex = TypeRule(
     admit=frozenset({Kind.COMPLEX}),
     why="the standard defines this for complex dtypes only, and rfft for real ones",
 )
-_truth = By(admit=_BOOLS, why="the standard defines logical functions for bool only")
+_truth = TypeRule(admit=_BOOLS, why="the standard defines logical functions for bool only")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: _numeric,
     Family.DIVIDE: _floating,
     Family.FLOOR_DIVIDE: _real,
     Family.POW: _numeric,
-    Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: By(admit=REALS, result=to_bool),
+    Family.EQUALITY: TypeRule(result=to_bool),
+    Family.ORDER: TypeRule(admit=REALS, result=to_bool),
     Family.LOGICAL: _truth,
-    Family.BITWISE: By(admit=BITS),
-    Family.SHIFT: By(admit=INTEGERS),
+    Family.BITWISE: TypeRule(admit=BITS),
+    Family.SHIFT: TypeRule(admit=INTEGERS),
     Family.EXTREMUM: _real,
     Family.FLOAT_BINARY: _real_floating,
-    Family.WHERE: By(),
+    Family.WHERE: TypeRule(),
     Family.CLIP: _real,
     Family.MATMUL: _numeric,
     "matrix_power": _floating,
     **linear(_floating, index=dt.int64, fft=_complex, rfft=_real_floating),
     Family.SORT: _real,
-    Family.INDEX: By(admit=REALS, result=always(dt.int64)),
-    Family.CONCAT: By(),
+    Family.INDEX: TypeRule(admit=REALS, result=always(dt.int64)),
+    Family.CONCAT: TypeRule(),
     Family.LOSS: _real_floating,
     Family.FLOAT_UNARY: _floating,
     Family.SIGN: _numeric,
-    "abs": By(admit=NUMBERS, result=component),
+    "abs": TypeRule(admit=NUMBERS, result=component),
     Family.ROUND: _real,
     "round": _numeric,
-    Family.TEST: By(admit=NUMBERS, result=to_bool),
-    "signbit": By(admit=_FLOATS, result=to_bool),
-    Family.COMPLEX: By(admit=NUMBERS, result=component),
+    Family.TEST: TypeRule(admit=NUMBERS, result=to_bool),
+    "signbit": TypeRule(admit=_FLOATS, result=to_bool),
+    Family.COMPLEX: TypeRule(admit=NUMBERS, result=component),
     "conj": _numeric,
-    "imag": By(admit=frozenset({Kind.COMPLEX}), result=component),
-    Family.SUM: By(
+    "imag": TypeRule(admit=frozenset({Kind.COMPLEX}), result=component),
+    Family.SUM: TypeRule(
         admit=NUMBERS,
         compute=_summed,
         note="integers sum up in the default integer dtype of their kind, int64 or uint64",
     ),
-    Family.MEAN: By(admit=_FLOATS, why="the standard defines std and var for real floats only"),
+    Family.MEAN: TypeRule(
+        admit=_FLOATS, why="the standard defines std and var for real floats only"
+    ),
     "mean": _floating,
     Family.EXTREME: _real,
-    Family.TRUTH: By(result=to_bool),
-    Family.POSITION: By(admit=REALS, result=always(dt.int64)),
+    Family.TRUTH: TypeRule(result=to_bool),
+    Family.POSITION: TypeRule(admit=REALS, result=always(dt.int64)),
 }
 
 ARRAY_API = Policy(
@@ -153,7 +155,7 @@ ARRAY_API = Policy(
     promote=promote,
     dtypes=STANDARD,
     operations=OPERATIONS,
-    enter=members,
+    operand_types=supported_types,
     scalars=Scalars(fit=in_range),
     defaults=WIDE,
     inplace=same_dtype,

@@ -27,13 +27,13 @@ from promoarray.promotion.plan import (
     INTEGERS,
     NUMBERS,
     ORDERED,
-    By,
-    Enter,
     Operand,
+    OperandTypes,
     OperationRule,
     Plan,
     Rank,
     Refusal,
+    TypeRule,
     same,
     to_bool,
 )
@@ -45,7 +45,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
-    members,
+    supported_types,
     with_arrays,
 )
 
@@ -104,7 +104,7 @@ def fit_compared(value: Any, dtype: DType) -> Any:
 _WHY_REAL = "complex numbers have no order"
 
 
-def real(enter: Enter) -> Enter:
+def real(enter: OperandTypes) -> OperandTypes:
     """Refuse complex Python scalars, as everything in MindSpore does."""
 
     def checked(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
@@ -117,7 +117,7 @@ def real(enter: Enter) -> Enter:
 
 def _product(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Fold tensors, and apart from them what is 0-d or a scalar; then the higher category wins."""
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     arrays = [o.type for o in operands if o.rank is Rank.ARRAY]
@@ -146,7 +146,7 @@ def _no_two_bools(policy: Policy, name: str, operands: tuple[Operand, ...]) -> P
     """Refuse two bools, as mindspore.ops.add and sub do."""
     if all(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
         return Refusal(f"mindspore.ops has no {name} of two bools")
-    return By()(policy, name, operands)
+    return TypeRule()(policy, name, operands)
 
 
 def _remainder(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -154,7 +154,7 @@ def _remainder(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan
     first, second = operands
     if first.type in WIDE_UNSIGNED and second.type is dt.bool and second.rank is Rank.ARRAY:
         return Refusal("the product inside takes no wide unsigned integer with a bool")
-    return By()(policy, name, operands)
+    return TypeRule()(policy, name, operands)
 
 
 def _copysign(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -170,11 +170,11 @@ def _copysign(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan 
 _LOGICAL = admitting(
     lambda operand: operand.rank is not Rank.SCALAR or operand.type is dt.weak_bool,
     "logical functions take only bool Python scalars",
-    By(result=to_bool),
+    TypeRule(result=to_bool),
 )
-_BITWISE = By(admit=BITS)
+_BITWISE = TypeRule(admit=BITS)
 _AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
-_SORTED = By(
+_SORTED = TypeRule(
     admit=frozenset({dt.uint8, Kind.INT, dt.float16, dt.float32, dt.float64}),
     why="sort takes uint8, signed integers, float16, float32 and float64",
 )
@@ -182,89 +182,97 @@ _FMAX = frozenset({dt.int32, dt.int64, dt.float16, dt.float32, dt.float64})
 _TWO_FLOATS = frozenset({dt.float32, dt.float64})
 
 _OPERATIONS: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: By(),
-    "multiply": By(enter=PRODUCT),
-    Family.DIVIDE: By(enter=PRODUCT, compute=exact_to(dt.float32)),
-    Family.FLOOR_DIVIDE: By(),
+    Family.ARITHMETIC: TypeRule(),
+    "multiply": TypeRule(operand_types=PRODUCT),
+    Family.DIVIDE: TypeRule(operand_types=PRODUCT, compute=exact_to(dt.float32)),
+    Family.FLOOR_DIVIDE: TypeRule(),
     "remainder": admitting(
         lambda operand: operand.type not in WIDE_UNSIGNED,
         "the % operator takes no uint16, uint32 or uint64",
-        By(),
+        TypeRule(),
     ),
-    Family.POW: By(),
-    Family.EQUALITY: By(result=to_bool),
-    "equal": By(enter=real(entering(promote, higher)), result=to_bool),
-    Family.ORDER: By(admit=ORDERED, result=to_bool, why=_WHY_REAL),
+    Family.POW: TypeRule(),
+    Family.EQUALITY: TypeRule(result=to_bool),
+    "equal": TypeRule(operand_types=real(entering(promote, higher)), result=to_bool),
+    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=_WHY_REAL),
     Family.LOGICAL: _LOGICAL,
     Family.BITWISE: with_arrays("first", _BITWISE),
-    "bitwise_invert": By(admit=BITS),
-    Family.SHIFT: By(enter=BIT_BY_BIT, admit=INTEGERS),
-    Family.EXTREMUM: By(admit=ORDERED, why=_WHY_REAL),
-    "fmax": By(admit=_FMAX),
-    "fmin": By(admit=_FMAX),
-    Family.FLOAT_BINARY: By(admit=ORDERED),
-    "hypot": By(admit=_TWO_FLOATS),
-    "nextafter": By(enter=AGREED, admit=_TWO_FLOATS),
+    "bitwise_invert": TypeRule(admit=BITS),
+    Family.SHIFT: TypeRule(operand_types=BIT_BY_BIT, admit=INTEGERS),
+    Family.EXTREMUM: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    "fmax": TypeRule(admit=_FMAX),
+    "fmin": TypeRule(admit=_FMAX),
+    Family.FLOAT_BINARY: TypeRule(admit=ORDERED),
+    "hypot": TypeRule(admit=_TWO_FLOATS),
+    "nextafter": TypeRule(operand_types=AGREED, admit=_TWO_FLOATS),
     "logaddexp": admitting(
-        lambda operand: operand.type.kind is Kind.FLOAT, "logaddexp takes floats only", By()
+        lambda operand: operand.type.kind is Kind.FLOAT, "logaddexp takes floats only", TypeRule()
     ),
     "copysign": _copysign,
-    Family.WHERE: By(),
+    Family.WHERE: TypeRule(),
     Family.CLIP: admitting(
         lambda operand: operand.type.kind not in (Kind.BOOL, Kind.COMPLEX),
         "clip takes no bool and no complex",
-        By(enter=entering(promote, higher)),
+        TypeRule(operand_types=entering(promote, higher)),
     ),
-    Family.MATMUL: By(enter=AGREED, why="both matrices must have one dtype"),
-    "outer": By(enter=PRODUCT),
-    "vecdot": By(enter=PRODUCT, compute=summed),
-    "trace": By(
+    Family.MATMUL: TypeRule(operand_types=AGREED, why="both matrices must have one dtype"),
+    "outer": TypeRule(operand_types=PRODUCT),
+    "vecdot": TypeRule(operand_types=PRODUCT, compute=summed),
+    "trace": TypeRule(
         admit=NUMBERS - {Kind.FLOAT} | {dt.float16, dt.float32, dt.float64},
         why="trace takes no bool and no bfloat16",
     ),
-    "matrix_power": By(
+    "matrix_power": TypeRule(
         admit=frozenset({Kind.INT, dt.uint8, dt.float32, dt.float64}),
         why="matrix_power takes uint8, signed integers, float32 and float64",
     ),
     **linear(
-        By(enter=AGREED, admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
+        TypeRule(
+            operand_types=AGREED,
+            admit=LAPACK,
+            why="linear algebra takes float32, float64 and complex",
+        ),
         index=dt.int32,
-        fft=By(compute=exact_to(dt.float32), note="integers are transformed in float32"),
-        rfft=By(compute=exact_to(dt.float32), note="complex tensors are transformed as they are"),
-        irfft=By(compute=_at_least_float32),
+        fft=TypeRule(compute=exact_to(dt.float32), note="integers are transformed in float32"),
+        rfft=TypeRule(
+            compute=exact_to(dt.float32), note="complex tensors are transformed as they are"
+        ),
+        irfft=TypeRule(compute=_at_least_float32),
     ),
-    **dict.fromkeys(("cholesky", "det"), By(admit=LAPACK | {dt.float16})),
-    "qr": By(admit=LAPACK | {dt.float16}, more=(same,)),
-    "slogdet": By(admit=LAPACK | {dt.float16}, more=(same,)),
-    "svd": By(admit=LAPACK, more=(same, same), note=_AS_COMPLEX),
-    "svdvals": By(admit=LAPACK, note=_AS_COMPLEX),
-    "pinv": By(admit=frozenset({dt.float32, dt.float64}), why="pinv takes float32 and float64"),
-    Family.NORM: By(compute=exact_to(dt.float32), note=_AS_COMPLEX),
-    **uniques(By(), lambda dtype: dt.int64 if dtype is dt.int64 else dt.int32),
+    **dict.fromkeys(("cholesky", "det"), TypeRule(admit=LAPACK | {dt.float16})),
+    "qr": TypeRule(admit=LAPACK | {dt.float16}, extra_results=(same,)),
+    "slogdet": TypeRule(admit=LAPACK | {dt.float16}, extra_results=(same,)),
+    "svd": TypeRule(admit=LAPACK, extra_results=(same, same), note=_AS_COMPLEX),
+    "svdvals": TypeRule(admit=LAPACK, note=_AS_COMPLEX),
+    "pinv": TypeRule(
+        admit=frozenset({dt.float32, dt.float64}), why="pinv takes float32 and float64"
+    ),
+    Family.NORM: TypeRule(compute=exact_to(dt.float32), note=_AS_COMPLEX),
+    **uniques(TypeRule(), lambda dtype: dt.int64 if dtype is dt.int64 else dt.int32),
     Family.SORT: _SORTED,
     Family.INDEX: replace(_SORTED, result=always(dt.int32)),
-    Family.CONCAT: By(enter=real(entering(promote_8_5, raised))),
-    "stack": By(enter=AGREED, why="stack takes tensors of one dtype"),
-    Family.LOSS: By(admit=INEXACT),
-    Family.FLOAT_UNARY: By(compute=exact_to(dt.float32)),
-    "exp": By(admit=INEXACT | {dt.bool, dt.int64}, compute=exact_to(dt.float32)),
-    Family.SIGN: By(),
-    "sign": By(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
-    Family.ROUND: By(admit=ORDERED),
-    "ceil": By(admit=frozenset({Kind.FLOAT})),
-    Family.TEST: By(admit=ORDERED, result=to_bool, why=_WHY_REAL),
-    "isinf": By(result=to_bool),
-    Family.COMPLEX: By(result=component),
-    "conj": By(admit=NUMBERS),
-    Family.SUM: By(compute=summed),
-    "cumulative_sum": By(admit=NUMBERS),
-    "cumulative_prod": By(compute=exact_to(dt.int64)),
-    Family.MEAN: By(admit=frozenset({Kind.FLOAT})),
-    "mean": By(note="An integer mean stays an integer."),
-    Family.EXTREME: By(admit=ORDERED, why=_WHY_REAL),
-    Family.TRUTH: By(result=to_bool),
-    "any": By(result=lambda dtype: dtype if dtype is dt.uint8 else dt.bool),
-    Family.POSITION: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.CONCAT: TypeRule(operand_types=real(entering(promote_8_5, raised))),
+    "stack": TypeRule(operand_types=AGREED, why="stack takes tensors of one dtype"),
+    Family.LOSS: TypeRule(admit=INEXACT),
+    Family.FLOAT_UNARY: TypeRule(compute=exact_to(dt.float32)),
+    "exp": TypeRule(admit=INEXACT | {dt.bool, dt.int64}, compute=exact_to(dt.float32)),
+    Family.SIGN: TypeRule(),
+    "sign": TypeRule(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
+    Family.ROUND: TypeRule(admit=ORDERED),
+    "ceil": TypeRule(admit=frozenset({Kind.FLOAT})),
+    Family.TEST: TypeRule(admit=ORDERED, result=to_bool, why=_WHY_REAL),
+    "isinf": TypeRule(result=to_bool),
+    Family.COMPLEX: TypeRule(result=component),
+    "conj": TypeRule(admit=NUMBERS),
+    Family.SUM: TypeRule(compute=summed),
+    "cumulative_sum": TypeRule(admit=NUMBERS),
+    "cumulative_prod": TypeRule(compute=exact_to(dt.int64)),
+    Family.MEAN: TypeRule(admit=frozenset({Kind.FLOAT})),
+    "mean": TypeRule(note="An integer mean stays an integer."),
+    Family.EXTREME: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.TRUTH: TypeRule(result=to_bool),
+    "any": TypeRule(result=lambda dtype: dtype if dtype is dt.uint8 else dt.bool),
+    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
 }
 
 V2_10 = Policy(
@@ -284,7 +292,7 @@ V2_10 = Policy(
         "equal": with_arrays("first", _OPERATIONS["equal"]),
         "less": with_arrays("first", _OPERATIONS[Family.ORDER]),
         Family.BITWISE: with_arrays("some", _BITWISE),
-        "bitwise_invert": By(admit=INTEGERS),
+        "bitwise_invert": TypeRule(admit=INTEGERS),
         Family.SHIFT: with_arrays("some", _OPERATIONS[Family.SHIFT]),
         "hypot": with_arrays("some", _OPERATIONS["hypot"]),
         "fmax": with_arrays("some", _OPERATIONS["fmax"]),
@@ -292,7 +300,7 @@ V2_10 = Policy(
         "nextafter": with_arrays("all", _OPERATIONS["nextafter"]),
         "logaddexp": with_arrays("all", _OPERATIONS["logaddexp"]),
     },
-    enter=COMMON,
+    operand_types=COMMON,
     ranks=True,
     scalars=Scalars(fit=fit, fit_compared=fit_compared),
     kernels={

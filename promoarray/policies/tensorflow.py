@@ -28,18 +28,18 @@ from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
 from promoarray.promotion.plan import (
     INTEGERS,
-    By,
     Operand,
     OperationRule,
     Plan,
     Refusal,
+    TypeRule,
     same,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars, in_range, shown, wrap
-from promoarray.promotion.type_steps import always, component, members, with_arrays
+from promoarray.promotion.type_steps import always, component, supported_types, with_arrays
 
 DEFAULTS = {
     dt.weak_bool: dt.bool,
@@ -150,7 +150,7 @@ def promote_safe(a: DType, b: DType) -> DType | None:
 
 def left_settles(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Enter a Python scalar on the left as the dtype it has on its own."""
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     left, *rest = entered
@@ -171,7 +171,7 @@ def legacy_mask(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Pla
 
 def bool_is_bool(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Enter a Python bool as bool, which casts to anything, where nothing is converted."""
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     return tuple(dt.bool if dtype is dt.weak_bool else dtype for dtype in entered)
@@ -228,31 +228,31 @@ _LISTED = "the operator's list of types has no such dtype"
 
 _PRODUCTS = _NUMBERS - {dt.int8, dt.int16} | {dt.weak_float}
 
-_arithmetic = By(admit=_NUMBERS | _WEAK, why=_LISTED)
-_order = By(promote=legacy, admit=_REALS, result=to_bool, why=_LISTED)
-_integers = By(promote=legacy, admit=SIGNED | UNSIGNED, why=_LISTED)
-_bitwise = By(promote=legacy, admit=SIGNED | UNSIGNED | {dt.bool}, why=_LISTED)
-_extremum = By(admit=_REALS | _WEAK - {dt.weak_complex}, result=settled, why=_LISTED)
-_floats = By(promote=legacy, admit=FLOATS, why=_LISTED)
+_arithmetic = TypeRule(admit=_NUMBERS | _WEAK, why=_LISTED)
+_order = TypeRule(promote=legacy, admit=_REALS, result=to_bool, why=_LISTED)
+_integers = TypeRule(promote=legacy, admit=SIGNED | UNSIGNED, why=_LISTED)
+_bitwise = TypeRule(promote=legacy, admit=SIGNED | UNSIGNED | {dt.bool}, why=_LISTED)
+_extremum = TypeRule(admit=_REALS | _WEAK - {dt.weak_complex}, result=settled, why=_LISTED)
+_floats = TypeRule(promote=legacy, admit=FLOATS, why=_LISTED)
 _FACTORED = frozenset({dt.float16, *LAPACK})
 _REAL_FACTORED = _FACTORED - COMPLEX
 _AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
-_sorted = By(admit=_REALS, why=_LISTED)
-_bools = By(promote=legacy, admit=frozenset({dt.bool}), result=to_bool, why=_LISTED)
-_any = By(promote=legacy)
+_sorted = TypeRule(admit=_REALS, why=_LISTED)
+_bools = TypeRule(promote=legacy, admit=frozenset({dt.bool}), result=to_bool, why=_LISTED)
+_any = TypeRule(promote=legacy)
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: _arithmetic,
     "multiply": legacy_mask,
-    Family.DIVIDE: By(
+    Family.DIVIDE: TypeRule(
         admit=_NUMBERS | _WEAK,
         compute=quotient,
         why=_LISTED,
         note="integers up to 16 bits divide in float32, wider ones in float64",
     ),
-    Family.FLOOR_DIVIDE: By(admit=_REALS | _WEAK - {dt.weak_complex}, why=_LISTED),
-    Family.POW: By(admit=_NUMBERS - UNSIGNED | _WEAK, why=_LISTED),
-    Family.EQUALITY: By(result=to_bool),
+    Family.FLOOR_DIVIDE: TypeRule(admit=_REALS | _WEAK - {dt.weak_complex}, why=_LISTED),
+    Family.POW: TypeRule(admit=_NUMBERS - UNSIGNED | _WEAK, why=_LISTED),
+    Family.EQUALITY: TypeRule(result=to_bool),
     Family.ORDER: _order,
     Family.LOGICAL: _bools,
     Family.BITWISE: _bitwise,
@@ -260,50 +260,52 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SHIFT: _integers,
     Family.EXTREMUM: _extremum,
     Family.FLOAT_BINARY: _floats,
-    "nextafter": By(promote=legacy, admit=frozenset({dt.float32, dt.float64}), why=_LISTED),
+    "nextafter": TypeRule(promote=legacy, admit=frozenset({dt.float32, dt.float64}), why=_LISTED),
     Family.WHERE: _any,
     Family.CLIP: _extremum,
-    Family.MATMUL: By(promote=product, admit=_PRODUCTS, why=_LISTED),
-    "cross": By(promote=legacy, admit=_REALS, why=_LISTED),
+    Family.MATMUL: TypeRule(promote=product, admit=_PRODUCTS, why=_LISTED),
+    "cross": TypeRule(promote=legacy, admit=_REALS, why=_LISTED),
     **linear(
-        By(promote=legacy, admit=_FACTORED, why=_LISTED),
+        TypeRule(promote=legacy, admit=_FACTORED, why=_LISTED),
         index=dt.int32,
-        fft=By(admit=COMPLEX, why=_LISTED),
-        rfft=By(admit=frozenset({dt.float32, dt.float64}), why=_LISTED),
+        fft=TypeRule(admit=COMPLEX, why=_LISTED),
+        rfft=TypeRule(admit=frozenset({dt.float32, dt.float64}), why=_LISTED),
     ),
-    "eig": By(admit=LAPACK, result=complexified, more=(complexified,), why=_LISTED),
-    "eigvals": By(admit=LAPACK, result=complexified, why=_LISTED),
-    "eigh": By(admit=_FACTORED, more=(same,), why=_LISTED, note=_AS_COMPLEX),
-    "eigvalsh": By(admit=_FACTORED, why=_LISTED, note=_AS_COMPLEX),
-    "slogdet": By(admit=_FACTORED, more=(same,), why=_LISTED, note=_AS_COMPLEX),
-    "pinv": By(admit=_REAL_FACTORED, why=_LISTED),
-    "matrix_rank": By(admit=_REAL_FACTORED, result=always(dt.int32), why=_LISTED),
-    Family.NORM: By(admit=_INEXACT, why=_LISTED, note="the norm of complex tensors is complex"),
+    "eig": TypeRule(admit=LAPACK, result=complexified, extra_results=(complexified,), why=_LISTED),
+    "eigvals": TypeRule(admit=LAPACK, result=complexified, why=_LISTED),
+    "eigh": TypeRule(admit=_FACTORED, extra_results=(same,), why=_LISTED, note=_AS_COMPLEX),
+    "eigvalsh": TypeRule(admit=_FACTORED, why=_LISTED, note=_AS_COMPLEX),
+    "slogdet": TypeRule(admit=_FACTORED, extra_results=(same,), why=_LISTED, note=_AS_COMPLEX),
+    "pinv": TypeRule(admit=_REAL_FACTORED, why=_LISTED),
+    "matrix_rank": TypeRule(admit=_REAL_FACTORED, result=always(dt.int32), why=_LISTED),
+    Family.NORM: TypeRule(
+        admit=_INEXACT, why=_LISTED, note="the norm of complex tensors is complex"
+    ),
     Family.SORT: _sorted,
     Family.INDEX: replace(_sorted, result=always(dt.int32)),
     Family.CONCAT: _any,
     Family.LOSS: _floats,
-    Family.FLOAT_UNARY: By(admit=_INEXACT, why="integers are not turned into floats"),
-    Family.SIGN: By(admit=_NUMBERS - UNSIGNED, why=_LISTED),
-    "abs": By(admit=_NUMBERS - UNSIGNED, result=component, why=_LISTED),
-    "positive": By(),
-    "square": By(admit=_NUMBERS, why=_LISTED),
-    Family.ROUND: By(admit=FLOATS, why=_LISTED),
-    "round": By(admit=frozenset({Kind.INT, Kind.UINT, *FLOATS}), why=_LISTED),
-    Family.TEST: By(admit=FLOATS, result=to_bool, why=_LISTED),
-    Family.COMPLEX: By(admit=frozenset(DTYPES) - {dt.bool}, why=_LISTED),
-    "real": By(admit=_NUMBERS, result=component, why=_LISTED),
-    "imag": By(result=component),
-    Family.SUM: By(admit=_NUMBERS, why=_LISTED),
-    "mean": By(admit=_NUMBERS, why=_LISTED, note="the mean of integers is an integer"),
-    Family.MEAN: By(admit=_INEXACT, result=component, why="integers have no std"),
-    Family.EXTREME: By(admit=_REALS, why=_LISTED),
+    Family.FLOAT_UNARY: TypeRule(admit=_INEXACT, why="integers are not turned into floats"),
+    Family.SIGN: TypeRule(admit=_NUMBERS - UNSIGNED, why=_LISTED),
+    "abs": TypeRule(admit=_NUMBERS - UNSIGNED, result=component, why=_LISTED),
+    "positive": TypeRule(),
+    "square": TypeRule(admit=_NUMBERS, why=_LISTED),
+    Family.ROUND: TypeRule(admit=FLOATS, why=_LISTED),
+    "round": TypeRule(admit=frozenset({Kind.INT, Kind.UINT, *FLOATS}), why=_LISTED),
+    Family.TEST: TypeRule(admit=FLOATS, result=to_bool, why=_LISTED),
+    Family.COMPLEX: TypeRule(admit=frozenset(DTYPES) - {dt.bool}, why=_LISTED),
+    "real": TypeRule(admit=_NUMBERS, result=component, why=_LISTED),
+    "imag": TypeRule(result=component),
+    Family.SUM: TypeRule(admit=_NUMBERS, why=_LISTED),
+    "mean": TypeRule(admit=_NUMBERS, why=_LISTED, note="the mean of integers is an integer"),
+    Family.MEAN: TypeRule(admit=_INEXACT, result=component, why="integers have no std"),
+    Family.EXTREME: TypeRule(admit=_REALS, why=_LISTED),
     Family.TRUTH: _bools,
-    Family.POSITION: By(admit=_REALS | {dt.bool}, result=always(dt.int64), why=_LISTED),
+    Family.POSITION: TypeRule(admit=_REALS | {dt.bool}, result=always(dt.int64), why=_LISTED),
 }
 
 FUNCTIONS: dict[str | Family, OperationRule] = {
-    "add": By(enter=left_settles, admit=_NUMBERS, why=_LISTED),
+    "add": TypeRule(operand_types=left_settles, admit=_NUMBERS, why=_LISTED),
     "multiply": _arithmetic,
     Family.BITWISE: _integers,
     "bitwise_invert": _integers,
@@ -313,14 +315,14 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
 MODE_OPERATIONS: dict[str | Family, OperationRule] = {
     **OPERATIONS,
     "multiply": mask,
-    "not_equal": By(promote=legacy, result=to_bool),
+    "not_equal": TypeRule(promote=legacy, result=to_bool),
     Family.BITWISE: with_arrays("first", _bitwise),
     "bitwise_invert": _integers,
-    Family.LOGICAL: By(promote=lambda a, b: dt.bool, result=to_bool),
+    Family.LOGICAL: TypeRule(promote=lambda a, b: dt.bool, result=to_bool),
     "logical_not": _bools,
-    Family.WHERE: By(enter=bool_is_bool, result=settled),
-    Family.CONCAT: By(enter=bool_is_bool, result=settled),
-    Family.MATMUL: By(admit=_PRODUCTS, why=_LISTED),
+    Family.WHERE: TypeRule(operand_types=bool_is_bool, result=settled),
+    Family.CONCAT: TypeRule(operand_types=bool_is_bool, result=settled),
+    Family.MATMUL: TypeRule(admit=_PRODUCTS, why=_LISTED),
 }
 MODE_FUNCTIONS: dict[str | Family, OperationRule] = {
     "multiply": _arithmetic,
@@ -342,7 +344,7 @@ LEGACY = Policy(
     dtypes=DTYPES,
     operations=OPERATIONS,
     functions=FUNCTIONS,
-    enter=members,
+    operand_types=supported_types,
     scalars=Scalars(fit=fits),
     kernels={
         "floor_divide": ("checked_floor_divide", "floor_of_quotient"),

@@ -27,13 +27,13 @@ from promoarray.promotion.plan import (
     NUMBERS,
     ORDERED,
     REALS,
-    By,
-    Detour,
+    Decomposition,
     Operand,
     OperationRule,
     Plan,
     Rank,
     Refusal,
+    TypeRule,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
@@ -44,7 +44,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
-    members,
+    supported_types,
     with_arrays,
 )
 
@@ -111,7 +111,7 @@ def combine(higher: DType, lower: DType) -> DType | None:
 
 def by_ranks(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Promote each rank among itself, then let the lower ones raise the category."""
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     common: DType | None = None
@@ -138,14 +138,14 @@ def subtract(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan |
     """Refuse bools, even beside another dtype and as a Python scalar."""
     if any(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
         return Refusal("subtraction with a bool is not supported; logical_xor(x1, x2) is")
-    return By()(policy, name, operands)
+    return TypeRule()(policy, name, operands)
 
 
 def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bool ** bool, but not a Python bool as exponent, which needs no kernel."""
     if operands[-1].type is dt.weak_bool:
-        return By()(policy, name, operands)
-    return By(admit=NUMBERS, note="bool ** bool is refused")(policy, name, operands)
+        return TypeRule()(policy, name, operands)
+    return TypeRule(admit=NUMBERS, note="bool ** bool is refused")(policy, name, operands)
 
 
 def divisor_in_opmath(index: int, operand: Operand, common: DType) -> DType:
@@ -159,18 +159,18 @@ def either_in_opmath(index: int, operand: Operand, common: DType) -> DType:
     return divisor_in_opmath(1 if operand.rank is Rank.SCALAR else index, operand, common)
 
 
-def by_reciprocal(operands: tuple[Operand, ...]) -> Detour | None:
+def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
     """Take ``s / x`` as ``x.reciprocal() * s`` (``Tensor.__rdiv__`` in torch/_tensor.py)."""
     real = all(operand.type.kind is not Kind.COMPLEX for operand in operands)
     scalar = operands[0].rank is Rank.SCALAR
-    return Detour("reciprocal", 1, "multiply") if real and scalar else None
+    return Decomposition("reciprocal", 1, "multiply") if real and scalar else None
 
 
 def isin(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):
         return Refusal("isin takes no bool and no complex")
-    return By(result=to_bool)(policy, name, operands)
+    return TypeRule(result=to_bool)(policy, name, operands)
 
 
 def fits(value: Any, dtype: DType) -> Any:
@@ -217,46 +217,52 @@ _NO_LOW = (
     " are not supported)"
 )
 
-_sorted = By(admit=ORDERED, why="complex numbers have no order")
-_float_binary = By(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
-_floats_only = By(admit=frozenset({Kind.FLOAT}), why="integers are not turned into floats here")
-_unary = By(compute=_TO_FLOAT, note=_FLOAT_NOTE)
+_sorted = TypeRule(admit=ORDERED, why="complex numbers have no order")
+_float_binary = TypeRule(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
+_floats_only = TypeRule(
+    admit=frozenset({Kind.FLOAT}), why="integers are not turned into floats here"
+)
+_unary = TypeRule(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 
 OPERATIONS: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: By(),
+    Family.ARITHMETIC: TypeRule(),
     "subtract": subtract,
-    "multiply": By(cast=either_in_opmath, note=_OPMATH_NOTE),
-    Family.DIVIDE: By(
+    "multiply": TypeRule(cast=either_in_opmath, note=_OPMATH_NOTE),
+    Family.DIVIDE: TypeRule(
         compute=_TO_FLOAT,
         cast=either_in_opmath,
-        detour=by_reciprocal,
+        decomposition=by_reciprocal,
         note=f"{_FLOAT_NOTE}; {_OPMATH_NOTE}; a scalar / x is x.reciprocal() times the scalar",
     ),
-    Family.FLOOR_DIVIDE: By(admit=REALS),
-    "floor_divide": By(admit=REALS, cast=divisor_in_opmath, note=_OPMATH_NOTE),
+    Family.FLOOR_DIVIDE: TypeRule(admit=REALS),
+    "floor_divide": TypeRule(admit=REALS, cast=divisor_in_opmath, note=_OPMATH_NOTE),
     Family.POW: power,
-    Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: By(admit=ORDERED, result=to_bool),
-    Family.LOGICAL: By(result=to_bool, note="the operands promote, though the result is bool"),
-    Family.BITWISE: By(admit=BITS),
-    Family.SHIFT: By(admit=INTEGERS),
-    Family.EXTREMUM: By(admit=ORDERED),
+    Family.EQUALITY: TypeRule(result=to_bool),
+    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool),
+    Family.LOGICAL: TypeRule(
+        result=to_bool, note="the operands promote, though the result is bool"
+    ),
+    Family.BITWISE: TypeRule(admit=BITS),
+    Family.SHIFT: TypeRule(admit=INTEGERS),
+    Family.EXTREMUM: TypeRule(admit=ORDERED),
     Family.FLOAT_BINARY: _float_binary,
     "hypot": _floats_only,
     "nextafter": _floats_only,
-    "logaddexp": By(admit=INEXACT, why="integers are not turned into floats here"),
-    Family.WHERE: By(),
-    Family.CLIP: By(admit=ORDERED, note="the bounds promote with the array"),
-    Family.MATMUL: By(enter=members, promote=agreed, note="matrix products promote nothing"),
-    "vecdot": By(enter=members, promote=agreed, admit=INEXACT),
-    "outer": By(),
-    "cross": By(enter=members, promote=agreed, admit=NUMBERS, why=_AGREED),
-    "matrix_power": By(),
+    "logaddexp": TypeRule(admit=INEXACT, why="integers are not turned into floats here"),
+    Family.WHERE: TypeRule(),
+    Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
+    Family.MATMUL: TypeRule(
+        operand_types=supported_types, promote=agreed, note="matrix products promote nothing"
+    ),
+    "vecdot": TypeRule(operand_types=supported_types, promote=agreed, admit=INEXACT),
+    "outer": TypeRule(),
+    "cross": TypeRule(operand_types=supported_types, promote=agreed, admit=NUMBERS, why=_AGREED),
+    "matrix_power": TypeRule(),
     **linear(
-        By(enter=members, promote=agreed, admit=LAPACK, why=_NO_LOW),
+        TypeRule(operand_types=supported_types, promote=agreed, admit=LAPACK, why=_NO_LOW),
         index=dt.int64,
-        norms=By(admit=INEXACT, why="a norm wants a floating point or complex tensor"),
-        fft=By(
+        norms=TypeRule(admit=INEXACT, why="a norm wants a floating point or complex tensor"),
+        fft=TypeRule(
             admit=LAPACK | BITS,
             compute=_TO_FLOAT,
             why="torch.fft has no half, bfloat16 or float8 on the CPU",
@@ -266,30 +272,30 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SORT: _sorted,
     Family.INDEX: replace(_sorted, result=_INT64),
     Family.ISIN: isin,
-    Family.CONCAT: By(),
+    Family.CONCAT: TypeRule(),
     Family.LOSS: _floats_only,
-    "l1_loss": By(admit=INEXACT, result=component),
-    "poisson_nll_loss": By(admit=NUMBERS, compute=_TO_FLOAT, note=_FLOAT_NOTE),
+    "l1_loss": TypeRule(admit=INEXACT, result=component),
+    "poisson_nll_loss": TypeRule(admit=NUMBERS, compute=_TO_FLOAT, note=_FLOAT_NOTE),
     Family.FLOAT_UNARY: _unary,
-    Family.SIGN: By(admit=NUMBERS, why="a bool has no sign: write logical_not"),
-    "abs": By(result=component),
-    "sign": By(note="torch.sgn is the one for complex numbers"),
-    "square": By(compute=lambda d: dt.int64 if d is dt.bool else d, note="square is x ** 2"),
-    Family.ROUND: By(admit=REALS),
-    Family.TEST: By(result=to_bool),
-    "signbit": By(admit=ORDERED, result=to_bool),
-    Family.COMPLEX: By(),
-    "real": By(result=component),
-    "imag": By(admit=frozenset({Kind.COMPLEX}), result=component),
-    Family.SUM: By(compute=exact_to(dt.int64), note=_SUM_NOTE),
-    "mean": By(admit=INEXACT, why=_INEXACT),
-    Family.MEAN: By(admit=_SPREAD, result=component, why=_INEXACT),
-    Family.EXTREME: By(admit=ORDERED),
-    Family.TRUTH: By(
+    Family.SIGN: TypeRule(admit=NUMBERS, why="a bool has no sign: write logical_not"),
+    "abs": TypeRule(result=component),
+    "sign": TypeRule(note="torch.sgn is the one for complex numbers"),
+    "square": TypeRule(compute=lambda d: dt.int64 if d is dt.bool else d, note="square is x ** 2"),
+    Family.ROUND: TypeRule(admit=REALS),
+    Family.TEST: TypeRule(result=to_bool),
+    "signbit": TypeRule(admit=ORDERED, result=to_bool),
+    Family.COMPLEX: TypeRule(),
+    "real": TypeRule(result=component),
+    "imag": TypeRule(admit=frozenset({Kind.COMPLEX}), result=component),
+    Family.SUM: TypeRule(compute=exact_to(dt.int64), note=_SUM_NOTE),
+    "mean": TypeRule(admit=INEXACT, why=_INEXACT),
+    Family.MEAN: TypeRule(admit=_SPREAD, result=component, why=_INEXACT),
+    Family.EXTREME: TypeRule(admit=ORDERED),
+    Family.TRUTH: TypeRule(
         result=lambda d: d if d is dt.uint8 else dt.bool,
         note="uint8 answers uint8: PyTorch's bool was a uint8 once",
     ),
-    Family.POSITION: By(admit=REALS, result=_INT64),
+    Family.POSITION: TypeRule(admit=REALS, result=_INT64),
 }
 
 # Python scalars: an operator takes them on either side, these functions do not.
@@ -307,7 +313,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
         for key in keys
     },
     "copysign": with_arrays("first", _float_binary),
-    "sign": By(admit=ORDERED, why="torch.sgn is the one for complex numbers"),
+    "sign": TypeRule(admit=ORDERED, why="torch.sgn is the one for complex numbers"),
     "remainder": with_arrays("some", OPERATIONS[Family.FLOOR_DIVIDE]),
 }
 
@@ -341,7 +347,7 @@ TORCH_2_13 = Policy(
     dtypes=DTYPES,
     operations=OPERATIONS,
     functions=FUNCTIONS,
-    enter=by_ranks,
+    operand_types=by_ranks,
     ranks=True,
     scalars=Scalars(
         fit=fits,

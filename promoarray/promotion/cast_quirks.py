@@ -8,7 +8,7 @@ everywhere, and to bool all but zero is true, NaN too.
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.kernels.cast_rule import (
+from promoarray.kernels.cast_mode import (
     DEFAULT,
     Beyond,
     ScaleNegative,
@@ -17,7 +17,7 @@ from promoarray.kernels.cast_rule import (
     ToInteger,
 )
 from promoarray.promotion.cast_rules import Case, CastRule, Quirk, case, no_complex_to_real
-from promoarray.promotion.cast_steps import (
+from promoarray.promotion.cast_transforms import (
     LOWEST_NORMAL,
     Between,
     Flushed,
@@ -73,10 +73,10 @@ def _flushes(source: str, *others: Case) -> Quirk:
         "subnormals of float32 and float64, given or made, are zero on the CPU",
         source,
         (
-            case("b1", "f32", step=Flushed(LOWEST_NORMAL)),
-            case("b1", "f64", step=Flushed(2.0**-1022)),
-            case("f64 c128", "f32 bf16 c64", step=Flushed(LOWEST_NORMAL)),
-            case("f32 bf16 c64", "f64 c128", step=Flushed(LOWEST_NORMAL, made=True)),
+            case("b1", "f32", transform=Flushed(LOWEST_NORMAL)),
+            case("b1", "f64", transform=Flushed(2.0**-1022)),
+            case("f64 c128", "f32 bf16 c64", transform=Flushed(LOWEST_NORMAL)),
+            case("f32 bf16 c64", "f64 c128", transform=Flushed(LOWEST_NORMAL, made=True)),
             *others,
         ),
     )
@@ -114,7 +114,7 @@ ARRAY_API = CastRule(
 
 _JAX = "jaxlib 0.10.2, CPU"
 JAX = CastRule(
-    rule=DEFAULT._replace(to_integer=ToInteger.SATURATE),
+    mode=DEFAULT._replace(to_integer=ToInteger.SATURATE),
     cases=(case("float4", keep_nan_sign=False),),
     quirks=(
         Quirk(
@@ -128,12 +128,12 @@ JAX = CastRule(
             ),
         ),
         lowest_scale_up(_JAX),
-        _flushes(_JAX, case("scale", "f64 c128", step=Flushed(2.0**-127))),
+        _flushes(_JAX, case("scale", "f64 c128", transform=Flushed(2.0**-127))),
         Quirk(
             "six-is-an-end",
             "6 and -6 of float4_e2m1fn become the ends of an integer dtype",
             _JAX,
-            (case("int4 ints", "float4", step=six_is_an_end),),
+            (case("int4 ints", "float4", transform=six_is_an_end),),
         ),
     ),
     sources=(Source("XLA, ConvertElementType", RECORDED, _JAX),),
@@ -147,7 +147,7 @@ JAX = CastRule(
 
 _TORCH = "torch 2.13.0, CPU"
 TORCH_2_11 = CastRule(
-    rule=DEFAULT._replace(
+    mode=DEFAULT._replace(
         to_integer=ToInteger.TORCH,
         scale_negative=ScaleNegative.ABSOLUTE,
         scale_zero=ScaleZero.SMALLEST,
@@ -162,7 +162,7 @@ TORCH_2_11 = CastRule(
     ),
 )
 TORCH_2_13 = CastRule(
-    rule=TORCH_2_11.rule,
+    mode=TORCH_2_11.mode,
     cases=(*TORCH_2_11.cases, case("f8_e4m3fn", overflow=LARGEST, infinity=LARGEST)),
     quirks=TORCH_2_11.quirks,
     sources=TORCH_2_11.sources,
@@ -174,23 +174,27 @@ TORCH_2_13 = CastRule(
 _SHORT = "float8 bf16 f16 f32 f64"
 _TENSORFLOW = "tensorflow 2.21.0, CPU"
 TENSORFLOW = CastRule(
-    rule=DEFAULT._replace(to_integer=ToInteger.X86),
+    mode=DEFAULT._replace(to_integer=ToInteger.X86),
     cases=(
-        case("i8 u8 i16 u16", "f16 bf16 f32 f64 c128", step=packed),
-        case("u8", "f16 f64 c128", step=packed_by_halves),
-        case("u32", "float8 f16", step=by_halves),
-        case("u32", "c128", step=Through(dt.int64)),
-        case("u32", f"{_SHORT} c64", step=Between(2.0**32, 1 << 31, signed=False, exact=True)),
-        case("u64", f"{_SHORT} c64 c128", step=Between(2.0**64, 1 << 63, signed=False, exact=True)),
-        case("b1", "c64 c128", step=real_part_counts),
+        case("i8 u8 i16 u16", "f16 bf16 f32 f64 c128", transform=packed),
+        case("u8", "f16 f64 c128", transform=packed_by_halves),
+        case("u32", "float8 f16", transform=by_halves),
+        case("u32", "c128", transform=Through(dt.int64)),
+        case("u32", f"{_SHORT} c64", transform=Between(2.0**32, 1 << 31, signed=False, exact=True)),
+        case(
+            "u64",
+            f"{_SHORT} c64 c128",
+            transform=Between(2.0**64, 1 << 63, signed=False, exact=True),
+        ),
+        case("b1", "c64 c128", transform=real_part_counts),
     ),
     quirks=(
         rounds_twice(_TENSORFLOW, "bf16 f16"),
         lowest_scale_up(_ML_DTYPES),
         _flushes(
             _TENSORFLOW,
-            case("b1", "c64", step=Flushed(LOWEST_NORMAL)),
-            case("b1", "c128", step=Flushed(2.0**-1022)),
+            case("b1", "c64", transform=Flushed(LOWEST_NORMAL)),
+            case("b1", "c128", transform=Flushed(2.0**-1022)),
         ),
     ),
     sources=(Source("tf.cast", RECORDED, _TENSORFLOW),),
@@ -211,7 +215,7 @@ TENSORFLOW = CastRule(
 _PADDLE_3 = "paddlepaddle 3.3.1, CPU"
 _PADDLE_2 = "paddlepaddle 2.6.2, CPU"
 PADDLE = CastRule(
-    rule=DEFAULT._replace(to_integer=ToInteger.X86),
+    mode=DEFAULT._replace(to_integer=ToInteger.X86),
     cases=(case("f8_e4m3fn f8_e5m2", overflow=LARGEST, infinity=LARGEST),),
     sources=(Source("paddle.cast", RECORDED, _PADDLE_3),),
     notes=(
@@ -223,7 +227,7 @@ PADDLE = CastRule(
 )
 _FLOATS = "float8 bf16 f16 f32 f64 c64 c128"
 PADDLE_3_3 = CastRule(
-    rule=PADDLE.rule,
+    mode=PADDLE.mode,
     cases=PADDLE.cases,
     quirks=(
         rounds_twice(_PADDLE_3, f"{_TWICE} f16"),
@@ -231,32 +235,32 @@ PADDLE_3_3 = CastRule(
             "nan-to-e4m3fn-is-448",
             "NaN becomes 448 in float8_e4m3fn, with its sign",
             _PADDLE_3,
-            (case("f8_e4m3fn", _FLOATS, step=NanIs(0x7E)),),
+            (case("f8_e4m3fn", _FLOATS, transform=NanIs(0x7E)),),
         ),
         Quirk(
             "e4m3fn-464-to-480-is-nan",
             "what lies between 464 and 480 becomes NaN in float8_e4m3fn, though 480 becomes 448",
             _PADDLE_3,
-            (case("f8_e4m3fn", step=Between(464.00003, 0x7F, high=480.0)),),
+            (case("f8_e4m3fn", transform=Between(464.00003, 0x7F, high=480.0)),),
         ),
         Quirk(
             "e5m2-61440-to-65536-is-inf",
             "what lies from 61440 to 65536 becomes Inf in float8_e5m2, though 65536 becomes 57344",
             _PADDLE_3,
-            (case("f8_e5m2", step=Between(61440.0, 0x7C, high=65536.0)),),
+            (case("f8_e5m2", transform=Between(61440.0, 0x7C, high=65536.0)),),
         ),
         Quirk(
             "float16-of-tiny-numbers",
             "numbers below 2**-88 are taken for 2**64 times as much in float16",
             _PADDLE_3,
-            (case("f16", "float8 bf16 f32 f64 c64 c128", step=paddle_3_float16),),
+            (case("f16", "float8 bf16 f32 f64 c64 c128", transform=paddle_3_float16),),
         ),
     ),
     sources=PADDLE.sources,
     notes=PADDLE.notes,
 )
 PADDLE_2_6 = CastRule(
-    rule=PADDLE.rule,
+    mode=PADDLE.mode,
     cases=PADDLE.cases,
     quirks=(
         rounds_twice(_PADDLE_2, f"{_TWICE} f16"),
@@ -264,13 +268,13 @@ PADDLE_2_6 = CastRule(
             "truncates-to-bfloat16",
             "bfloat16 is the upper half of the float32, not the nearest one (mended in 3.0)",
             _PADDLE_2,
-            (case("bf16", step=truncated_bfloat16),),
+            (case("bf16", transform=truncated_bfloat16),),
         ),
         Quirk(
             "truncates-to-float16",
             "float16 is truncated, and all above 65504 becomes Inf, where the build has no F16C",
             _PADDLE_2,
-            (case("f16", step=paddle_2_float16),),
+            (case("f16", transform=paddle_2_float16),),
         ),
     ),
     sources=(Source("paddle.cast", RECORDED, _PADDLE_2), *PADDLE.sources),
@@ -280,7 +284,7 @@ PADDLE_2_6 = CastRule(
 # -- aclnn and MindSpore --------------------------------------------------------------------------
 
 ACLNN = CastRule(
-    rule=DEFAULT._replace(to_integer=ToInteger.ACLNN),
+    mode=DEFAULT._replace(to_integer=ToInteger.ACLNN),
     sources=(Source("Ascend aclnn documentation", "casts", "CANN 8.5"),),
     notes=(
         "NaN is 0 in integers, floats overflow to Inf, integers keep the low bits (documented).",
@@ -293,10 +297,10 @@ ACLNN = CastRule(
 
 _MINDSPORE = "mindspore 2.10.0, CPU"
 MINDSPORE = CastRule(
-    rule=DEFAULT._replace(to_integer=ToInteger.X86),
+    mode=DEFAULT._replace(to_integer=ToInteger.X86),
     cases=(
-        case("u32", "bf16 f16 f32 f64 c64 c128", step=Through(dt.int64)),
-        case("b1", "c64 c128", step=real_part_counts),
+        case("u32", "bf16 f16 f32 f64 c64 c128", transform=Through(dt.int64)),
+        case("b1", "c64 c128", transform=real_part_counts),
     ),
     quirks=(rounds_twice(_MINDSPORE, f"{_TWICE} f16"),),
     sources=(Source("mindspore.Tensor.astype", RECORDED, _MINDSPORE),),

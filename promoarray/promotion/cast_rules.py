@@ -1,11 +1,11 @@
 """The cast rule of a policy: what becomes of a value that the target cannot hold.
 
-A ``CastRule`` is data. Its general rule is one of the kernels' (``promoarray.kernels.Rule``); cases
+A ``CastRule`` is data. Its general mode is one of the kernels' (``kernels.CastMode``); cases
 say what is otherwise for some targets, sources or settings; knobs are the arguments a cast takes;
 quirks are the bugs of shipped frameworks by name, off until ``policy.with_quirks(...)``.
 
-Every cast rounds once, to nearest, ties to even, from the source's own value. What no kernel rule
-can say is a step: a function over the codes after the kernel has run.
+Every cast rounds once, to nearest, ties to even, from the source's own value. What no mode
+can say is a transform: a function over the codes after the kernel has run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.errors import UnknownPolicyError
-from promoarray.kernels.cast_rule import DEFAULT, Rule
+from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.promotion.plan import Refusal
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def dtypes(words: str) -> frozenset[DType]:
 
 
 Codes = Any
-Step = Callable[[Codes, DType, DType, Codes], Codes]
+CodeTransform = Callable[[Codes, DType, DType, Codes], Codes]
 """From the source's codes, both dtypes and the codes the kernel gave, to the codes to give."""
 
 
@@ -60,16 +60,16 @@ class Case(NamedTuple):
     when : mapping
         The settings of knobs it holds under.
     changes : mapping
-        Fields of the kernel rule.
-    step : Step or None
-        What no kernel rule can say.
+        Fields of the mode.
+    transform : CodeTransform or None
+        What no mode can say.
     """
 
     to: frozenset[DType]
     of: frozenset[DType]
     when: Mapping[str, object]
     changes: Mapping[str, Any]
-    step: Step | None = None
+    transform: CodeTransform | None = None
 
     def holds(self, source: DType, target: DType, settings: Mapping[str, object]) -> bool:
         """Whether a cast is one of them."""
@@ -84,15 +84,15 @@ def case(
     to: str = "*",
     of: str = "*",
     *,
-    step: Step | None = None,
+    transform: CodeTransform | None = None,
     saturate: bool | None = None,
     round_mode: str | None = None,
     **changes: Any,
 ) -> Case:
-    """Write a case: targets and sources by code or group, settings, fields of the kernel rule."""
+    """Write a case: targets and sources by code or group, settings, fields of the mode."""
     given = {"saturate": saturate, "round_mode": round_mode}
     when = {key: value for key, value in given.items() if value is not None}
-    return Case(dtypes(to), dtypes(of), when, changes, step)
+    return Case(dtypes(to), dtypes(of), when, changes, transform)
 
 
 class Knob(NamedTuple):
@@ -152,10 +152,10 @@ class Quirk(NamedTuple):
 
 
 class CastPlan(NamedTuple):
-    """How one cast is done: by a kernel rule, then by steps over the codes."""
+    """How one cast is done: in a mode of the kernels, then by transforms over the codes."""
 
-    rule: Rule
-    steps: tuple[Step, ...] = ()
+    mode: CastMode
+    transforms: tuple[CodeTransform, ...] = ()
 
 
 def all_pairs(source: DType, target: DType) -> str | None:
@@ -175,8 +175,8 @@ class CastRule:
 
     Attributes
     ----------
-    rule : Rule
-        The general rule of the kernels.
+    mode : CastMode
+        The general mode of the kernels.
     cases : tuple of Case
         What is otherwise; of two about one cast, the later holds.
     knobs : mapping of Knob
@@ -193,7 +193,7 @@ class CastRule:
         What was chosen where the sources say nothing or contradict themselves.
     """
 
-    rule: Rule = DEFAULT
+    mode: CastMode = DEFAULT
     cases: tuple[Case, ...] = ()
     knobs: Mapping[str, Knob] = field(default_factory=dict)
     refuses: Callable[[DType, DType], str | None] = all_pairs
@@ -210,7 +210,7 @@ class CastRule:
         *,
         saturate: bool | int | None = None,
         round_mode: str | None = None,
-    ) -> Rule | Refusal:
+    ) -> CastMode | Refusal:
         """Decide what an explicit cast does with what the target cannot hold.
 
         Parameters
@@ -230,7 +230,7 @@ class CastRule:
         """
         settings = self.settings(saturate=saturate, round_mode=round_mode)
         why = self.refuses(source, target)
-        return Refusal(why) if why else self.plan(source, target, settings).rule
+        return Refusal(why) if why else self.plan(source, target, settings).mode
 
     def plan(
         self, source: DType, target: DType, settings: Mapping[str, object] | None = None
@@ -257,7 +257,9 @@ class CastRule:
         quirks = (case for quirk in self.quirks if quirk.name in self.on for case in quirk.cases)
         cases = [c for c in (*self.cases, *quirks) if c.holds(source, target, settings)]
         changes = {name: value for c in cases for name, value in c.changes.items()}
-        return CastPlan(self.rule._replace(**changes), tuple(c.step for c in cases if c.step))
+        return CastPlan(
+            self.mode._replace(**changes), tuple(c.transform for c in cases if c.transform)
+        )
 
     def settings(
         self, *, saturate: bool | int | None = None, round_mode: str | None = None

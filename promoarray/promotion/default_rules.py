@@ -18,11 +18,11 @@ from promoarray.promotion.plan import (
     NUMBERS,
     ORDERED,
     REALS,
-    By,
     Operand,
     OperationRule,
     Refusal,
-    Step,
+    TypeMap,
+    TypeRule,
     to_bool,
 )
 from promoarray.promotion.policy import Policy
@@ -34,11 +34,11 @@ _NO_BOOL = "a bool is no number to compute with: write x.astype(...)"
 
 def as_truth(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as whether it is non-zero; nothing promotes."""
-    entered = policy.enter(policy, operands)
+    entered = policy.operand_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)
 
 
-def to_float(default: DType) -> Step:
+def to_float(default: DType) -> TypeMap:
     """Make the step that turns bools and integers into the default float, weak ones into weak."""
 
     def step(dtype: DType) -> DType:
@@ -54,46 +54,50 @@ def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationR
     integer, floating = defaults[dt.weak_int], defaults[dt.weak_float]
     as_float = to_float(floating)
     float_note = f"bools and integers compute in the default float, {floating.name}"
-    no_bool = By(admit=NUMBERS, why=_NO_BOOL)
-    ordered = By(admit=ORDERED, why=_NO_ORDER)
-    floats = By(compute=as_float, note=float_note)
+    no_bool = TypeRule(admit=NUMBERS, why=_NO_BOOL)
+    ordered = TypeRule(admit=ORDERED, why=_NO_ORDER)
+    floats = TypeRule(compute=as_float, note=float_note)
     return {
-        Family.ARITHMETIC: By(),
+        Family.ARITHMETIC: TypeRule(),
         "subtract": no_bool,
         Family.DIVIDE: floats,
-        Family.FLOOR_DIVIDE: By(admit=REALS, why=f"{_NO_BOOL}; {_NO_ORDER}"),
+        Family.FLOOR_DIVIDE: TypeRule(admit=REALS, why=f"{_NO_BOOL}; {_NO_ORDER}"),
         Family.POW: no_bool,
-        Family.EQUALITY: By(result=to_bool, note="the operands promote, the answer is a bool"),
-        Family.ORDER: By(admit=ORDERED, result=to_bool, why=_NO_ORDER),
-        Family.LOGICAL: By(enter=as_truth, note="operands count by being non-zero"),
-        Family.BITWISE: By(admit=BITS),
-        Family.SHIFT: By(admit=INTEGERS),
+        Family.EQUALITY: TypeRule(
+            result=to_bool, note="the operands promote, the answer is a bool"
+        ),
+        Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=_NO_ORDER),
+        Family.LOGICAL: TypeRule(operand_types=as_truth, note="operands count by being non-zero"),
+        Family.BITWISE: TypeRule(admit=BITS),
+        Family.SHIFT: TypeRule(admit=INTEGERS),
         Family.EXTREMUM: ordered,
-        Family.FLOAT_BINARY: By(admit=ORDERED, compute=as_float, note=float_note),
-        Family.WHERE: By(),
-        Family.CLIP: By(admit=ORDERED, why=_NO_ORDER, note="the bounds promote with the array"),
+        Family.FLOAT_BINARY: TypeRule(admit=ORDERED, compute=as_float, note=float_note),
+        Family.WHERE: TypeRule(),
+        Family.CLIP: TypeRule(
+            admit=ORDERED, why=_NO_ORDER, note="the bounds promote with the array"
+        ),
         Family.MATMUL: no_bool,
         **linear(floats, index=integer),
         Family.SORT: ordered,
-        Family.CONCAT: By(),
-        Family.LOSS: By(admit=ORDERED, compute=as_float, note=float_note),
+        Family.CONCAT: TypeRule(),
+        Family.LOSS: TypeRule(admit=ORDERED, compute=as_float, note=float_note),
         Family.FLOAT_UNARY: floats,
         Family.SIGN: no_bool,
-        "abs": By(admit=NUMBERS, result=component, why=_NO_BOOL),
-        Family.ROUND: By(admit=REALS),
-        Family.TEST: By(result=to_bool),
-        "signbit": By(admit=REALS, result=to_bool),
-        Family.COMPLEX: By(result=component),
-        "conj": By(),
-        Family.SUM: By(
+        "abs": TypeRule(admit=NUMBERS, result=component, why=_NO_BOOL),
+        Family.ROUND: TypeRule(admit=REALS),
+        Family.TEST: TypeRule(result=to_bool),
+        "signbit": TypeRule(admit=REALS, result=to_bool),
+        Family.COMPLEX: TypeRule(result=component),
+        "conj": TypeRule(),
+        Family.SUM: TypeRule(
             compute=lambda d: integer if d.kind is Kind.BOOL else d,
             note=f"a sum keeps the dtype; bools count in {integer.name}",
         ),
-        Family.MEAN: By(compute=as_float, result=component, note=float_note),
+        Family.MEAN: TypeRule(compute=as_float, result=component, note=float_note),
         "mean": floats,
         Family.EXTREME: ordered,
-        Family.TRUTH: By(result=to_bool),
-        Family.POSITION: By(
+        Family.TRUTH: TypeRule(result=to_bool),
+        Family.POSITION: TypeRule(
             admit=ORDERED, result=always(integer), why=_NO_ORDER, note="positions are integers"
         ),
     }

@@ -19,7 +19,7 @@ from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import Lattice, Table, fold
 from promoarray.promotion.scalars import WIDE, Scalars, in_range, wrap
 from promoarray.promotion.table_text import TableLike, cell_dtype, read_table
-from promoarray.promotion.type_steps import members
+from promoarray.promotion.type_steps import supported_types
 
 SCALARS = ("weak", "strong", "refuse")
 OVERFLOW = {"raise": in_range, "wrap": wrap}
@@ -91,7 +91,7 @@ class Extended:
 
 def by_rank(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Promote each rank among itself; a lower one counts only if its kind is higher."""
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     common: DType | None = None
@@ -185,7 +185,7 @@ def make(
         promote=Extended(base, strong, scalars),
         dtypes=dtypes,
         operations=general(strong) | _known(operations or {}),
-        enter=by_rank if ranks else members,
+        operand_types=by_rank if ranks else supported_types,
         ranks=ranks,
         scalars=Scalars(fit=_option("overflow", overflow, OVERFLOW)),
         defaults=strong,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion.plan import By, OperationRule, Step, same, to_bool
+from promoarray.promotion.plan import OperationRule, TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import always, component
 
 LAPACK = frozenset({dt.float32, dt.float64, dt.complex64, dt.complex128})
@@ -29,13 +29,13 @@ def complexified(dtype: DType) -> DType:
 
 
 def linear(
-    floats: By,
+    floats: TypeRule,
     *,
     index: DType,
-    norms: By | None = None,
-    fft: By | None = None,
-    rfft: By | None = None,
-    irfft: By | None = None,
+    norms: TypeRule | None = None,
+    fft: TypeRule | None = None,
+    rfft: TypeRule | None = None,
+    irfft: TypeRule | None = None,
 ) -> dict[str | Family, OperationRule]:
     """Return the rules of these chapters.
 
@@ -59,31 +59,31 @@ def linear(
     return {
         Family.LINALG: floats,
         "matrix_rank": replace(floats, result=indices),
-        "qr": replace(floats, more=(same,)),
-        "slogdet": replace(floats, more=(component,)),
-        "svd": replace(floats, more=(component, same)),
+        "qr": replace(floats, extra_results=(same,)),
+        "slogdet": replace(floats, extra_results=(component,)),
+        "svd": replace(floats, extra_results=(component, same)),
         "svdvals": real,
-        "eigh": replace(real, more=(same,)),
+        "eigh": replace(real, extra_results=(same,)),
         "eigvalsh": real,
-        "eig": replace(spectrum, more=(complexified,)),
+        "eig": replace(spectrum, extra_results=(complexified,)),
         "eigvals": spectrum,
         Family.NORM: replace(norms, result=component),
         Family.FFT: replace(fft, result=complexified),
         Family.RFFT: replace(rfft, result=complexified),
         Family.IRFFT: replace(irfft or fft, result=component),
-        Family.SORT: By(),
-        Family.INDEX: By(result=indices, note=f"indices are {index.name}"),
-        **uniques(By(), indices),
-        Family.ISIN: By(result=to_bool, note="the operands promote, the answer is a bool"),
-        Family.MOVE: By(),
+        Family.SORT: TypeRule(),
+        Family.INDEX: TypeRule(result=indices, note=f"indices are {index.name}"),
+        **uniques(TypeRule(), indices),
+        Family.ISIN: TypeRule(result=to_bool, note="the operands promote, the answer is a bool"),
+        Family.MOVE: TypeRule(),
     }
 
 
-def uniques(values: By, index: Step) -> dict[str | Family, OperationRule]:
+def uniques(values: TypeRule, index: TypeMap) -> dict[str | Family, OperationRule]:
     """Return the rules of the unique_ functions: their values, then indices and counts."""
     found = {"unique_counts": 1, "unique_inverse": 1, "unique_all": 3}
     rules: dict[str | Family, OperationRule] = {
-        name: replace(values, more=(index,) * count) for name, count in found.items()
+        name: replace(values, extra_results=(index,) * count) for name, count in found.items()
     }
     return {Family.UNIQUE: values, **rules}
 

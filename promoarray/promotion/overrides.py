@@ -13,9 +13,9 @@ from functools import cache
 from itertools import combinations
 
 from promoarray.dtypes import DType
-from promoarray.promotion.plan import Enter, Operand, OperationRule, Plan, Rank, Refusal
+from promoarray.promotion.plan import Operand, OperandTypes, OperationRule, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.rules import Rule
+from promoarray.promotion.rules import PromotionRule
 from promoarray.promotion.table_text import Cells, read_cells
 
 
@@ -23,7 +23,7 @@ from promoarray.promotion.table_text import Cells, read_cells
 class ChangedRule:
     """A rule with some cells changed."""
 
-    base: Rule
+    base: PromotionRule
     cells: Cells
 
     def __call__(self, a: DType, b: DType) -> DType | None:
@@ -43,7 +43,7 @@ class ChangedRule:
 class ChangedEnter:
     """An entry step before which operands of a changed pair are settled."""
 
-    base: Enter
+    base: OperandTypes
     cells: Cells
 
     def __call__(
@@ -90,11 +90,11 @@ def settle(
 @cache
 def unchanged(policy: Policy) -> Policy:
     """Return a changed policy as it is below the change, so that no cell counts twice."""
-    promote, enter = policy.promote, policy.enter
+    promote, enter = policy.promote, policy.operand_types
     return replace(
         policy,
         promote=promote.base if isinstance(promote, ChangedRule) else promote,
-        enter=enter.base if isinstance(enter, ChangedEnter) else enter,
+        operand_types=enter.base if isinstance(enter, ChangedEnter) else enter,
         plans={},
         direct={},
     )
@@ -110,7 +110,7 @@ def change(
     return replace(
         policy,
         promote=ChangedRule(policy.promote, cells),
-        enter=ChangedEnter(policy.enter, cells),
+        operand_types=ChangedEnter(policy.operand_types, cells),
         dtypes=(*policy.dtypes, *dict.fromkeys(new)),
         operations={k: ChangedOperation(rule, cells) for k, rule in policy.operations.items()},
         functions={k: ChangedOperation(rule, cells) for k, rule in policy.functions.items()},

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion.rules import Rule, fold
+from promoarray.promotion.rules import PromotionRule, fold
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy import Policy
@@ -68,7 +68,7 @@ _PLAIN = {
 }
 
 
-class Detour(NamedTuple):
+class Decomposition(NamedTuple):
     """Two operations in place of one, the first of them rounded to the dtype of the result.
 
     Attributes
@@ -109,9 +109,9 @@ class Plan(NamedTuple):
     inputs: tuple[DType, ...]
     compute: DType | None
     result: DType
-    more: tuple[DType, ...] = ()
-    detour: Detour | None = None
-    usual: bool = False
+    extra_results: tuple[DType, ...] = ()
+    decomposition: Decomposition | None = None
+    standard_kernel: bool = False
 
 
 class Refusal(NamedTuple):
@@ -143,12 +143,12 @@ class Decision(NamedTuple):
     values: tuple[Any, ...]
 
 
-Enter = Callable[["Policy", tuple[Operand, ...]], "tuple[DType, ...] | Refusal"]
+OperandTypes = Callable[["Policy", tuple[Operand, ...]], "tuple[DType, ...] | Refusal"]
 OperationRule = Callable[["Policy", str, tuple[Operand, ...]], "Plan | Refusal"]
-Step = Callable[[DType], "DType | None"]
+TypeMap = Callable[[DType], "DType | None"]
 
 
-def as_typed(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...]:
+def own_types(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...]:
     """Enter operands as their own types: weak scalars are rows of the rule."""
     return tuple(operand.type for operand in operands)
 
@@ -164,7 +164,7 @@ def to_bool(dtype: DType) -> DType:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class By:
+class TypeRule:
     """The usual operation rule: enter, promote, admit, compute, label.
 
     Attributes
@@ -194,20 +194,20 @@ class By:
         One sentence for ``explain``: what this rule adds to promotion.
     """
 
-    enter: Enter | None = None
-    promote: Rule | None = None
+    operand_types: OperandTypes | None = None
+    promote: PromotionRule | None = None
     admit: frozenset[Kind | DType] | None = None
-    compute: Step = same
+    compute: TypeMap = same
     cast: Callable[[int, Operand, DType], DType] | None = None
-    detour: Callable[[tuple[Operand, ...]], Detour | None] | None = None
-    result: Step = same
-    more: tuple[Step, ...] = ()
-    usual: bool = False
+    decomposition: Callable[[tuple[Operand, ...]], Decomposition | None] | None = None
+    result: TypeMap = same
+    extra_results: tuple[TypeMap, ...] = ()
+    standard_kernel: bool = False
     why: str = ""
     note: str = ""
 
     def __call__(self, policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        entered = (self.enter or policy.enter)(policy, operands)
+        entered = (self.operand_types or policy.operand_types)(policy, operands)
         if isinstance(entered, Refusal):
             return entered
         common = fold(self.promote or policy.promote, entered)
@@ -215,7 +215,9 @@ class By:
             own = self.note or f"{name} promotes nothing: it takes one dtype"
             return Refusal(own if self.promote else policy.refusal)
         computed = self.compute(common) if self.admits(common) else None
-        results = () if computed is None else [s(computed) for s in (self.result, *self.more)]
+        results = (
+            () if computed is None else [s(computed) for s in (self.result, *self.extra_results)]
+        )
         if computed is None or None in results:
             why = self.why or f"{name} is not defined for {common.kind.words} dtypes"
             return Refusal(f"{why} (here {policy.strong(common).name})")
@@ -224,9 +226,11 @@ class By:
         if self.cast is not None:
             kept = zip(operands, plan.inputs, strict=True)
             plan = plan._replace(inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
-        detour = self.detour(operands) if self.detour is not None else None
-        usual = self.usual and operands[-1].rank is Rank.SCALAR
-        return plan._replace(detour=detour, usual=usual) if detour or usual else plan
+        detour = self.decomposition(operands) if self.decomposition is not None else None
+        usual = self.standard_kernel and operands[-1].rank is Rank.SCALAR
+        return (
+            plan._replace(decomposition=detour, standard_kernel=usual) if detour or usual else plan
+        )
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""

@@ -25,21 +25,21 @@ from promoarray.promotion.cast_rules import CAST, CastRule, with_quirks
 from promoarray.promotion.plan import (
     MOVES,
     Decision,
-    Enter,
     Operand,
+    OperandTypes,
     OperationRule,
     Plan,
     Refusal,
     accumulator,
-    as_typed,
+    own_types,
     refuse,
 )
-from promoarray.promotion.rules import Lattice, Rule, fold
+from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
-    from promoarray.promotion.properties_report import Report
+    from promoarray.promotion.properties_report import PropertiesReport
     from promoarray.promotion.table_text import TableLike
 
 
@@ -123,12 +123,12 @@ class Policy:
 
     name: str
     title: str
-    promote: Rule
+    promote: PromotionRule
     dtypes: tuple[DType, ...]
     operations: Mapping[str | Family, OperationRule]
     principle: str = ""
     functions: Mapping[str | Family, OperationRule] = field(default_factory=dict)
-    enter: Enter = as_typed
+    operand_types: OperandTypes = own_types
     by_value: Callable[[Policy, str, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
     ranks: bool = False
     scalars: Scalars = field(default_factory=Scalars)
@@ -219,7 +219,7 @@ class Policy:
         """Decide the common dtype of operands, whatever the operation."""
         if self.by_value is not None and any(o.value is not None for o in operands):
             operands = self.by_value(self, "concat", operands)  # which does nothing but promote
-        entered = self.enter(self, operands)
+        entered = self.operand_types(self, operands)
         if isinstance(entered, Refusal):
             return entered
         common = fold(self.promote, entered)
@@ -236,7 +236,7 @@ class Policy:
 
     def kernel(self, name: str, plan: Plan) -> str:
         """The kernel of an operation: its own name, or a variant for what is computed in."""
-        variants = () if plan.usual else self.kernels.get(name, ())
+        variants = () if plan.standard_kernel else self.kernels.get(name, ())
         computed = plan.compute or plan.inputs[0]
         return next((v for v in variants if computed.kind in VARIANTS[v].kinds), name)
 
@@ -375,7 +375,7 @@ class Policy:
         """
         return with_quirks(self, names)
 
-    def check(self, *properties: str, operations: bool = True) -> Report:
+    def check(self, *properties: str, operations: bool = True) -> PropertiesReport:
         """Prove or refute what one may hope of the promote rule, with counter-examples.
 
         Parameters

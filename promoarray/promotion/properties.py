@@ -19,7 +19,11 @@ from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.properties_report import Answers, Finding, Report
+from promoarray.promotion.properties_report import (
+    OperationCoverage,
+    PropertiesReport,
+    PropertyResult,
+)
 
 WEAK = (dt.weak_bool, dt.weak_int, dt.weak_float, dt.weak_complex)
 
@@ -218,26 +222,26 @@ def _property(name: str) -> str:
     return name
 
 
-def check(policy: Policy, *properties: str, operations: bool = True) -> Report:
+def check(policy: Policy, *properties: str, operations: bool = True) -> PropertiesReport:
     """See ``Policy.check``."""
     names = [_property(name) for name in properties] or list(PROPERTIES)
     checked = Checked(policy)
     findings = tuple(_find(checked, name) for name in names)
     answers = tuple(_answers(policy)) if operations else ()
-    return Report(policy.name, checked.dtypes, findings, answers)
+    return PropertiesReport(policy.name, checked.dtypes, findings, answers)
 
 
-def _find(checked: Checked, name: str) -> Finding:
+def _find(checked: Checked, name: str) -> PropertyResult:
     words, arity, search = PROPERTIES[name]
     failures = list(search(checked))
     cases = len(checked.dtypes) ** arity if arity else 2 * len(checked.below) * len(checked.dtypes)
     if not failures:
-        return Finding(name, True, words, (), 0, cases)
+        return PropertyResult(name, True, words, (), 0, cases)
     smallest = min(failures, key=lambda f: (f.refusal, *checked.size(f)))
-    return Finding(name, False, smallest.says, smallest.example, len(failures), cases)
+    return PropertyResult(name, False, smallest.says, smallest.example, len(failures), cases)
 
 
-def _answers(policy: Policy) -> Iterable[Answers]:
+def _answers(policy: Policy) -> Iterable[OperationCoverage]:
     """Ask every binary operation about every pair of arrays."""
     pairs = list(product(policy.dtypes, repeat=2))
     for name, row in OPERATIONS.items():
@@ -249,4 +253,4 @@ def _answers(policy: Policy) -> Iterable[Answers]:
             results[a, b] = plan.result if isinstance(plan, Plan) else None
         answered = sum(result is not None for result in results.values())
         apart = next(((a, b) for a, b in pairs if results[a, b] is not results[b, a]), ())
-        yield Answers(name, answered, len(pairs), apart)
+        yield OperationCoverage(name, answered, len(pairs), apart)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PropertyResult:
     """One property, proved or refuted.
 
     Attributes
@@ -48,7 +48,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class OperationCoverage:
     """How an operation's rule answers pairs of arrays.
 
     Attributes
@@ -88,7 +88,7 @@ class Answers:
 
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class PropertiesReport:
     """What ``Policy.check`` found. True if every property holds.
 
     Attributes
@@ -102,13 +102,13 @@ class Report:
 
     policy: str
     dtypes: tuple[DType, ...]
-    findings: tuple[Finding, ...]
-    operations: tuple[Answers, ...] = ()
+    findings: tuple[PropertyResult, ...]
+    operations: tuple[OperationCoverage, ...] = ()
 
     def __bool__(self) -> bool:
         return all(finding.holds for finding in self.findings)
 
-    def __getitem__(self, name: str) -> Finding:
+    def __getitem__(self, name: str) -> PropertyResult:
         found = {finding.name: finding for finding in self.findings}
         if name not in found:
             raise KeyError(f"{name!r} was not checked; there are {', '.join(found)}")

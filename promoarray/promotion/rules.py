@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from promoarray.dtypes import BY_CODE, DType
 
-Rule = Callable[[DType, DType], DType | None]
+PromotionRule = Callable[[DType, DType], DType | None]
 
 
 class Table:
@@ -139,7 +139,7 @@ class Lattice:
             yield a
 
 
-def fold(rule: Rule, dtypes: Iterable[DType]) -> DType | None:
+def fold(rule: PromotionRule, dtypes: Iterable[DType]) -> DType | None:
     """Apply a rule from the left to any number of dtypes."""
     first, *rest = dtypes
     common: DType | None = first

@@ -42,7 +42,7 @@ def agreed(a: DType, b: DType) -> DType | None:
     return a if a is b else None
 
 
-def members(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def supported_types(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Enter operands as their own types, if the framework has them all."""
     for operand in operands:
         if not operand.type.weak and operand.type not in policy.dtypes:

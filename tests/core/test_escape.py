@@ -69,7 +69,7 @@ def test_every_door_is_noted_with_its_place(name: str) -> None:
     with pa.trace() as trace:
         go()
     (escape,) = trace.escapes
-    assert escape.door == door
+    assert escape.channel == door
     assert escape.site.file == __file__
     assert escape.site.line == go.__code__.co_firstlineno
     array = VECTOR if name in ARRAYS else ONE
@@ -81,7 +81,7 @@ def test_no_escape_shuts_every_door(name: str) -> None:
     go, door = DOORS[name]
     with pa.no_escape(), pytest.raises(pa.EscapeError, match="would leave the policy") as caught:
         go()
-    assert caught.value.escape.door == door
+    assert caught.value.escape.channel == door
     go()  # open again
 
 
@@ -189,9 +189,9 @@ def test_other_threads_and_tasks_are_free() -> None:
 
 def test_nothing_listens_once_the_blocks_have_ended() -> None:
     with pa.trace(), pa.no_escape(), pa.shadow("torch"):
-        assert len(observers.guards) == 3
-    assert observers.guards == []
-    assert observers.watchers == []
+        assert len(observers.escape_guards) == 3
+    assert observers.escape_guards == []
+    assert observers.observers_anywhere == []
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_a_library_is_named_with_its_line_beside_the_programs(library: Any) -> N
     assert trace.escapes[first] == 2
     assert first.site.expression == "library.smooth(pa.ones(n))"
     assert first.site.file == __file__
-    assert first.taker == "smoothing._inner"
+    assert first.consumer == "smoothing._inner"
     assert first.inside.line == 9
     assert second.shape == (5,)
     (row,) = trace.to_dict()["escapes"]

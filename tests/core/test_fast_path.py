@@ -24,7 +24,7 @@ from operator_table import FORWARD, MIRRORED
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import dispatch, observers
+from promoarray.core import dispatch, observers, operators
 from promoarray.core._fast_path import Operator
 from promoarray.dtypes import CONCRETE, STANDARD, DType, Kind
 from promoarray.namespaces import array_type
@@ -74,7 +74,7 @@ def long_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         taken.append(name)
         return apply(name, *operands, **options)
 
-    monkeypatch.setattr(dispatch, "apply", counted)
+    monkeypatch.setattr(operators, "apply", counted)
     return taken
 
 
@@ -256,18 +256,18 @@ def test_floats_are_doubled_in_any_layout(pair: tuple[str, str], size: int) -> N
 
 
 def test_watchers_see_every_operation() -> None:
-    class Watcher(observers.Watcher):
+    class Watcher(observers.Observer):
         def __init__(self) -> None:
             self.seen: list[str] = []
 
-        def saw(self, event: observers.Event) -> None:
+        def on_operation(self, event: observers.OperationEvent) -> None:
             self.seen.append(event.name)
 
     x, watcher = sample(dt.float32, 1), Watcher()
     for _ in range(3):
         watcher.seen.clear()
         _ = x + x, x * 2, 2 - x, x < x
-        with observers.watching(watcher):
+        with observers.observing(watcher):
             _ = x + x, x * 2, 2 - x, x < x
         assert watcher.seen == ["add", "multiply", "subtract", "less"]
 
@@ -308,7 +308,7 @@ def test_subclasses_and_bound_arrays_keep_their_class(long_calls: list[str]) -> 
         def __add__(self, other: Any) -> Any:
             return super().__add__(other)
 
-    mine = Mine._of(np.ones(2, np.float32), dt.float32)
+    mine = Mine._wrap(np.ones(2, np.float32), dt.float32)
     mine.note = "kept"
     bound = pa.namespace("torch").asarray(np.asarray([1, 2], np.int64))
     x = sample(dt.float32, 1)[:2]
@@ -360,7 +360,7 @@ def test_a_buffer_of_another_library_takes_the_long_way(long_calls: list[str]) -
     class Theirs(np.ndarray): ...
 
     x = sample(dt.float32, 1)
-    theirs = x._of(x._buffer.view(Theirs), dt.float32)
+    theirs = x._wrap(x._buffer.view(Theirs), dt.float32)
     x + x
     long_calls.clear()
     for run in (lambda: theirs + x, lambda: x + theirs, lambda: theirs + 1.5):
@@ -407,7 +407,7 @@ def test_nothing_is_leaked_and_nothing_freed_too_early() -> None:
     def work(times: int) -> None:
         for n in range(times):
             _ = x + y, i + y, x + value, value + x, x + float(n), n * 0.5 - x, x < y
-            _ = x._of(np.asarray(np.float32(1)), dt.float32) + value
+            _ = x._wrap(np.asarray(np.float32(1)), dt.float32) + value
             for run in (lambda: x + long, lambda: i + bad, lambda: x + None):
                 try:
                     run()
@@ -433,7 +433,7 @@ def test_classes_and_operators_are_collected() -> None:
             asarray=np.asarray,
         )  # fmt: skip
 
-    x = Mine._of(np.ones(2, np.float32), dt.float32)
+    x = Mine._wrap(np.ones(2, np.float32), dt.float32)
     x._type = x  # a cycle through a slot
     assert x * x is Mine
     gone = weakref.ref(Mine)

@@ -233,9 +233,9 @@ def by_numpy(name: str, plan: Plan, operands: tuple[Any, ...]) -> Any:
     ]
     if plan.compute is dt.bool and name in ("subtract",):
         given = [g.astype(np.int8) for g in given]
-    if plan.detour is not None:
-        name, index = plan.detour.then, plan.detour.operand
-        first = cast(KERNELS[plan.detour.first](given[index]), plan.result)
+    if plan.decomposition is not None:
+        name, index = plan.decomposition.then, plan.decomposition.operand
+        first = cast(KERNELS[plan.decomposition.first](given[index]), plan.result)
         given[index] = cast(first, plan.compute or plan.result)
     return cast(KERNELS[name](*given), plan.result)
 

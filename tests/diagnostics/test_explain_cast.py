@@ -27,7 +27,7 @@ def shown(x: pa.PArray) -> tuple[object, ...]:
 def test_it_shows_what_astype_gives(policy: str) -> None:
     with pa.policy(policy):
         for source in CONCRETE:
-            x = pa.PArray._of(np.array([0, 1, 1, 0, 1]).astype(source.storage), source)
+            x = pa.PArray._wrap(np.array([0, 1, 1, 0, 1]).astype(source.storage), source)
             for target in TARGETS:
                 explained = pa.explain("astype", x, target)
                 if explained.refused:

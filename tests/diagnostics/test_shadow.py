@@ -14,7 +14,7 @@ import promoarray as pa
 def _found(report: pa.Report) -> list[tuple[str, str, dict[str, tuple[str, str]]]]:
     return [
         (p.site.expression, p.name, {n: (str(a), a.origin) for n, a in p.answers.items()})
-        for p in report.partings
+        for p in report.divergences
     ]
 
 
@@ -22,7 +22,7 @@ def test_a_line_all_agree_on_is_not_reported() -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.shadow("torch", "jax", "paddle") as report:
         x + x
-    assert report.partings == []
+    assert report.divergences == []
     assert report.operations == 1
     assert "all agree" in str(report)
 
@@ -31,7 +31,7 @@ def test_a_parting_names_place_operands_and_answers() -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.shadow("torch", "paddle") as report:
         x + 1.5
-    (parting,) = report.partings
+    (parting,) = report.divergences
     assert parting.site.file == __file__
     assert parting.site.expression == "x + 1.5"
     assert parting.operands == ("int8", "Python float")
@@ -50,7 +50,7 @@ def test_a_later_line_inherits_what_an_earlier_one_began() -> None:
         z[0] + pa.asarray(2, dtype=pa.int8)
     origins = [answers["torch@2.13"] for _, _, answers in _found(report)]
     assert origins == [("float32", "root"), ("float32", "inherits"), ("float32", "inherits")]
-    assert report.roots == report.partings[:1]
+    assert report.roots == report.divergences[:1]
 
 
 def test_after_a_refusal_a_policy_goes_on_as_if_the_user_had_cast() -> None:
@@ -59,7 +59,7 @@ def test_after_a_refusal_a_policy_goes_on_as_if_the_user_had_cast() -> None:
     with pa.shadow("paddle") as report:
         y = x * w
         y + y
-    first, second = report.partings
+    first, second = report.divergences
     assert str(first.answers["paddle"]) == "refuses"
     assert first.answers["paddle"].origin == "root"
     assert "tensors promote only between" in first.answers["paddle"].reason
@@ -72,14 +72,14 @@ def test_a_scalar_that_does_not_fit_is_a_refusal() -> None:
     x = pa.asarray([1], dtype=pa.uint8)
     with pa.policy("torch"), pa.shadow("numpy") as report:
         x + 300
-    (parting,) = report.partings
+    (parting,) = report.divergences
     assert "does not fit uint8" in parting.answers["numpy@2"].reason
 
 
 def test_weak_types_ride_along() -> None:
     with pa.shadow("jax") as report:
         y = pa.asarray(2.0) * pa.asarray([1.0], dtype=pa.float32)
-    (parting,) = report.partings
+    (parting,) = report.divergences
     assert parting.answers["jax@x64"].dtype is pa.float32  # a 0-d float64 array in NumPy
     assert y.dtype is pa.float64
 
@@ -88,7 +88,9 @@ def test_default_dtypes_part_where_arrays_are_made() -> None:
     with pa.shadow("torch", "tensorflow") as report:
         pa.zeros(3)
         pa.arange(3)
-    made = {p.site.expression: {n: str(a) for n, a in p.answers.items()} for p in report.partings}
+    made = {
+        p.site.expression: {n: str(a) for n, a in p.answers.items()} for p in report.divergences
+    }
     assert made["pa.zeros(3)"] == {
         "numpy@2": "float64",
         "torch@2.13": "float32",
@@ -102,14 +104,14 @@ def test_a_cast_ends_the_dispute() -> None:
     with pa.shadow("torch") as report:
         y = pa.astype(x / x, pa.float32)
         y + y
-    assert [p.name for p in report.partings] == ["divide"]
+    assert [p.name for p in report.divergences] == ["divide"]
 
 
 def test_in_place_goes_by_each_policys_rule() -> None:
     x = pa.asarray([1.0], dtype=pa.float32)
     with pa.shadow("paddle@3.3", "jax") as report:
         x += pa.asarray([2.0], dtype=pa.float64)
-    (parting,) = report.partings
+    (parting,) = report.divergences
     assert {n: str(a) for n, a in parting.answers.items()} == {
         "numpy@2": "float32",
         "paddle@3.3": "float64",
@@ -122,7 +124,7 @@ def test_a_loop_is_one_place_with_a_count() -> None:
     with pa.shadow("torch") as report:
         for _ in range(5):
             x / 2
-    (parting,) = report.partings
+    (parting,) = report.divergences
     assert parting.count == 5
 
 
@@ -130,7 +132,7 @@ def test_two_operations_of_one_line_are_two_places() -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.shadow("torch") as report:
         x / 2, x / 3
-    assert [p.site.expression for p in report.partings] == ["x / 2", "x / 3"]
+    assert [p.site.expression for p in report.divergences] == ["x / 2", "x / 3"]
 
 
 def test_other_threads_are_not_watched() -> None:
@@ -154,7 +156,7 @@ def test_arrays_of_a_bound_namespace_are_watched_too() -> None:
     x = pa.namespace("torch").asarray([1, 2], dtype=pa.int8)
     with pa.shadow("numpy") as report:
         x + 1.5
-    (parting,) = report.partings
+    (parting,) = report.divergences
     assert list(parting.answers) == ["torch@2.13", "numpy@2"]
 
 
@@ -182,7 +184,7 @@ def test_a_value_that_a_policy_would_not_store_is_a_parting() -> None:
     with pa.policy("aclnn"), pa.shadow("numpy", "torch") as report:
         x[0] = 300
         x[1] = 3
-    (parting,) = report.partings
+    (parting,) = report.divergences
     assert parting.site.expression == "x[0] = 300"
     assert {n: str(a) for n, a in parting.answers.items()} == {
         "aclnn@8.0": "uint8",
@@ -197,7 +199,7 @@ def test_an_array_that_a_policy_would_not_store_is_a_parting() -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.shadow("array_api", "torch") as report:
         x[0] = pa.asarray(1.5, dtype=pa.float32)
-    (parting,) = report.partings
+    (parting,) = report.divergences
     assert str(parting.answers["array_api"]) == "refuses"
     assert "does not promote to int8" in parting.answers["array_api"].reason
     assert parting.answers["torch@2.13"].dtype is pa.int8
@@ -208,8 +210,8 @@ def test_what_is_stored_goes_by_the_dtype_each_policy_has_by_then() -> None:
     with pa.shadow("jax@x32") as report:
         y = x * pa.asarray([1, 2])  # int64, and int32 there
         y[0] = 2**40
-    assert str(report.partings[-1].answers["jax@x32"]) == "refuses"
-    assert report.partings[-1].answers["jax@x32"].operands == ("int32", "Python int")
+    assert str(report.divergences[-1].answers["jax@x32"]) == "refuses"
+    assert report.divergences[-1].answers["jax@x32"].operands == ("int32", "Python int")
 
 
 def test_unknown_policies_are_refused_before_anything_runs() -> None:
@@ -222,7 +224,7 @@ def test_places_of_two_files_with_the_same_text_are_two(tmp_path: Path) -> None:
     with pa.shadow("torch") as report:
         for name in ("one.py", "two.py"):
             exec(compile("x / 2\n", str(tmp_path / name), "exec"), namespace)
-    assert [Path(p.site.file).name for p in report.partings] == ["one.py", "two.py"]
+    assert [Path(p.site.file).name for p in report.divergences] == ["one.py", "two.py"]
 
 
 def test_an_expression_over_lines_with_comments_is_shown_whole() -> None:
@@ -232,7 +234,7 @@ def test_an_expression_over_lines_with_comments_is_shown_whole() -> None:
             x / 2  # half of it
             + x
         )
-    assert [p.site.expression for p in report.partings] == ["x / 2", "x / 2 + x"]
+    assert [p.site.expression for p in report.divergences] == ["x / 2", "x / 2 + x"]
 
 
 def test_a_policy_that_never_holds_a_dtype_sees_what_it_holds_instead() -> None:
@@ -240,7 +242,7 @@ def test_a_policy_that_never_holds_a_dtype_sees_what_it_holds_instead() -> None:
     with pa.shadow("jax@x32") as report:
         z = x + y
         z * y
-    first, second = report.partings
+    first, second = report.divergences
     assert str(first.answers["jax@x32"].dtype) == str(second.answers["jax@x32"].dtype) == "int32"
     assert (first.answers["jax@x32"].origin, second.answers["jax@x32"].origin) == (
         "root",

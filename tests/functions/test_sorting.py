@@ -24,7 +24,7 @@ def every_value(dtype: DType) -> pa.PArray:
         return pa.asarray((codes - count // 2).astype(np.int8), dtype=dtype)
     if dtype.kind is Kind.UINT and dtype.bits < 8:
         return pa.asarray(codes.astype(np.uint8), dtype=dtype)
-    return pa.PArray._of(bits.view(dtype.storage), dtype)
+    return pa.PArray._wrap(bits.view(dtype.storage), dtype)
 
 
 @pytest.mark.parametrize("dtype", SMALL, ids=str)

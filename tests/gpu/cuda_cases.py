@@ -9,11 +9,11 @@ from itertools import product
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.cast_steps import stepped
+from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import CONCRETE, DType, Kind
-from promoarray.kernels import DEFAULT, Rule, cast, row
+from promoarray.kernels import DEFAULT, CastMode, cast, dtype_args
 from promoarray.kernels.cuda.kernel_source import PARTS, cast_kernel, relevant
-from promoarray.kernels.cuda.symbolic import Step
+from promoarray.kernels.cuda.symbolic import CodeTransform
 from promoarray.promotion.cast_rules import CastPlan, CastRule
 from promoarray.promotion.registry import as_policy, list_policies
 
@@ -28,8 +28,8 @@ def cast_rules() -> list[CastRule]:
     """The cast rules of all policies that differ."""
     found: list[CastRule] = []
     for rule in (as_policy(name).cast for name in list_policies()):
-        parts = rule.rule, rule.cases, rule.quirks, rule.knobs
-        if parts not in [(r.rule, r.cases, r.quirks, r.knobs) for r in found]:
+        parts = rule.mode, rule.cases, rule.quirks, rule.knobs
+        if parts not in [(r.mode, r.cases, r.quirks, r.knobs) for r in found]:
             found.append(rule)
     return found
 
@@ -59,21 +59,21 @@ def _settings(rule: CastRule) -> list[Mapping[str, object] | None]:
     return [dict(zip(rule.knobs, chosen, strict=True)) for chosen in choices]
 
 
-Steps = tuple[Step, ...]
+Transforms = tuple[CodeTransform, ...]
 
 
 @cache
-def ways(source: DType, target: DType) -> tuple[tuple[Rule, Steps], ...]:
-    """The rules and steps whose kernels differ for a pair of dtypes; the first is the default."""
-    found: dict[str, tuple[Rule, Steps]] = {}
-    for rule, steps in dict.fromkeys(((DEFAULT, ()), *_asked(source, target))):
-        way = relevant(source, target, rule), steps
+def ways(source: DType, target: DType) -> tuple[tuple[CastMode, Transforms], ...]:
+    """The modes and transforms whose kernels differ for a pair; the first is the default."""
+    found: dict[str, tuple[CastMode, Transforms]] = {}
+    for mode, transforms in dict.fromkeys(((DEFAULT, ()), *_asked(source, target))):
+        way = relevant(source, target, mode), transforms
         found.setdefault(cast_kernel(source, target, *way).name, way)
     return tuple(found.values())
 
 
-def pairs(source: DType) -> list[tuple[DType, Rule, Steps]]:
-    """Every target of a source, with every rule and its steps."""
+def pairs(source: DType) -> list[tuple[DType, CastMode, Transforms]]:
+    """Every target of a source, with every mode and its transforms."""
     targets = [target for target in CONCRETE if target is not source]
     return [(target, *way) for target in targets for way in ways(source, target)]
 
@@ -132,7 +132,7 @@ def operand(dtype: DType, count: int, seed: int) -> np.ndarray:
     usual = np.concatenate([np.array([0, 0, 1, 2, 3]), usual])[:size]
     source = np.trunc(usual) if dtype.kind in (Kind.INT, Kind.UINT) else usual
     into = np.empty(size, part.storage)
-    cast(source, into, row(dt.float64), row(part), DEFAULT)
+    cast(source, into, dtype_args(dt.float64), dtype_args(part), DEFAULT)
     found.view(part.storage)[: into.size] = into
     return found
 
@@ -181,12 +181,12 @@ def _ties(codes: np.ndarray, dtype: DType, rng: np.random.Generator) -> np.ndarr
 
 
 def expected(
-    codes: np.ndarray, source: DType, target: DType, rule: Rule, steps: Steps = ()
+    codes: np.ndarray, source: DType, target: DType, mode: CastMode, transforms: Transforms = ()
 ) -> np.ndarray:
-    """What the CPU gives: the extension's kernel, and NumPy's functions for steps."""
+    """What the CPU gives: the extension's kernel, and NumPy's functions for transforms."""
     out = np.empty(codes.shape, target.storage)
-    cast(codes, out, row(source), row(target), rule)
-    return stepped(steps, codes, source, target, out) if steps else out
+    cast(codes, out, dtype_args(source), dtype_args(target), mode)
+    return transformed(transforms, codes, source, target, out) if transforms else out
 
 
 def differences(given: np.ndarray, got: np.ndarray, want: np.ndarray, what: str) -> list[str]:

@@ -7,12 +7,12 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from cuda_cases import FUSED_PATTERNS, Steps, differences, expected, operand
+from cuda_cases import FUSED_PATTERNS, Transforms, differences, expected, operand
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.dtypes import BY_CODE, BY_STORAGE, DType, Kind
-from promoarray.kernels import DEFAULT, Rule
+from promoarray.kernels import DEFAULT, CastMode
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import PARTS, KernelSource
 from promoarray.operations import OPERATIONS
@@ -169,7 +169,7 @@ def _parts(x: np.ndarray) -> tuple[np.ndarray, ...]:
 # --- The cases -----------------------------------------------------------------------------------
 
 
-def plainly(source: DType, target: DType) -> tuple[Rule, Steps]:
+def plainly(source: DType, target: DType) -> tuple[CastMode, Transforms]:
     return DEFAULT, ()
 
 

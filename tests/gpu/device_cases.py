@@ -74,7 +74,7 @@ def values(dtype: DType, seed: int = 0, size: int = 256) -> np.ndarray[Any, Any]
 
 def array(dtype: DType, seed: int = 0, size: int = 256) -> Any:
     """The same as an array on the CPU."""
-    return pa.PArray._of(values(dtype, seed, size), dtype)
+    return pa.PArray._wrap(values(dtype, seed, size), dtype)
 
 
 def host(x: Any) -> np.ndarray[Any, Any]:

@@ -16,7 +16,7 @@ import pytest
 from cuda_cases import (
     GROUPS,
     PATTERNS,
-    Steps,
+    Transforms,
     differences,
     expected,
     group_name,
@@ -27,7 +27,7 @@ from cuda_compiler import ARCHITECTURES, EVERY
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
-from promoarray.kernels import DEFAULT, Rule
+from promoarray.kernels import DEFAULT, CastMode
 from promoarray.kernels.cuda.kernel_source import (
     KernelSource,
     RawSource,
@@ -49,7 +49,7 @@ def run_elementwise(module: ptx.Module, name: str, codes: np.ndarray, target: DT
     return out
 
 
-Cast = tuple[DType, DType, Rule, Steps]
+Cast = tuple[DType, DType, CastMode, Transforms]
 
 
 def kernels_of(group: tuple[DType, ...]) -> dict[KernelSource, Cast]:
@@ -63,8 +63,8 @@ def in_turns(
 ) -> dict[Sequence[int], list[KernelSource]]:
     """Which kernels are compiled for which architectures."""
     found: dict[Sequence[int], list[KernelSource]] = {ARCHITECTURES: []}
-    for turn, (kernel, (_, _, rule, steps)) in enumerate(kernels.items()):
-        plain = EVERY or (rule == DEFAULT and not steps)
+    for turn, (kernel, (_, _, mode, transforms)) in enumerate(kernels.items()):
+        plain = EVERY or (mode == DEFAULT and not transforms)
         chosen = ARCHITECTURES if plain else (ARCHITECTURES[turn % len(ARCHITECTURES)],)
         found.setdefault(chosen, []).append(kernel)
     return found
@@ -73,7 +73,7 @@ def in_turns(
 @pytest.mark.slow
 @every_group
 def test_every_cast_compiles_for_gpus_and_gives_the_bits_of_the_cpu(group, record_property):
-    """The default cast of each pair compiles for every GPU; other rules and steps are other
+    """The default cast of each pair compiles for every GPU; other modes and transforms are other
     literals and statements in the same text, so they take turns: ``PROMOARRAY_EVERY_GPU=1``
     compiles all for all. Every PTX that an architecture has to itself is executed.
     """
@@ -108,7 +108,7 @@ def _wrong(module: ptx.Module, kernel: KernelSource, cast: Cast) -> list[str]:
 
 
 _WITH_MODES = (dt.float8_e4m3fn, dt.float8_e5m2)
-"""The targets whose wide kernels are tried under every rule; the one text holds for all."""
+"""The targets whose wide kernels are tried under every mode; the one text holds for all."""
 
 
 def run_wide(module: ptx.Module, kernel: RawSource, codes: np.ndarray, target: DType, offset: int):
@@ -123,20 +123,20 @@ def run_wide(module: ptx.Module, kernel: RawSource, codes: np.ndarray, target: D
 @pytest.mark.parametrize("source", sorted({s for s, _ in wide_pairs()}, key=str), ids=str)
 def test_wide_kernels_compile_and_give_the_bits_of_the_cpu(source, record_property):
     kernels = {
-        wide_cast_kernel(source, target, rule): (target, rule)
-        for target, rule, steps in pairs(source)
+        wide_cast_kernel(source, target, mode): (target, mode)
+        for target, mode, transforms in pairs(source)
         if (source, target) in wide_pairs()
-        and not steps
-        and (rule == DEFAULT or target in _WITH_MODES)
+        and not transforms
+        and (mode == DEFAULT or target in _WITH_MODES)
     }
     codes = np.resize(patterns(source), PATTERNS + 11)  # and some for the end
     codes.flags.writeable = False
     wrong = []
     for text in cuda_compiler.compiled_for(list(kernels), ARCHITECTURES, raw=True):
         module = ptx.Module(text)
-        for kernel, (target, rule) in kernels.items():
+        for kernel, (target, mode) in kernels.items():
             got = run_wide(module, kernel, codes, target, offset=0)
-            wrong += differences(codes, got, expected(codes, source, target, rule), kernel.name)
+            wrong += differences(codes, got, expected(codes, source, target, mode), kernel.name)
     assert not wrong
     record_property("wide cast kernels compiled for every GPU and executed as PTX", len(kernels))
 

@@ -12,7 +12,7 @@ import pytest
 from cuda_cases import GROUPS, differences, expected, group_name, pairs, patterns
 
 from promoarray import dtypes as dt
-from promoarray.kernels import DEFAULT, cast, row
+from promoarray.kernels import DEFAULT, cast, dtype_args
 from promoarray.kernels.cuda.kernel_source import cast_kernel, wide_cast_kernel, wide_pairs
 
 cuda_compiler.require()
@@ -99,6 +99,6 @@ def test_wide_casts_are_the_definition_at_and_beside_every_tie(source, tmp_path)
             got = np.zeros(codes.size, target.storage)
             cuda_on_host.run(library, kernel.name, [codes.view(source.storage), got])
             want = np.empty_like(got)
-            cast(codes, want, row(source), row(target), DEFAULT, False)
+            cast(codes, want, dtype_args(source), dtype_args(target), DEFAULT, False)
             wrong += differences(codes, got, want, kernel.name)
     assert not wrong

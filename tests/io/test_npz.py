@@ -35,9 +35,9 @@ def every_value(dtype: DType) -> pa.PArray:
     if dtype.bits <= 8:
         data = np.arange(1 << dtype.bits, dtype=np.uint8)
         data = data & 1 if dtype is dt.bool else data
-        return pa.PArray._of(data.view(dtype.storage).reshape(2, -1), dtype)
+        return pa.PArray._wrap(data.view(dtype.storage).reshape(2, -1), dtype)
     data = np.random.default_rng(0).integers(0, 256, 24 * dtype.bits // 8, np.uint8)
-    return pa.PArray._of(data.view(dtype.storage).reshape(2, -1), dtype)
+    return pa.PArray._wrap(data.view(dtype.storage).reshape(2, -1), dtype)
 
 
 def around(**arrays: Any) -> dict[str, pa.PArray]:
@@ -52,7 +52,7 @@ def around(**arrays: Any) -> dict[str, pa.PArray]:
 def test_every_dtype_comes_back_in_every_layout(dtype: DType, compressed: bool) -> None:
     x = every_value(dtype)
     layouts = {"x": x, "T": x.T, "strided": x[::-1, ::2], "one": x[0, 0], "none": x[:0]}
-    layouts["read_only"] = x._of(np.broadcast_to(x._buffer, (2, *x.shape)), dtype)
+    layouts["read_only"] = x._wrap(np.broadcast_to(x._buffer, (2, *x.shape)), dtype)
     file = io.BytesIO()
     pa.save(file, compressed=compressed, **layouts)
     file.seek(0)
@@ -92,7 +92,7 @@ def test_strings_are_utf8_and_where_each_ends() -> None:
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=4))
 def test_any_strings_come_back(texts: list[str]) -> None:
-    x = pa.PArray._of(np.array(texts, dt.string.storage), dt.string)
+    x = pa.PArray._wrap(np.array(texts, dt.string.storage), dt.string)
     assert around(x=x)["x"].tolist() == texts
 
 

@@ -53,7 +53,7 @@ def every_value(dtype: DType) -> pa.PArray:
         data = data & 1 if dtype is dt.bool else np.concatenate([data, data[:7]])
     else:
         data = np.random.default_rng(0).integers(0, 256, 7 * dtype.bits // 8, np.uint8)
-    return pa.PArray._of(data.view(dtype.storage), dtype)
+    return pa.PArray._wrap(data.view(dtype.storage), dtype)
 
 
 def number(dtype: DType) -> int:
@@ -81,7 +81,7 @@ def typed(x: pa.PArray) -> Any:
 @pytest.mark.parametrize("dtype", NUMERIC, ids=str)
 def test_every_type_comes_back_bit_for_bit(dtype: DType) -> None:
     x = every_value(dtype)
-    for y in (x, x[::-1], x[:0], x[3], x._of(x._buffer[:6].reshape(2, 3).T, dtype)):
+    for y in (x, x[::-1], x[:0], x[3], x._wrap(x._buffer[:6].reshape(2, 3).T, dtype)):
         tensor = pa.to_onnx(y, "name")
         assert (tensor.name, tuple(tensor.dims)) == ("name", y.shape)
         onnx.checker.check_tensor(tensor)
@@ -131,7 +131,7 @@ def test_any_shape_of_packed_values_comes_back(data: st.DataObject) -> None:
     shape = data.draw(st.lists(st.integers(0, 5), max_size=3).map(tuple))
     rng = np.random.default_rng(data.draw(st.integers(0, 9)))
     values = rng.integers(0, 1 << dtype.bits, shape, np.uint8).view(dtype.storage)
-    x = pa.PArray._of(values, dtype)
+    x = pa.PArray._wrap(values, dtype)
     back = pa.from_onnx(pa.to_onnx(x))
     assert (back.shape, codes(back)) == (x.shape, codes(x))
 
@@ -149,7 +149,7 @@ def test_every_type_of_the_installed_onnx_is_known() -> None:
 
 @pytest.mark.parametrize("dtype", [d for d in CONCRETE if d not in NAMES], ids=str)
 def test_types_onnx_has_not_are_refused(dtype: DType) -> None:
-    x = pa.PArray._of(np.zeros(1, dtype.storage), dtype)
+    x = pa.PArray._wrap(np.zeros(1, dtype.storage), dtype)
     with pytest.raises(TypeError, match=f"ONNX has no {dtype.name}. Write pa.astype"):
         pa.to_onnx(x)
 

@@ -16,7 +16,7 @@ from promoarray.io.packing import PACKED
 
 
 def of_codes(codes: Any, dtype: DType) -> pa.PArray:
-    return pa.PArray._of(np.asarray(codes, np.uint8).view(dtype.storage), dtype)
+    return pa.PArray._wrap(np.asarray(codes, np.uint8).view(dtype.storage), dtype)
 
 
 def codes(x: pa.PArray) -> Any:
@@ -66,7 +66,7 @@ def test_any_shape_and_layout_comes_back(
 ) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 9)))
     x = of_codes(rng.integers(0, 1 << dtype.bits, shape, np.uint8), dtype)
-    turned = x._of(x._buffer.T[::-1] if x.ndim else x._buffer, dtype)
+    turned = x._wrap(x._buffer.T[::-1] if x.ndim else x._buffer, dtype)
     for y in (x, turned):
         back = pa.unpack(pa.pack(y), dtype, y.shape)
         assert back.shape == y.shape

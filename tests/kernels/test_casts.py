@@ -38,12 +38,12 @@ from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.kernels import (
     DEFAULT,
     Beyond,
-    Rule,
+    CastMode,
     ScaleNegative,
     ScaleRounding,
     ScaleZero,
     cast,
-    row,
+    dtype_args,
 )
 
 FLOATS = [d for d in REAL if d.kind is Kind.FLOAT]
@@ -54,7 +54,7 @@ FEW_BITS = [d for d in REAL if d.bits <= 8]
 HALVES = [d for d in REAL if d.bits == 16]
 
 LARGEST, INF, NAN = Beyond.LARGEST, Beyond.INF, Beyond.NAN
-every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+every_rule = pytest.mark.parametrize("mode", RULES.values(), ids=RULES)
 
 
 def differences(codes, got, want, source, target) -> list[str]:
@@ -64,9 +64,9 @@ def differences(codes, got, want, source, target) -> list[str]:
     ]
 
 
-def check(codes: np.ndarray, source: DType, target: DType, rule: Rule) -> list[str]:
-    want = expected(codes, source, target, rule)
-    got = cast_codes(codes, source, target, rule)
+def check(codes: np.ndarray, source: DType, target: DType, mode: CastMode) -> list[str]:
+    want = expected(codes, source, target, mode)
+    got = cast_codes(codes, source, target, mode)
     return differences(codes, got, want, source, target)
 
 
@@ -74,13 +74,13 @@ def check(codes: np.ndarray, source: DType, target: DType, rule: Rule) -> list[s
 
 
 @every_rule
-def test_all_codes_of_8_bits_and_fewer_to_every_type(rule):
+def test_all_codes_of_8_bits_and_fewer_to_every_type(mode):
     wrong = []
     for source, target in product(FEW_BITS, REAL):
         # Bits above the type's width are not looked at; enough codes for a table, too.
         codes = np.tile(np.arange(256, dtype=np.uint8), 3)
-        wrong += check(codes, source, target, rule)
-        wrong += check(codes[:100], source, target, rule)
+        wrong += check(codes, source, target, mode)
+        wrong += check(codes[:100], source, target, mode)
     assert not wrong
 
 
@@ -90,9 +90,9 @@ def test_all_codes_of_8_bits_and_fewer_to_every_type(rule):
     [d if d.format else pytest.param(d, marks=pytest.mark.slow) for d in HALVES],
     ids=str,
 )
-def test_all_codes_of_16_bits_to_every_type(source, rule):
+def test_all_codes_of_16_bits_to_every_type(source, mode):
     codes = every_code(source)
-    assert not [text for target in REAL for text in check(codes, source, target, rule)]
+    assert not [text for target in REAL for text in check(codes, source, target, mode)]
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_every_rule_for_scales_from_all_16_bit_floats():
     choices = (Beyond, Beyond, ScaleRounding, ScaleNegative, ScaleZero, (False, True))
     wrong = []
     for overflow, infinity, way, negative, zero, strict in product(*choices):
-        rule = Rule(
+        mode = CastMode(
             overflow,
             infinity,
             scale_rounding=way,
@@ -111,11 +111,11 @@ def test_every_rule_for_scales_from_all_16_bit_floats():
         )
         for source in (dt.bfloat16, dt.float16):
             codes = np.unique(every_code(source) & 0xFFC0)  # all exponents, some fractions
-            wrong += check(codes, source, scale, rule)
+            wrong += check(codes, source, scale, mode)
             wide = values_of(codes, source)
             for source_wide in (dt.float32, dt.float64):
                 copies = wide.astype(source_wide.storage).view(codes_of(source_wide))
-                wrong += check(copies[::16], source_wide, scale, rule)
+                wrong += check(copies[::16], source_wide, scale, mode)
     assert not wrong
 
 
@@ -172,16 +172,16 @@ def edges(source: DType, target: DType) -> np.ndarray:
 
 @every_rule
 @pytest.mark.parametrize("source", [dt.float32, dt.float64], ids=str)
-def test_wide_floats_at_and_beside_every_tie_and_boundary(source, rule):
+def test_wide_floats_at_and_beside_every_tie_and_boundary(source, mode):
     wrong = []
     for target in REAL:
-        wrong += check(edges(source, target), source, target, rule)
+        wrong += check(edges(source, target), source, target, mode)
     assert not wrong
 
 
 @every_rule
 @pytest.mark.parametrize("source", [d for d in INTEGERS if d.bits >= 32], ids=str)
-def test_wide_integers_at_and_beside_every_tie_and_boundary(source, rule):
+def test_wide_integers_at_and_beside_every_tie_and_boundary(source, mode):
     low = -(1 << source.bits - 1) if source.kind is Kind.INT else 0
     high = (1 << source.bits - (source.kind is Kind.INT)) - 1
     wrong = []
@@ -192,7 +192,7 @@ def test_wide_integers_at_and_beside_every_tie_and_boundary(source, rule):
         points = sorted(points)[:: max(1, len(points) // 250)]
         numbers = {s * p + d for p in points for s in (1, -1) for d in (-1, 0, 1)} | {low, high}
         numbers = [n & (1 << source.bits) - 1 for n in sorted(numbers) if low <= n <= high]
-        wrong += check(np.array(numbers, codes_of(source)), source, target, rule)
+        wrong += check(np.array(numbers, codes_of(source)), source, target, mode)
     assert not wrong
 
 
@@ -200,12 +200,12 @@ def test_wide_integers_at_and_beside_every_tie_and_boundary(source, rule):
 
 
 @every_rule
-def test_the_loops_give_what_the_definition_gives(rule):
+def test_the_loops_give_what_the_definition_gives(mode):
     wrong = []
     for source, target in product(REAL, REAL):
         codes = random_codes(source, 1500)
-        got = cast_codes(codes, source, target, rule)
-        want = cast_codes(codes, source, target, rule, tuned=False)
+        got = cast_codes(codes, source, target, mode)
+        want = cast_codes(codes, source, target, mode, tuned=False)
         wrong += differences(codes, got, want, source, target)
     assert not wrong
 
@@ -264,7 +264,7 @@ def test_complex_sources_are_cast_part_by_part(source, n):
     whole = pairs.view(source.storage)[:, 0]
     for target in CONCRETE:
         out = np.empty(n, target.storage)
-        cast(whole, out, row(source), row(target), DEFAULT)
+        cast(whole, out, dtype_args(source), dtype_args(target), DEFAULT)
         if target.kind is Kind.COMPLEX:
             want = expected(pairs.reshape(-1), part, PARTS[target], DEFAULT)
             assert np.array_equal(parts_of(out, target).reshape(-1), want), target
@@ -281,7 +281,7 @@ def test_real_sources_get_a_zero_as_imaginary_part(target):
     for source, n in product(REAL, (3, 5000)):
         codes = random_codes(source, n)
         out = np.empty(n, target.storage)
-        cast(codes, out, row(source), row(target), DEFAULT)
+        cast(codes, out, dtype_args(source), dtype_args(target), DEFAULT)
         real, imaginary = parts_of(out, target).T
         assert np.array_equal(real, expected(codes, source, PARTS[target], DEFAULT)), source
         assert not imaginary.any()
@@ -333,8 +333,8 @@ def test_the_layout_does_not_matter(case):
         pieces = plain.reshape(-1).view(f"u{width}")
         pieces[...] = pieces.byteswap()
     got, want = np.empty(array.shape, target.storage), np.empty(array.shape, target.storage)
-    cast(array, got, row(source), row(target), DEFAULT)
-    cast(plain, want, row(source), row(target), DEFAULT)
+    cast(array, got, dtype_args(source), dtype_args(target), DEFAULT)
+    cast(plain, want, dtype_args(source), dtype_args(target), DEFAULT)
     assert got.tobytes() == want.tobytes()
 
 
@@ -349,7 +349,7 @@ def test_the_backend_keeps_shape_and_order(case):
     assert out.dtype == target.storage
     if source is not target and (source, target) not in backend.WIDENING:
         want = np.empty(native.shape, target.storage)
-        cast(native, want, row(source), row(target), DEFAULT)
+        cast(native, want, dtype_args(source), dtype_args(target), DEFAULT)
         assert out.tobytes() == want.tobytes()
         assert out.strides == np.empty_like(native, target.storage).strides
     assert native.tobytes() == before
@@ -361,7 +361,7 @@ def test_blocks_join_without_a_seam(n):
     for view in (values[::3], values[::-1][:n], values.reshape(n, 3)[:, 1]):
         for target in (dt.int8, dt.float16, dt.float64, dt.complex64, dt.bool):
             out = np.empty(view.shape, target.storage)
-            cast(view, out, row(dt.int32), row(target), DEFAULT)
+            cast(view, out, dtype_args(dt.int32), dtype_args(target), DEFAULT)
             with np.errstate(over="ignore"):
                 assert np.array_equal(out, view.astype(target.storage))
 
@@ -370,16 +370,22 @@ def test_blocks_join_without_a_seam(n):
 def test_more_than_2_to_the_31_elements():
     n = (1 << 31) + 12_345
     out = np.empty(n, np.uint8)
-    cast(np.broadcast_to(np.float16(3.7), (n,)), out, row(dt.float16), row(dt.uint8), DEFAULT)
+    cast(
+        np.broadcast_to(np.float16(3.7), (n,)),
+        out,
+        dtype_args(dt.float16),
+        dtype_args(dt.uint8),
+        DEFAULT,
+    )
     assert out[0] == out[-1] == 3
     assert np.all(out[:: 1 << 12] == 3)
     out[-3:] = [1, 7, 200]
     signs = np.empty(n, np.bool)
-    cast(out, signs, row(dt.int8), row(dt.bool), DEFAULT)
+    cast(out, signs, dtype_args(dt.int8), dtype_args(dt.bool), DEFAULT)
     assert signs[-1]
     assert signs[1 << 31]
     codes = np.empty(n, np.uint8)
-    cast(out, codes, row(dt.uint8), row(dt.float8_e5m2), DEFAULT)
+    cast(out, codes, dtype_args(dt.uint8), dtype_args(dt.float8_e5m2), DEFAULT)
     assert codes[-3:].tolist() == [0x3C, 0x47, 0x5A]
 
 
@@ -408,7 +414,7 @@ def test_flushing_subnormals_to_zero_changes_nothing():
         got = np.empty_like(want)
         environment[7] = normal | flush
         libm.fesetenv(environment)
-        cast(codes, got, row(source), row(target), DEFAULT)
+        cast(codes, got, dtype_args(source), dtype_args(target), DEFAULT)
         environment[7] = normal
         libm.fesetenv(environment)
         wrong += differences(codes, got, want, source, target)

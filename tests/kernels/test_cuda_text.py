@@ -15,14 +15,14 @@ from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.kernels import (
     DEFAULT,
     Beyond,
+    CastMode,
     NanWithout,
-    Rule,
     ScaleNegative,
     ScaleRounding,
     ScaleZero,
     ToInteger,
     cast,
-    row,
+    dtype_args,
 )
 from promoarray.kernels.cuda.fused import answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import (
@@ -33,9 +33,9 @@ from promoarray.kernels.cuda.kernel_source import (
     wide_cast_kernel,
     wide_pairs,
 )
-from promoarray.kernels.cuda.symbolic import Step, stepped
+from promoarray.kernels.cuda.symbolic import CodeTransform, transformed
 from promoarray.operations import OPERATIONS
-from promoarray.promotion.cast_steps import cast_codes, single
+from promoarray.promotion.cast_transforms import cast_codes, single
 from promoarray.promotion.registry import as_policy, list_policies
 
 REAL = [d for d in CONCRETE if d.kind is not Kind.COMPLEX]
@@ -71,15 +71,15 @@ def test_headers_are_pasted_whole_and_never_included():
     for text in (preamble(), wide_cast_kernel(dt.float32, dt.int8).code):
         assert "#include" not in text
         assert "#pragma once" not in text
-        assert "PROMOARRAY_CAST u64 cast(u64 code, Type source, Type target, Rule rule)" in text
+        assert "PROMOARRAY_CAST u64 cast(u64 code, Type source, Type target, CastMode mode)" in text
 
 
-def random_rules(count: int) -> list[Rule]:
+def random_rules(count: int) -> list[CastMode]:
     rng = np.random.default_rng(0)
     kinds = (Beyond, Beyond, bool, NanWithout, ToInteger)
     kinds += (ScaleRounding, ScaleNegative, ScaleZero, bool, bool)
     choices = [list(kind) if kind is not bool else [False, True] for kind in kinds]
-    return [Rule(*(c[rng.integers(len(c))] for c in choices)) for _ in range(count)]
+    return [CastMode(*(c[rng.integers(len(c))] for c in choices)) for _ in range(count)]
 
 
 def some_codes(dtype: DType) -> np.ndarray:
@@ -101,14 +101,14 @@ def some_codes(dtype: DType) -> np.ndarray:
 def test_what_a_rule_loses_on_the_way_to_a_kernel_does_not_matter(source):
     codes = some_codes(source)
     wrong = []
-    for target, rule in product(REAL, random_rules(25)):
+    for target, mode in product(REAL, random_rules(25)):
         results = []
-        for each in (rule, relevant(source, target, rule)):
+        for each in (mode, relevant(source, target, mode)):
             out = np.empty(codes.shape, f"u{target.storage.itemsize}")
-            cast(codes, out, row(source), row(target), each)
+            cast(codes, out, dtype_args(source), dtype_args(target), each)
             results.append(out)
         if (results[0] != results[1]).any():
-            wrong.append((str(target), rule))
+            wrong.append((str(target), mode))
     assert not wrong[:3]
 
 
@@ -116,11 +116,11 @@ def test_equal_names_have_equal_texts():
     """CuPy's cache and a test's one source of many kernels both rely on it."""
     seen: dict[str, str] = {}
     for source, target in product(CONCRETE, CONCRETE):
-        for rule in (DEFAULT, *random_rules(6)):
-            kernel = cast_kernel(source, target, rule)
+        for mode in (DEFAULT, *random_rules(6)):
+            kernel = cast_kernel(source, target, mode)
             assert re.fullmatch(r"[A-Za-z_]\w*", kernel.name)
             assert seen.setdefault(kernel.name, kernel.operation) == kernel.operation
-            assert kernel is cast_kernel(source, target, rule)
+            assert kernel is cast_kernel(source, target, mode)
     assert len(set(seen.values())) > 0.9 * len(seen)
 
 
@@ -140,7 +140,7 @@ def test_large_arrays_have_kernels_for_the_casts_that_matter():
 # --- Operations ----------------------------------------------------------------------------------
 
 
-def plainly(source: DType, target: DType) -> tuple[Rule, tuple[Step, ...]]:
+def plainly(source: DType, target: DType) -> tuple[CastMode, tuple[CodeTransform, ...]]:
     return DEFAULT, ()
 
 
@@ -166,7 +166,7 @@ def test_what_no_kernel_does_is_none():
 
 def test_a_cast_inside_a_kernel_takes_its_steps():
     casts = as_policy("tensorflow").cast.plan
-    assert casts(dt.float32, dt.int8).steps
+    assert casts(dt.float32, dt.int8).transforms
     same = {"compute": dt.float32, "result": dt.int8}
     kernel = fused("add", dt.float32, dt.float32, **same, casts=casts)
     plain = fused("add", dt.float32, dt.float32, **same)
@@ -174,19 +174,19 @@ def test_a_cast_inside_a_kernel_takes_its_steps():
     assert len(kernel.operation) > len(plain.operation)
 
 
-# --- Steps of casts ------------------------------------------------------------------------------
+# --- Transforms of casts --------------------------------------------------------------------------
 
 
 def test_steps_are_written_with_the_types_of_numpy():
     """Python's numbers are weak in them, integers wrap around, and what moves is bits."""
 
-    def step(codes, source, target, out):
+    def transform(codes, source, target, out):
         wide = codes.astype(np.uint64) << np.uint64(3)
         few = np.where(codes > 7, out - np.uint8(1), out)
         size = np.abs(cast_codes(codes, source, dt.float64).view(np.float64))
         return np.where((size < 0.5) & ~(wide == 8), np.clip(few, 1, 9), few).astype(np.uint8)
 
-    lines = stepped("x", "y", dt.uint8, dt.uint8, (step,))
+    lines = transformed("x", "y", dt.uint8, dt.uint8, (transform,))
     text = "\n".join(lines)
     for written in (
         "const u64 s0 = (u64)x;",
@@ -202,7 +202,7 @@ def test_steps_are_written_with_the_types_of_numpy():
 
 
 @pytest.mark.parametrize(
-    "step",
+    "transform",
     [
         pytest.param(lambda x, s, t, y: np.sin(single(x, s)), id="sine"),
         pytest.param(lambda x, s, t, y: x.view(np.float64), id="view of another width"),
@@ -211,9 +211,9 @@ def test_steps_are_written_with_the_types_of_numpy():
         pytest.param(lambda x, s, t, y: np.add.reduce(x), id="reduction"),
     ],
 )
-def test_a_step_that_cannot_be_written_is_refused(step):
+def test_a_step_that_cannot_be_written_is_refused(transform):
     with pytest.raises(TypeError):
-        stepped("x", "y", dt.uint8, dt.uint8, (step,))
+        transformed("x", "y", dt.uint8, dt.uint8, (transform,))
 
 
 def test_every_step_of_every_policy_is_written():
@@ -221,8 +221,8 @@ def test_every_step_of_every_policy_is_written():
         policy = as_policy(name)
         quirky = policy.with_quirks(*(quirk.name for quirk in policy.cast.quirks))
         for casts, source, target in product((policy.cast, quirky.cast), REAL, REAL):
-            steps = casts.plan(source, target).steps if source is not target else ()
-            assert not steps or stepped("x", "y", source, target, steps)
+            transforms = casts.plan(source, target).transforms if source is not target else ()
+            assert not transforms or transformed("x", "y", source, target, transforms)
 
 
 # --- Answers -------------------------------------------------------------------------------------

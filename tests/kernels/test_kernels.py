@@ -1,7 +1,7 @@
 """The casts to and from small floats: against ml_dtypes, exact fractions and wrong arguments.
 
 The loops for each x86-64 level that the machine has are compared with the definition, code by code.
-test_casts.py has every pair, rule and layout. Here the space is searched where it is small.
+test_casts.py has every pair, mode and layout. Here the space is searched where it is small.
 
 ml_dtypes is the oracle for float32. It sends float64 through float32 and so rounds twice; there
 the oracle is arithmetic on fractions.
@@ -34,14 +34,14 @@ from promoarray.dtypes import DType, Format, Kind
 from promoarray.kernels import (
     DEFAULT,
     Beyond,
-    Rule,
+    CastMode,
     ScaleRounding,
     ScaleZero,
     cast,
     cast_header,
     combine,
+    dtype_args,
     levels,
-    row,
     use_level,
 )
 
@@ -58,9 +58,9 @@ def codes_of(dtype: DType) -> np.dtype:
     return np.dtype(f"u{dtype.storage.itemsize}")
 
 
-F8 = row(dtypes.float8_e4m3fn)
-F16 = row(dtypes.float16)
-F32 = row(dtypes.float32)
+F8 = dtype_args(dtypes.float8_e4m3fn)
+F16 = dtype_args(dtypes.float16)
+F32 = dtype_args(dtypes.float32)
 X = np.ones(4, np.float32)
 Y = np.zeros(4, np.uint8)
 OVERLAP = np.ones(4, np.float32)
@@ -72,19 +72,19 @@ def frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
-SATURATE = Rule(overflow=Beyond.LARGEST, infinity=Beyond.LARGEST, scale_zero=ScaleZero.SMALLEST)
+SATURATE = CastMode(overflow=Beyond.LARGEST, infinity=Beyond.LARGEST, scale_zero=ScaleZero.SMALLEST)
 
 
 def encoded(values: np.ndarray, dtype: DType, saturate: bool = False) -> np.ndarray:
     codes = np.empty(values.shape, codes_of(dtype))
     source = dtypes.as_dtype(values.dtype)
-    cast(values, codes, row(source), row(dtype), SATURATE if saturate else DEFAULT)
+    cast(values, codes, dtype_args(source), dtype_args(dtype), SATURATE if saturate else DEFAULT)
     return codes
 
 
 def decoded(codes: np.ndarray, dtype: DType) -> np.ndarray:
     values = np.empty(codes.shape, np.float32)
-    cast(codes, values, row(dtype), row(dtypes.float32), DEFAULT)
+    cast(codes, values, dtype_args(dtype), dtype_args(dtypes.float32), DEFAULT)
     return values
 
 
@@ -270,14 +270,14 @@ def test_all_float32_have_the_digest_that_ml_dtypes_gives(dtype, mode):
     """All 2^32 again, now by the codes of an implementation that is not ours."""
     digests = dict(line.rsplit(" ", 1) for line in DIGESTS.read_text().splitlines())
     # The digests are of ml_dtypes, which has one quirk below the second smallest scale.
-    rule = (SATURATE if mode == "saturate" else DEFAULT)._replace(
+    mode = (SATURATE if mode == "saturate" else DEFAULT)._replace(
         scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP, scale_zero=ScaleZero.NAN
     )
     digest = hashlib.sha256()
     chunk = 1 << 18  # what stays in a cache
     first, codes = np.arange(chunk, dtype=np.uint32), np.empty(chunk, np.uint8)
     for start in range(0, 1 << 32, chunk):
-        cast(first | np.uint32(start), codes, row(dtypes.float32), row(dtype), rule)
+        cast(first | np.uint32(start), codes, dtype_args(dtypes.float32), dtype_args(dtype), mode)
         digest.update(codes)
     assert digest.hexdigest() == digests[f"{dtype} {mode}"]
 
@@ -391,13 +391,13 @@ def sources(dtype: DType) -> np.ndarray:
     return np.concatenate([around, random_codes(dtype, 1500)])
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-def test_every_level_gives_what_the_definition_gives(level, rule):
+@pytest.mark.parametrize("mode", RULES.values(), ids=RULES)
+def test_every_level_gives_what_the_definition_gives(level, mode):
     wrong = []
     for source, target in product(REAL, REAL):
         codes = sources(source)
-        got = cast_codes(codes, source, target, rule)
-        want = cast_codes(codes, source, target, rule, tuned=False)
+        got = cast_codes(codes, source, target, mode)
+        want = cast_codes(codes, source, target, mode, tuned=False)
         wrong += [f"{source} to {target}: {line}" for line in differences(codes, got, want)]
     assert not wrong, wrong[:20]
 
@@ -409,7 +409,7 @@ def test_every_level_writes_as_many_elements_as_there_are(level):
         want = cast_codes(codes, source, target, tuned=False)
         for n in (1, 7, 31, 33, 63, 511, 513, 1061):
             out = np.full(1100, 85, codes_of(target))
-            cast(codes[:n], out[:n], row(source), row(target), DEFAULT)
+            cast(codes[:n], out[:n], dtype_args(source), dtype_args(target), DEFAULT)
             if not np.array_equal(out[:n], want[:n]) or np.any(out[n:] != 85):
                 wrong.append(f"{n} of {source} to {target}")
     assert not wrong
@@ -453,7 +453,7 @@ def test_other_threads_run_while_a_long_cast_runs():
     def run() -> None:
         started.set()
         for _ in range(3):  # by the definition, which takes a while: half a second in all
-            cast(codes, values, F8, row(dtypes.float64), DEFAULT, False)
+            cast(codes, values, F8, dtype_args(dtypes.float64), DEFAULT, False)
         done.set()
 
     interval = sys.getswitchinterval()
@@ -502,7 +502,7 @@ MIB = 1 << 20
 def test_a_cast_takes_its_result_and_less_than_a_mebibyte(source, target, order):
     x = np.zeros((2, LONG // 2), source.storage, order="F" if order == "F" else "C")
     x = np.zeros(2 * LONG, source.storage)[::2] if order == "every other" else x
-    a = pa.PArray._of(x, source)
+    a = pa.PArray._wrap(x, source)
     assert peak(lambda: pa.astype(a, target)) <= x.size * target.storage.itemsize + MIB
 
 
@@ -527,7 +527,7 @@ def test_an_operation_takes_its_result_and_less_than_a_mebibyte(operation, order
     function, *names = OPERATIONS[operation]
     with pa.policy("jax"):
         operands = [
-            pa.PArray._of(
+            pa.PArray._wrap(
                 np.ones((2, LONG // 2), (d := dtypes.as_dtype(name)).storage, order=order), d
             )
             for name in names
@@ -540,20 +540,20 @@ def test_an_operation_takes_its_result_and_less_than_a_mebibyte(operation, order
 # --- arithmetic between casts -----------------------------------------------------------------
 
 
-def one_by_one(name: str, arrays, types, rules):
+def one_by_one(name: str, arrays, types, modes):
     """The same by three casts and NumPy."""
     left, right, computed, result = types
     x, y = (
         np.empty(array.shape, computed.storage) if dtype is not computed else array
         for array, dtype in zip(arrays, (left, right), strict=True)
     )
-    for array, made, dtype, rule in zip(arrays, (x, y), (left, right), rules[:2], strict=True):
+    for array, made, dtype, mode in zip(arrays, (x, y), (left, right), modes[:2], strict=True):
         if dtype is not computed:
-            cast(array, made, row(dtype), row(computed), rule)
+            cast(array, made, dtype_args(dtype), dtype_args(computed), mode)
     with np.errstate(all="ignore"):
         answer = getattr(np, name)(x, y)
     out = np.empty(answer.shape, result.storage)
-    cast(answer, out, row(computed), row(result), rules[2])
+    cast(answer, out, dtype_args(computed), dtype_args(result), modes[2])
     return out
 
 
@@ -599,15 +599,15 @@ def cast_and_combine(name: str, types, left: int, right: int):
         for n, dtype in ((left, types[0]), (right, types[1]))
     ]
     out = np.empty(max(left, right) if left and right else 0, types[3].storage)
-    rules = (DEFAULT,) * 3
-    combine(name, *arrays, out, tuple(map(row, types)), rules)
-    return out, one_by_one(name, arrays, types, rules)
+    modes = (DEFAULT,) * 3
+    combine(name, *arrays, out, tuple(map(dtype_args, types)), modes)
+    return out, one_by_one(name, arrays, types, modes)
 
 
 def test_combine_tells_the_exceptions_of_the_operation():
     def raised(name: str, x: float, y: float, dtype: DType = dtypes.float32) -> int:
         arrays = [np.full(5, v, dtype.storage) for v in (x, y)]
-        rows = (row(dtype), row(dtype), row(dtypes.float32), row(dtype))
+        rows = (dtype_args(dtype), dtype_args(dtype), dtype_args(dtypes.float32), dtype_args(dtype))
         return combine(name, *arrays, np.empty(5, dtype.storage), rows, (DEFAULT,) * 3)
 
     assert raised("add", 1, 2) == raised("add", 1, 2, dtypes.float16) == 0
@@ -628,13 +628,13 @@ def test_combine_tells_the_exceptions_of_the_operation():
         ({"result": frozen(X)}, ValueError, "read-only"),
         ({"left": OVERLAP, "result": OVERLAP}, ValueError, "left and result overlap in memory"),
         ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 4 rows"),
-        ({"rules": (DEFAULT,) * 2}, TypeError, "and rules one of 3"),
+        ({"modes": (DEFAULT,) * 2}, TypeError, "and modes one of 3"),
         ({"rows": (F32, F32, F32, F8)}, ValueError, "result has elements of 4 bytes"),
     ],
 )
 def test_wrong_arguments_of_combine_are_refused(change, error, match):
     given = {"name": "add", "left": X, "right": X, "result": np.zeros(4, np.float32)}
-    given |= {"rows": (F32,) * 4, "rules": (DEFAULT,) * 3}
+    given |= {"rows": (F32,) * 4, "modes": (DEFAULT,) * 3}
     given |= change
     with pytest.raises(error, match=match):
         combine(**given)
@@ -650,7 +650,7 @@ def test_long_operations_give_what_short_ones_give(operation, order, monkeypatch
         x = encoded(np.linspace(0.5, 100, 90_000, dtype=np.float32), dtype)
         x = x.view(dtype.storage).reshape(300, 300, order=order if order in "CF" else "C")
         x = x[::2] if order == "strided" else x[:1, :1] if order == "one" and i else x
-        operands.append(pa.PArray._of(x, dtype))
+        operands.append(pa.PArray._wrap(x, dtype))
     with pa.policy("jax"):
         got = function(*operands)
         monkeypatch.setattr(blocks, "LONG", 1 << 40)
@@ -674,8 +674,8 @@ def test_long_operations_warn_as_numpy_does():
 FIELDS = ("kind", "bits", *Format._fields)
 
 
-def changed(row: tuple, **fields: int) -> tuple:
-    values = dict(zip(FIELDS, row, strict=True)) | fields
+def changed(dtype_args: tuple, **fields: int) -> tuple:
+    values = dict(zip(FIELDS, dtype_args, strict=True)) | fields
     return tuple(values.values())
 
 
@@ -735,7 +735,7 @@ def test_the_target_is_aligned_and_native():
         (changed(F8, inf=0x10), ValueError, "special code among its numbers"),
         (changed(F8, nan=-2), ValueError, "item 7 of target_row is -2"),
         (changed(F8, signed=False), ValueError, "no sign and is not that of e8m0"),
-        (changed(row(SCALE), mantissa=1, exponent=7), ValueError, "not that of e8m0"),
+        (changed(dtype_args(SCALE), mantissa=1, exponent=7), ValueError, "not that of e8m0"),
         (changed(F8, nan=1 << 80), OverflowError, "too"),
         (F8[:3], TypeError, "target_row must be a tuple of 10 integers"),
         ([*F8], TypeError, "target_row must be a tuple of 10 integers"),
@@ -754,9 +754,9 @@ def test_wrong_rows_are_refused(layout, error, match):
 def test_wrong_rules_are_refused(at):
     for value in (-1, 5, 99):
         wrong = (*DEFAULT[:at], value, *DEFAULT[at + 1 :])
-        with pytest.raises(ValueError, match=f"item {at} of rule is {value}"):
+        with pytest.raises(ValueError, match=f"item {at} of mode is {value}"):
             cast(X, Y.copy(), F32, F8, wrong)
-    with pytest.raises(TypeError, match="rule must be a tuple of 10 integers"):
+    with pytest.raises(TypeError, match="mode must be a tuple of 10 integers"):
         cast(X, Y.copy(), F32, F8, DEFAULT[:at])
 
 
@@ -774,9 +774,9 @@ def test_a_format_nobody_has_is_cast_by_the_definition(fields):
 
 def test_an_unknown_dtype_has_no_row():
     with pytest.raises(TypeError, match="no cast kernel for string"):
-        row(dtypes.string)
+        dtype_args(dtypes.string)
     with pytest.raises(TypeError, match="no cast kernel for weak_int"):
-        row(dtypes.weak_int)
+        dtype_args(dtypes.weak_int)
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 63, 64, 65, 1000])
@@ -784,11 +784,11 @@ def test_every_length_is_written_to_its_end_and_no_further(size):
     values = np.full(size, 1.0)
     for source in (dtypes.float32, dtypes.float64):
         codes = np.zeros(size + 1, np.uint8)
-        cast(values.astype(source.storage), codes[:size], row(source), F8, DEFAULT)
+        cast(values.astype(source.storage), codes[:size], dtype_args(source), F8, DEFAULT)
         assert codes.tolist() == [0x38] * size + [0]
     for target in (dtypes.float32, dtypes.float16, dtypes.int8, dtypes.int32, dtypes.bool):
         back = np.zeros(size + 1, target.storage)
-        cast(codes[:size], back[:size], F8, row(target), DEFAULT)
+        cast(codes[:size], back[:size], F8, dtype_args(target), DEFAULT)
         assert back.tolist() == [1.0] * size + [0.0]
 
 

@@ -321,6 +321,6 @@ def test_a_shadow_run_hears_of_every_result() -> None:
         values, vectors = linalg.eigh(x)
         total = vectors + 1
     assert total.dtype is pa.float64
-    parted = [(p.name, p.answers["jax@x64"].dtype.name) for p in report.partings]
+    parted = [(p.name, p.answers["jax@x64"].dtype.name) for p in report.divergences]
     assert parted == [("eigh", "float32"), ("add", "float32")]
     assert values.dtype is pa.float64

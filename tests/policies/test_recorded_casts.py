@@ -20,13 +20,13 @@ from promoarray.dtypes import DType, Kind
 from promoarray.kernels import (
     DEFAULT,
     Beyond,
-    Rule,
+    CastMode,
     ScaleNegative,
     ScaleRounding,
     ScaleZero,
     ToInteger,
     cast,
-    row,
+    dtype_args,
 )
 
 GOLDEN = Path(__file__).resolve().parents[2] / "conformance" / "golden" / "casts.npz"
@@ -58,14 +58,14 @@ def inputs(source: DType) -> np.ndarray:
 # --- What each one does -------------------------------------------------------------------------
 
 
-def ml_dtypes_rule(source: DType, target: DType, mode: str) -> Rule:
+def ml_dtypes_rule(source: DType, target: DType, mode: str) -> CastMode:
     return DEFAULT._replace(
         via_float32=target is not dt.float16 or source.kind is not Kind.FLOAT,
         scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP,
     )
 
 
-def jax_rule(source: DType, target: DType, mode: str) -> Rule:
+def jax_rule(source: DType, target: DType, mode: str) -> CastMode:
     return DEFAULT._replace(
         to_integer=ToInteger.SATURATE,
         via_float32=target.bits == 16 or source.kind is not Kind.FLOAT,
@@ -74,9 +74,9 @@ def jax_rule(source: DType, target: DType, mode: str) -> Rule:
     )
 
 
-def torch_rule(source: DType, target: DType, mode: str) -> Rule:
+def torch_rule(source: DType, target: DType, mode: str) -> CastMode:
     saturates = target is dt.float8_e4m3fn
-    return Rule(
+    return CastMode(
         overflow=LARGEST if saturates else INF,
         infinity=LARGEST if saturates else INF,
         to_integer=ToInteger.NUMPY if source in NAN_TO_ZERO else ToInteger.TORCH,
@@ -91,7 +91,7 @@ def saturating(mode: str) -> dict[str, Beyond]:
     return {"overflow": LARGEST, "infinity": LARGEST} if mode.startswith("s1") else {}
 
 
-def onnx_reference_rule(source: DType, target: DType, mode: str) -> Rule:
+def onnx_reference_rule(source: DType, target: DType, mode: str) -> CastMode:
     rule = ml_dtypes_rule(source, target, mode)._replace(**saturating(mode))
     if target is not dt.float8_e8m0fnu:
         return rule
@@ -104,8 +104,8 @@ def onnx_reference_rule(source: DType, target: DType, mode: str) -> Rule:
     )
 
 
-def onnxruntime_rule(source: DType, target: DType, mode: str) -> Rule:
-    rule = Rule(**saturating(mode), to_integer=ToInteger.X86, via_float32=True)
+def onnxruntime_rule(source: DType, target: DType, mode: str) -> CastMode:
+    rule = CastMode(**saturating(mode), to_integer=ToInteger.X86, via_float32=True)
     if source is dt.float8_e8m0fnu:
         rule = rule._replace(to_integer=ToInteger.NUMPY)
     if target is not dt.float8_e8m0fnu:
@@ -116,8 +116,8 @@ def onnxruntime_rule(source: DType, target: DType, mode: str) -> Rule:
     return rule._replace(scale_negative=ScaleNegative.SMALLEST, scale_zero=ScaleZero.SMALLEST)
 
 
-def specified_rule(source: DType, target: DType, mode: str) -> Rule:
-    rule = Rule(**saturating(mode))
+def specified_rule(source: DType, target: DType, mode: str) -> CastMode:
+    rule = CastMode(**saturating(mode))
     if mode == "s1@19..23" and target in FNUZ:
         return rule._replace(infinity=NAN)
     if mode == "s1_up":
@@ -226,7 +226,7 @@ def test_the_rule_of_each_framework_gives_the_bits_it_gave(pair):
             for who in sorted({name.partition("@")[0] for name in names}):
                 got = np.empty(codes.shape, codes_of(target))
                 rule = RULES[who](source, target, mode)
-                cast(codes, got, row(source), row(target), rule)
+                cast(codes, got, dtype_args(source), dtype_args(target), rule)
                 want = golden()[entry]
                 same = agrees(target, got, want, who) | left_out(who, source, target, mode, codes)
                 wrong += [

@@ -24,7 +24,7 @@ import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.core.cast import convert
 from promoarray.dtypes import BY_NAME, DType
-from promoarray.kernels import Beyond, Rule, ScaleRounding, ToInteger
+from promoarray.kernels import Beyond, CastMode, ScaleRounding, ToInteger
 from promoarray.policies import Policy, Refusal, as_policy
 from promoarray.policies.onnx.cast import QUIRKS
 
@@ -527,12 +527,12 @@ def test_array_api_refuses_to_drop_imaginary_parts() -> None:
 def test_decide_returns_the_kernels_rule() -> None:
     cast = as_policy("onnx").cast
     rule = cast.decide(pa.float32, pa.float8_e8m0fnu, saturate=False, round_mode="nearest")
-    assert rule == Rule(
+    assert rule == CastMode(
         to_integer=ToInteger.X86, scale_rounding=ScaleRounding.NEAREST, scale_strict=True
     )
     assert isinstance(cast.decide(pa.complex64, pa.float32), Refusal)
     twice = as_policy("numpy+rounds-twice").cast.decide(pa.float64, pa.bfloat16)
-    assert isinstance(twice, Rule)
+    assert isinstance(twice, CastMode)
     assert twice.via_float32
     assert twice.overflow is Beyond.INF
     assert {quirk.name for quirk in QUIRKS} == {q.name for q in cast.quirks}

@@ -11,7 +11,7 @@ import promoarray as pa
 from promoarray import Policy
 from promoarray.dtypes import BY_CODE
 from promoarray.promotion.properties import PROPERTIES, check
-from promoarray.promotion.properties_report import Report
+from promoarray.promotion.properties_report import PropertiesReport
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.type_steps import rows
 
@@ -129,7 +129,7 @@ def test_numpy_is_not_associative_as_the_document_shows() -> None:
 # -- each property by itself ------------------------------------------------------------------
 
 
-def table(text: str) -> Report:
+def table(text: str) -> PropertiesReport:
     return Policy.from_table("t", text, scalars="refuse").check()
 
 

@@ -13,7 +13,7 @@ import promoarray as pa
 from promoarray import Policy
 from promoarray.diagnostics.policy_table import table_of
 from promoarray.operations import OPERATIONS, Family
-from promoarray.promotion.plan import By, Operand, Plan, Rank, Refusal
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal, TypeRule
 from promoarray.promotion.policy import Source
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.rules import Lattice, Table
@@ -121,7 +121,12 @@ def test_edges_that_cannot_be_read_are_named(text: str, says: str) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"scalars": "soft"}, {"overflow": "clip"}, {"inplace": "never"}, {"operations": {"ad": By()}}],
+    [
+        {"scalars": "soft"},
+        {"overflow": "clip"},
+        {"inplace": "never"},
+        {"operations": {"ad": TypeRule()}},
+    ],
 )
 def test_an_unknown_option_lists_the_choices(options: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="is none of"):
@@ -264,7 +269,9 @@ def test_every_operation_has_a_rule() -> None:
 
 
 def test_an_operation_can_have_a_rule_of_its_own() -> None:
-    policy = Policy.from_table("own", TEXT, operations={"divide": By(), Family.SUM: By()})
+    policy = Policy.from_table(
+        "own", TEXT, operations={"divide": TypeRule(), Family.SUM: TypeRule()}
+    )
     assert result(policy, "divide", "i8", "i32") is pa.int32
     assert result(policy, "sum", "b1") is pa.bool
 

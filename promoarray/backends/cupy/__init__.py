@@ -25,9 +25,9 @@ from promoarray.backends.cupy.device import cupy, guarded, home, place
 from promoarray.backends.cupy.kernels import comparable, kernel
 from promoarray.backends.cupy.launch import storage
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import DEFAULT, Rule
+from promoarray.kernels import DEFAULT, CastMode
 from promoarray.kernels.cuda.fused import Casts
-from promoarray.kernels.cuda.symbolic import Step
+from promoarray.kernels.cuda.symbolic import CodeTransform
 from promoarray.kernels.portable import linalg
 from promoarray.promotion.plan import Plan
 
@@ -90,7 +90,7 @@ def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
 def writeable(buffer: Buffer) -> bool:
     """Whether values may be written: not where elements share memory, as those broadcast do."""
     pairs = zip(buffer.strides, buffer.shape, strict=True)
-    return not buffer.size or not any(step == 0 and length > 1 for step, length in pairs)
+    return not buffer.size or not any(stride == 0 and length > 1 for stride, length in pairs)
 
 
 @guarded
@@ -108,14 +108,14 @@ def cast(
     buffer: Buffer,
     source: DType,
     target: DType,
-    rule: Rule = DEFAULT,
-    steps: tuple[Step, ...] = (),
+    mode: CastMode = DEFAULT,
+    transforms: tuple[CodeTransform, ...] = (),
 ) -> Buffer:
     """Cast a buffer; the same object if there is nothing to do."""
     if source is target:
         return buffer
     with home(buffer):
-        return launch.cast(buffer, source, target, rule, steps)
+        return launch.cast(buffer, source, target, mode, transforms)
 
 
 @guarded

@@ -15,7 +15,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.cupy.device import cupy, guarded, home, place
 from promoarray.backends.cupy.launch import Buffer, cast, operate
-from promoarray.kernels.cast_rule import DEFAULT
+from promoarray.kernels.cast_mode import DEFAULT
 
 
 class Functions:

@@ -15,11 +15,11 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.cupy.device import cupy, guarded, home
 from promoarray.dtypes import DType
-from promoarray.kernels.cast_rule import DEFAULT, Rule
+from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.cuda import kernel_source
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import KernelSource
-from promoarray.kernels.cuda.symbolic import Step
+from promoarray.kernels.cuda.symbolic import CodeTransform
 from promoarray.promotion.plan import Plan
 
 Buffer = Any
@@ -119,33 +119,39 @@ def _in_columns(given: list[Any]) -> bool:
 
 
 def cast(
-    buffer: Buffer, source: DType, target: DType, rule: Rule, steps: tuple[Step, ...] = ()
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    mode: CastMode,
+    transforms: tuple[CodeTransform, ...] = (),
 ) -> Buffer:
     """Cast a buffer of any layout and size."""
-    rule = kernel_source.relevant(source, target, rule)
-    if buffer.size >= LARGE and not steps and (source, target) in kernel_source.wide_pairs():
+    mode = kernel_source.relevant(source, target, mode)
+    if buffer.size >= LARGE and not transforms and (source, target) in kernel_source.wide_pairs():
         flags = buffer.flags
         if flags.c_contiguous or flags.f_contiguous:
-            return _cast_large(buffer, source, target, rule)
-    return _narrow(source, target, rule, steps)(buffer)
+            return _cast_large(buffer, source, target, mode)
+    return _narrow(source, target, mode, transforms)(buffer)
 
 
 @cache
-def _narrow(source: DType, target: DType, rule: Rule, steps: tuple[Step, ...]) -> Launch:
-    return Launch(kernel_source.cast_kernel(source, target, rule, steps), (source,), target)
+def _narrow(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[CodeTransform, ...]
+) -> Launch:
+    return Launch(kernel_source.cast_kernel(source, target, mode, transforms), (source,), target)
 
 
-def _cast_large(buffer: Buffer, source: DType, target: DType, rule: Rule) -> Buffer:
+def _cast_large(buffer: Buffer, source: DType, target: DType, mode: CastMode) -> Buffer:
     out = new(buffer.shape, target, "C" if buffer.flags.c_contiguous else "F")
-    kernel, blocks, threads = _wide(source, target, rule)
+    kernel, blocks, threads = _wide(source, target, mode)
     arguments = bits(buffer, source), bits(out, target), np.uint64(buffer.size)
     kernel((blocks(buffer.size),), (threads,), arguments)
     return out
 
 
 @cache
-def _wide(source: DType, target: DType, rule: Rule) -> tuple[Any, Callable[[int], int], int]:
-    kernel = kernel_source.wide_cast_kernel(source, target, rule)
+def _wide(source: DType, target: DType, mode: CastMode) -> tuple[Any, Callable[[int], int], int]:
+    kernel = kernel_source.wide_cast_kernel(source, target, mode)
     return cupy.RawKernel(kernel.code, kernel.name), kernel.blocks, kernel.threads
 
 
@@ -184,5 +190,5 @@ def operate(
     return None if out is None else (out, own)
 
 
-def _plainly(source: DType, target: DType) -> tuple[Rule, tuple[Step, ...]]:
+def _plainly(source: DType, target: DType) -> tuple[CastMode, tuple[CodeTransform, ...]]:
     return DEFAULT, ()

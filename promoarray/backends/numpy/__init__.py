@@ -1,7 +1,7 @@
 """NumPy buffers: storage, casts, kernels.
 
 A backend obeys plans. It never sees mixed operands or bare Python scalars, because NumPy and
-ml_dtypes would promote them by rules of their own.
+ml_dtypes would promote them by modes of their own.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.blocks import fused as fused
-from promoarray.backends.numpy.cast_steps import stepped
+from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.backends.numpy.kernels import KERNELS as KERNELS
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import DEFAULT, Rule, row
+from promoarray.kernels import DEFAULT, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.kernels.portable import complexes, linalg
 from promoarray.promotion.scalars import no_float
@@ -42,18 +42,18 @@ def cast(
     buffer: Buffer,
     source: DType,
     target: DType,
-    rule: Rule = DEFAULT,
-    steps: tuple[Any, ...] = (),
+    mode: CastMode = DEFAULT,
+    transforms: tuple[Any, ...] = (),
 ) -> Buffer:
     """Cast a buffer; the same object if there is nothing to do.
 
-    Floats are rounded once, to nearest, ties to even, from the value they have; the rule says what
-    becomes of numbers that the target cannot hold, and steps are taken after it.
+    Floats are rounded once, to nearest, ties to even, from the value they have; the mode says what
+    becomes of numbers that the target cannot hold, and transforms are taken after it.
     """
     if source is target:
         return buffer
-    if steps:
-        return stepped(steps, buffer, source, target, cast(buffer, source, target, rule))
+    if transforms:
+        return transformed(transforms, buffer, source, target, cast(buffer, source, target, mode))
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     if (integers and (source, target) in WIDENING) or dt.string in (source, target):
         return buffer.astype(target.storage)
@@ -62,7 +62,7 @@ def cast(
     else:
         out = np.empty_like(buffer, target.storage, subok=False)
         src, dst = _outermost_first(buffer, out)
-    cast_kernel(src, dst, row(source), row(target), rule)
+    cast_kernel(src, dst, dtype_args(source), dtype_args(target), mode)
     return out
 
 

@@ -19,14 +19,14 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import Rule
+from promoarray.kernels import CastMode
 from promoarray.kernels.portable import complexes
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
-Casts = Callable[[DType, DType], tuple[Rule, tuple[Any, ...]]]
+Casts = Callable[[DType, DType], tuple[CastMode, tuple[Any, ...]]]
 
 LONG = 1 << 15
 """Elements from which on it pays; what is cast whole below takes less than 1 MiB."""
@@ -38,21 +38,21 @@ SCRATCH = 896 << 10
 class Cast(NamedTuple):
     """One cast on the way, with what the kernel takes for it."""
 
-    source: kernels.Row
-    target: kernels.Row
+    source: kernels.DTypeArgs
+    target: kernels.DTypeArgs
     storage: np.dtype[Any]
-    rule: Rule
+    mode: CastMode
 
     def run(self, values: Buffer, out: Buffer) -> Buffer:
         """Cast a block into memory that is there."""
-        kernels.cast(values, out, self.source, self.target, self.rule)
+        kernels.cast(values, out, self.source, self.target, self.mode)
         return out
 
 
-class Way(NamedTuple):
+class BlockPlan(NamedTuple):
     """The casts of each operand, the ufunc with the dtype it answers in, and those of the answer.
 
-    ``loop`` are the rows and rules of ``kernels.combine``, where that does it all.
+    ``loop`` are the rows and modes of ``kernels.combine``, where that does it all.
     """
 
     before: tuple[tuple[Cast, ...], ...]
@@ -81,7 +81,7 @@ def fused(
     size = max(x.size for x in operands)
     if size < LONG or options:
         return None
-    way = _way(name, held, plan, casts)
+    way = _block_plan(name, held, plan, casts)
     if way is None or not way.scratch:
         return None
     try:
@@ -116,7 +116,7 @@ def _lies(x: Buffer, shape: tuple[int, ...]) -> bool:
     return x.size == 1 or (x.shape == shape and x.flags["C_CONTIGUOUS"])
 
 
-def _run(way: Way, operands: list[Buffer], out: Buffer) -> None:
+def _run(way: BlockPlan, operands: list[Buffer], out: Buffer) -> None:
     step = min(out.size, SCRATCH // way.scratch)
     made = [[np.empty(step, c.storage) for c in casts] for casts in way.before]
     computed = np.empty(step if way.after else 0, way.answer)
@@ -143,7 +143,7 @@ def _through(casts: tuple[Cast, ...], values: Buffer, rooms: list[Buffer]) -> Bu
 
 
 @lru_cache(maxsize=4096)
-def _way(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> Way | None:
+def _block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> BlockPlan | None:
     """How a plan goes in blocks; None where it cannot."""
     kernel = KERNELS.get(name)
     computed = [plan.compute or dtype for dtype in plan.inputs]
@@ -166,7 +166,7 @@ def _way(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> Way | 
     if after is None or len(known) < len(before):
         return None
     loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, after))
-    return Way(known, kernel, answer, after, loop)
+    return BlockPlan(known, kernel, answer, after, loop)
 
 
 def _loop(
@@ -180,8 +180,8 @@ def _loop(
         return None
     if any(dtype.kind is Kind.COMPLEX for dtype in dtypes):
         return None
-    rules = (chain[0].rule if chain else kernels.DEFAULT for chain in chains)
-    return tuple(kernels.row(dtype) for dtype in dtypes), tuple(rules)
+    modes = (chain[0].mode if chain else kernels.DEFAULT for chain in chains)
+    return tuple(kernels.dtype_args(dtype) for dtype in dtypes), tuple(modes)
 
 
 _FLOATS = {dt.float32, dt.float64}
@@ -191,12 +191,14 @@ _LOOPS = {"add": _NUMBERS, "subtract": _NUMBERS, "multiply": _NUMBERS, "divide":
 
 
 def _chain(dtypes: tuple[DType, ...], casts: Casts) -> tuple[Cast, ...] | None:
-    """The casts from each dtype to the next; None where one of them has steps besides."""
+    """The casts from each dtype to the next; None where one of them has transforms besides."""
     found = []
     for source, target in pairwise(dtypes):
         if source is not target:
-            rule, steps = casts(source, target)
-            if steps:
+            mode, transforms = casts(source, target)
+            if transforms:
                 return None
-            found.append(Cast(kernels.row(source), kernels.row(target), target.storage, rule))
+            found.append(
+                Cast(kernels.dtype_args(source), kernels.dtype_args(target), target.storage, mode)
+            )
     return tuple(found)

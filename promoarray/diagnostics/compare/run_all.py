@@ -20,8 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from promoarray.core.call_site import Site, here
-from promoarray.core.observers import Mended, Watcher, watching
+from promoarray.core.call_site import Site, current_site
+from promoarray.core.observers import Observer, ProposedCasts, observing
 from promoarray.core.refusals import accepted_casts, spelled
 from promoarray.errors import PromotionError
 from promoarray.parray import PArray
@@ -32,7 +32,7 @@ from promoarray.promotion.registry import process_default, set_policy
 
 
 @dataclass(eq=False)
-class Mender(Watcher):
+class AutoCast(Observer):
     """A watcher that makes the casts a refusal proposes.
 
     Attributes
@@ -43,14 +43,14 @@ class Mender(Watcher):
 
     places: dict[tuple[Site, str], str] = field(default_factory=dict)
 
-    def refused(
+    def on_refusal(
         self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
-    ) -> Mended | None:
+    ) -> ProposedCasts | None:
         """Cast operands as the error message would have said, if there are such casts."""
         casts, _ = accepted_casts(policy, name, seen) or ({}, None)
         if casts:
             made = (f"x{index + 1} to {target.name}" for index, target in casts.items())
-            self.places[here(), spelled(name, seen)] = " and ".join(made)
+            self.places[current_site(), spelled(name, seen)] = " and ".join(made)
         return casts
 
 
@@ -170,9 +170,9 @@ def outcome_under(
     policy: Policy, script: Path, argv: list[str], show: list[str] | None, *, mend: bool = True
 ) -> Outcome:
     """Run a script for real under one policy."""
-    outcome, printed, mender = Outcome(policy), io.StringIO(), Mender()
+    outcome, printed, mender = Outcome(policy), io.StringIO(), AutoCast()
     ended: dict[str, Any] = {}
-    watched = watching(mender, everywhere=True) if mend else contextlib.nullcontext()
+    watched = observing(mender, everywhere=True) if mend else contextlib.nullcontext()
     with (
         _as_main(script, argv),
         everywhere(policy),

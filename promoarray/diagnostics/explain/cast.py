@@ -14,14 +14,14 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
 from promoarray.core.cast import checked, convert
-from promoarray.core.dispatch import concrete
+from promoarray.core.operands import storage_dtype
 from promoarray.diagnostics.explain.cast_losses import loss
-from promoarray.diagnostics.explain.cast_values import Cell, answers, cells
-from promoarray.diagnostics.explain.other_policies import elsewhere
+from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
+from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.functions.data_types import finfo
-from promoarray.kernels.cast_rule import Rule, ScaleRounding
+from promoarray.kernels.cast_mode import CastMode, ScaleRounding
 from promoarray.parray import PArray
 from promoarray.promotion.cast_rules import GROUPS, CastPlan, Quirk, dtypes
 from promoarray.promotion.plan import INTEGERS, Operand
@@ -57,7 +57,7 @@ class _Case:
         if isinstance(x, Operand):
             self.source = policy.canonical.get(x.type, x.type)
         else:
-            self.source = concrete(x)
+            self.source = storage_dtype(x)
         self.given = self.values() if self.own else edges(self.source, self.target)
 
     def under(self, name: str) -> _Case:
@@ -100,7 +100,7 @@ class _Case:
             function="",
             sources=tuple(map(str, rule.sources or policy.sources)),
             notes=tuple(n for n in rule.notes if _concerns(n, self.source, self.target)),
-            others=tuple(elsewhere(policy, self.asking)),
+            others=tuple(other_policies(policy, self.asking)),
             quirks=tuple(self.quirks()) if answer.dtype else (),
             given=tuple(cells(self.given, self.source)),
             source=self.source.name,
@@ -142,7 +142,7 @@ class _Case:
         if answer.dtype is None:
             yield f"refused: {answer.reason}"
             return
-        yield _rounding(self.source, self.target, self.plan.rule)
+        yield _rounding(self.source, self.target, self.plan.mode)
         values = edges(self.source, self.target)
         if self.own and values.size:  # else they are the values shown
             pairs = zip(cells(values, self.source), self.made(values), strict=True)
@@ -152,7 +152,7 @@ class _Case:
                 yield f"with the quirk {quirk}"
         yield from self.knobs()
 
-    def made(self, values: Any) -> list[Cell]:
+    def made(self, values: Any) -> list[CastValue]:
         made = answers(self.policy, values, self.source, self.target, **self.settings)
         assert not isinstance(made, str)
         return made
@@ -228,7 +228,7 @@ _TO_SCALE = {
 }
 
 
-def _rounding(source: DType, target: DType, rule: Rule) -> str:
+def _rounding(source: DType, target: DType, mode: CastMode) -> str:
     """What the cast does to a value in the target's range, in words."""
     if source is target:
         return "nothing changes"
@@ -245,9 +245,9 @@ def _rounding(source: DType, target: DType, rule: Rule) -> str:
     if target.kind in INTEGERS:
         whole = source.kind in INTEGERS
         return dropped + ("the low bits are kept" if whole else "truncated towards zero")
-    twice = "rounded to float32 first, then " * rule.via_float32
+    twice = "rounded to float32 first, then " * mode.via_float32
     if target is dt.float8_e8m0fnu:
-        return f"{dropped}{twice}to a power of two, {_TO_SCALE[rule.scale_rounding]}"
+        return f"{dropped}{twice}to a power of two, {_TO_SCALE[mode.scale_rounding]}"
     once = f"again to {target.name}" if twice else f"once, from the {source.name} itself"
     return f"{dropped}{twice or 'rounded '}{once}, to nearest, ties to even"
 

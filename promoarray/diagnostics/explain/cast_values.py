@@ -19,7 +19,7 @@ Buffer = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CastValue:
     """One value.
 
     Attributes
@@ -42,17 +42,17 @@ class Cell:
         return {"bits": self.bits, "value": self.value}
 
 
-def cells(buffer: Buffer, dtype: DType) -> list[Cell]:
+def cells(buffer: Buffer, dtype: DType) -> list[CastValue]:
     """The bits and values of a buffer."""
     if dtype is dt.string:
-        return [Cell("", repr(text)) for text in buffer.reshape(-1).tolist()]
+        return [CastValue("", repr(text)) for text in buffer.reshape(-1).tolist()]
     parts = 2 if dtype.kind is Kind.COMPLEX else 1
     width = dtype.storage.itemsize // parts
     codes = np.ascontiguousarray(buffer).view(f"u{width}").reshape(-1, parts)
     mask = (1 << dtype.bits) - 1 if dtype.bits < 8 else -1
     shown = backend.decoded(buffer, dtype).reshape(-1).tolist()
     return [
-        Cell("0x" + "_".join(f"{int(c) & mask:0{2 * width}x}" for c in row), _shown(value))
+        CastValue("0x" + "_".join(f"{int(c) & mask:0{2 * width}x}" for c in row), _shown(value))
         for row, value in zip(codes, shown, strict=True)
     ]
 
@@ -69,7 +69,7 @@ def answers(
     *,
     saturate: bool | int | None = None,
     round_mode: str | None = None,
-) -> list[Cell] | str:
+) -> list[CastValue] | str:
     """What a policy makes of the values, or why it does not cast them.
 
     A setting is for the policies that have it; the others cast as they do.

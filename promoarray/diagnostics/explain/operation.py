@@ -10,10 +10,10 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
-from promoarray.core import dispatch
 from promoarray.core.cast import scalar
+from promoarray.core.operands import operand_of, storage_dtype
 from promoarray.diagnostics.explain.cast_losses import loss
-from promoarray.diagnostics.explain.other_policies import elsewhere
+from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType
 from promoarray.operations import Family, operation
@@ -21,17 +21,17 @@ from promoarray.parray import PArray
 from promoarray.promotion.overrides import ChangedEnter, ChangedOperation
 from promoarray.promotion.plan import (
     INTEGERS,
-    By,
-    Enter,
     Operand,
+    OperandTypes,
     OperationRule,
     Plan,
     Rank,
     Refusal,
+    TypeRule,
 )
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-from promoarray.promotion.rules import Rule, fold
+from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import worded
 from promoarray.promotion.variants import VARIANTS
 
@@ -86,7 +86,7 @@ class _Case:
         """What the policy sees; arrays it would have made itself are of dtypes that it holds."""
         policy = self.policy
         if not isinstance(x, Operand):
-            operand = dispatch.describe(x, policy)
+            operand = operand_of(x, policy)
             if not self.supposed:
                 return operand
         else:
@@ -109,7 +109,7 @@ class _Case:
         x = self.entered[index]
         if type(x) in WEAK:
             return WEAK[type(x)], f"Python {type(x).__name__} {worded(x).removeprefix('int ')}"
-        dtype = self.seen[index].type if isinstance(x, Operand) else dispatch.concrete(x)
+        dtype = self.seen[index].type if isinstance(x, Operand) else storage_dtype(x)
         return dtype, dtype.name
 
     def expression(self) -> str:
@@ -163,13 +163,15 @@ class _Case:
         if operands != self.seen:
             types = ", ".join(f"x{i + 1} as {o.type.name}" for i, o in enumerate(operands))
             yield f"by value: {types}"
-        enter = (rule.enter if isinstance(rule, By) else None) or self.policy.enter
-        promote = (rule.promote if isinstance(rule, By) else None) or self.policy.promote
+        enter = (
+            rule.operand_types if isinstance(rule, TypeRule) else None
+        ) or self.policy.operand_types
+        promote = (rule.promote if isinstance(rule, TypeRule) else None) or self.policy.promote
         entered = enter(self.policy, operands)
         common = None if isinstance(entered, Refusal) else fold(promote, entered)
-        if isinstance(rule, By) or self.agrees(common):
+        if isinstance(rule, TypeRule) or self.agrees(common):
             yield from self.promotion(operands, enter, promote, entered)
-        said = rule.note if isinstance(rule, By) else _doc(rule)
+        said = rule.note if isinstance(rule, TypeRule) else _doc(rule)
         if said:
             yield f"{self.name}: {said}"
         if self.inplace:
@@ -201,8 +203,8 @@ class _Case:
     def promotion(
         self,
         operands: tuple[Operand, ...],
-        enter: Enter,
-        promote: Rule,
+        enter: OperandTypes,
+        promote: PromotionRule,
         entered: tuple[DType, ...] | Refusal,
     ) -> Iterator[str]:
         """How the operands enter, and the way to their common dtype."""
@@ -229,7 +231,7 @@ class _Case:
             yield f"promote: {self.path(promote, common, dtype)}"
             common = promote(common, dtype)
 
-    def path(self, promote: Rule, a: DType, b: DType) -> str:
+    def path(self, promote: PromotionRule, a: DType, b: DType) -> str:
         """The way from two dtypes to their common one."""
         path = getattr(promote, "path", None)
         if path is not None:
@@ -264,7 +266,7 @@ class _Case:
             compares = operation(self.name).family in (Family.EQUALITY, Family.ORDER)
             yield f"{'compared' if compares else 'computed'} in {compute.name}"
         weak = " (weak: it counts for no more than a Python scalar)" * self.plan.result.weak
-        more = "".join(f", {self.policy.strong(dtype).name}" for dtype in self.plan.more)
+        more = "".join(f", {self.policy.strong(dtype).name}" for dtype in self.plan.extra_results)
         yield f"result{'s' * bool(more)}: {result.name}{weak}{more}"
 
     def casts(self) -> Iterator[Cast]:
@@ -325,7 +327,7 @@ class _Case:
 
     def others(self) -> Iterator[Answer]:
         """Every other policy's answer."""
-        return elsewhere(self.policy, self.asking)
+        return other_policies(self.policy, self.asking)
 
     def asking(self, name: str) -> Answer:
         policy = as_policy(name)

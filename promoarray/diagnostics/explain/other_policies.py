@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from promoarray.diagnostics.explain.cast_values import Cell
+from promoarray.diagnostics.explain.cast_values import CastValue
 from promoarray.diagnostics.explain.report import Answer
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import families
 
 
-def elsewhere(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answer]:
+def other_policies(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answer]:
     """Yield every family's answer, and those of its editions that give another.
 
     Parameters
@@ -34,7 +34,7 @@ def elsewhere(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answer]:
                 yield replace(group[0], policies=who)
 
 
-Key = tuple[str | None, bool, tuple[Cell, ...], str]
+Key = tuple[str | None, bool, tuple[CastValue, ...], str]
 
 
 def _key(answer: Answer) -> Key:

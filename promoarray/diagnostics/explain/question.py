@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.core import dispatch
+from promoarray.core.operands import array_class, as_operand, storage_dtype
 from promoarray.core.operators import OF_UFUNC
 from promoarray.diagnostics.explain.cast import explain_cast
 from promoarray.diagnostics.explain.operation import explain_operation
@@ -126,7 +126,7 @@ def _operands(row: Operation, operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _dtype(x: Any) -> Any:
-    return f"a Python {type(x).__name__}" if type(x) in WEAK else dispatch.concrete(x)
+    return f"a Python {type(x).__name__}" if type(x) in WEAK else storage_dtype(x)
 
 
 def _cast(
@@ -143,7 +143,7 @@ def _cast(
 
 def _entered(x: Any) -> Any:
     """An array or scalar as the dispatcher takes it, or the Operand a dtype stands for."""
-    entered = x if isinstance(x, Operand) else dispatch.enter(x)
+    entered = x if isinstance(x, Operand) else as_operand(x)
     if entered is not NotImplemented:
         return entered
     if isinstance(x, str) and x.endswith("[]"):
@@ -156,10 +156,10 @@ def _stands_for(x: Any) -> Any:
     entered = _entered(x)
     if entered is x or isinstance(entered, Operand):
         return entered
-    dtype = dispatch.concrete(entered)
+    dtype = storage_dtype(entered)
     return Operand(dtype) if entered.ndim else Operand(dtype, Rank.ZERO_D, entered.item())
 
 
 def _asked(entered: tuple[Any, ...]) -> Policy:
     arrays = tuple(x for x in entered if not isinstance(x, Operand))
-    return dispatch.array_class(arrays)._policy or get_policy()
+    return array_class(arrays)._policy or get_policy()

@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import html_table, plain, text
-from promoarray.diagnostics.explain.cast_values import Cell
+from promoarray.diagnostics.explain.cast_values import CastValue
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,7 +61,7 @@ class Answer:
     dtype: str | None
     weak: bool = False
     reason: str = ""
-    values: tuple[Cell, ...] = ()
+    values: tuple[CastValue, ...] = ()
 
     @property
     def who(self) -> str:
@@ -124,7 +124,7 @@ class Explanation:
     notes: tuple[str, ...]
     others: tuple[Answer, ...]
     quirks: tuple[str, ...] = ()
-    given: tuple[Cell, ...] = ()
+    given: tuple[CastValue, ...] = ()
     source: str = ""
 
     @property

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from promoarray.core.escape import Escape
-    from promoarray.diagnostics.shadow.watcher import Answer, Parting, Shadow
+    from promoarray.diagnostics.shadow.watcher import Answer, Divergence, Shadow
 
 _STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
 
@@ -37,9 +37,9 @@ class Report:
         self._shadow = shadow
 
     @property
-    def partings(self) -> list[Parting]:
+    def divergences(self) -> list[Divergence]:
         """The places, by file and line of the program."""
-        return sorted(self._shadow.partings.values(), key=lambda p: (p.program, p.site, p.name))
+        return sorted(self._shadow.divergences.values(), key=lambda p: (p.program, p.site, p.name))
 
     @property
     def operations(self) -> int:
@@ -52,9 +52,9 @@ class Report:
         return self._shadow.escapes.counts
 
     @property
-    def roots(self) -> list[Parting]:
+    def roots(self) -> list[Divergence]:
         """The places at which a policy parts for the first time."""
-        return [p for p in self.partings if p.root]
+        return [p for p in self.divergences if p.root]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as data."""
@@ -62,13 +62,13 @@ class Report:
             "run": self.run.name,
             "policies": [p.name for p in self.policies],
             "operations": self.operations,
-            "partings": [_as_data(p) for p in self.partings],
+            "partings": [_as_data(p) for p in self.divergences],
             "escapes": self._shadow.escapes.to_dict(),
         }
 
     def summary(self) -> str:
         """Return a sentence that counts, and another if data left the policy."""
-        partings, roots = self.partings, self.roots
+        partings, roots = self.divergences, self.roots
         names = ", ".join(p.name for p in self.policies)
         done = counted(self.operations, "operation")
         agree = "all agree" if len(self.policies) > 1 else "agrees"
@@ -86,7 +86,7 @@ class Report:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
-        for parting in self.partings:
+        for parting in self.divergences:
             head = Text(f"{parting.site.file}:{parting.site.line}", style="bold cyan")
             head.append(f"  {parting.site.expression or parting.site.text}", style="bold")
             times = f"  ×{parting.count}" if parting.count > 1 else ""
@@ -114,7 +114,7 @@ class Report:
 
     def to_html(self, extra: str = "") -> str:
         """Return the report as one self-contained page; ``extra`` is put at its end."""
-        rows = "".join(_as_row(p) for p in self.partings)
+        rows = "".join(_as_row(p) for p in self.divergences)
         return _PAGE.format(
             title=f"Where the policies part from {escape(self.run.name)}",
             summary=escape(self.summary()),
@@ -123,12 +123,12 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(_as_row(p) for p in self.partings)
+        rows = "".join(_as_row(p) for p in self.divergences)
         table = f"<p>{escape(self.summary())}</p><table>{rows}</table>"
         return table + self._shadow.escapes.to_html()
 
 
-def spelled(parting: Parting) -> str:
+def spelled(parting: Divergence) -> str:
     """Write a place's operation with its operands' dtypes."""
     if parting.name == "setitem":
         return "{}[...] = {}".format(*parting.operands)
@@ -138,7 +138,7 @@ def spelled(parting: Parting) -> str:
     return f"{parting.name}({', '.join(parting.operands)})"
 
 
-def grouped(parting: Parting) -> Iterator[tuple[Answer, str, list[str]]]:
+def grouped(parting: Divergence) -> Iterator[tuple[Answer, str, list[str]]]:
     """Yield each different answer with the policies that give it, the run's first."""
     groups: dict[tuple[Any, ...], tuple[Answer, str, list[str]]] = {}
     for name, answer in parting.answers.items():
@@ -147,12 +147,12 @@ def grouped(parting: Parting) -> Iterator[tuple[Answer, str, list[str]]]:
     yield from groups.values()
 
 
-def _called_from(parting: Parting) -> str:
+def _called_from(parting: Divergence) -> str:
     program = parting.program
     return f"called from {program}: {program.expression or program.text}"
 
 
-def _as_data(parting: Parting) -> dict[str, Any]:
+def _as_data(parting: Divergence) -> dict[str, Any]:
     site, program = parting.site, parting.program
     return {
         "file": site.file,
@@ -181,7 +181,7 @@ def _as_data(parting: Parting) -> dict[str, Any]:
     }
 
 
-def _as_row(parting: Parting) -> str:
+def _as_row(parting: Divergence) -> str:
     answers = "".join(
         f'<div class="{origin or "agrees"}"><b>{answer}</b> <i>{origin}</i> '
         f"{escape(', '.join(names))}{_small(answer.reason)}</div>"

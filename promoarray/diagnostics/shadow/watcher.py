@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.core.call_site import Site, here, in_program
+from promoarray.core.call_site import Site, current_site, program_site
 from promoarray.core.escape import Escape
-from promoarray.core.observers import Assignment, Event, Watcher, watching
-from promoarray.core.operands import describe, type_of
+from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
+from promoarray.core.operands import operand_of, type_of
 from promoarray.core.refusals import accepted_casts
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.shadow.report import Report
@@ -32,7 +32,7 @@ from promoarray.promotion.registry import as_policy, get_policy
 from promoarray.promotion.scalars import truncated
 
 
-class Shadowed:
+class ShadowDTypes:
     """A type slot's record: the run's dtype, and what each shadow policy has instead."""
 
     __slots__ = ("answers", "dtype")
@@ -70,7 +70,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Parting:
+class Divergence:
     """One place and operation at which the policies' answers part.
 
     Attributes
@@ -102,15 +102,15 @@ class Parting:
 
 
 @dataclass(eq=False)
-class Shadow(Watcher):
+class Shadow(Observer):
     """The watcher of a shadow run."""
 
     policies: tuple[Policy, ...]
-    partings: dict[Any, Parting] = field(default_factory=dict)
+    divergences: dict[Any, Divergence] = field(default_factory=dict)
     escapes: Escapes = field(default_factory=Escapes)
     operations: int = 0
 
-    def made(self, weak: DType, result: PArray, lone: bool) -> None:
+    def on_default(self, weak: DType, result: PArray, lone: bool) -> None:
         """Note what default dtype each policy gives Python numbers."""
         self.operations += 1
         run = result._policy or get_policy()
@@ -121,20 +121,20 @@ class Shadow(Watcher):
         kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
         self._label(result, type_of(result._type), kept)
 
-    def saw(self, event: Event) -> None:
+    def on_operation(self, event: OperationEvent) -> None:
         """Ask every shadow policy what it would have done."""
         self.operations += 1
         noted = False
-        for which, label in enumerate((event.plan.result, *event.plan.more)):
+        for which, label in enumerate((event.plan.result, *event.plan.extra_results)):
             answers, kept = {}, {}
             for policy in self.policies:
                 answers[policy.name], kept[policy.name] = _ask(policy, event, which)
             mine = Answer(event.policy.strong(label), "", "", tuple(map(str, event.seen)))
             # A place is noted once, for the first result that parts.
             noted = noted or self._note(event.name, event.policy, mine, answers, mine.operands)
-            self._label((event.result, *event.more)[which], label, kept)
+            self._label((event.result, *event.extra_results)[which], label, kept)
 
-    def assigned(self, assignment: Assignment) -> None:
+    def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value.
 
         It takes the dtype of its target everywhere, so that no dtype parts here.
@@ -148,7 +148,7 @@ class Shadow(Watcher):
             operands = str(Operand(dtype)), str(Operand(source))
             self._note("setitem", run, Answer(dtype, "", "", operands), answers, operands)
 
-    def escaped(self, escape: Escape) -> None:
+    def on_escape(self, escape: Escape) -> None:
         """Note what leaves: no policy is asked about it from there on."""
         self.escapes.counts[escape] += 1
 
@@ -169,18 +169,18 @@ class Shadow(Watcher):
                 for n, a in answers.items()
             }
         everyone = {run.name: mine, **{n: a for n, a in answers.items() if n != run.name}}
-        site, program = here(), in_program()
+        site, program = current_site(), program_site()
         key = site, program, name, operands, tuple(a.dtype for a in everyone.values())
-        if key in self.partings:
-            self.partings[key].count += 1
+        if key in self.divergences:
+            self.divergences[key].count += 1
         else:
-            self.partings[key] = Parting(site, program, name, operands, everyone)
+            self.divergences[key] = Divergence(site, program, name, operands, everyone)
         return True
 
     def _label(self, result: PArray, label: DType, kept: dict[str, DType]) -> None:
         """Let an array carry the answers, if any differs from the run's."""
         disputed = {name: dtype for name, dtype in kept.items() if dtype is not label}
-        result._type = Shadowed(label, disputed) if disputed else label
+        result._type = ShadowDTypes(label, disputed) if disputed else label
 
 
 def _would_store(policy: Policy, target: PArray, value: Any) -> Answer:
@@ -201,14 +201,14 @@ def _would_store(policy: Policy, target: PArray, value: Any) -> Answer:
     return Answer(None if why else dtype, why, "root" if why else "", (str(seen), str(given)))
 
 
-def _ask(policy: Policy, event: Event, which: int) -> tuple[Answer, DType]:
+def _ask(policy: Policy, event: OperationEvent, which: int) -> tuple[Answer, DType]:
     """A policy's answer with the types it has seen, and the type it carries on with.
 
     ``which`` of the results is meant, where the operation has several.
     """
     seen = tuple(_as_seen_by(policy, x) for x in event.operands)
     decided = _decide(policy, event, seen, which)
-    run = event.policy.strong((event.plan.result, *event.plan.more)[which])
+    run = event.policy.strong((event.plan.result, *event.plan.extra_results)[which])
     names = tuple(map(str, seen))
     if isinstance(decided, Refusal):
         reason, answer = decided.reason, None
@@ -219,7 +219,7 @@ def _ask(policy: Policy, event: Event, which: int) -> tuple[Answer, DType]:
     return Answer(answer, reason, origin, names), carried or run
 
 
-def _origin(policy: Policy, answer: DType | None, event: Event, which: int) -> str:
+def _origin(policy: Policy, answer: DType | None, event: OperationEvent, which: int) -> str:
     """Whether the run's own rule would answer the same, given the operands this policy sees."""
     seen = tuple(_as_seen_by(policy, x, event.policy) for x in event.operands)
     decided = _decide(event.policy, event, seen, which)
@@ -228,13 +228,13 @@ def _origin(policy: Policy, answer: DType | None, event: Event, which: int) -> s
 
 
 def _decide(
-    policy: Policy, event: Event, operands: tuple[Operand, ...], which: int
+    policy: Policy, event: OperationEvent, operands: tuple[Operand, ...], which: int
 ) -> DType | Refusal:
     asked = event.name, operands, event.operands
     decided = policy.decide(*asked, inplace=event.inplace, options=event.options)
     if isinstance(decided, Refusal):
         return decided
-    return (decided.plan.result, *decided.plan.more)[which]
+    return (decided.plan.result, *decided.plan.extra_results)[which]
 
 
 def _after_refusal(
@@ -242,18 +242,18 @@ def _after_refusal(
 ) -> DType | None:
     """What the result would be had the user cast as the error message says."""
     _, plan = accepted_casts(policy, name, seen) or (None, None)
-    return (plan.result, *plan.more)[which] if plan else None
+    return (plan.result, *plan.extra_results)[which] if plan else None
 
 
 def _as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
     """An operand with the type ``policy`` has given it so far, described to ``asked``."""
     asked = asked or policy
-    operand = describe(x, asked)
+    operand = operand_of(x, asked)
     if type(x) in WEAK:
         return operand
     label = x._type
     dtype = operand.type
-    if type(label) is Shadowed:
+    if type(label) is ShadowDTypes:
         dtype = label.answers.get(policy.name, label.dtype)
     dtype = asked.canonical.get(dtype, dtype)  # what it would have made in the first place
     if dtype.weak and not asked.weak_arrays:
@@ -289,7 +289,7 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
 def shadowed(policies: tuple[Policy, ...], *, everywhere: bool = False) -> Iterator[Report]:
     """``shadow`` of this context, or of every thread of the process."""
     watcher = Shadow(policies)
-    with watching(watcher, everywhere=everywhere):
+    with observing(watcher, everywhere=everywhere):
         yield Report(get_policy(), policies, watcher)
 
 

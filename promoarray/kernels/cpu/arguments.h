@@ -1,4 +1,4 @@
-// What Python hands over, checked: arrays by the buffer protocol, rows and rules. Whatever is wrong
+// What Python hands over, checked: arrays by the buffer protocol, rows and modes. Whatever is wrong
 // with it is an exception, and nothing has been written yet.
 #pragma once
 
@@ -105,7 +105,7 @@ void check_pair(const Array &src, const Array &dst) {
     check_apart(src, dst);
 }
 
-// --- Rows and rules ------------------------------------------------------------------------------
+// --- Rows and modes ------------------------------------------------------------------------------
 
 // The integers of a tuple, each between bounds that the caller names.
 class Fields {
@@ -183,20 +183,20 @@ Type read_type(nb::handle row, const char *name) {
     return type;
 }
 
-Rule read_rule(nb::handle tuple) {
-    Fields fields(tuple, "rule", 10);
-    Rule rule = {};
-    rule.overflow = fields.choice(Beyond::largest);
-    rule.infinity = fields.choice(Beyond::largest);
-    rule.keep_nan_sign = fields.next(0, 1) != 0;
-    rule.nan_without = fields.choice(NanWithout::largest);
-    rule.to_integer = fields.choice(ToInteger::aclnn);
-    rule.scale_rounding = fields.choice(ScaleRounding::nearest_but_lowest_up);
-    rule.scale_negative = fields.choice(ScaleNegative::absolute);
-    rule.scale_zero = fields.choice(ScaleZero::smallest);
-    rule.scale_strict = fields.next(0, 1) != 0;
-    rule.via_float32 = fields.next(0, 1) != 0;
-    return rule;
+CastMode read_mode(nb::handle tuple) {
+    Fields fields(tuple, "mode", 10);
+    CastMode mode = {};
+    mode.overflow = fields.choice(Beyond::largest);
+    mode.infinity = fields.choice(Beyond::largest);
+    mode.keep_nan_sign = fields.next(0, 1) != 0;
+    mode.nan_without = fields.choice(NanWithout::largest);
+    mode.to_integer = fields.choice(ToInteger::aclnn);
+    mode.scale_rounding = fields.choice(ScaleRounding::nearest_but_lowest_up);
+    mode.scale_negative = fields.choice(ScaleNegative::absolute);
+    mode.scale_zero = fields.choice(ScaleZero::smallest);
+    mode.scale_strict = fields.next(0, 1) != 0;
+    mode.via_float32 = fields.next(0, 1) != 0;
+    return mode;
 }
 
 void check_item(const Array &array, const Type &type) {

@@ -69,7 +69,7 @@ struct Scratch {
 // The cast of contiguous, aligned elements in native byte order.
 class Caster {
    public:
-    Caster(Type source, Type target, Rule rule, size_t n, bool tuned) {
+    Caster(Type source, Type target, CastMode mode, size_t n, bool tuned) {
         from_pairs = source.kind == Kind::complex;
         to_pairs = target.kind == Kind::complex;
         to_bool_ = from_pairs && target.kind == Kind::boolean;
@@ -77,7 +77,7 @@ class Caster {
         if (to_pairs) target.kind = Kind::real;
         from_size = size_of(source);
         to_size = size_of(target);
-        loop_ = loops_.choose(source, target, rule, n, tuned, work_);
+        loop_ = loops_.choose(source, target, mode, n, tuned, work_);
     }
 
     bool from_pairs, to_pairs;
@@ -247,10 +247,10 @@ class PlainArithmetic {
 // the machine computes in.
 class Side {
    public:
-    Side(const Array &array, Type own, Type computed, Rule rule, bool is_result)
+    Side(const Array &array, Type own, Type computed, CastMode mode, bool is_result)
         : array_(array), size_(size_of(own)), is_one_(array.count() == 1),
           same_(same_type(own, computed)),
-          cast_(is_result ? computed : own, is_result ? own : computed, rule, array.count(), true) {
+          cast_(is_result ? computed : own, is_result ? own : computed, mode, array.count(), true) {
     }
 
     // n elements from `at` on, as the machine computes with them. One element stands for them all.
@@ -282,26 +282,26 @@ class Side {
 };
 
 // Whether numbers of 16 bits go through registers: what is computed in float32 is only rounded.
-bool goes_at_once(const Type (&types)[4], const Rule &rule) {
-    const bool rounds = rule.overflow == Beyond::infinity && rule.infinity == Beyond::infinity &&
-                        rule.keep_nan_sign;
+bool goes_at_once(const Type (&types)[4], const CastMode &mode) {
+    const bool rounds = mode.overflow == Beyond::infinity && mode.infinity == Beyond::infinity &&
+                        mode.keep_nan_sign;
     return rounds && types[0].kind == Kind::real && types[0].bits == 16 &&
            same_type(types[0], types[1]) && same_type(types[0], types[3]) &&
            same_type(types[2], {Kind::real, 32, float32_format()});
 }
 
 int combine(const char *name, nb::handle left, nb::handle right, nb::handle result,
-            nb::handle rows, nb::handle rules) {
+            nb::handle rows, nb::handle modes) {
     // 1. What is computed, and in what.
-    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != 4 || !PyTuple_Check(rules.ptr()) ||
-        PyTuple_Size(rules.ptr()) != 3) {
-        throw nb::type_error("rows must be a tuple of 4 rows, and rules one of 3");
+    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != 4 || !PyTuple_Check(modes.ptr()) ||
+        PyTuple_Size(modes.ptr()) != 3) {
+        throw nb::type_error("rows must be a tuple of 4 rows, and modes one of 3");
     }
     const char *const names[4] = {"left_row", "right_row", "computed_row", "result_row"};
     Type types[4];
-    Rule given[3];
+    CastMode given[3];
     for (int i = 0; i < 4; ++i) types[i] = read_type(PyTuple_GetItem(rows.ptr(), i), names[i]);
-    for (int i = 0; i < 3; ++i) given[i] = read_rule(PyTuple_GetItem(rules.ptr(), i));
+    for (int i = 0; i < 3; ++i) given[i] = read_mode(PyTuple_GetItem(modes.ptr(), i));
     Type computed = types[2];
     Operation operation = version()->operation(name, computed);
     if (operation == nullptr) refuse(std::string("there is no loop that computes ") + name);
@@ -352,9 +352,9 @@ int combine(const char *name, nb::handle left, nb::handle right, nb::handle resu
 // --- The binding ---------------------------------------------------------------------------------
 
 void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb::handle target_row,
-                nb::handle rule_tuple, bool tuned) {
+                nb::handle mode_tuple, bool tuned) {
     const Type from = read_type(source_row, "source_row"), to = read_type(target_row, "target_row");
-    const Rule rule = read_rule(rule_tuple);
+    const CastMode mode = read_mode(mode_tuple);
     const Array src(source, "src", PyBUF_STRIDES);
     const Array dst(target, "dst", PyBUF_STRIDES | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
     check_item(src, from);
@@ -370,7 +370,7 @@ void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb:
         axes.append((size_t)src.shape(i), src.stride(i));
         n *= (size_t)src.shape(i);
     }
-    Caster cast(from, to, rule, n, tuned);
+    Caster cast(from, to, mode, n, tuned);
     if (cast.reads_both()) axes.append(2, (Py_ssize_t)cast.from_size);
 
     const PlainArithmetic plain;
@@ -387,10 +387,10 @@ void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb:
 NB_MODULE(_cpu, m) {
     m.doc() = "The casts of cast.h over arrays.";
     m.def("cast", &cast_array, nb::arg("src"), nb::arg("dst"), nb::arg("source_row"),
-          nb::arg("target_row"), nb::arg("rule"), nb::arg("tuned") = true,
+          nb::arg("target_row"), nb::arg("mode"), nb::arg("tuned") = true,
           "Cast every element of src to its place in dst.");
     m.def("combine", &combine, nb::arg("name"), nb::arg("left"), nb::arg("right"),
-          nb::arg("result"), nb::arg("rows"), nb::arg("rules"),
+          nb::arg("result"), nb::arg("rows"), nb::arg("modes"),
           "Cast two arrays, add, subtract, multiply or divide, and cast the result.");
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),

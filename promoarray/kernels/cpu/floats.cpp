@@ -79,7 +79,7 @@ PROMOARRAY_TO_BFLOAT(i64, i64, odd_bits(x)) PROMOARRAY_TO_BFLOAT(u64, u64, odd_b
 PROMOARRAY_TO_BFLOAT(i64_halves, i64, halves_bits(x))
 PROMOARRAY_TO_BFLOAT(u64_halves, u64, halves_bits(x))
 
-// The second of each is for rules by which all that has no scale becomes NaN.
+// The second of each is for modes by which all that has no scale becomes NaN.
 #define PROMOARRAY_TO_SCALE(name, Source, Wide, scale, ...)                                       \
     PROMOARRAY_LOOP(name##_to_scale, Source, u8, const auto edge = work.scale,                    \
                     encode_scale<Wide>(__VA_ARGS__, edge))                                        \
@@ -100,8 +100,8 @@ PROMOARRAY_TO_SCALE(u64_halves, u64, Float64, scale64, halves_bits(x))
 
 #define PROMOARRAY_DECODED                           \
     const Format from = work.source.format;          \
-    const u32 keep = work.rule.keep_nan_sign;
-#define PROMOARRAY_KEEP const u32 keep = work.rule.keep_nan_sign;
+    const u32 keep = work.mode.keep_nan_sign;
+#define PROMOARRAY_KEEP const u32 keep = work.mode.keep_nan_sign;
 #define PROMOARRAY_SINGLE const Edges single = work.single_edge;
 
 PROMOARRAY_LOOP(small_to_single, u8, u32, PROMOARRAY_DECODED, decode(x, from, keep))
@@ -132,7 +132,7 @@ void half_to_any(const void *source, void *target, std::size_t n, const Work &wo
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u16 *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<f32 *>(target);
     const __m256 quiet = _mm256_set1_ps(as_float(0x7fc00000u));
-    const __m256 kept = _mm256_set1_ps(as_float((u32)work.rule.keep_nan_sign << 31));
+    const __m256 kept = _mm256_set1_ps(as_float((u32)work.mode.keep_nan_sign << 31));
     std::size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(src + i));
@@ -143,12 +143,12 @@ void half_to_any(const void *source, void *target, std::size_t n, const Work &wo
         }
         _mm256_storeu_ps(dst + i, x);
     }
-    const u32 keep = work.rule.keep_nan_sign;
+    const u32 keep = work.mode.keep_nan_sign;
     for (; i < n; ++i) dst[i] = as_float(quieted(decode_half(src[i]), keep));
 }
 constexpr Loop half_to_single = half_to_any<true>, half_as_is = half_to_any<false>;
 
-// Float32 and float64 to 16 bits, under rules by which a number beyond the largest becomes Inf, as it
+// Float32 and float64 to 16 bits, under modes by which a number beyond the largest becomes Inf, as it
 // does by rounding.
 PROMOARRAY_CAST __m256 eight_of(const f32 *x) { return _mm256_loadu_ps(x); }
 PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
@@ -194,7 +194,7 @@ PROMOARRAY_LOOP(single_to_bfloat, u32, u16, const u32 nan = (u32)work.edge.nan;
                 (x & 0x7fffffffu) > 0x7f800000u ? nan | (x >> 16 & kept) : bfloat_of(x))
 #endif
 
-bool keeps_inf(const Rule &rule) { return rule.infinity == Beyond::infinity; }
+bool keeps_inf(const CastMode &mode) { return mode.infinity == Beyond::infinity; }
 
 // Integers of 16 bits are float32 before.
 Loop integer_to_bfloat(Type source) {
@@ -215,7 +215,7 @@ const Loop *scale_loops(Type source) {
 
 Loop single_to_small(const Work &work) {
     const Type target = work.target;
-    const bool plain = work.rule.overflow == Beyond::infinity && keeps_inf(work.rule);
+    const bool plain = work.mode.overflow == Beyond::infinity && keeps_inf(work.mode);
     if (!target.format.has_sign) return single_scales[work.scale32.all_nan];
     if (is_float16(target) && plain) return single_to_half;
     if (is_bfloat16(target) && plain) return single_to_bfloat;
@@ -236,14 +236,14 @@ Loop single_as_good(Type source, const Work &work) {
     return is_signed(source) ? wide_float_loop(source, float32_type()) : u32_limited;
 }
 
-// From floats to float32 or float64; nullptr where a rule asks for what no loop does.
+// From floats to float32 or float64; nullptr where a mode asks for what no loop does.
 Loop among_wide(Type source, Work &work) {
-    const Rule &rule = work.rule;
+    const CastMode &mode = work.mode;
     if (is_float64(source)) {
-        const bool overflows = rule.overflow == Beyond::infinity && keeps_inf(rule);
-        return overflows && rule.keep_nan_sign ? double_to_single_plainly : double_to_single;
+        const bool overflows = mode.overflow == Beyond::infinity && keeps_inf(mode);
+        return overflows && mode.keep_nan_sign ? double_to_single_plainly : double_to_single;
     }
-    if (!keeps_inf(rule)) return nullptr;  // what widens keeps Inf
+    if (!keeps_inf(mode)) return nullptr;  // what widens keeps Inf
     if (is_float32(work.target)) {
         return is_bfloat16(source) ? bfloat_to_single
                : is_float16(source) ? half_to_single
@@ -266,16 +266,16 @@ Loop single_loop(Type source) {
 
 Loop float_loop(Type source, Work &work) {
     const Type target = work.target, single = float32_type();
-    const bool via = goes_via_float32(target, work.rule);
-    work.edge = edges(target.format, work.rule);
-    work.single_edge = edges(float32_format(), via ? plain_rule() : work.rule);
+    const bool via = goes_via_float32(target, work.mode);
+    work.edge = edges(target.format, work.mode);
+    work.single_edge = edges(float32_format(), via ? plain_mode() : work.mode);
     if (is_float32(target) || is_float64(target)) {
         return is_integer(source) ? wide_float_loop(source, target) : among_wide(source, work);
     }
-    work.scale32 = scale_edges<Float32>(target.format, work.rule);
-    work.scale64 = scale_edges<Float64>(target.format, work.rule);
+    work.scale32 = scale_edges<Float32>(target.format, work.mode);
+    work.scale64 = scale_edges<Float64>(target.format, work.mode);
 
-    // 1. A rule may round to float32 first.
+    // 1. A mode may round to float32 first.
     if (via && source.bits >= 32 && !is_float32(source)) {
         const Loop first =
             is_integer(source) ? wide_float_loop(source, single) : double_to_single_plainly;

@@ -30,7 +30,7 @@ void by_definition(const void *source, void *target, std::size_t n, const Work &
     const auto *src = static_cast<const unsigned char *>(source);
     auto *dst = static_cast<unsigned char *>(target);
     for (std::size_t i = 0; i < n; ++i, src += from, dst += to) {
-        store(cast(load(src, from), work.source, work.target, work.rule), dst, to);
+        store(cast(load(src, from), work.source, work.target, work.mode), dst, to);
     }
 }
 
@@ -78,7 +78,7 @@ Loop tuned_loop(Work &work, std::size_t n) {
     if (whole_bytes && same_type(source, target)) return copy_loop(source);
 
     // 2. What vectorizes: at once, or by way of float32 where that holds all numbers of the source
-    //    (or is where the rule rounds first).
+    //    (or is where the mode rounds first).
     Loop found = nullptr;
     if (is_integer(target)) {
         const bool bits_do = is_integer(source) || target.kind == Kind::boolean;
@@ -93,10 +93,10 @@ Loop tuned_loop(Work &work, std::size_t n) {
     return table_loop(work);
 }
 
-Loop choose_loop(Type source, Type target, Rule rule, std::size_t n, bool tuned, Work &work) {
+Loop choose_loop(Type source, Type target, CastMode mode, std::size_t n, bool tuned, Work &work) {
     work.source = source;
     work.target = target;
-    work.rule = rule;
+    work.mode = mode;
     const Loop found = tuned ? tuned_loop(work, n) : nullptr;
     return found != nullptr ? found : by_definition;
 }

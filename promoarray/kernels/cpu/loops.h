@@ -24,10 +24,10 @@ struct Range {
 struct Work;
 using Loop = void (*)(const void *source, void *target, std::size_t n, const Work &work);
 
-// What the loop of one cast needs to know. It depends on types and rule alone.
+// What the loop of one cast needs to know. It depends on types and mode alone.
 struct Work {
     Type source, target;
-    Rule rule;
+    CastMode mode;
     Edges edge;         // of the target
     Edges single_edge;  // of float32
     ScaleEdges<Float32> scale32;
@@ -51,7 +51,7 @@ struct Loops {
     int level;
     // The loop that casts n elements of `source` to `target`, and what it needs. Types are real: a
     // complex number counts as its parts. `tuned` false takes the definition for every element.
-    Loop (*choose)(Type source, Type target, Rule rule, std::size_t n, bool tuned, Work &work);
+    Loop (*choose)(Type source, Type target, CastMode mode, std::size_t n, bool tuned, Work &work);
     // The loop of an operation on numbers of one type, to the same; nullptr where there is none.
     Operation (*operation)(const char *name, Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.

@@ -24,7 +24,7 @@ struct Lanes {
 u64 last_below(u64 code, Format target, Format source) {
     const int exponent = -target.bias - target.mantissa;
     const Number tie = {Class::finite, false, exponent, 2 * code - 1};
-    return put_float_together(tie, source, plain_rule()) - (code % 2 == 0);
+    return put_float_together(tie, source, plain_mode()) - (code % 2 == 0);
 }
 
 Lanes lanes_of(Format from, const Work &work) {
@@ -34,7 +34,7 @@ Lanes lanes_of(Format from, const Work &work) {
     const auto all = [](u64 x) { return _mm256_set1_epi16((short)x); };
     const Number smallest = {Class::finite, false, 1 - to.bias, 1};
     return {
-        all((u64)from.inf), all(put_float_together(smallest, from, plain_rule())),
+        all((u64)from.inf), all(put_float_together(smallest, from, plain_mode())),
         all((1u << (lost - 1)) - 1), all((u64)(from.bias - to.bias) << to.mantissa),
         _mm_cvtsi32_si128(lost), _mm_cvtsi32_si128(15 - width),
         all((u64)to.largest), all(edge.overflow), all(edge.infinity), all(edge.nan),

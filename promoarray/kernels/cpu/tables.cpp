@@ -154,7 +154,7 @@ template <typename Target>
 void fill(Work &work) {
     Target table[256];
     for (u64 code = 0; code < 256; ++code) {
-        table[code] = (Target)cast(code, work.source, work.target, work.rule);
+        table[code] = (Target)cast(code, work.source, work.target, work.mode);
     }
     std::memcpy(work.table, table, sizeof table);
 }

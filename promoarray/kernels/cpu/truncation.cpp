@@ -1,5 +1,5 @@
 // Loops from floats of 16 to 64 bits to integers: by the machine's conversion of what it can hold,
-// and by the rule outside.
+// and by the mode outside.
 #include "loop.h"
 
 namespace promoarray {
@@ -75,7 +75,7 @@ PROMOARRAY_TO_INTEGERS(single, f32, single_low, single_high)
 PROMOARRAY_TO_INTEGERS(double, f64, low, high)
 
 // --- As x86 does it -----------------------------------------------------------------------------
-// Where the rule wants what the machine gives for all that an integer cannot hold, nothing is asked
+// Where the mode wants what the machine gives for all that an integer cannot hold, nothing is asked
 // of a number. The language leaves that undefined, so the instruction is named.
 
 #ifdef __SSE2__
@@ -254,7 +254,7 @@ bool are_indefinite(const Limits &limit, const Limits &machine) {
            limit.infinite_below == machine.infinite_below;
 }
 
-// The machine's own way, where it is what the rule asks for.
+// The machine's own way, where it is what the mode asks for.
 template <typename Float>
 Loop machine_loop(const Limits &limit, Work &work) {
 #ifdef __SSE2__
@@ -306,16 +306,16 @@ Limits shortened(Limits limit, Type source, Type target) {
 
 Loop truncating_loop(Type source, Work &work) {
     // 1. Floats of 16 bits by way of float32.
-    const Limits limit = shortened(limits(source, work.target, work.rule), source, work.target);
+    const Limits limit = shortened(limits(source, work.target, work.mode), source, work.target);
     work.range = range_of(limit);
     const bool is_double = is_float64(source);
     const Loop first = is_double || is_float32(source) ? nullptr : single_loop(source);
 
-    // 2. By the machine, if it does as the rule says.
+    // 2. By the machine, if it does as the mode says.
     const Loop machine = is_double ? machine_loop<f64>(limit, work) : machine_loop<f32>(limit, work);
     if (machine != nullptr) return first != nullptr ? chain(work, first, machine) : machine;
 
-    // 3. What is inside by the machine, the rest by the rule.
+    // 3. What is inside by the machine, the rest by the mode.
     const IntegerLoops &loops = is_double ? double_integers : single_integers;
     const int row = row_of(work.target);
     constexpr u64 half = 1ull << 31;

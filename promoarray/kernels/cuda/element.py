@@ -1,6 +1,6 @@
 """Casts of one element as expressions of CUDA C, for the kernels of ``kernels.cuda.kernel_source``.
 
-Dtypes and rules are literals in them, and where cast.h has a cast without branches, that is taken.
+Dtypes and modes are literals in them, and where cast.h has a cast without branches, that is taken.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from functools import cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import row
-from promoarray.kernels.cast_rule import DEFAULT, Rule, ToInteger
+from promoarray.kernels import dtype_args
+from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
 
 __all__ = [
     "PARTS",
@@ -21,7 +21,7 @@ __all__ = [
     "stored",
 ]
 
-# --- Dtypes and rules as literals ----------------------------------------------------------------
+# --- Dtypes and modes as literals ----------------------------------------------------------------
 
 PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
 """What either part of a complex number is."""
@@ -44,7 +44,7 @@ def stored(dtype: DType) -> str:
     TypeError
         If the dtype has no fixed layout (strings, weak types).
     """
-    row(dtype)
+    dtype_args(dtype)
     return dtype.name if dtype in _NATIVE else f"uint{8 * dtype.storage.itemsize}"
 
 
@@ -56,20 +56,21 @@ def code_bits(dtype: DType) -> int:
 @cache
 def type_literal(dtype: DType) -> str:
     """The dtype as a ``promoarray::Type``; a complex one must be given as its part."""
-    kind, bits, *numbers, negative_zero, has_sign = row(dtype)
+    kind, bits, *numbers, negative_zero, has_sign = dtype_args(dtype)
     layout = ", ".join(map(str, numbers))
     flags = f"{_truth(negative_zero)}, {_truth(has_sign)}"
     return f"Type{{Kind::{_KINDS[kind]}, {bits}, {{{layout}, {flags}}}}}"
 
 
-def rule_literal(rule: Rule) -> str:
-    """The rule as a ``promoarray::Rule``."""
+def mode_literal(mode: CastMode) -> str:
+    """The mode as a ``promoarray::CastMode``."""
     return (
-        f"Rule{{(Beyond){rule.overflow:d}, (Beyond){rule.infinity:d}, {_truth(rule.keep_nan_sign)},"
-        f" (NanWithout){rule.nan_without:d}, (ToInteger){rule.to_integer:d},"
-        f" (ScaleRounding){rule.scale_rounding:d}, (ScaleNegative){rule.scale_negative:d},"
-        f" (ScaleZero){rule.scale_zero:d}, {_truth(rule.scale_strict)},"
-        f" {_truth(rule.via_float32)}}}"
+        f"CastMode{{(Beyond){mode.overflow:d}, (Beyond){mode.infinity:d},"
+        f" {_truth(mode.keep_nan_sign)}, (NanWithout){mode.nan_without:d},"
+        f" (ToInteger){mode.to_integer:d},"
+        f" (ScaleRounding){mode.scale_rounding:d}, (ScaleNegative){mode.scale_negative:d},"
+        f" (ScaleZero){mode.scale_zero:d}, {_truth(mode.scale_strict)},"
+        f" {_truth(mode.via_float32)}}}"
     )
 
 
@@ -84,8 +85,8 @@ def _exact_in_float32(dtype: DType) -> bool:
 
 
 @cache
-def relevant(source: DType, target: DType, rule: Rule) -> Rule:
-    """The rule with defaults for all that cannot matter to a cast, so that fewer kernels differ."""
+def relevant(source: DType, target: DType, mode: CastMode) -> CastMode:
+    """The mode with defaults for all that cannot matter to a cast, so that fewer kernels differ."""
     source, target = PARTS.get(source, source), PARTS.get(target, target)
     keep: set[str] = set()
     given, layout = source.format, target.format
@@ -104,7 +105,7 @@ def relevant(source: DType, target: DType, rule: Rule) -> Rule:
         if not layout.signed:
             keep |= {"scale_rounding", "scale_negative", "scale_zero"}
             keep |= {"scale_strict"} if given is not None else set()
-    found = DEFAULT._replace(**{name: getattr(rule, name) for name in keep})
+    found = DEFAULT._replace(**{name: getattr(mode, name) for name in keep})
     return found._replace(to_integer=_same_way(source, target, found.to_integer))
 
 
@@ -125,9 +126,9 @@ def _reaches_beyond(source: DType, target: DType) -> bool:
     return most > (layout.largest >> layout.mantissa) - layout.bias
 
 
-def rule_name(rule: Rule) -> str:
-    """A rule in letters that a C name may have."""
-    return "" if rule == DEFAULT else "_rule" + "".join(str(int(field)) for field in rule)
+def rule_name(mode: CastMode) -> str:
+    """A mode in letters that a C name may have."""
+    return "" if mode == DEFAULT else "_rule" + "".join(str(int(field)) for field in mode)
 
 
 # --- One element ---------------------------------------------------------------------------------
@@ -136,22 +137,22 @@ _SIGNED = {8: "signed char", 16: "short", 32: "int", 64: "long long"}
 _MACHINE = {dt.float32: "float", dt.float64: "double"}
 
 
-def element(x: str, source: DType, target: DType, rule: Rule) -> str:
+def element(x: str, source: DType, target: DType, mode: CastMode) -> str:
     """An expression for the code in ``target`` of the code ``x`` in ``source``, both real dtypes.
 
     It is the cast without branches where there is one, else the definition in cast.h.
     """
     if source is target and source.bits >= 8 and source is not dt.bool:
         return x
-    rule = relevant(source, target, rule)
+    mode = relevant(source, target, mode)
     for write in (_truth_of, _truncated, _encoded, _widened):
-        found = write(x, source, target, rule)
+        found = write(x, source, target, mode)
         if found:
             return found
-    return f"cast({x}, {type_literal(source)}, {type_literal(target)}, {rule_literal(rule)})"
+    return f"cast({x}, {type_literal(source)}, {type_literal(target)}, {mode_literal(mode)})"
 
 
-def _truth_of(x: str, source: DType, target: DType, rule: Rule) -> str | None:
+def _truth_of(x: str, source: DType, target: DType, mode: CastMode) -> str | None:
     """From a float to bool: all but zero."""
     layout = source.format
     if target is not dt.bool or layout is None:
@@ -162,39 +163,39 @@ def _truth_of(x: str, source: DType, target: DType, rule: Rule) -> str | None:
     return f"({x} & {all_bits >> layout.negative_zero:#x}{'ull' * (source.bits > 32)}) != 0"
 
 
-def _truncated(x: str, source: DType, target: DType, rule: Rule) -> str | None:
+def _truncated(x: str, source: DType, target: DType, mode: CastMode) -> str | None:
     """From a float to an integer."""
     if source.kind is not Kind.FLOAT or target.kind not in _INTEGERS:
         return None
     wide, bits = ("Float64", x) if source is dt.float64 else ("Float32", _single(x, source))
     into = type_literal(target)
-    ends = f"limits({type_literal(source)}, {into}, {rule_literal(rule)})"
+    ends = f"limits({type_literal(source)}, {into}, {mode_literal(mode)})"
     return f"truncate<{wide}>({bits}, {target.bits}, {ends})"
 
 
-def _encoded(x: str, source: DType, target: DType, rule: Rule) -> str | None:
+def _encoded(x: str, source: DType, target: DType, mode: CastMode) -> str | None:
     """To a float of at most 16 bits: from a float32 or float64 that is as good as the source."""
     if target.kind is not Kind.FLOAT or target.bits > 16:
         return None
     finite = _truth(source.kind is not Kind.FLOAT)
     if source.bits <= 16 or source is dt.float32:
         wide, bits = "Float32", _single(x, source)
-    elif source is dt.float64 and rule.via_float32:
+    elif source is dt.float64 and mode.via_float32:
         single = f"{type_literal(dt.float32)}.format"
-        wide, bits = "Float32", f"encode<Float64>({x}, {single}, edges({single}, plain_rule()))"
+        wide, bits = "Float32", f"encode<Float64>({x}, {single}, edges({single}, plain_mode()))"
     elif source is dt.float64:
         wide, bits = "Float64", x
-    elif rule.via_float32:
+    elif mode.via_float32:
         wide, bits = "Float32", f"as_bits((float){_signed(x, source)})"
     else:
         wide, bits = f"Float{source.bits}", f"odd_bits({_signed(x, source)})"
-    layout, literal = f"{type_literal(target)}.format", rule_literal(rule)
+    layout, literal = f"{type_literal(target)}.format", mode_literal(mode)
     if target is dt.float8_e8m0fnu:
         return f"encode_scale<{wide}>({bits}, scale_edges<{wide}>({layout}, {literal}))"
     return f"encode<{wide}, {finite}>({bits}, {layout}, edges({layout}, {literal}))"
 
 
-def _widened(x: str, source: DType, target: DType, rule: Rule) -> str | None:
+def _widened(x: str, source: DType, target: DType, mode: CastMode) -> str | None:
     """To float32 or float64."""
     if target not in _MACHINE:
         return None
@@ -202,10 +203,10 @@ def _widened(x: str, source: DType, target: DType, rule: Rule) -> str | None:
         return f"as_bits(({_MACHINE[target]}){_signed(x, source)})"
     if source is dt.float64:
         layout = f"{type_literal(target)}.format"
-        return f"encode<Float64>({x}, {layout}, edges({layout}, {rule_literal(rule)}))"
-    if rule._replace(keep_nan_sign=True) != DEFAULT:
+        return f"encode<Float64>({x}, {layout}, edges({layout}, {mode_literal(mode)}))"
+    if mode._replace(keep_nan_sign=True) != DEFAULT:
         return None  # what widens keeps Inf
-    single, keep = _single(x, source), f"{rule.keep_nan_sign:d}u"
+    single, keep = _single(x, source), f"{mode.keep_nan_sign:d}u"
     if target is dt.float64:
         return f"widen({single}, {keep})"
     return f"quieted({single}, {keep})" if source.kind is Kind.FLOAT else single

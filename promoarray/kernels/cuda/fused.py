@@ -11,11 +11,11 @@ from itertools import pairwise
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels.cast_rule import Rule
+from promoarray.kernels.cast_mode import CastMode
 from promoarray.kernels.cuda.element import PARTS, code_bits, stored
 from promoarray.kernels.cuda.kernel_source import KernelSource, block, digest, fused_preamble
 from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
-from promoarray.kernels.cuda.symbolic import Step
+from promoarray.kernels.cuda.symbolic import CodeTransform
 
 __all__ = ["answer", "fused_kernel"]
 
@@ -118,7 +118,7 @@ def answer(name: str, compute: DType) -> DType | None:
 
 # --- The kernel ----------------------------------------------------------------------------------
 
-Casts = Callable[[DType, DType], tuple[Rule, tuple[Step, ...]]]
+Casts = Callable[[DType, DType], tuple[CastMode, tuple[CodeTransform, ...]]]
 
 
 def fused_kernel(
@@ -143,7 +143,7 @@ def fused_kernel(
     inputs, compute, result
         Of the ``Plan``; ``result`` never weak.
     casts : callable
-        From (source, target) to the rule and the steps of that cast.
+        From (source, target) to the mode and the transforms of that cast.
     low, high : bool
         Which bounds ``clip`` has.
 

@@ -1,6 +1,6 @@
 """The casts as CUDA C for CuPy: kernels' texts, made of cast.h, and nothing that needs a GPU.
 
-A kernel is made for one pair of dtypes and one rule, all of them literals, so that the compiler
+A kernel is made for one pair of dtypes and one mode, all of them literals, so that the compiler
 folds away what the definition in cast.h asks about them. The text of the headers is pasted in front
 and never ``#include``d: CuPy's cache on disk goes by the text it is given.
 
@@ -22,7 +22,7 @@ from typing import NamedTuple
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.kernels import cast_header
-from promoarray.kernels.cast_rule import DEFAULT, Rule
+from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.cuda.element import (
     PARTS,
     code_bits,
@@ -32,7 +32,7 @@ from promoarray.kernels.cuda.element import (
     stored,
 )
 from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
-from promoarray.kernels.cuda.symbolic import Step
+from promoarray.kernels.cuda.symbolic import CodeTransform
 
 __all__ = [
     "PARTS",
@@ -135,7 +135,10 @@ def block(lines: list[str]) -> str:
 
 @cache
 def cast_kernel(
-    source: DType, target: DType, rule: Rule = DEFAULT, steps: tuple[Step, ...] = ()
+    source: DType,
+    target: DType,
+    mode: CastMode = DEFAULT,
+    transforms: tuple[CodeTransform, ...] = (),
 ) -> KernelSource:
     """The kernel of a cast, for arrays of any layout.
 
@@ -143,8 +146,8 @@ def cast_kernel(
     ----------
     source, target : DType
         Any two numeric dtypes; of complex numbers cast to real ones the real part is taken.
-    rule : Rule
-    steps : tuple of Step
+    mode : CastMode
+    transforms : tuple of CodeTransform
         What is done to the codes afterwards.
 
     Returns
@@ -158,15 +161,15 @@ def cast_kernel(
         If a dtype has no fixed layout (strings, weak types).
     """
     x, y = stored(source), stored(target)
-    rule = relevant(source, target, rule)
+    mode = relevant(source, target, mode)
     lines = [
         loaded("code", source, "&x"),
         declared("made", target),
-        *statements("code", "made", source, target, rule, steps),
+        *statements("code", "made", source, target, mode, transforms),
         saved("made", target, "&y"),
     ]
-    text, name = block(lines), f"promoarray_{source.code}_to_{target.code}{rule_name(rule)}"
-    if not steps:
+    text, name = block(lines), f"promoarray_{source.code}_to_{target.code}{rule_name(mode)}"
+    if not transforms:
         return KernelSource(name, f"{x} x", f"{y} y", text, preamble())
     return KernelSource(f"{name}_{digest(text)}", f"{x} x", f"{y} y", text, fused_preamble())
 
@@ -189,7 +192,7 @@ def wide_pairs() -> frozenset[tuple[DType, DType]]:
 
 
 @cache
-def wide_cast_kernel(source: DType, target: DType, rule: Rule = DEFAULT) -> RawSource:
+def wide_cast_kernel(source: DType, target: DType, mode: CastMode = DEFAULT) -> RawSource:
     """The kernel of a cast for large contiguous arrays: 16 elements a thread or more.
 
     It gives the same bits as ``cast_kernel``. A warp's accesses lie side by side: a thread takes
@@ -200,7 +203,7 @@ def wide_cast_kernel(source: DType, target: DType, rule: Rule = DEFAULT) -> RawS
     ----------
     source, target : DType
         One of ``wide_pairs``.
-    rule : Rule
+    mode : CastMode
 
     Raises
     ------
@@ -209,18 +212,18 @@ def wide_cast_kernel(source: DType, target: DType, rule: Rule = DEFAULT) -> RawS
     """
     if (source, target) not in wide_pairs():
         raise TypeError(f"{source} to {target} has no kernel for large arrays; take cast_kernel")
-    rule = relevant(source, target, rule)
+    mode = relevant(source, target, mode)
     widest = max(source.storage.itemsize, target.storage.itemsize)
     pack = 16 // widest
     per_thread = max(_ELEMENTS, 2 * pack)
-    name = f"promoarray_wide_{source.code}_to_{target.code}{rule_name(rule)}"
+    name = f"promoarray_wide_{source.code}_to_{target.code}{rule_name(mode)}"
     code = f"""{preamble()}
 namespace promoarray {{
 struct Cast_{name} {{
     using From = u{code_bits(source)};
     using To = u{code_bits(target)};
     static PROMOARRAY_CAST To made(From code) {{
-        return (To){element("code", source, target, rule)};
+        return (To){element("code", source, target, mode)};
     }}
 }};
 }}

@@ -144,7 +144,7 @@ PROMOARRAY_CAST double wide(float x) { return as_float(widen(as_bits(x), 1)); }
 PROMOARRAY_CAST double wide(double x) { return x; }
 PROMOARRAY_CAST float narrow(double x) {
     return as_float(encode<Float64>(as_bits(x), float32_format(),
-                                    edges(float32_format(), plain_rule())));
+                                    edges(float32_format(), plain_mode())));
 }
 
 // What follows is written once for float and double.

@@ -1,28 +1,33 @@
-"""Casts of one element as statements of CUDA C: codes in memory, complex numbers, steps."""
+"""Casts of one element as statements of CUDA C: codes in memory, complex numbers, transforms."""
 
 from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels.cast_rule import Rule
+from promoarray.kernels.cast_mode import CastMode
 from promoarray.kernels.cuda.element import PARTS, code_bits, element
-from promoarray.kernels.cuda.symbolic import Step, stepped
+from promoarray.kernels.cuda.symbolic import CodeTransform, transformed
 
 __all__ = ["declared", "loaded", "saved", "statements"]
 
 
 def statements(
-    x: str, y: str, source: DType, target: DType, rule: Rule, steps: tuple[Step, ...] = ()
+    x: str,
+    y: str,
+    source: DType,
+    target: DType,
+    mode: CastMode,
+    transforms: tuple[CodeTransform, ...] = (),
 ) -> list[str]:
     """Statements that cast the code ``x`` to ``y``; of complex dtypes they are arrays of two."""
     lines = []
     part, into = PARTS.get(source, source), PARTS.get(target, target)
     for given, made in _one_by_one(x, y, source, target):
-        found = [element(each, part, into, rule) for each in given]
+        found = [element(each, part, into, mode) for each in given]
         lines.append(f"{made} = {' | '.join(found) or 0};")
-        if steps:
+        if transforms:
             seen = given[0] if given else f"(u{code_bits(source)})0"
-            lines += stepped(seen, made, part, into, steps)
+            lines += transformed(seen, made, part, into, transforms)
     return lines
 
 
@@ -30,7 +35,7 @@ def _one_by_one(x: str, y: str, source: DType, target: DType) -> list[tuple[tupl
     """Codes, and the code that is made of them.
 
     Of a complex number cast to a real one the real part is taken; a bool tells of either part, and
-    steps see the real one. The imaginary part of a real number is made of none.
+    transforms see the real one. The imaginary part of a real number is made of none.
     """
     parts = (f"{x}[0]", f"{x}[1]")
     if source.kind is not Kind.COMPLEX and target.kind is not Kind.COMPLEX:

@@ -1,9 +1,9 @@
-"""Steps of casts as CUDA C: each runs once, on a symbol in place of codes, and is written down.
+"""Transforms of casts as CUDA C: each runs once, on a symbol for the codes, and is written down.
 
-A step (``promoarray.promotion.cast_steps``) is Python over NumPy's arrays of codes: what it does to
+A transform (``promotion.cast_transforms``) is Python over NumPy's arrays of codes: what it does to
 an element is the same for all of them. Given a ``Symbol`` it computes nothing; every function of
 NumPy's that it calls leaves a statement behind, for one element. So there is one definition of a
-step, and what it means on a GPU cannot part from what it means on the CPU.
+transform, and what it means on a GPU cannot part from what it means on the CPU.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from promoarray.dtypes import DType
-from promoarray.kernels.cast_rule import Rule
+from promoarray.kernels.cast_mode import CastMode
 from promoarray.kernels.cuda.element import code_bits, element
 
-__all__ = ["Step", "stepped"]
+__all__ = ["CodeTransform", "transformed"]
 
-Step = Callable[..., Any]
+CodeTransform = Callable[..., Any]
 """From the source's codes, both dtypes and the codes a kernel gave, to the codes to give."""
 
 _NUMBERS = {
@@ -70,24 +70,26 @@ class Symbol(NDArrayOperatorsMixin):
         self._written.append(f"const {_NUMBERS[kind.str[1:]]} {name} = {text};")
         return Symbol(name, kind, self._written)
 
-    def cast(self, source: DType, target: DType, rule: Rule) -> Symbol:
+    def cast(self, source: DType, target: DType, mode: CastMode) -> Symbol:
         """The code in another dtype."""
         word = f"u{code_bits(target)}"
-        text = element(self.name, source, target, rule)
+        text = element(self.name, source, target, mode)
         return self._made(f"({word})({text})", f"u{code_bits(target) // 8}")
 
     def astype(self, dtype: Any) -> Symbol:
         """The same integer in another type: its low bits."""
         kind = np.dtype(dtype)
         if "f" in (kind.kind, self.dtype.kind):
-            raise TypeError(f"a step casts {self.dtype} to {kind} by other means than cast_codes")
+            raise TypeError(
+                f"a transform casts {self.dtype} to {kind} by other means than cast_codes"
+            )
         return self._made(f"({_NUMBERS[kind.str[1:]]}){self.name}", kind)
 
     def view(self, dtype: Any) -> Symbol:
         """The same bits in another type of that width."""
         kind = np.dtype(dtype)
         if kind.itemsize != self.dtype.itemsize:
-            raise TypeError(f"a step sees {self.dtype} as {kind}")
+            raise TypeError(f"a transform sees {self.dtype} as {kind}")
         if kind.kind == self.dtype.kind:
             return self
         text = self.name if self.dtype.kind != "f" else f"as_bits({self.name})"
@@ -124,7 +126,7 @@ class Symbol(NDArrayOperatorsMixin):
             if x.dtype == dtype:
                 return x.name
             if "f" in (x.dtype.kind, dtype.kind):
-                raise TypeError(f"a step mixes {x.dtype} and {dtype}")
+                raise TypeError(f"a transform mixes {x.dtype} and {dtype}")
             return f"({word}){x.name}"
         value = np.asarray(x, dtype)
         code = int(value.view(f"u{dtype.itemsize}"))
@@ -143,7 +145,7 @@ def _called(name: str, of: np.dtype[Any], words: list[str], kind: np.dtype[Any])
     Raises
     ------
     TypeError
-        If no step has called it so far: it has to be written here.
+        If no transform has called it so far: it has to be written here.
     """
     if of.kind == "f":
         if name in _FLOAT_ONLY or name in _COMPARISONS or name == "add":
@@ -151,19 +153,21 @@ def _called(name: str, of: np.dtype[Any], words: list[str], kind: np.dtype[Any])
     elif name in _OPERATORS:
         text = _OPERATORS["logical_not" if name == "invert" and of.kind == "b" else name]
         return f"({_NUMBERS[kind.str[1:]]})({text.format(*words)})"
-    raise TypeError(f"a step calls {name} of {of}, which has no text for a GPU")
+    raise TypeError(f"a transform calls {name} of {of}, which has no text for a GPU")
 
 
 _COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 
 
-def stepped(x: str, y: str, source: DType, target: DType, steps: tuple[Step, ...]) -> list[str]:
-    """Statements that take the steps of a cast, both of real dtypes: from the code ``x`` in
-    ``source`` and the code ``y`` in ``target`` that a rule made of it, to another ``y``.
+def transformed(
+    x: str, y: str, source: DType, target: DType, transforms: tuple[CodeTransform, ...]
+) -> list[str]:
+    """Statements that take the transforms of a cast, both of real dtypes: from the code ``x`` in
+    ``source`` and the code ``y`` in ``target`` that a mode made of it, to another ``y``.
     """
     written: list[str] = []
     given = Symbol(x, f"u{code_bits(source) // 8}", written)
     made = Symbol(y, f"u{code_bits(target) // 8}", written)
-    for step in steps:
-        made = step(given, source, target, made)
+    for transform in transforms:
+        made = transform(given, source, target, made)
     return ["{", *(f"    {line}" for line in written), f"    {y} = {made.name};", "}"]

@@ -26,19 +26,19 @@ from promoarray.promotion.plan import (
     INTEGERS,
     NUMBERS,
     ORDERED,
-    By,
     Operand,
     OperationRule,
     Plan,
     Rank,
     Refusal,
-    Step,
+    TypeMap,
+    TypeRule,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
-from promoarray.promotion.rules import Lattice, Rule
+from promoarray.promotion.rules import Lattice, PromotionRule
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
-from promoarray.promotion.type_steps import component, members, rows
+from promoarray.promotion.type_steps import component, rows, supported_types
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
 # 64 bits of 32, u32 -> i64, is u32 -> i32.
@@ -94,7 +94,7 @@ TINY = frozenset(rows("i2 i4 u2 u4"))
 
 def entering(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Enter operands as their own types; a Python bool is as good as a bool array."""
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     return tuple(dt.bool if d is dt.weak_bool else d for d in entered)
@@ -144,7 +144,7 @@ def matmul(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | R
     Upstream asks ``lax.dot_general`` for the promoted dtype, and a weakly typed array is as wide
     as its default dtype there.
     """
-    plan = By()(policy, name, operands)
+    plan = TypeRule()(policy, name, operands)
     if isinstance(plan, Refusal):
         return plan
     widest = higher_precision(*(policy.strong(o.type) for o in operands))
@@ -165,7 +165,7 @@ def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Re
     array is an exponent as any other, which it is under ``jit``; outside of it JAX takes its value.
     """
     _, exponent = operands
-    entered = policy.enter(policy, operands)
+    entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     x, y = entered
@@ -181,7 +181,7 @@ def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Re
         return Refusal(policy.refusal)
     common = bool_to_int32(common)
     plan = policy.make_plan(name, common, common, 2)
-    return plan._replace(usual=exponent.rank is Rank.SCALAR)
+    return plan._replace(standard_kernel=exponent.rank is Rank.SCALAR)
 
 
 _WIDE_REAL = BITS | frozenset(rows("bf16 f16 f32 f64 f*"))
@@ -194,7 +194,7 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
     def strong(dtype: DType) -> DType:
         return defaults.get(dtype, dtype)
 
-    def strongly(step: Step) -> Step:
+    def strongly(step: TypeMap) -> TypeMap:
         return lambda dtype: None if (d := step(dtype)) is None else strong(d)
 
     def summed(dtype: DType) -> DType | None:
@@ -209,77 +209,86 @@ def _operations(defaults: Mapping[DType, DType]) -> dict[str | Family, Operation
     def squared(dtype: DType) -> DType | None:
         return strong(dtype) if dtype.kind in INEXACT else summed(dtype) and strong(dt.weak_float)
 
-    floats = By(compute=floating, note=_FLOAT_NOTE)
+    floats = TypeRule(compute=floating, note=_FLOAT_NOTE)
     position = defaults[dt.weak_int]
     return {
-        Family.ARITHMETIC: By(),
-        "subtract": By(admit=NUMBERS, why="JAX subtracts no bools: write x1 ^ x2"),
-        Family.DIVIDE: By(compute=inexact, note=_FLOAT_NOTE),
-        Family.FLOOR_DIVIDE: By(admit=ORDERED, compute=bool_to_int32, note=_INT32_NOTE),
+        Family.ARITHMETIC: TypeRule(),
+        "subtract": TypeRule(admit=NUMBERS, why="JAX subtracts no bools: write x1 ^ x2"),
+        Family.DIVIDE: TypeRule(compute=inexact, note=_FLOAT_NOTE),
+        Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=bool_to_int32, note=_INT32_NOTE),
         Family.POW: power,
-        Family.EQUALITY: By(result=to_bool),
-        Family.ORDER: By(result=to_bool),
-        Family.LOGICAL: By(result=to_bool, note="the operands promote, though the result is bool"),
-        Family.BITWISE: By(admit=BITS),
-        Family.SHIFT: By(admit=BITS, compute=bool_to_int32, note=_INT32_NOTE),
-        Family.EXTREMUM: By(),
+        Family.EQUALITY: TypeRule(result=to_bool),
+        Family.ORDER: TypeRule(result=to_bool),
+        Family.LOGICAL: TypeRule(
+            result=to_bool, note="the operands promote, though the result is bool"
+        ),
+        Family.BITWISE: TypeRule(admit=BITS),
+        Family.SHIFT: TypeRule(admit=BITS, compute=bool_to_int32, note=_INT32_NOTE),
+        Family.EXTREMUM: TypeRule(),
         Family.FLOAT_BINARY: floats,
-        "hypot": By(admit=ORDERED, compute=strongly(floating), note=_STRONG_NOTE),
-        "copysign": By(admit=_WIDE_REAL, compute=floating, note=_FLOAT_NOTE),
-        "nextafter": By(admit=ORDERED, compute=floating, note=_FLOAT_NOTE),
-        "logaddexp": By(
+        "hypot": TypeRule(admit=ORDERED, compute=strongly(floating), note=_STRONG_NOTE),
+        "copysign": TypeRule(admit=_WIDE_REAL, compute=floating, note=_FLOAT_NOTE),
+        "nextafter": TypeRule(admit=ORDERED, compute=floating, note=_FLOAT_NOTE),
+        "logaddexp": TypeRule(
             compute=lambda d: strong(d) if d.kind is Kind.COMPLEX else floating(d),
             note="the result of weakly typed complex operands is not",
         ),
-        Family.WHERE: By(),
-        Family.CLIP: By(admit=ORDERED, note="the bounds promote with the array"),
+        Family.WHERE: TypeRule(),
+        Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
         Family.MATMUL: matmul,
-        "outer": By(),
-        "cross": By(admit=NUMBERS, compute=strong, why="JAX subtracts no bools"),
-        "matrix_power": By(),
+        "outer": TypeRule(),
+        "cross": TypeRule(admit=NUMBERS, compute=strong, why="JAX subtracts no bools"),
+        "matrix_power": TypeRule(),
         **linear(
             floats,
             index=position,
-            norms=By(compute=strongly(floating), note=_FLOAT_NOTE),
-            fft=By(compute=strongly(spectral), note="the result is not weakly typed"),
-            rfft=By(
+            norms=TypeRule(compute=strongly(floating), note=_FLOAT_NOTE),
+            fft=TypeRule(compute=strongly(spectral), note="the result is not weakly typed"),
+            rfft=TypeRule(
                 admit=BITS | frozenset(rows("f32 f64 f*")),
                 compute=strongly(floating),
                 why="lax.fft transforms float32 and float64",
             ),
         ),
-        **{name: By(compute=strongly(floating), note=_FLOAT_NOTE) for name in ("inv", "pinv")},
-        "slogdet": By(compute=strongly(floating), more=(component,), note=_FLOAT_NOTE),
-        "vector_norm": By(compute=squared, result=component, note="integers add up as floats"),
-        **uniques(
-            By(result=lambda d: strong(d) if d.kind is Kind.COMPLEX else d), lambda _: position
+        **{
+            name: TypeRule(compute=strongly(floating), note=_FLOAT_NOTE) for name in ("inv", "pinv")
+        },
+        "slogdet": TypeRule(
+            compute=strongly(floating), extra_results=(component,), note=_FLOAT_NOTE
         ),
-        "diagonal": By(result=strong),
-        Family.CONCAT: By(),
-        Family.LOSS: By(admit=ORDERED),
+        "vector_norm": TypeRule(
+            compute=squared, result=component, note="integers add up as floats"
+        ),
+        **uniques(
+            TypeRule(result=lambda d: strong(d) if d.kind is Kind.COMPLEX else d),
+            lambda _: position,
+        ),
+        "diagonal": TypeRule(result=strong),
+        Family.CONCAT: TypeRule(),
+        Family.LOSS: TypeRule(admit=ORDERED),
         Family.FLOAT_UNARY: floats,
-        "log2": By(compute=strongly(floating), note=_STRONG_NOTE),
-        "log10": By(compute=strongly(floating), note=_STRONG_NOTE),
-        Family.SIGN: By(admit=NUMBERS, why="JAX gives a bool no sign"),
-        "positive": By(),
-        "abs": By(compute=lambda d: None if d in (dt.int2, dt.int4) else d, result=component),
-        "square": By(compute=bool_to_int32, note=_INT32_NOTE),
-        Family.ROUND: By(admit=ORDERED),
-        "round": By(admit=NUMBERS, why="JAX rounds no bools"),
-        Family.TEST: By(result=to_bool),
-        "signbit": By(admit=_WIDE_REAL, result=to_bool),
-        Family.COMPLEX: By(result=component),
-        "conj": By(),
-        Family.SUM: By(compute=summed, note="integers sum up in the widest of their kind"),
-        "cumulative_prod": By(
+        "log2": TypeRule(compute=strongly(floating), note=_STRONG_NOTE),
+        "log10": TypeRule(compute=strongly(floating), note=_STRONG_NOTE),
+        Family.SIGN: TypeRule(admit=NUMBERS, why="JAX gives a bool no sign"),
+        "positive": TypeRule(),
+        "abs": TypeRule(compute=lambda d: None if d in (dt.int2, dt.int4) else d, result=component),
+        "square": TypeRule(compute=bool_to_int32, note=_INT32_NOTE),
+        Family.ROUND: TypeRule(admit=ORDERED),
+        "round": TypeRule(admit=NUMBERS, why="JAX rounds no bools"),
+        Family.TEST: TypeRule(result=to_bool),
+        "signbit": TypeRule(admit=_WIDE_REAL, result=to_bool),
+        Family.COMPLEX: TypeRule(result=component),
+        "conj": TypeRule(),
+        Family.SUM: TypeRule(compute=summed, note="integers sum up in the widest of their kind"),
+        "cumulative_prod": TypeRule(
             compute=lambda d: position if d is dt.bool else strong(d), note=_STRONG_NOTE
         ),
-        Family.MEAN: By(compute=strongly(floating), result=component, note=_FLOAT_NOTE),
-        "mean": By(compute=strongly(inexact), note=_FLOAT_NOTE),
-        Family.EXTREME: By(compute=strong, note=_STRONG_NOTE),
-        Family.TRUTH: By(result=to_bool),
-        Family.POSITION: By(result=lambda _: position),
-        "searchsorted": By(
+        Family.MEAN: TypeRule(compute=strongly(floating), result=component, note=_FLOAT_NOTE),
+        "mean": TypeRule(compute=strongly(inexact), note=_FLOAT_NOTE),
+        Family.EXTREME: TypeRule(compute=strong, note=_STRONG_NOTE),
+        Family.TRUTH: TypeRule(result=to_bool),
+        Family.POSITION: TypeRule(result=lambda _: position),
+        "searchsorted": TypeRule(
             result=lambda _: dt.int32, note="int32 with x64 too, while no index needs more"
         ),
     }
@@ -320,7 +329,7 @@ JNP = Policy(
     promote=LATTICE,
     dtypes=DTYPES,
     operations=_operations(WIDE),
-    enter=entering,
+    operand_types=entering,
     scalars=_scalars(dt.int64),
     kernels={
         "floor_divide": ("xla_floor_divide",),
@@ -338,7 +347,7 @@ JNP = Policy(
 )
 
 
-def _strict(rule: Rule) -> Policy:
+def _strict(rule: PromotionRule) -> Policy:
     return JNP.derive(
         "jax@strict",
         title="JAX with strict promotion",

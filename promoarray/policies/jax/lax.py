@@ -22,11 +22,11 @@ from promoarray.promotion.plan import (
     NUMBERS,
     ORDERED,
     REALS,
-    By,
     Operand,
     OperationRule,
     Plan,
     Refusal,
+    TypeRule,
     refuse,
     same,
     to_bool,
@@ -45,7 +45,7 @@ def promote(a: DType, b: DType) -> DType | None:
 
 def dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer the operand of higher precision: the one mixture lax does take."""
-    entered = policy.enter(policy, operands)
+    entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     common = higher_precision(*map(policy.strong, entered))
@@ -58,7 +58,7 @@ def dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refu
 
 def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Take a float or complex base with an exponent of its dtype or of any integer dtype."""
-    entered = policy.enter(policy, operands)
+    entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     x, y = entered
@@ -85,47 +85,47 @@ def _as_complex(dtype: DType) -> DType | None:
 
 _FLOATS = frozenset({Kind.FLOAT})
 _COMPLEX = frozenset({Kind.COMPLEX})
-_numbers = By(admit=NUMBERS, why="lax computes nothing of bools but the bitwise functions")
-_inexact = By(admit=INEXACT, why="lax turns no integers into floats")
-_floats = By(admit=_FLOATS, why="lax takes floats only here")
+_numbers = TypeRule(admit=NUMBERS, why="lax computes nothing of bools but the bitwise functions")
+_inexact = TypeRule(admit=INEXACT, why="lax turns no integers into floats")
+_floats = TypeRule(admit=_FLOATS, why="lax takes floats only here")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: _numbers,
-    Family.DIVIDE: By(admit=NUMBERS, note="lax.div of integers is C's division"),
-    "remainder": By(admit=REALS, note="lax.rem is C's remainder"),
+    Family.DIVIDE: TypeRule(admit=NUMBERS, note="lax.div of integers is C's division"),
+    "remainder": TypeRule(admit=REALS, note="lax.rem is C's remainder"),
     Family.POW: power,
-    Family.EQUALITY: By(result=to_bool),
-    Family.ORDER: By(admit=ORDERED, result=to_bool),
-    Family.BITWISE: By(admit=BITS),
-    Family.SHIFT: By(admit=INTEGERS),
-    "maximum": By(),
-    "minimum": By(),
+    Family.EQUALITY: TypeRule(result=to_bool),
+    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool),
+    Family.BITWISE: TypeRule(admit=BITS),
+    Family.SHIFT: TypeRule(admit=INTEGERS),
+    "maximum": TypeRule(),
+    "minimum": TypeRule(),
     "atan2": _inexact,
     "nextafter": _floats,
-    Family.WHERE: with_arrays("all", By()),
+    Family.WHERE: with_arrays("all", TypeRule()),
     Family.MATMUL: dot,
     "outer": refuse("jax.lax has no outer product of vectors"),
     "cross": refuse("jax.lax has no cross product"),
     "matrix_power": refuse("jax.lax has no power of matrices"),
     "vecdot": refuse("jax.lax has no vecdot; lax.dot conjugates nothing"),
-    "cholesky": By(compute=floating),
-    "eigh": By(compute=floating, result=component, more=(same,)),
-    "eig": By(admit=INEXACT, result=complexified, more=(complexified,)),
-    "qr": By(admit=INEXACT, more=(same,)),
-    "svd": By(admit=INEXACT, more=(component, same)),
-    **dict.fromkeys(("fft", "ifft"), By(compute=lambda d: spectral(WIDE.get(d, d)))),
+    "cholesky": TypeRule(compute=floating),
+    "eigh": TypeRule(compute=floating, result=component, extra_results=(same,)),
+    "eig": TypeRule(admit=INEXACT, result=complexified, extra_results=(complexified,)),
+    "qr": TypeRule(admit=INEXACT, extra_results=(same,)),
+    "svd": TypeRule(admit=INEXACT, extra_results=(component, same)),
+    **dict.fromkeys(("fft", "ifft"), TypeRule(compute=lambda d: spectral(WIDE.get(d, d)))),
     "rfft": JNP.operations[Family.RFFT],
     "irfft": JNP.operations[Family.IRFFT],
-    Family.SORT: By(),
-    Family.MOVE: By(),
-    "concat": By(),
+    Family.SORT: TypeRule(),
+    Family.MOVE: TypeRule(),
+    "concat": TypeRule(),
     Family.FLOAT_UNARY: _inexact,
     "log2": refuse("jax.lax has no log2"),
     "log10": refuse("jax.lax has no log10"),
     "negative": _numbers,
     "sign": _numbers,
     "square": _numbers,
-    "abs": By(
+    "abs": TypeRule(
         admit=INEXACT | {Kind.INT},
         compute=lambda d: None if d in TINY else d,
         result=component,
@@ -134,14 +134,14 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "floor": _floats,
     "ceil": _floats,
     "round": _floats,
-    "isfinite": By(admit=_FLOATS, result=to_bool),
-    "conj": By(compute=_as_complex, why="lax.conj takes no integers"),
-    "real": By(admit=_COMPLEX, result=component),
-    "imag": By(admit=_COMPLEX, result=component),
-    Family.SUM: By(admit=NUMBERS, note="lax widens nothing"),
-    Family.EXTREME: By(),
-    Family.TRUTH: By(admit=frozenset({Kind.BOOL})),
-    Family.POSITION: By(result=always(dt.int32)),
+    "isfinite": TypeRule(admit=_FLOATS, result=to_bool),
+    "conj": TypeRule(compute=_as_complex, why="lax.conj takes no integers"),
+    "real": TypeRule(admit=_COMPLEX, result=component),
+    "imag": TypeRule(admit=_COMPLEX, result=component),
+    Family.SUM: TypeRule(admit=NUMBERS, note="lax widens nothing"),
+    Family.EXTREME: TypeRule(),
+    Family.TRUTH: TypeRule(admit=frozenset({Kind.BOOL})),
+    Family.POSITION: TypeRule(result=always(dt.int32)),
 }
 """What jax.lax has. The rest, floor_divide, the logical functions, mean and such, it has not."""
 

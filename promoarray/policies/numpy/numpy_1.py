@@ -32,7 +32,7 @@ from promoarray.policies.numpy.numpy_2 import (
     promote,
 )
 from promoarray.promotion.linalg_rules import complexified
-from promoarray.promotion.plan import INTEGERS, ORDERED, By, Operand
+from promoarray.promotion.plan import INTEGERS, ORDERED, Operand, TypeRule
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
 from promoarray.promotion.type_steps import always, component, rows
@@ -168,11 +168,13 @@ NUMPY_1 = NUMPY_2.derive(
     dtypes=OWN,
     operations={
         **OPERATIONS,
-        Family.ROUND: By(admit=ORDERED, compute=floats, note=FLOAT_NOTE),
-        Family.FFT: By(compute=always(dt.complex128), note=_FFT),
-        Family.RFFT: By(admit=ORDERED, compute=always(dt.float64), result=complexified, note=_FFT),
-        Family.IRFFT: By(compute=always(dt.complex128), result=component, note=_FFT),
-        "irfftn": By(compute=always(dt.complex128), result=component, note=_FFT),
+        Family.ROUND: TypeRule(admit=ORDERED, compute=floats, note=FLOAT_NOTE),
+        Family.FFT: TypeRule(compute=always(dt.complex128), note=_FFT),
+        Family.RFFT: TypeRule(
+            admit=ORDERED, compute=always(dt.float64), result=complexified, note=_FFT
+        ),
+        Family.IRFFT: TypeRule(compute=always(dt.complex128), result=component, note=_FFT),
+        "irfftn": TypeRule(compute=always(dt.complex128), result=component, note=_FFT),
     },
     by_value=by_value,
     ranks=True,

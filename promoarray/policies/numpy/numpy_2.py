@@ -22,17 +22,17 @@ from promoarray.promotion.plan import (
     INTEGERS,
     NUMBERS,
     ORDERED,
-    By,
     Operand,
     OperationRule,
     Plan,
     Refusal,
+    TypeRule,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
-from promoarray.promotion.type_steps import always, component, exact_to, members, rows
+from promoarray.promotion.type_steps import always, component, exact_to, rows, supported_types
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
 # nearly all casts among its float8, float6 and float4 types safe, in circles; the edges here keep
@@ -150,7 +150,7 @@ def highest_first(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType,
     Pair by pair int16, uint16 and float16 would make int32 first, and of that float64
     (`reduce_dtypes_to_most_knowledgeable`).
     """
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     if isinstance(entered, Refusal) or len(entered) < 3:
         return entered
     return tuple(sorted(entered, key=lambda d: (d.weak, -d.kind.category)))
@@ -158,7 +158,7 @@ def highest_first(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType,
 
 def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as the float it is computed in, scalars as what they make of it."""
-    entered = policy.enter(policy, operands)
+    entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     common = fold(policy.promote, sorted(entered, key=lambda d: d.weak))
@@ -171,7 +171,7 @@ def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...
 
 def as_truth(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as whether it is non-zero; nothing promotes."""
-    entered = policy.enter(policy, operands)
+    entered = policy.operand_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)
 
 
@@ -200,7 +200,7 @@ def in_lapack(dtype: DType) -> DType | None:
 
 def factored(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as what numpy.linalg makes of it by itself."""
-    entered = policy.enter(policy, operands)
+    entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     found = [in_lapack(policy.strong(dtype)) for dtype in entered]
@@ -229,12 +229,12 @@ def spectral(dtype: DType) -> DType | None:
 
 _LAPACK_NOTE = "NumPy's float32, float64 and complex stay; all else computes in float64"
 _FFT_NOTE = "bools and integers are transformed in float64"
-_fft = By(compute=transformed, note=_FFT_NOTE)
+_fft = TypeRule(compute=transformed, note=_FFT_NOTE)
 
 _WIDE_INTEGERS = {(dt.int64, dt.uint64), (dt.uint64, dt.int64)}
 
 
-def exactly_compared(rule: By) -> OperationRule:
+def exactly_compared(rule: TypeRule) -> OperationRule:
     """Compare int64 with uint64 as the integers they are, though they promote to float64."""
 
     def compare(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -249,54 +249,62 @@ def exactly_compared(rule: By) -> OperationRule:
     return compare
 
 
-_float_binary = By(enter=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
-_order = By(result=to_bool, note="complex numbers compare by real part, then imaginary part")
-_identity_of_ints = By(admit=ORDERED, note="integers and bools are whole already")
+_float_binary = TypeRule(operand_types=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
+_order = TypeRule(result=to_bool, note="complex numbers compare by real part, then imaginary part")
+_identity_of_ints = TypeRule(admit=ORDERED, note="integers and bools are whole already")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: By(),
-    "subtract": By(admit=NUMBERS, why="NumPy subtracts no bools: write x1 ^ x2"),
-    Family.DIVIDE: By(compute=exact_to(dt.float64), note="integers divide in float64"),
-    Family.FLOOR_DIVIDE: By(admit=ORDERED, compute=_no_bool, note=_INT8_NOTE),
-    Family.POW: By(compute=_no_bool, note=_INT8_NOTE),
-    Family.EQUALITY: exactly_compared(By(result=to_bool)),
+    Family.ARITHMETIC: TypeRule(),
+    "subtract": TypeRule(admit=NUMBERS, why="NumPy subtracts no bools: write x1 ^ x2"),
+    Family.DIVIDE: TypeRule(compute=exact_to(dt.float64), note="integers divide in float64"),
+    Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=_no_bool, note=_INT8_NOTE),
+    Family.POW: TypeRule(compute=_no_bool, note=_INT8_NOTE),
+    Family.EQUALITY: exactly_compared(TypeRule(result=to_bool)),
     Family.ORDER: exactly_compared(_order),
-    Family.LOGICAL: By(enter=as_truth, note="operands count by being non-zero; nothing promotes"),
-    Family.BITWISE: By(admit=BITS),
-    Family.SHIFT: By(admit=BITS, compute=_no_bool, note=_INT8_NOTE),
-    Family.EXTREMUM: By(),
+    Family.LOGICAL: TypeRule(
+        operand_types=as_truth, note="operands count by being non-zero; nothing promotes"
+    ),
+    Family.BITWISE: TypeRule(admit=BITS),
+    Family.SHIFT: TypeRule(admit=BITS, compute=_no_bool, note=_INT8_NOTE),
+    Family.EXTREMUM: TypeRule(),
     Family.FLOAT_BINARY: _float_binary,
-    Family.WHERE: By(),
-    Family.CLIP: By(note="the bounds promote with the array"),
-    Family.MATMUL: By(),
-    "cross": By(admit=NUMBERS, why="NumPy subtracts no bools"),
+    Family.WHERE: TypeRule(),
+    Family.CLIP: TypeRule(note="the bounds promote with the array"),
+    Family.MATMUL: TypeRule(),
+    "cross": TypeRule(admit=NUMBERS, why="NumPy subtracts no bools"),
     **linear(
-        By(compute=in_lapack, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
+        TypeRule(compute=in_lapack, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
         index=dt.int64,
-        norms=By(compute=in_norms, note=_LAPACK_NOTE),
+        norms=TypeRule(compute=in_norms, note=_LAPACK_NOTE),
         fft=_fft,
     ),
-    "solve": By(enter=factored, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
-    "irfftn": By(compute=spectral, result=component, note=_FFT_NOTE),
-    Family.CONCAT: By(),
-    Family.LOSS: By(),
-    Family.FLOAT_UNARY: By(compute=floats, note=FLOAT_NOTE),
-    "reciprocal": By(compute=_no_bool, note="the reciprocal of an integer is an integer"),
-    Family.SIGN: By(admit=NUMBERS, why=_SIGN),
-    "abs": By(result=component),
-    "square": By(compute=_no_bool, note=_INT8_NOTE),
+    "solve": TypeRule(
+        operand_types=factored, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE
+    ),
+    "irfftn": TypeRule(compute=spectral, result=component, note=_FFT_NOTE),
+    Family.CONCAT: TypeRule(),
+    Family.LOSS: TypeRule(),
+    Family.FLOAT_UNARY: TypeRule(compute=floats, note=FLOAT_NOTE),
+    "reciprocal": TypeRule(compute=_no_bool, note="the reciprocal of an integer is an integer"),
+    Family.SIGN: TypeRule(admit=NUMBERS, why=_SIGN),
+    "abs": TypeRule(result=component),
+    "square": TypeRule(compute=_no_bool, note=_INT8_NOTE),
     Family.ROUND: _identity_of_ints,
-    "round": By(compute=lambda d: dt.float16 if d is dt.bool else d, note="bool rounds in float16"),
-    Family.TEST: By(result=to_bool),
-    "signbit": By(admit=ORDERED, result=to_bool),
-    Family.COMPLEX: By(result=component),
-    "conj": By(compute=_no_bool, note=_INT8_NOTE),
-    Family.SUM: By(compute=_summed, note="bool and integers sum up in int64, unsigned in uint64"),
-    Family.MEAN: By(compute=exact_to(dt.float64), result=component),
-    "mean": By(compute=exact_to(dt.float64)),
-    Family.EXTREME: By(),
-    Family.TRUTH: By(result=to_bool),
-    Family.POSITION: By(result=always(dt.int64)),
+    "round": TypeRule(
+        compute=lambda d: dt.float16 if d is dt.bool else d, note="bool rounds in float16"
+    ),
+    Family.TEST: TypeRule(result=to_bool),
+    "signbit": TypeRule(admit=ORDERED, result=to_bool),
+    Family.COMPLEX: TypeRule(result=component),
+    "conj": TypeRule(compute=_no_bool, note=_INT8_NOTE),
+    Family.SUM: TypeRule(
+        compute=_summed, note="bool and integers sum up in int64, unsigned in uint64"
+    ),
+    Family.MEAN: TypeRule(compute=exact_to(dt.float64), result=component),
+    "mean": TypeRule(compute=exact_to(dt.float64)),
+    Family.EXTREME: TypeRule(),
+    Family.TRUTH: TypeRule(result=to_bool),
+    Family.POSITION: TypeRule(result=always(dt.int64)),
 }
 
 REFUSAL = "neither dtype casts safely to the other or to a third (numpy.promote_types)"
@@ -314,7 +322,7 @@ NUMPY_2 = Policy(
     promote=promote,
     dtypes=(*OWN, *(d for d in SAFE.dtypes if d not in OWN)),
     operations=OPERATIONS,
-    enter=highest_first,
+    operand_types=highest_first,
     scalars=Scalars(
         fit=in_range,
         fit_compared=exactly,

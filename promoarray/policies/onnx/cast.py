@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promoarray.dtypes import DType
-from promoarray.kernels.cast_rule import (
+from promoarray.kernels.cast_mode import (
     DEFAULT,
     Beyond,
     NanWithout,
@@ -21,7 +21,7 @@ from promoarray.kernels.cast_rule import (
 )
 from promoarray.promotion.cast_quirks import LARGEST, SAID_BY_X86, rounds_twice
 from promoarray.promotion.cast_rules import ROUND_MODE, SATURATE, CastRule, Knob, Quirk, case
-from promoarray.promotion.cast_steps import LOWEST_NORMAL, Between, CodeIs, half_away
+from promoarray.promotion.cast_transforms import LOWEST_NORMAL, Between, CodeIs, half_away
 from promoarray.promotion.policy import Source
 
 _ORT = "onnxruntime 1.31.1, CPU"
@@ -47,27 +47,27 @@ QUIRKS = (
         "e4m3fn-480-to-496-is-448",
         "without saturate, what lies from 480 to 496 becomes 448 in float8_e4m3fn, not NaN",
         _ORT,
-        (case("f8_e4m3fn", saturate=False, step=Between(480.0, 0x7E, high=496.0)),),
+        (case("f8_e4m3fn", saturate=False, transform=Between(480.0, 0x7E, high=496.0)),),
     ),
     Quirk(
         "e5m2-61440-to-65536-is-nan",
         "without saturate, what lies from 61440 to 65536 becomes NaN in float8_e5m2, not Inf",
         _ORT,
-        (case("f8_e5m2", saturate=False, step=Between(61440.0, 0x7F, high=65536.0)),),
+        (case("f8_e5m2", saturate=False, transform=Between(61440.0, 0x7F, high=65536.0)),),
     ),
     Quirk(
         "rounds-to-4-bits",
         "floats to integers of 2 and 4 bits are rounded half away from zero, not truncated",
         _ORT,
-        (case("int2 int4", "float8 scale bf16 f16 f32 f64", step=half_away),),
+        (case("int2 int4", "float8 scale bf16 f16 f32 f64", transform=half_away),),
     ),
     Quirk(
         "minus-zero-is-true",
         "-0 of float8_e4m3fn and float8_e5m2 is true, and 2**-127 of float8_e8m0fnu false",
         _ORT,
         (
-            case("b1", "f8_e4m3fn f8_e5m2", step=CodeIs(0x80, 1)),
-            case("b1", "scale", step=CodeIs(0, 0)),
+            case("b1", "f8_e4m3fn f8_e5m2", transform=CodeIs(0x80, 1)),
+            case("b1", "scale", transform=CodeIs(0, 0)),
         ),
     ),
     Quirk(
@@ -100,7 +100,7 @@ QUIRKS = (
                 round_mode="nearest",
                 scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP,
             ),
-            case("scale", round_mode="up", step=Between(2.0**-149, 1, high=LOWEST_NORMAL)),
+            case("scale", round_mode="up", transform=Between(2.0**-149, 1, high=LOWEST_NORMAL)),
         ),
     ),
 )
@@ -134,7 +134,7 @@ def cast_of(opset: int, first_admitted: Callable[[DType], int | None]) -> CastRu
     if opset >= 24:
         knobs["round_mode"] = ROUND_MODE
     return CastRule(
-        rule=DEFAULT._replace(to_integer=ToInteger.X86),
+        mode=DEFAULT._replace(to_integer=ToInteger.X86),
         cases=(
             case(_OFP8, saturate=True, overflow=LARGEST, infinity=LARGEST),
             case(_FNUZ, saturate=True, infinity=infinity_to_fnuz),

@@ -21,11 +21,11 @@ from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
 from promoarray.promotion.plan import (
     INTEGERS,
-    By,
     Operand,
     OperationRule,
     Plan,
     Refusal,
+    TypeRule,
     accumulator,
     refuse,
     same,
@@ -33,7 +33,7 @@ from promoarray.promotion.plan import (
 )
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
-from promoarray.promotion.type_steps import always, members
+from promoarray.promotion.type_steps import always, supported_types
 
 GROUPS = {
     "floats": "f16 f32 f64",
@@ -152,7 +152,7 @@ def agree(a: DType, b: DType) -> DType | None:
 
 def constants(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Enter operands as their own types; Python scalars alone are constants of one default type."""
-    entered = members(policy, operands)
+    entered = supported_types(policy, operands)
     if isinstance(entered, Refusal) or not all(dtype.weak for dtype in entered):
         return entered
     return (policy.strong(max(entered, key=lambda d: d.kind.category)),) * len(entered)
@@ -169,7 +169,7 @@ def power(base: tuple[DType, ...], exponent: tuple[DType, ...], opset: int) -> O
     """Pow: the result is of the base's type; from opset 12 the exponent has a type of its own."""
 
     def rule(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        entered = policy.enter(policy, operands)
+        entered = policy.operand_types(policy, operands)
         if isinstance(entered, Refusal):
             return entered
         x, y = entered
@@ -194,10 +194,10 @@ def _rule(name: str, operator: str, history: str, opset: int) -> OperationRule:
         return refuse(f"ONNX has {operator} for this from opset {history.split()[0]} on")
     if name == "pow":
         return power(types, admitted(EXPONENTS, opset), opset)
-    return By(
+    return TypeRule(
         admit=frozenset(types),
         result=RESULTS.get(OPERATIONS[name].family, same),
-        more=(always(dt.int64),) * (len(FIELDS.get(name, ())) - 1),
+        extra_results=(always(dt.int64),) * (len(FIELDS.get(name, ())) - 1),
         why=f"{operator} of opset {opset} takes {', '.join(d.name for d in types)}",
         note=f"ONNX computes this with {operator}",
     )
@@ -227,7 +227,7 @@ def of_opset(opset: int) -> Policy:
         promote=agree,
         dtypes=admitted(TENSORS, opset),
         operations=_operations(opset),
-        enter=constants,
+        operand_types=constants,
         scalars=Scalars(fit=in_range),
         kernels={"divide": ("truncated_divide",), "remainder": ("checked_remainder",)},
         defaults=NARROW,

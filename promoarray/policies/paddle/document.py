@@ -39,19 +39,19 @@ from promoarray.promotion.plan import (
     INTEGERS,
     NUMBERS,
     ORDERED,
-    By,
     Operand,
     OperationRule,
     Plan,
     Rank,
     Refusal,
+    TypeRule,
     same,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
-from promoarray.promotion.rules import Rule, Table, fold
+from promoarray.promotion.rules import PromotionRule, Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
-from promoarray.promotion.type_steps import agreed, always, component, exact_to, members
+from promoarray.promotion.type_steps import agreed, always, component, exact_to, supported_types
 
 # Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; mended as said above.
 TENSORS = Table("""
@@ -135,15 +135,15 @@ class Gate:
         The dtype so far and a Python scalar.
     """
 
-    arrays: Rule = TENSORS
-    zero_d: Rule = zero_d
-    zero_ds: Rule = LOOKUP
-    scalar: Rule = rises
+    arrays: PromotionRule = TENSORS
+    zero_d: PromotionRule = zero_d
+    zero_ds: PromotionRule = LOOKUP
+    scalar: PromotionRule = rises
 
     def __call__(
         self, policy: Policy, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
-        entered = members(policy, operands)
+        entered = supported_types(policy, operands)
         if isinstance(entered, Refusal):
             return entered
         arrays, points, scalars = (
@@ -160,7 +160,7 @@ class Gate:
         return Refusal(policy.refusal) if common is None else (common,)
 
 
-def _join(rule: Rule, common: DType | None, others: list[DType]) -> DType | None:
+def _join(rule: PromotionRule, common: DType | None, others: list[DType]) -> DType | None:
     return None if common is None else fold(rule, [common, *others])
 
 
@@ -213,7 +213,7 @@ def summed(dtype: DType) -> DType:
 
 def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
-    plan = By(enter=OPEN, result=to_bool)(policy, name, operands)
+    plan = TypeRule(operand_types=OPEN, result=to_bool)(policy, name, operands)
     tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
     if isinstance(plan, Plan) and any(
         common.kind is Kind.COMPLEX and common is not tensor
@@ -232,71 +232,73 @@ _SUM_NOTE = "bool and int32 sum up in int64"
 _WHY_REAL = "complex numbers have no order"
 
 OPERATIONS: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: By(),
-    Family.DIVIDE: By(
+    Family.ARITHMETIC: TypeRule(),
+    Family.DIVIDE: TypeRule(
         compute=exact_to(dt.float32),
         note="The Divide Rule: never smaller than float, so integers give float32.",
     ),
-    Family.FLOOR_DIVIDE: By(),
-    "floor_divide": By(enter=WIDENING, admit=ORDERED),
-    Family.POW: By(usual=True),
+    Family.FLOOR_DIVIDE: TypeRule(),
+    "floor_divide": TypeRule(operand_types=WIDENING, admit=ORDERED),
+    Family.POW: TypeRule(standard_kernel=True),
     Family.EQUALITY: _logic,
-    Family.ORDER: By(result=to_bool, admit=ORDERED, why="The Logic Rule leaves complex out"),
+    Family.ORDER: TypeRule(result=to_bool, admit=ORDERED, why="The Logic Rule leaves complex out"),
     Family.LOGICAL: _logic,
-    Family.BITWISE: By(
-        enter=Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed), admit=BITS, why=AGREE
+    Family.BITWISE: TypeRule(
+        operand_types=Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed), admit=BITS, why=AGREE
     ),
-    Family.SHIFT: By(enter=AGREED, admit=INTEGERS, why=AGREE),
-    Family.EXTREMUM: By(enter=SHUT, admit=ORDERED, why=_WHY_REAL),
-    Family.FLOAT_BINARY: By(enter=SHUT, admit=frozenset({Kind.FLOAT})),
-    "atan2": By(enter=SHUT, admit=ORDERED, compute=exact_to(dt.float64)),
-    "hypot": By(compute=exact_to(dt.float32), note="Composed of square, + and sqrt."),
-    "copysign": By(admit=ORDERED),
-    "logaddexp": By(enter=SHUT, admit=ORDERED, compute=exact_to(dt.float32)),
-    Family.WHERE: By(enter=Gate(zero_d=TENSORS, zero_ds=TENSORS)),
-    Family.CLIP: By(admit=ORDERED, why=_WHY_REAL),
-    Family.MATMUL: By(enter=AGREED, why=AGREE),
-    **dict.fromkeys(("outer", "cross"), By()),
-    "vecdot": By(compute=summed, note=_SUM_NOTE),
+    Family.SHIFT: TypeRule(operand_types=AGREED, admit=INTEGERS, why=AGREE),
+    Family.EXTREMUM: TypeRule(operand_types=SHUT, admit=ORDERED, why=_WHY_REAL),
+    Family.FLOAT_BINARY: TypeRule(operand_types=SHUT, admit=frozenset({Kind.FLOAT})),
+    "atan2": TypeRule(operand_types=SHUT, admit=ORDERED, compute=exact_to(dt.float64)),
+    "hypot": TypeRule(compute=exact_to(dt.float32), note="Composed of square, + and sqrt."),
+    "copysign": TypeRule(admit=ORDERED),
+    "logaddexp": TypeRule(operand_types=SHUT, admit=ORDERED, compute=exact_to(dt.float32)),
+    Family.WHERE: TypeRule(operand_types=Gate(zero_d=TENSORS, zero_ds=TENSORS)),
+    Family.CLIP: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.MATMUL: TypeRule(operand_types=AGREED, why=AGREE),
+    **dict.fromkeys(("outer", "cross"), TypeRule()),
+    "vecdot": TypeRule(compute=summed, note=_SUM_NOTE),
     **linear(
-        By(enter=AGREED, admit=LAPACK, why=_FACTORED),
+        TypeRule(operand_types=AGREED, admit=LAPACK, why=_FACTORED),
         index=dt.int64,
-        fft=By(
+        fft=TypeRule(
             admit=LAPACK | INTEGERS,
             compute=exact_to(dt.float32),
             why="paddle.fft takes integers, float32, float64 and complex",
             note="integers are transformed in float32",
         ),
-        irfft=By(admit=LAPACK, why="a transform to real numbers takes floats and complex only"),
+        irfft=TypeRule(
+            admit=LAPACK, why="a transform to real numbers takes floats and complex only"
+        ),
     ),
-    "matrix_power": By(admit=LAPACK, why=_FACTORED),
-    "matrix_norm": By(admit=LAPACK, why=_FACTORED, note=_AS_COMPLEX),
-    "slogdet": By(admit=LAPACK, more=(same,), why=_FACTORED, note=_AS_COMPLEX),
-    Family.SORT: By(admit=ORDERED, why=_WHY_REAL),
-    Family.INDEX: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
-    Family.CONCAT: By(enter=AGREED, why=AGREE),
-    Family.LOSS: By(enter=SHUT),
-    "l1_loss": By(enter=SHUT, result=component),
-    "mse_loss": By(),
-    Family.FLOAT_UNARY: By(admit=NUMBERS, compute=exact_to(dt.float32)),
-    Family.SIGN: By(),
-    "abs": By(result=component),
-    "positive": By(admit=NUMBERS),
-    Family.ROUND: By(admit=ORDERED),
-    "round": By(),
-    Family.TEST: By(result=to_bool),
-    "signbit": By(admit=ORDERED, result=to_bool),
-    Family.COMPLEX: By(result=component),
-    "conj": By(),
-    Family.SUM: By(),
-    "sum": By(compute=summed, note=_SUM_NOTE),
-    "cumulative_sum": By(compute=exact_to(dt.int64)),
-    Family.MEAN: By(admit=ORDERED, note="An integer mean stays an integer."),
-    "mean": By(note="An integer mean stays an integer."),
-    "std": By(admit=ORDERED, compute=exact_to(dt.float32)),
-    Family.EXTREME: By(admit=ORDERED, why=_WHY_REAL),
-    Family.TRUTH: By(result=to_bool),
-    Family.POSITION: By(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    "matrix_power": TypeRule(admit=LAPACK, why=_FACTORED),
+    "matrix_norm": TypeRule(admit=LAPACK, why=_FACTORED, note=_AS_COMPLEX),
+    "slogdet": TypeRule(admit=LAPACK, extra_results=(same,), why=_FACTORED, note=_AS_COMPLEX),
+    Family.SORT: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.INDEX: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.CONCAT: TypeRule(operand_types=AGREED, why=AGREE),
+    Family.LOSS: TypeRule(operand_types=SHUT),
+    "l1_loss": TypeRule(operand_types=SHUT, result=component),
+    "mse_loss": TypeRule(),
+    Family.FLOAT_UNARY: TypeRule(admit=NUMBERS, compute=exact_to(dt.float32)),
+    Family.SIGN: TypeRule(),
+    "abs": TypeRule(result=component),
+    "positive": TypeRule(admit=NUMBERS),
+    Family.ROUND: TypeRule(admit=ORDERED),
+    "round": TypeRule(),
+    Family.TEST: TypeRule(result=to_bool),
+    "signbit": TypeRule(admit=ORDERED, result=to_bool),
+    Family.COMPLEX: TypeRule(result=component),
+    "conj": TypeRule(),
+    Family.SUM: TypeRule(),
+    "sum": TypeRule(compute=summed, note=_SUM_NOTE),
+    "cumulative_sum": TypeRule(compute=exact_to(dt.int64)),
+    Family.MEAN: TypeRule(admit=ORDERED, note="An integer mean stays an integer."),
+    "mean": TypeRule(note="An integer mean stays an integer."),
+    "std": TypeRule(admit=ORDERED, compute=exact_to(dt.float32)),
+    Family.EXTREME: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.TRUTH: TypeRule(result=to_bool),
+    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
 }
 
 CHECKED = {
@@ -318,7 +320,7 @@ DOCUMENT = Policy(
     promote=TENSORS,
     dtypes=TENSORS.dtypes,
     operations=OPERATIONS,
-    enter=OPEN,
+    operand_types=OPEN,
     ranks=True,
     scalars=Scalars(
         fit=through(single=False),

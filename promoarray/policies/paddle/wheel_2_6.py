@@ -33,25 +33,25 @@ from promoarray.promotion.plan import (
     INEXACT,
     INTEGERS,
     ORDERED,
-    By,
     Operand,
     OperationRule,
     Plan,
     Rank,
     Refusal,
+    TypeRule,
     refuse,
     same,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
-from promoarray.promotion.rules import Rule, fold
+from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.type_steps import (
     agreed,
     always,
     component,
     exact_to,
-    members,
+    supported_types,
     with_arrays,
 )
 
@@ -103,13 +103,13 @@ def wide_tensor(common: DType, scalar: DType) -> DType | None:
 class Sides:
     """How operands enter: tensors from left to right, then the Python scalars."""
 
-    tensors: Rule
-    scalar: Rule = lifted
+    tensors: PromotionRule
+    scalar: PromotionRule = lifted
 
     def __call__(
         self, policy: Policy, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
-        entered = members(policy, operands)
+        entered = supported_types(policy, operands)
         if isinstance(entered, Refusal):
             return entered
         tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
@@ -128,60 +128,70 @@ def after_complex(policy: Policy, name: str, operands: tuple[Operand, ...]) -> P
     """Promote nothing, but let a leading complex tensor have the others cast."""
     rule = transformed if operands[0].type.kind is Kind.COMPLEX else agreed
     label = to_bool if ROWS[name].family is Family.LOGICAL else same
-    return By(enter=Sides(rule, stays), result=label, why=AGREE)(policy, name, operands)
+    return TypeRule(operand_types=Sides(rule, stays), result=label, why=AGREE)(
+        policy, name, operands
+    )
 
 
-_LEFT = with_arrays("first", By(enter=CAST, admit=ORDERED))
+_LEFT = with_arrays("first", TypeRule(operand_types=CAST, admit=ORDERED))
 _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
-    Family.ARITHMETIC: By(enter=Sides(floats)),
-    "multiply": By(enter=Sides(floats, complexified)),
-    Family.DIVIDE: By(enter=Sides(as_left, complexified), compute=exact_to(dt.float32)),
+    Family.ARITHMETIC: TypeRule(operand_types=Sides(floats)),
+    "multiply": TypeRule(operand_types=Sides(floats, complexified)),
+    Family.DIVIDE: TypeRule(
+        operand_types=Sides(as_left, complexified), compute=exact_to(dt.float32)
+    ),
     Family.FLOOR_DIVIDE: _LEFT,
     "floor_divide": _LEFT,
-    Family.POW: By(enter=CAST, usual=True),
-    Family.EQUALITY: By(enter=CAST, result=to_bool),
-    Family.ORDER: By(enter=CAST, result=to_bool, admit=ORDERED),
+    Family.POW: TypeRule(operand_types=CAST, standard_kernel=True),
+    Family.EQUALITY: TypeRule(operand_types=CAST, result=to_bool),
+    Family.ORDER: TypeRule(operand_types=CAST, result=to_bool, admit=ORDERED),
     Family.LOGICAL: after_complex,
-    "logical_not": By(result=to_bool),
-    Family.BITWISE: with_arrays("all", By(enter=AGREED, admit=BITS, why=AGREE)),
+    "logical_not": TypeRule(result=to_bool),
+    Family.BITWISE: with_arrays("all", TypeRule(operand_types=AGREED, admit=BITS, why=AGREE)),
     Family.SHIFT: refuse("Paddle 2.6 has no shifts"),
-    Family.EXTREMUM: By(enter=AGREED, admit=ORDERED, why=AGREE),
-    Family.FLOAT_BINARY: By(enter=AGREED, admit=frozenset({Kind.FLOAT}), why=AGREE),
-    "atan2": By(enter=AGREED, admit=ORDERED, compute=exact_to(dt.float64), why=AGREE),
-    "hypot": By(enter=Sides(floats), compute=exact_to(dt.float32)),
-    "logaddexp": By(enter=AGREED, admit=ORDERED, compute=exact_to(dt.float32), why=AGREE),
-    Family.WHERE: By(enter=PAIRS),
-    Family.CLIP: By(enter=Sides(agreed, truncated), admit=ORDERED),
-    Family.MATMUL: By(enter=Sides(as_left), note="@ casts the right operand to the left dtype."),
-    "tensordot": By(enter=Sides(transformed, stays), why=AGREE),
-    "outer": By(enter=Sides(transformed, stays), why=AGREE),
-    "cross": By(enter=AGREED, why=AGREE),
-    "vecdot": By(enter=AGREED, why=AGREE),
-    "solve": By(enter=AGREED, admit=LAPACK, why=AGREE),
-    "matrix_rank": By(admit=LAPACK, result=always(dt.int32)),
-    Family.CONCAT: By(enter=AGREED, why=AGREE),
+    Family.EXTREMUM: TypeRule(operand_types=AGREED, admit=ORDERED, why=AGREE),
+    Family.FLOAT_BINARY: TypeRule(operand_types=AGREED, admit=frozenset({Kind.FLOAT}), why=AGREE),
+    "atan2": TypeRule(operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float64), why=AGREE),
+    "hypot": TypeRule(operand_types=Sides(floats), compute=exact_to(dt.float32)),
+    "logaddexp": TypeRule(
+        operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float32), why=AGREE
+    ),
+    Family.WHERE: TypeRule(operand_types=PAIRS),
+    Family.CLIP: TypeRule(operand_types=Sides(agreed, truncated), admit=ORDERED),
+    Family.MATMUL: TypeRule(
+        operand_types=Sides(as_left), note="@ casts the right operand to the left dtype."
+    ),
+    "tensordot": TypeRule(operand_types=Sides(transformed, stays), why=AGREE),
+    "outer": TypeRule(operand_types=Sides(transformed, stays), why=AGREE),
+    "cross": TypeRule(operand_types=AGREED, why=AGREE),
+    "vecdot": TypeRule(operand_types=AGREED, why=AGREE),
+    "solve": TypeRule(operand_types=AGREED, admit=LAPACK, why=AGREE),
+    "matrix_rank": TypeRule(admit=LAPACK, result=always(dt.int32)),
+    Family.CONCAT: TypeRule(operand_types=AGREED, why=AGREE),
     "stack": after_complex,
-    Family.LOSS: By(enter=AGREED),
-    "l1_loss": By(enter=PAIRS, result=component),
-    "mse_loss": By(enter=PAIRS),
-    "poisson_nll_loss": By(enter=CAST, compute=floats_from(*INTEGERS)),
-    "cumulative_sum": By(),
-    Family.MEAN: By(admit=INEXACT),
-    "mean": By(note="An integer mean stays an integer."),
-    "std": By(admit=INEXACT),
+    Family.LOSS: TypeRule(operand_types=AGREED),
+    "l1_loss": TypeRule(operand_types=PAIRS, result=component),
+    "mse_loss": TypeRule(operand_types=PAIRS),
+    "poisson_nll_loss": TypeRule(operand_types=CAST, compute=floats_from(*INTEGERS)),
+    "cumulative_sum": TypeRule(),
+    Family.MEAN: TypeRule(admit=INEXACT),
+    "mean": TypeRule(note="An integer mean stays an integer."),
+    "std": TypeRule(admit=INEXACT),
 }
 
 
 def _functions() -> dict[str | Family, OperationRule]:
     """The functions take tensors that agree, but for two floats; few take a scalar on the right."""
     arrays = {
-        name: By(enter=PAIRS if row.family is Family.ARITHMETIC else Sides(transformed, stays))
+        name: TypeRule(
+            operand_types=PAIRS if row.family is Family.ARITHMETIC else Sides(transformed, stays)
+        )
         for name, row in ROWS.items()
         if row.family in (Family.ARITHMETIC, Family.DIVIDE) or name == "matmul"
     }
     agreeing = {
-        name: By(
-            enter=AGREED,
+        name: TypeRule(
+            operand_types=AGREED,
             admit=ORDERED,
             result=to_bool if row.family in (Family.EQUALITY, Family.ORDER) else same,
             why=AGREE,
@@ -198,9 +208,11 @@ def _functions() -> dict[str | Family, OperationRule]:
     scalar = Sides(agreed, truncated)
     return {
         **{name: with_arrays("all", rule) for name, rule in (arrays | agreeing | others).items()},
-        "pow": with_arrays("first", By(enter=scalar, usual=True, why=AGREE)),
-        "equal": with_arrays("first", By(enter=scalar, result=to_bool, why=AGREE)),
-        "where": By(enter=Sides(floats_only, wide_tensor)),
+        "pow": with_arrays(
+            "first", TypeRule(operand_types=scalar, standard_kernel=True, why=AGREE)
+        ),
+        "equal": with_arrays("first", TypeRule(operand_types=scalar, result=to_bool, why=AGREE)),
+        "where": TypeRule(operand_types=Sides(floats_only, wide_tensor)),
     }
 
 
@@ -214,7 +226,7 @@ V2_6 = DOCUMENT.derive(
     promote=floats,
     operations=_OPERATIONS,
     functions=_functions(),
-    enter=Sides(floats),
+    operand_types=Sides(floats),
     ranks=False,
     scalars=Scalars(
         fit=through(single=True),

@@ -31,12 +31,12 @@ from promoarray.promotion.plan import (
     BITS,
     INTEGERS,
     ORDERED,
-    By,
     Operand,
     OperationRule,
     Plan,
     Rank,
     Refusal,
+    TypeRule,
     to_bool,
 )
 from promoarray.promotion.policy import Policy, Source
@@ -92,7 +92,9 @@ def _bitwise(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan |
     """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
     if operands[-1].rank is Rank.SCALAR:
         return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
-    return By(enter=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE)(policy, name, operands)
+    return TypeRule(operand_types=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE)(
+        policy, name, operands
+    )
 
 
 def _nll(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -116,15 +118,15 @@ def _functions(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family
             for name, row in ROWS.items()
             if row.arity == 2 and row.family is not Family.WHERE
         },
-        "remainder": with_arrays("first", By(enter=truncated)),
-        "pow": with_arrays("first", By(enter=truncated, usual=True)),
-        "copysign": with_arrays("first", By(enter=truncated, admit=ORDERED)),
+        "remainder": with_arrays("first", TypeRule(operand_types=truncated)),
+        "pow": with_arrays("first", TypeRule(operand_types=truncated, standard_kernel=True)),
+        "copysign": with_arrays("first", TypeRule(operand_types=truncated, admit=ORDERED)),
         "floor_divide": with_arrays(
-            "first", By(enter=replace(WIDENING, scalar=_as_zero_d), admit=ORDERED)
+            "first", TypeRule(operand_types=replace(WIDENING, scalar=_as_zero_d), admit=ORDERED)
         ),
-        "equal": with_arrays("first", By(result=to_bool)),
-        "where": By(enter=replace(SHUT, scalar=_as_tensor)),
-        "matmul": By(enter=replace(AGREED, arrays=transformed), why=AGREE),
+        "equal": with_arrays("first", TypeRule(result=to_bool)),
+        "where": TypeRule(operand_types=replace(SHUT, scalar=_as_tensor)),
+        "matmul": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
         "stack": _stack,
     }
 
@@ -132,29 +134,29 @@ def _functions(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family
 def _stack(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but cast what follows a complex tensor."""
     after_complex = operands[0].type.kind is Kind.COMPLEX
-    return By(enter=replace(AGREED, arrays=transformed if after_complex else agreed), why=AGREE)(
-        policy, name, operands
-    )
+    return TypeRule(
+        operand_types=replace(AGREED, arrays=transformed if after_complex else agreed), why=AGREE
+    )(policy, name, operands)
 
 
-_COMPARE = By(result=to_bool)
+_COMPARE = TypeRule(result=to_bool)
 _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
-    Family.DIVIDE: By(
+    Family.DIVIDE: TypeRule(
         compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
         note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
     ),
     Family.EQUALITY: _COMPARE,
     Family.ORDER: _COMPARE,
-    Family.LOGICAL: By(enter=SHUT, result=to_bool),
+    Family.LOGICAL: TypeRule(operand_types=SHUT, result=to_bool),
     Family.BITWISE: _bitwise,
-    "bitwise_invert": By(admit=BITS),
-    Family.SHIFT: By(enter=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE),
-    "matmul": By(
-        enter=replace(AGREED, arrays=as_left),
+    "bitwise_invert": TypeRule(admit=BITS),
+    Family.SHIFT: TypeRule(operand_types=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE),
+    "matmul": TypeRule(
+        operand_types=replace(AGREED, arrays=as_left),
         why="a complex tensor goes only with float32, float64 and complex ones",
         note="The @ operator casts the right operand to the left one's dtype.",
     ),
-    "tensordot": By(enter=replace(AGREED, arrays=transformed), why=AGREE),
+    "tensordot": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
     "poisson_nll_loss": _nll,
 }
 

@@ -126,9 +126,9 @@ STEPPED = [
 def test_steps_of_casts_are_part_of_the_kernel(
     policy: str, source: Any, target: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing goes to the CPU: what no rule of a kernel says is in the kernel, too."""
+    """Nothing goes to the CPU: what no mode of a kernel says is in the kernel, too."""
     casts = as_policy(policy).cast
-    assert casts.plan(source, target).steps
+    assert casts.plan(source, target).transforms
     there = cases.array(source).to_device(GPU)
     monkeypatch.setattr(standin.ndarray, "get", lambda *a, **o: pytest.fail("copied to the CPU"))
     got = pa.namespace(policy).asarray(there).astype(target)

@@ -1,8 +1,9 @@
-"""Steps of casts: what frameworks do with codes that no kernel rule can say.
+"""Transforms of casts: what frameworks do with codes that no mode can say.
 
-A step takes the codes of the source (unsigned integers), both dtypes and the codes the kernel gave;
-it returns the codes to give. Most belong to quirks, so they are written to be plain, not fast. A
-step is functions of NumPy's on every element alike, for kernels of a GPU are written of it, too
+A transform takes the codes of the source (unsigned integers), both dtypes and the codes the kernel
+gave; it returns the codes to give. Most belong to quirks, so they are written to be plain, not
+fast. A transform calls functions of NumPy's that treat every element alike, since kernels of a GPU
+are written of it, too
 (``promoarray.kernels.cuda.symbolic``).
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels.cast_rule import DEFAULT, Rule, ToInteger
+from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
 
 Codes = np.ndarray[Any, Any]
 
@@ -26,12 +27,12 @@ LOWEST_NORMAL = 2.0**-126
 """The smallest normal number of float32."""
 
 
-def cast_codes(codes: Codes, source: DType, target: DType, rule: Rule = DEFAULT) -> Codes:
+def cast_codes(codes: Codes, source: DType, target: DType, rule: CastMode = DEFAULT) -> Codes:
     """Cast codes to codes by a rule of the kernels."""
     if not isinstance(codes, np.ndarray):  # a symbol, of which a kernel is written
         return codes.cast(source, target, rule)
     out = np.empty(codes.shape, f"u{target.storage.itemsize}")
-    kernels.cast(codes, out, kernels.row(source), kernels.row(target), rule)
+    kernels.cast(codes, out, kernels.dtype_args(source), kernels.dtype_args(target), rule)
     return out
 
 
@@ -91,9 +92,11 @@ class NanIs:
         return np.where(np.isnan(single(codes, source)), becomes, out)
 
 
-def _signed(step: Between | NanIs, codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    code = out.dtype.type(step.code)
-    signed: Codes = sign_bits(codes, source, target) | code if step.signed else code
+def _signed(
+    transform: Between | NanIs, codes: Codes, source: DType, target: DType, out: Codes
+) -> Codes:
+    code = out.dtype.type(transform.code)
+    signed: Codes = sign_bits(codes, source, target) | code if transform.signed else code
     return signed
 
 
@@ -119,7 +122,7 @@ class Through:
 
 
 def real_part_counts(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """A complex number is true if its real part is; only that is given to steps."""
+    """A complex number is true if its real part is; only that is given to transforms."""
     return cast_codes(codes, source, target)
 
 

@@ -1,6 +1,6 @@
-"""Steps of casts over NumPy's buffers: what a policy does to the codes that a kernel has made.
+"""Transforms of casts over NumPy's buffers: what a policy does to the codes that a kernel has made.
 
-``promoarray.promotion.cast_steps`` says what they are for; on a GPU they are part of a kernel.
+``promoarray.promotion.cast_transforms`` says what they are for; on a GPU they are part of a kernel.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ Buffer = np.ndarray[Any, Any]
 _PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
 
 
-def stepped(
-    steps: tuple[Any, ...], buffer: Buffer, source: DType, target: DType, out: Buffer
+def transformed(
+    transforms: tuple[Any, ...], buffer: Buffer, source: DType, target: DType, out: Buffer
 ) -> Buffer:
-    """Take the steps of a cast from ``buffer`` to ``out``, which its rule has made.
+    """Take the transforms of a cast from ``buffer`` to ``out``, which its mode has made.
 
     Of complex numbers they see the codes of the parts; cast to a real one, those of the real part.
     """
@@ -32,8 +32,8 @@ def stepped(
         parts, source = _side_by_side(buffer, source)
         buffer = parts[::2].reshape(buffer.shape)
     given, codes = _codes(buffer, source), _codes(out, target)
-    for step in steps:
-        codes = step(given, source, target, codes)
+    for transform in transforms:
+        codes = transform(given, source, target, codes)
     taken: Buffer = codes.view(made.storage).reshape(shape)
     return taken
 

@@ -1,6 +1,6 @@
-"""What a cast does where the target cannot hold the number: a `Rule`, a tuple of small integers.
+"""What a cast does where the target cannot hold the number: a `CastMode`, a tuple of integers.
 
-The defaults are NumPy's and ml_dtypes' answers. A rule says nothing about rounding to the nearest,
+The defaults are NumPy's and ml_dtypes' answers. A mode says nothing about rounding to the nearest,
 ties to even, from the source's own value: every cast does that.
 """
 
@@ -12,8 +12,8 @@ from typing import NamedTuple
 __all__ = [
     "DEFAULT",
     "Beyond",
+    "CastMode",
     "NanWithout",
-    "Rule",
     "ScaleNegative",
     "ScaleRounding",
     "ScaleZero",
@@ -91,7 +91,7 @@ class ScaleZero(IntEnum):
     SMALLEST = 1
 
 
-class Rule(NamedTuple):
+class CastMode(NamedTuple):
     """What a cast does where the target cannot hold the number.
 
     Attributes
@@ -127,4 +127,4 @@ class Rule(NamedTuple):
     via_float32: bool = False
 
 
-DEFAULT = Rule()
+DEFAULT = CastMode()
