@@ -22,7 +22,7 @@ import tables
 import promoarray as pa
 from promoarray.dtypes import BY_CODE, WEAK, DType, weak_bool, weak_complex, weak_float, weak_int
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
-from promoarray.promotion.registry import policy as in_force
+from promoarray.promotion.in_force import policy as in_force
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden"

@@ -46,8 +46,9 @@ from promoarray.linalg.products import matmul, matrix_transpose, tensordot, vecd
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import get_policy, list_policies, policy, set_policy
+from promoarray.promotion.registry import list_policies
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg

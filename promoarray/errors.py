@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from promoarray.core.escape import Escape
-    from promoarray.promotion.plan import Operand
-    from promoarray.promotion.policy import Policy
+from typing import Any
 
 
 class PromotionError(TypeError):
@@ -29,11 +24,20 @@ class PromotionError(TypeError):
         Whether it was ``target op= x``.
     """
 
-    policy: Policy | None = None
-    operation: str = ""
-    operands: tuple[Operand, ...] = ()
-    reason: str = ""
-    inplace: bool = False
+    # The ground floor knows no policy: the classes are those of ``promoarray.policies``.
+    def __init__(
+        self,
+        message: str,
+        policy: Any = None,
+        operation: str = "",
+        operands: tuple[Any, ...] = (),
+        reason: str = "",
+        *,
+        inplace: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.policy, self.operation, self.operands = policy, operation, operands
+        self.reason, self.inplace = reason, inplace
 
 
 class UnknownPolicyError(ValueError):
@@ -51,11 +55,11 @@ class EscapeError(RuntimeError):
         What was about to leave, where, and by which door.
     """
 
-    def __init__(self, message: str, escape: Escape) -> None:
+    def __init__(self, message: str, escape: Any) -> None:
         super().__init__(message)
         self.escape = escape
 
-    def __reduce__(self) -> tuple[type[EscapeError], tuple[str, Escape]]:
+    def __reduce__(self) -> tuple[type[EscapeError], tuple[str, Any]]:
         return EscapeError, (str(self), self.escape)
 
 

@@ -13,13 +13,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from promoarray.core.asarray import unbound
 from promoarray.core.operands import array_class
-from promoarray.core.pickling import name_to_keep
 from promoarray.functions import info
-from promoarray.parray import PArray
+from promoarray.parray import PArray, array_type
+from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import as_policy
-from promoarray.promotion.registry import policy as in_force
+from promoarray.promotion.registry import as_policy, registered_name
 
 API_VERSION = "2025.12"
 
@@ -61,7 +61,9 @@ class Namespace:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._chapter:
             return getattr, (namespace(self.policy), self._chapter[1:])
-        return namespace, (name_to_keep(self.policy, f"the namespace {self.__name__}"),)
+        return namespace, (
+            registered_name(self.policy, f"the namespace {self.__name__} is bound to"),
+        )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Namespace:
         return self
@@ -84,7 +86,7 @@ class BoundFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         cls = self._cls
         if self._rebinds:
-            args = tuple(map(_freed, args))
+            args = tuple(map(unbound, args))
         else:
             _check_bindings(cls, args)
             if kwargs:
@@ -136,22 +138,6 @@ _UNBOUND = frozenset(
 )
 
 
-def _promoarray() -> Any:
-    return import_module("promoarray")
-
-
-def _freed(value: Any) -> Any:
-    """Arrays without their binding, also in nested sequences."""
-    if isinstance(value, PArray):
-        return value if value._policy is None else PArray._wrap(value._buffer, value._type)
-    if type(value) in (list, tuple) and any(isinstance(v, _MAY_HOLD) for v in value):
-        return type(value)(map(_freed, value))
-    return value
-
-
-_MAY_HOLD = (PArray, list, tuple)
-
-
 def _bound(value: Any, cls: type[PArray]) -> Any:
     if type(value) is PArray:
         return cls._wrap(value._buffer, value._type)
@@ -188,17 +174,3 @@ def namespace(policy: str | Policy) -> Any:
 @cache
 def _namespace(policy: Policy) -> Namespace:
     return Namespace(policy)
-
-
-@cache
-def array_type(policy: Policy) -> type[PArray]:
-    """Return the class of the arrays bound to a policy."""
-    body = {"__slots__": (), "_policy": policy, "__module__": "promoarray", "__hash__": None}
-    return type("PArray", (PArray,), body)
-
-
-def namespace_of(cls: type[PArray], api_version: str | None) -> Any:
-    """Answer ``x.__array_namespace__``."""
-    if api_version not in (None, API_VERSION, "2024.12", "2023.12", "2022.12", "2021.12"):
-        raise ValueError(f"promoarray implements the array API {API_VERSION}, not {api_version!r}")
-    return _promoarray() if cls._policy is None else _namespace(cls._policy)

@@ -7,25 +7,43 @@ operator reaches NumPy's promotion: each goes to the dispatcher, which asks the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from promoarray.backends import backend_of, on_device
-from promoarray.backends.numpy import decoded
-from promoarray.core._fast_path import Labelled
+from promoarray.core import cast
+from promoarray.core.array_base import Array, type_of
+from promoarray.core.asarray import asarray, unbound
 from promoarray.core.dispatch import apply, call
 from promoarray.core.display import html, text
 from promoarray.core.index_keys import as_key
+from promoarray.core.move import moved
 from promoarray.core.observers import escape_guards
-from promoarray.core.operands import storage_dtype, type_of
 from promoarray.core.operators import binary, comparison, of_ufunc, unary
-from promoarray.core.pickling import name_to_keep, rebuild
 from promoarray.core.setitem import assign
-from promoarray.dtypes import NATIVE, WEAK, DType, Kind, as_dtype
+from promoarray.core.shapes import integers
+from promoarray.dtypes import BY_CODE, NATIVE, WEAK, Kind, as_dtype
+from promoarray.promotion.in_force import policy as in_force
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy, registered_name
 
-if TYPE_CHECKING:
-    from promoarray.promotion.policy import Policy
+
+def _package() -> Any:
+    """The package itself: an array knows its namespace, as the standard has it, by name alone."""
+    return import_module("promoarray")
+
+
+def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
+    """An array of anything, bound to a policy if there is one."""
+    if policy is None:
+        free: Any = asarray(obj, dtype=dtype)
+        return free
+    with in_force(policy):
+        made = asarray(unbound(obj), dtype=dtype)
+    return array_type(policy)._wrap(made._buffer, made._type)
 
 
 def _leave(x: PArray, door: str) -> None:
@@ -35,7 +53,7 @@ def _leave(x: PArray, door: str) -> None:
     leaving(x, door)
 
 
-class PArray(Labelled):
+class PArray(Array):
     """An array whose every operation obeys the policy in force.
 
     Parameters
@@ -50,14 +68,10 @@ class PArray(Labelled):
 
     Notes
     -----
-    Two slots, which ``Labelled`` holds: ``_buffer`` (a NumPy or CuPy array, the storage) and
-    ``_type`` (the truth: a dtype, weak or not). ``x.dtype`` is always concrete; ``x.weak_type``
-    tells a weak type.
+    ``x.dtype`` is always concrete; ``x.weak_type`` tells whether the type is weak.
     """
 
     __slots__ = ()
-    _policy: ClassVar[Policy | None] = None
-    _namespace: ClassVar[Any] = None
     __hash__ = None  # type: ignore[assignment]
     __pandas_priority__ = 5000  # above DataFrame, so that its operators hand over to ours
 
@@ -69,12 +83,7 @@ class PArray(Labelled):
         weak_type: bool = False,
         policy: str | Policy | None = None,
     ) -> PArray:
-        from promoarray.functions.creation import asarray
-        from promoarray.namespaces import namespace
-
-        policy = cls._policy if policy is None else policy
-        source = asarray if policy is None else namespace(policy).asarray
-        made: PArray = source(obj, dtype=dtype)
+        made = _made(obj, dtype, cls._policy if policy is None else as_policy(policy))
         if not weak_type:
             return made
         if made.dtype not in NATIVE:
@@ -82,75 +91,7 @@ class PArray(Labelled):
         weak = next(w for w in WEAK.values() if w.kind.category == made.dtype.kind.category)
         return made._wrap(made._buffer, weak)
 
-    @classmethod
-    def _wrap(cls, buffer: Any, label: Any) -> Self:
-        """Label a buffer. The one door in; checks nothing."""
-        self = object.__new__(cls)
-        self._buffer = buffer
-        self._type = label
-        return self
-
-    # -- what it is -------------------------------------------------------------------------------
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the elements; for a weakly typed array the one it is stored in."""
-        return storage_dtype(self)
-
-    @property
-    def weak_type(self) -> bool:
-        """Whether the array counts for no more than a Python scalar in promotion (JAX)."""
-        return type_of(self._type).weak
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The length of each axis."""
-        shape: tuple[int, ...] = self._buffer.shape
-        return shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self._buffer.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(self._buffer.size)
-
-    @property
-    def device(self) -> str:
-        """Where the buffer lies: ``"cpu"``, or ``"cuda:0"`` and on."""
-        device: str = backend_of(self._buffer).device_of(self._buffer)
-        return device
-
-    def to_device(self, device: str, /, *, stream: Any = None) -> Self:
-        """Return the array on a device; the same memory if it lies there already.
-
-        Parameters
-        ----------
-        device : str
-            One of ``__array_namespace_info__().devices()``.
-        stream : optional
-            The stream to copy in, where the device has streams.
-
-        Returns
-        -------
-        PArray
-
-        Raises
-        ------
-        ValueError
-            If the device is unknown here, or a stream is given where there are none.
-        """
-        here, there = backend_of(self._buffer), on_device(device)
-        if here is there:
-            buffer = here.to_device(self._buffer, device, stream)
-        elif stream is not None:
-            raise ValueError(f"copies from {self.device!r} to {device!r} take no stream")
-        else:
-            buffer = there.from_numpy(here.to_numpy(self._buffer, self.dtype), self.dtype, device)
-        return self._wrap(buffer, self._type)
+    # -- what becomes of it -----------------------------------------------------------------------
 
     @property
     def T(self) -> Self:
@@ -180,8 +121,6 @@ class PArray(Labelled):
             raise ValueError(f"x.mT needs two axes or more, and x has {self.ndim}")
         return self._wrap(self._buffer.swapaxes(-1, -2), self._type)
 
-    # -- what becomes of it -----------------------------------------------------------------------
-
     def astype(
         self,
         dtype: object,
@@ -191,17 +130,15 @@ class PArray(Labelled):
         round_mode: str | None = None,
     ) -> Self:
         """Cast to a dtype; see ``promoarray.astype``."""
-        from promoarray.functions.data_types import astype
-
-        out: Self = astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
+        out: Any = cast.astype(
+            self, as_dtype(dtype), copy=copy, saturate=saturate, round_mode=round_mode
+        )
         return out
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
         """Return the values in another shape, given as a tuple or as integers."""
-        from promoarray.functions.manipulation import reshape
-
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        return self._wrap(reshape(self, wanted, copy=copy)._buffer, self._type)
+        return moved("reshape", self, integers("reshape", "shape", wanted), copy=copy)
 
     def view(self, dtype: object) -> Self:
         """Return the same bits under another dtype, in the same memory.
@@ -255,11 +192,6 @@ class PArray(Labelled):
         if escape_guards:
             _leave(self, "tolist")
         return self._decoded().tolist()
-
-    def _decoded(self) -> Any:
-        """The values in a NumPy array that holds them exactly and prints them."""
-        dtype = self.dtype
-        return decoded(backend_of(self._buffer).to_numpy(self._buffer, dtype), dtype)
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -321,9 +253,8 @@ class PArray(Labelled):
             """Refuse what is no attribute; a function that NumPy has as a method is named."""
             message = f"'PArray' object has no attribute {name!r}"
             if not name.startswith("_"):
-                import promoarray
-
-                if name in promoarray.__all__ and callable(getattr(promoarray, name)):
+                package = _package()
+                if name in package.__all__ and callable(getattr(package, name)):
                     message += f"; write pa.{name}(x)"
             raise AttributeError(message, name=name, obj=self)
 
@@ -335,9 +266,11 @@ class PArray(Labelled):
         ValueError
             If another version of the array API is asked for.
         """
-        from promoarray.namespaces import namespace_of
-
-        return namespace_of(type(self), api_version)
+        package = _package()
+        ours = package.__array_api_version__
+        if api_version not in (None, ours, "2024.12", "2023.12", "2022.12", "2021.12"):
+            raise ValueError(f"promoarray implements the array API {ours}, not {api_version!r}")
+        return package if self._policy is None else package.namespace(self._policy)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The storage as a NumPy array; what NumPy does with it obeys no policy.
@@ -400,7 +333,8 @@ class PArray(Labelled):
     def __reduce__(self) -> tuple[Any, ...]:
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
         kept = type_of(self._type).code, self.dtype.code, self.device
-        return rebuild, (name_to_keep(self._policy), values, *kept)
+        name = self._policy and registered_name(self._policy, "the array is bound to")
+        return rebuild, (name, values, *kept)
 
     def __copy__(self) -> Self:
         return self._wrap(backend_of(self._buffer).copy(self._buffer), self._type)
@@ -459,3 +393,22 @@ class PArray(Labelled):
     __pos__ = unary("positive")
     __abs__ = unary("abs")
     __invert__ = unary("bitwise_invert")
+
+
+Array.default = PArray
+
+
+@cache
+def array_type(policy: Policy) -> type[PArray]:
+    """Return the class of the arrays bound to a policy."""
+    body = {"__slots__": (), "_policy": policy, "__module__": "promoarray", "__hash__": None}
+    return type("PArray", (PArray,), body)
+
+
+def rebuild(
+    policy: str | None, buffer: Any, code: str, stored: str | None = None, device: str = "cpu"
+) -> PArray:
+    """Make an array of what ``PArray.__reduce__`` kept of it."""
+    cls = PArray if policy is None else array_type(as_policy(policy))
+    held = on_device(device).from_numpy(buffer, BY_CODE[stored or code], device)
+    return cls._wrap(held, BY_CODE[code])

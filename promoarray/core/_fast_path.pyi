@@ -7,7 +7,7 @@ import numpy as np
 from typing_extensions import disjoint_base
 
 @disjoint_base
-class Labelled:
+class ArraySlots:
     """A buffer and its type, where the short way finds them."""
 
     _buffer: Any

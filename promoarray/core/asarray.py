@@ -1,4 +1,4 @@
-"""Chapter "creation functions", first part: arrays of data that are there.
+"""Arrays of data that are there.
 
 What Python numbers become is the policy's business (``policy.defaults``): a float is float64 to
 NumPy, float32 to PyTorch. A dtype that is given, or that data already have, is kept, unless the
@@ -13,15 +13,13 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, on_device
+from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.operands import storage_dtype, wrap
+from promoarray.core.operands import wrap
 from promoarray.core.python_data import from_python
 from promoarray.core.setitem import cast_strings
 from promoarray.dtypes import WEAK, DType, as_dtype
-from promoarray.parray import PArray
-from promoarray.promotion.registry import get_policy
-
-__all__ = ["asarray", "from_dlpack"]
+from promoarray.promotion.in_force import get_policy
 
 
 def asarray(
@@ -31,46 +29,8 @@ def asarray(
     dtype: object = None,
     device: str | None = None,
     copy: bool | None = None,
-) -> PArray:
-    """Make an array, or wrap one without copying.
-
-    Parameters
-    ----------
-    obj : array_like
-        A PArray, a NumPy or CuPy array, a NumPy scalar, an object with DLPack or ``__array__``, a
-        Python scalar, nested sequences of scalars and 0-d arrays, or a string or nested sequences
-        of strings.
-    dtype : dtype_like, optional
-        By default that of ``obj``; of Python numbers what the policy makes of them.
-    device : str, optional
-        By default where ``obj`` lies; Python numbers go to the CPU.
-    copy : bool, optional
-        True copies; None copies only where it must; False raises where it must.
-
-    Returns
-    -------
-    PArray
-        Called through a namespace, one bound to its policy, whatever ``obj`` was bound to.
-
-    Raises
-    ------
-    TypeError
-        If promoarray has no dtype for the data.
-    ValueError
-        If sequences are ragged, or ``copy=False`` and a copy is needed.
-    OverflowError
-        If an int does not fit ``dtype``.
-
-    Notes
-    -----
-    Policies differ in the defaults: Python floats become float64 in NumPy and JAX with x64, float32
-    in PyTorch, TensorFlow and Paddle. JAX keeps a lone number weakly typed.
-
-    Examples
-    --------
-    >>> asarray([1, 2.5])
-    PArray([1. , 2.5], dtype=float64)
-    """
+) -> Array:
+    """Make an array, or wrap one without copying; see ``promoarray.asarray``."""
     wanted = None if dtype is None else as_dtype(dtype)
     if device is not None:
         on_device(device)  # an unknown one is told before anything is done
@@ -102,12 +62,12 @@ def _is_shared(obj: Any) -> bool:
 
 def _is_ours(obj: Any) -> bool:
     """Whether ``obj`` was wrapped as it is; other libraries were asked for a copy themselves."""
-    return isinstance(obj, PArray) or find(type(obj)) is not None
+    return isinstance(obj, Array) or find(type(obj)) is not None
 
 
-def _as_source(obj: Any, copy: bool | None) -> PArray | None:
+def _as_source(obj: Any, copy: bool | None) -> Array | None:
     """Anything that is an array already; None for Python numbers and sequences."""
-    if isinstance(obj, PArray):
+    if isinstance(obj, Array):
         return obj
     if isinstance(obj, (np.ndarray, np.generic)):
         if isinstance(obj.dtype, np.dtypes.StrDType):  # of fixed width
@@ -129,6 +89,16 @@ def _as_source(obj: Any, copy: bool | None) -> PArray | None:
     raise TypeError(f"asarray takes numbers, sequences of them and arrays, not {kind}: {obj!r:.60}")
 
 
+def unbound(value: Any) -> Any:
+    """Arrays without the binding to a namespace, also in nested sequences; all else as it is."""
+    if isinstance(value, Array):
+        bound = value._policy is not None
+        return Array.default._wrap(value._buffer, value._type) if bound else value
+    if type(value) in (list, tuple) and any(isinstance(v, (Array, list, tuple)) for v in value):
+        return type(value)(map(unbound, value))
+    return value
+
+
 def _has_buffer(obj: Any) -> bool:
     try:
         memoryview(obj)
@@ -137,12 +107,12 @@ def _has_buffer(obj: Any) -> bool:
     return not isinstance(obj, (bytes, bytearray))  # text, not numbers: say memoryview(...)
 
 
-def canonical(dtype: DType, x: PArray | None = None) -> DType:
+def canonical(dtype: DType, x: Array | None = None) -> DType:
     policy = (x._policy if x is not None else None) or get_policy()
     return policy.canonical.get(dtype, dtype)
 
 
-def _cast(x: PArray, dtype: DType) -> PArray:
+def _cast(x: Array, dtype: DType) -> Array:
     policy = x._policy or get_policy()
     if dt.string in (x.dtype, dtype):
         return x._wrap(cast_strings(policy, x._buffer, x.dtype, dtype), dtype)
@@ -153,43 +123,15 @@ _HOMES = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
 """Where the devices of DLPack's numbers are read: CPU, CUDA, CUDA's pinned and managed memory."""
 
 
-def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> PArray:
-    """Wrap the memory of an array of another library.
-
-    Parameters
-    ----------
-    x : object
-        With ``__dlpack__`` and ``__dlpack_device__``.
-    device : str, optional
-        By default where ``x`` lies.
-    copy : bool, optional
-        True copies; None copies only where it must; False raises where it must.
-
-    Returns
-    -------
-    PArray
-        bfloat16, the float8, float6 and float4 dtypes and complex32 keep their dtype.
-
-    Raises
-    ------
-    BufferError
-        If promoarray has no dtype for the data, or a copy is needed and not allowed.
-    TypeError
-        If ``x`` does not speak DLPack.
-    ValueError
-        If there is no such device.
-
-    Notes
-    -----
-    No policy has a say: the data keep their dtype.
-    """
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
+    """Wrap the memory of an array of another library; see ``promoarray.from_dlpack``."""
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"a {type(x).__name__} does not speak DLPack; write pa.asarray(x)")
-    if isinstance(x, PArray):
+    if isinstance(x, Array):
         return asarray(x, device=device, copy=copy)
     kind = int(x.__dlpack_device__()[0])
     if kind not in _HOMES:
         raise BufferError(f"promoarray reads no memory of DLPack's device {kind}; copy it to a CPU")
     buffer, dtype = on_device(device or _HOMES[kind]).from_dlpack(x, copy)
-    out = PArray._wrap(buffer, dtype)
+    out = Array.default._wrap(buffer, dtype)
     return out if device is None else out.to_device(device)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
+from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
-
-if TYPE_CHECKING:
-    from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import Policy
 
 Buffer = Any
 
@@ -71,6 +71,26 @@ def explicit(
     return convert(policy, buffer, source, target, settings)
 
 
+def astype(
+    array: Array,
+    dtype: DType,
+    *,
+    copy: bool = True,
+    saturate: bool | int | None = None,
+    round_mode: str | None = None,
+) -> Array:
+    """Cast an array as the policy in force, or its own, does; see ``promoarray.astype``."""
+    policy = array._policy or get_policy()
+    target = policy.canonical.get(dtype, dtype)
+    source, given = storage_dtype(array), array._buffer
+    buffer = explicit(policy, given, source, target, saturate=saturate, round_mode=round_mode)
+    if buffer is given and not copy and type_of(array._type) is target:
+        return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
+    if buffer is given and copy:
+        buffer = backend_of(buffer).copy(buffer)
+    return array._wrap(buffer, target)
+
+
 def checked(
     policy: Policy,
     source: DType,
@@ -88,10 +108,8 @@ def checked(
     why = None if source is target or strings else policy.cast.refuses(source, target)
     if why:
         pair = f"{source.name} to {target.name}"
-        refused = PromotionError(f"policy {policy.name!r} does not cast {pair}: {why}")
-        refused.policy, refused.operation, refused.reason = policy, "astype", why
-        refused.operands = Operand(source), Operand(target)
-        raise refused
+        message = f"policy {policy.name!r} does not cast {pair}: {why}"
+        raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)
     return settings
 
 

@@ -6,10 +6,11 @@ observers, if any, are told what happened (``observers``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend
+from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert, scalar
 from promoarray.core.fast_path import cache_executable
 from promoarray.core.fused import cache_launch, fused, run_cached
@@ -19,23 +20,14 @@ from promoarray.core.observers import (
     observers_anywhere,
     observers_here,
 )
-from promoarray.core.operands import (
-    array_class,
-    as_operand,
-    canonicalize,
-    operand_of,
-    storage_dtype,
-)
+from promoarray.core.operands import array_class, as_operand, canonicalize, operand_of
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import OPERATIONS
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import INTEGERS, Decision, Decomposition, Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import get_policy
-
-if TYPE_CHECKING:
-    from promoarray.parray import PArray
 
 
 def apply(name: str, *operands: Any, **options: Any) -> Any:
@@ -45,7 +37,7 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     ----------
     name : str
         A row of ``promoarray.operations``.
-    *operands : PArray, NumPy array or scalar, Python scalar
+    *operands : Array, NumPy array or scalar, Python scalar
     **options
         What the kernel takes besides, such as ``axis``.
 
@@ -115,7 +107,7 @@ def _mended(
     raise promotion_error(policy, name, seen, refusal)
 
 
-def apply_inplace(name: str, target: PArray, other: Any) -> Any:
+def apply_inplace(name: str, target: Array, other: Any) -> Any:
     """Run ``target op= other``: into the target's memory, or to a new array where names rebind.
 
     Nothing is written unless all of it can be.
@@ -150,7 +142,7 @@ def apply_inplace(name: str, target: PArray, other: Any) -> Any:
     return target
 
 
-def call(name: str, *operands: Any, **options: Any) -> PArray:
+def call(name: str, *operands: Any, **options: Any) -> Any:
     """Run an operation as a function: what ``apply`` leaves to others is an error here.
 
     Raises
@@ -165,8 +157,7 @@ def call(name: str, *operands: Any, **options: Any) -> PArray:
             f"{name} takes arrays and Python scalars, not {type(x).__name__}; "
             "write pa.asarray(...) around it first"
         )
-    array: PArray = result
-    return array
+    return result
 
 
 def run(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from promoarray.parray import PArray
-
+from promoarray.backends import backend_of
+from promoarray.core.array_base import Array
 
 # Ours must read back whatever the user has set for NumPy's.
 _PLAIN: Any = {
@@ -22,7 +21,7 @@ _PLAIN: Any = {
 }
 
 
-def text(x: PArray) -> str:
+def text(x: Array) -> str:
     """Return ``PArray([...], dtype=...)``, shortened as NumPy would where it is long."""
     shown, options = _shown(x)
     with np.printoptions(**_PLAIN):
@@ -34,7 +33,7 @@ def text(x: PArray) -> str:
     return f"PArray({values}, {', '.join(_labels(x))})"
 
 
-def _shown(x: PArray) -> tuple[Any, dict[str, Any]]:
+def _shown(x: Array) -> tuple[Any, dict[str, Any]]:
     """The values to print: of long arrays the ends alone, so that no more than that is decoded."""
     numpys = np.get_printoptions()
     edge = numpys["edgeitems"]
@@ -42,7 +41,8 @@ def _shown(x: PArray) -> tuple[Any, dict[str, Any]]:
         return x._decoded(), {}
     # One more than the ends, for NumPy to leave out.
     ends = [np.r_[: edge + 1, n - edge : n] if n > 2 * edge else np.arange(n) for n in x.shape]
-    return x[np.ix_(*ends)]._decoded(), {"threshold": 0}
+    shown = backend_of(x._buffer).read(x._buffer, np.ix_(*ends))
+    return x._wrap(shown, x._type)._decoded(), {"threshold": 0}
 
 
 def _formatter(values: Any) -> Any:
@@ -55,7 +55,7 @@ def _formatter(values: Any) -> Any:
     return {"complex_kind": lambda z: f"complex({z.real!s}, {z.imag!s})"}
 
 
-def _labels(x: PArray) -> list[str]:
+def _labels(x: Array) -> list[str]:
     labels = [f"dtype={x.dtype.name}"]
     if x.weak_type:
         labels.append("weak_type=True")
@@ -64,7 +64,7 @@ def _labels(x: PArray) -> list[str]:
     return labels
 
 
-def html(x: PArray) -> str:
+def html(x: Array) -> str:
     """Return a header with shape, dtype and policy above the values, for notebooks."""
     from html import escape  # a millisecond that only notebooks need
 

@@ -2,7 +2,7 @@
 
 Once NumPy, SciPy or Python hold the numbers, what becomes of them obeys their rules. The doors are
 ``__array__`` and DLPack, by which other libraries take an array, and ``tolist``, ``item``,
-``float()``, ``int()`` and ``complex()``, which make Python numbers. There is no other: PArray has
+``float()``, ``int()`` and ``complex()``, which make Python numbers. There is no other: Array has
 no buffer protocol, so ``memoryview(x)`` is a TypeError. What decides a branch or an index
 (``bool(x)``, ``__index__``) does not leave, nor does what promoarray itself prints, saves, exports
 or wraps again.
@@ -13,17 +13,14 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from promoarray.contextdecorator import Context
+from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.call_site import Site, call_chain, of_promoarray
 from promoarray.core.observers import escape_guards, notify_lock, observers_here
-from promoarray.core.operands import storage_dtype
 from promoarray.dtypes import DType
 from promoarray.errors import EscapeError
-
-if TYPE_CHECKING:
-    from promoarray.parray import PArray
 
 SCALAR_DOORS = frozenset({"item", "float", "int", "complex"})
 """The doors of one number at a time, which ``no_escape(scalars=False)`` leaves open."""
@@ -73,7 +70,7 @@ class Escape:
         return f"{self.channel}(x)" if self.scalar else self.channel
 
 
-def leaving(array: PArray, door: str) -> None:
+def leaving(array: Array, door: str) -> None:
     """Tell those who listen that data is about to leave, on behalf of a door, a method of PArray.
 
     Raises

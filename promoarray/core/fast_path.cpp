@@ -51,25 +51,25 @@ class Ref {
     PyObject *object_;
 };
 
-// --- Labelled: what PArray derives from --------------------------------------------------------
+// --- ArraySlots: what PArray derives from --------------------------------------------------------
 
 // The limited API does not tell where the slots of a Python class lie; those of this one we know.
-struct Labelled {
+struct ArraySlots {
     PyObject_HEAD
     PyObject *buffer;
     PyObject *type;
 };
 
-int labelled_traverse(PyObject *object, visitproc visit, void *arg) {
-    auto *self = reinterpret_cast<Labelled *>(object);
+int array_slots_traverse(PyObject *object, visitproc visit, void *arg) {
+    auto *self = reinterpret_cast<ArraySlots *>(object);
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->buffer);
     Py_VISIT(self->type);
     return 0;
 }
 
-int labelled_clear(PyObject *object) {
-    auto *self = reinterpret_cast<Labelled *>(object);
+int array_slots_clear(PyObject *object) {
+    auto *self = reinterpret_cast<ArraySlots *>(object);
     Py_CLEAR(self->buffer);
     Py_CLEAR(self->type);
     return 0;
@@ -85,22 +85,22 @@ void dealloc(PyObject *object) {
     Py_DECREF(type);
 }
 
-PyMemberDef labelled_members[] = {
-    {"_buffer", Py_T_OBJECT_EX, offsetof(Labelled, buffer), 0, "The storage."},
-    {"_type", Py_T_OBJECT_EX, offsetof(Labelled, type), 0, "What the bits mean."},
+PyMemberDef array_slots_members[] = {
+    {"_buffer", Py_T_OBJECT_EX, offsetof(ArraySlots, buffer), 0, "The storage."},
+    {"_type", Py_T_OBJECT_EX, offsetof(ArraySlots, type), 0, "What the bits mean."},
     {nullptr, 0, 0, 0, nullptr}};
 
-PyType_Slot labelled_slots[] = {
+PyType_Slot array_slots_slots[] = {
     {Py_tp_doc, const_cast<char *>("A buffer and its type, where the short way finds them.")},
-    {Py_tp_members, labelled_members},
-    {Py_tp_traverse, reinterpret_cast<void *>(labelled_traverse)},
-    {Py_tp_clear, reinterpret_cast<void *>(labelled_clear)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<labelled_clear>)},
+    {Py_tp_members, array_slots_members},
+    {Py_tp_traverse, reinterpret_cast<void *>(array_slots_traverse)},
+    {Py_tp_clear, reinterpret_cast<void *>(array_slots_clear)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<array_slots_clear>)},
     {0, nullptr}};
 
-PyType_Spec labelled_spec = {"promoarray.core._fast_path.Labelled", sizeof(Labelled), 0,
+PyType_Spec array_slots_spec = {"promoarray.core._fast_path.ArraySlots", sizeof(ArraySlots), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-                             labelled_slots};
+                             array_slots_slots};
 
 // --- Operator ----------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ Place &place_of(Place (&places)[PLACES], PyObject *a, PyObject *b, PyObject *c) 
 // What an operator is made of: the arguments it was given, then what it looks up once.
 enum Part {
     SLOW, NAME, KERNEL, WATCHERS, OVERRIDE, DEFAULT, FITTED, NDARRAY, ASARRAY,
-    LABELLED, METHOD, POLICY_NAME, DIRECT_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
+    ARRAY_SLOTS, METHOD, POLICY_NAME, DIRECT_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
 };
@@ -233,7 +233,7 @@ Ref cast(const Operator *self, PyObject *buffer, PyObject *wider) {
 PyObject *key_of(const Operator *self, PyObject *operand, PyTypeObject *cls) {
     PyTypeObject *type = Py_TYPE(operand);
     if (type == cls) {
-        auto *array = reinterpret_cast<Labelled *>(operand);
+        auto *array = reinterpret_cast<ArraySlots *>(operand);
         if (array->buffer == nullptr || !self->is(NDARRAY, Py_TYPE(array->buffer))) return nullptr;
         return array->type;
     }
@@ -246,7 +246,7 @@ PyObject *key_of(const Operator *self, PyObject *operand, PyTypeObject *cls) {
 // False if the long way has to be taken; else there is a result, null with the error set.
 bool short_way(Operator *self, PyObject *x, PyObject *y, PyTypeObject *cls, PyObject **result) {
     *result = nullptr;
-    if (!PyType_IsSubtype(cls, reinterpret_cast<PyTypeObject *>(self->parts[LABELLED])))
+    if (!PyType_IsSubtype(cls, reinterpret_cast<PyTypeObject *>(self->parts[ARRAY_SLOTS])))
         return false;
     if (PyList_Size(self->parts[WATCHERS]) != 0) return false;
     PyObject *const type_x = key_of(self, x, cls), *const type_y = key_of(self, y, cls);
@@ -259,7 +259,7 @@ bool short_way(Operator *self, PyObject *x, PyObject *y, PyTypeObject *cls, PyOb
 
     const auto operand = [&](PyObject *object, Py_ssize_t index) {
         if (Py_TYPE(object) != cls) return fit(self, policy.get(), route.get(), object);
-        const Ref buffer = Ref::to(reinterpret_cast<Labelled *>(object)->buffer);
+        const Ref buffer = Ref::to(reinterpret_cast<ArraySlots *>(object)->buffer);
         return cast(self, buffer.get(), PyTuple_GetItem(route.get(), index));
     };
     const Ref left = operand(x, 0);
@@ -279,7 +279,7 @@ bool short_way(Operator *self, PyObject *x, PyObject *y, PyTypeObject *cls, PyOb
     if (!out) return true;
     *result = PyType_GenericAlloc(cls, 0);
     if (*result != nullptr) {
-        auto *made = reinterpret_cast<Labelled *>(*result);
+        auto *made = reinterpret_cast<ArraySlots *>(*result);
         made->buffer = out.release();
         made->type = Py_NewRef(PyTuple_GetItem(route.get(), 3));
     }
@@ -316,10 +316,10 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     self->call = operator_call;
     self->reflected = reflected;
     for (int part = SLOW; part <= ASARRAY; ++part) self->parts[part] = Py_NewRef(given[part]);
-    self->parts[LABELLED] = PyObject_GetAttrString(module, "Labelled");
+    self->parts[ARRAY_SLOTS] = PyObject_GetAttrString(module, "ArraySlots");
     self->parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     self->parts[POLICY_NAME] = PyUnicode_InternFromString("_policy");
-    self->parts[DIRECT_NAME] = PyUnicode_InternFromString("direct");
+    self->parts[DIRECT_NAME] = PyUnicode_InternFromString("executables");
     self->parts[ASTYPE_NAME] = PyUnicode_InternFromString("astype");
     self->parts[SHAPE_NAME] = PyUnicode_InternFromString("shape");
     self->parts[NBYTES_NAME] = PyUnicode_InternFromString("nbytes");
@@ -388,7 +388,7 @@ PyType_Spec operator_spec = {"promoarray.core._fast_path.Operator", sizeof(Opera
                              operator_slots};
 
 int execute(PyObject *module) {
-    for (PyType_Spec *spec : {&labelled_spec, &operator_spec}) {
+    for (PyType_Spec *spec : {&array_slots_spec, &operator_spec}) {
         const Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
         if (!type || PyModule_AddType(module, reinterpret_cast<PyTypeObject *>(type.get())) != 0) {
             return -1;

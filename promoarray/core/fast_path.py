@@ -18,9 +18,9 @@ from promoarray.core._fast_path import Operator
 from promoarray.core.observers import observers_anywhere
 from promoarray.core.operands import fitted
 from promoarray.dtypes import WEAK, DType
+from promoarray.promotion.in_force import _default, _override
 from promoarray.promotion.plan import Operand, Plan, Rank
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import _default, _override
 
 
 def cache_executable(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -> None:
@@ -38,7 +38,7 @@ def cache_executable(name: str, policy: Policy, seen: tuple[Operand, ...], plan:
     # A scalar by its class: by its dtype it could be taken for an array that is weakly typed.
     key = name, *(_CLASS[o.type] if o.rank is Rank.SCALAR else o.type for o in seen)
     fits = (policy.scalars.rule(name, i, common) for i, scalar in enumerate(scalars) if scalar)
-    if key in policy.direct or any(rule != policy.scalars.fit for rule in fits):
+    if key in policy.executables or any(rule != policy.scalars.fit for rule in fits):
         return
     if not all(_widens(policy, o, common) for o in seen) or not _plain(name, plan):
         return
@@ -49,7 +49,7 @@ def cache_executable(name: str, policy: Policy, seen: tuple[Operand, ...], plan:
     ):
         return
     wider = [None if o.rank is Rank.SCALAR else _cast(o.type, common) for o in seen]
-    policy.direct[key] = (*wider, common, plan.result)
+    policy.executables[key] = (*wider, common, plan.result)
 
 
 _CLASS = {weak: scalar for scalar, weak in WEAK.items()}

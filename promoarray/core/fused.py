@@ -15,13 +15,13 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core._fast_path import Labelled
+from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import scalar
-from promoarray.core.operands import fitted, storage_dtype
+from promoarray.core.operands import fitted
 from promoarray.dtypes import WEAK, DType
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Plan
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import get_policy
 
 
 def fused(
@@ -91,7 +91,7 @@ def run_cached(name: str, operands: tuple[Any, ...]) -> Any:
     for x in operands:
         kind = type(x)
         if kind not in WEAK:
-            if not issubclass(kind, Labelled) or type(x._buffer) is np.ndarray:
+            if not issubclass(kind, Array) or type(x._buffer) is np.ndarray:
                 return None  # a CPU's buffer has ways of its own (_short_way, backends.blocks)
             if cls is not kind and cls is not None:
                 return None
@@ -99,7 +99,7 @@ def run_cached(name: str, operands: tuple[Any, ...]) -> Any:
     if cls is None:
         return None
     policy = cls._policy or get_policy()
-    kept = policy.direct.get(_key(name, operands))
+    kept = policy.executables.get(_key(name, operands))
     if kept is None:
         return None
     launch, enters, label = kept
@@ -136,7 +136,7 @@ def cache_launch(name: str, policy: Policy, operands: tuple[Any, ...], plan: Pla
         enters.append((policy.scalars.rule(name, i, dtype), dtype) if is_scalar else None)
     launch = prepared(name, tuple(held), _strong(policy, plan), policy.cast.plan)
     if launch is not None:
-        policy.direct[_key(name, operands)] = launch, enters, plan.result
+        policy.executables[_key(name, operands)] = launch, enters, plan.result
 
 
 def _key(name: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core.operands import array_class, as_operand, storage_dtype
+from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.operands import array_class, as_operand
 from promoarray.dtypes import Kind
 from promoarray.promotion.plan import INTEGERS
 
-if TYPE_CHECKING:
-    from promoarray.parray import PArray
 
-
-def as_key(key: Any, x: PArray) -> Any:
+def as_key(key: Any, x: Array) -> Any:
     """Return a key of ``x[key]`` as the backend of ``x`` takes it: arrays as buffers.
 
     Raises
@@ -34,7 +32,7 @@ def as_key(key: Any, x: PArray) -> Any:
     return _part(key, x)
 
 
-def _part(key: Any, x: PArray) -> Any:
+def _part(key: Any, x: Array) -> Any:
     if key is None or key is Ellipsis or isinstance(key, (bool, slice)):
         return key
     if isinstance(key, (int, np.integer)):

@@ -10,15 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from promoarray.core.array_base import Array
 from promoarray.dtypes import DType
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
-
-if TYPE_CHECKING:
-    from promoarray.core.escape import Escape
-    from promoarray.parray import PArray
 
 
 class OperationEvent(NamedTuple):
@@ -35,7 +32,7 @@ class OperationEvent(NamedTuple):
     plan : Plan
     values : tuple
         The operands, the scalars among them as they were computed with.
-    result : PArray
+    result : Array
         The first operand if the operation was in place.
     more : tuple of PArray
         The further results of an operation that has several.
@@ -49,8 +46,8 @@ class OperationEvent(NamedTuple):
     seen: tuple[Operand, ...]
     plan: Plan
     values: tuple[Any, ...]
-    result: PArray
-    extra_results: tuple[PArray, ...] = ()
+    result: Array
+    extra_results: tuple[Array, ...] = ()
     options: Mapping[str, Any] = NO_OPTIONS
 
     @property
@@ -65,14 +62,14 @@ class SetitemEvent(NamedTuple):
     Attributes
     ----------
     policy : Policy
-    target : PArray
-    value : PArray, or Python scalar
+    target : Array
+    value : Array, or Python scalar
     source, dtype : DType
         Of the value, weak for a Python scalar; of the target.
     """
 
     policy: Policy
-    target: PArray
+    target: Array
     value: Any
     source: DType
     dtype: DType
@@ -88,7 +85,7 @@ class Observer:
     def on_operation(self, event: OperationEvent) -> None:
         """Hear of one operation; may change the type label of ``event.result``."""
 
-    def on_default(self, weak: DType, result: PArray, lone: bool) -> None:
+    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
@@ -100,8 +97,8 @@ class Observer:
         """Hear of a refusal; may answer which operands to cast to what."""
         return None
 
-    def on_escape(self, escape: Escape) -> None:
-        """Hear of data about to leave the policy; may raise."""
+    def on_escape(self, escape: Any) -> None:
+        """Hear of data about to leave the policy, an ``escape.Escape``; may raise."""
 
 
 observers_anywhere: list[Observer] = []
@@ -150,7 +147,7 @@ def notify(event: OperationEvent) -> None:
             watcher.on_operation(event)
 
 
-def notify_default(weak: DType, result: PArray, *, lone: bool = False) -> None:
+def notify_default(weak: DType, result: Array, *, lone: bool = False) -> None:
     """Tell watchers of an array made of Python numbers."""
     with notify_lock:
         for watcher in observers_here():

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from promoarray.backends import backend_of, find
 from promoarray.backends import numpy as numpy_backend
+from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, scalar
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
-if TYPE_CHECKING:
-    from promoarray.parray import PArray
-
-Label = Any  # a DType, or a shadow run's record that has one as ``.dtype``
-
-
-def type_of(label: Label) -> DType:
-    """The dtype of an array's type slot, weak ones included."""
-    return label if type(label) is DType else label.dtype
-
 
 def as_operand(x: Any) -> Any:
     """A PArray or Python scalar as it is, a backend's arrays wrapped, all else NotImplemented."""
-    if type(x) in WEAK or isinstance(x, _array()):
+    if type(x) in WEAK or isinstance(x, Array):
         return x
     if isinstance(x, np.generic) or find(type(x)) is not None:
         return wrap(x)
@@ -43,7 +34,7 @@ def canonicalize(policy: Policy, given: Any, entered: Any) -> Any:
     return entered._wrap(convert(policy, entered._buffer, source, target), target)
 
 
-def as_array(x: Any, name: str) -> PArray:
+def as_array(x: Any, name: str) -> Any:
     """An operand that must be an array.
 
     Raises
@@ -54,11 +45,10 @@ def as_array(x: Any, name: str) -> PArray:
     entered = as_operand(x)
     if entered is NotImplemented or type(entered) in WEAK:
         raise TypeError(f"{name} takes an array, not {x!r}; write pa.asarray(...) around it first")
-    array: PArray = entered
-    return array
+    return entered
 
 
-def wrap(x: Any, cls: type[PArray] | None = None) -> PArray:
+def wrap(x: Any, cls: type[Array] | None = None) -> Array:
     """Wrap an array of a backend's library, or a NumPy scalar, without copying it.
 
     Raises
@@ -74,30 +64,23 @@ def wrap(x: Any, cls: type[PArray] | None = None) -> PArray:
             f"NumPy dtype {buffer.dtype} is no dtype promoarray knows; "
             "write x.astype(...) with a numeric dtype first"
         )
-    return (cls or _array())._wrap(buffer, dtype)
+    return (cls or Array.default)._wrap(buffer, dtype)
 
 
-@cache
-def _array() -> type[PArray]:
-    from promoarray.parray import PArray  # array.py is made of this module
-
-    return PArray
-
-
-def array_class(operands: tuple[Any, ...], *others: type[PArray]) -> type[PArray]:
+def array_class(operands: tuple[Any, ...], *others: type[Array]) -> type[Array]:
     """The class of the result: arrays bound to one namespace stay bound, two do not mix.
 
     ``others`` are classes that count as operands do: of an array that is looked at, or of the
     namespace that is asked.
     """
-    bound = {*others, *(type(x) for x in operands if isinstance(x, _array()))} - {_array()}
+    bound = {*others, *(type(x) for x in operands if isinstance(x, Array))} - {Array.default}
     if len(bound) > 1:
         names = " and ".join(sorted(cls._policy.name for cls in bound if cls._policy))
         raise TypeError(
             f"arrays of the namespaces {names} do not mix: each is bound to its policy. "
             "Write xp.asarray(x) with the namespace xp that shall decide"
         )
-    return bound.pop() if bound else _array()
+    return bound.pop() if bound else Array.default
 
 
 def operand_of(x: Any, policy: Policy) -> Operand:
@@ -108,15 +91,6 @@ def operand_of(x: Any, policy: Policy) -> Operand:
     if not flat:
         return Operand(dtype)
     return Operand(dtype, Rank.ZERO_D, x._decoded().item() if policy.by_value else None)
-
-
-def storage_dtype(x: PArray) -> DType:
-    """The dtype an array is stored in, which a weak type leaves open and every backend knows."""
-    dtype = type_of(x._type)
-    if dtype.weak:
-        found: DType = backend_of(x._buffer).dtype_of(x._buffer)
-        return found
-    return dtype
 
 
 def fitted(policy: Policy, value: Any, dtype: DType) -> Any:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from promoarray.backends.numpy.kernels import KERNELS
+from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
 from promoarray.core.fast_path import fast_path
 from promoarray.operations import OPERATIONS
-
-if TYPE_CHECKING:
-    from promoarray.parray import PArray
 
 Method = Callable[[Any, Any], Any]
 
@@ -28,13 +26,13 @@ def binary(name: str) -> tuple[Method, Method, Method]:
     """
     kernel, symbol = KERNELS[name], OPERATIONS[name].symbol
 
-    def forward(self: PArray, other: Any, /) -> Any:
+    def forward(self: Array, other: Any, /) -> Any:
         return _or_foreign(apply(name, self, other), symbol, other)
 
-    def reflected(self: PArray, other: Any, /) -> Any:
+    def reflected(self: Array, other: Any, /) -> Any:
         return _or_foreign(apply(name, other, self), symbol, other, first=True)
 
-    def inplace(self: PArray, other: Any, /) -> Any:
+    def inplace(self: Array, other: Any, /) -> Any:
         return _or_foreign(apply_inplace(name, self, other), f"{symbol}=", other)
 
     shown = ("self", symbol, "other"), ("other", symbol, "self"), ("self", f"{symbol}=", "other")
@@ -55,7 +53,7 @@ def comparison(name: str) -> Method:
 def unary(name: str) -> Callable[[Any], Any]:
     """Make ``op x``."""
 
-    def forward(self: PArray) -> Any:
+    def forward(self: Array) -> Any:
         return apply(name, self)
 
     forward.__name__, forward.__doc__ = name, f"{name}(self), under the policy."

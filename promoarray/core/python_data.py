@@ -13,18 +13,18 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.backends import numpy as numpy_backend
+from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import notify_default
-from promoarray.core.operands import array_class, as_operand, fitted, operand_of, storage_dtype
+from promoarray.core.operands import array_class, as_operand, fitted, operand_of
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import WEAK, DType, Kind
-from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import INTEGERS, Refusal
-from promoarray.promotion.registry import get_policy
 from promoarray.promotion.scalars import in_range, truncated
 
 
-def from_python(obj: Any, dtype: DType | None) -> PArray:
+def from_python(obj: Any, dtype: DType | None) -> Array:
     """Make an array of a number or string, or of nested sequences of them and of 0-d arrays.
 
     Raises
@@ -49,13 +49,13 @@ def from_python(obj: Any, dtype: DType | None) -> PArray:
     buffer = _filled(obj, leaves, target)
     lone = type(obj) in WEAK
     stays = lone and dtype is None and policy.weak_arrays and weak is not dt.weak_bool
-    out = PArray._wrap(buffer, weak if stays else target)
+    out = Array.default._wrap(buffer, weak if stays else target)
     if dtype is None:
         notify_default(weak, out, lone=lone)
     return out
 
 
-def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
+def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     """Nested Python strings as an array of strings: ``astype`` makes numbers of them, or texts."""
     other = next((leaf for leaf in leaves if type(leaf) is not str), None)
     if other is not None or dtype not in (None, dt.string):
@@ -67,7 +67,7 @@ def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
             "a policy that casts strings, such as 'onnx'"
         )
     shape = _shape(obj)  # refuses ragged sequences
-    return PArray._wrap(np.array(obj, dt.string.storage).reshape(shape), dt.string)
+    return Array.default._wrap(np.array(obj, dt.string.storage).reshape(shape), dt.string)
 
 
 def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
@@ -93,7 +93,7 @@ def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
     return convert(get_policy(), natural, source, target)
 
 
-def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> PArray:
+def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     """Nested sequences with 0-d arrays among the numbers: their common dtype, or the one given."""
     entered = [as_operand(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, entered, strict=True):

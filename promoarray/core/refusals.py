@@ -39,10 +39,8 @@ def promotion_error(
         remedy(policy, asked, operands, inplace),
         "" if inplace else elsewhere(policy, asked, operands),
     ]
-    error = PromotionError(" ".join(filter(None, parts)))
-    error.policy, error.operation, error.operands = policy, name, operands
-    error.reason, error.inplace = refusal.reason, inplace
-    return error
+    message = " ".join(filter(None, parts))
+    return PromotionError(message, policy, name, operands, refusal.reason, inplace=inplace)
 
 
 def spelled(name: str, operands: tuple[Operand, ...], inplace: bool = False) -> str:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.backends import numpy as numpy_backend
+from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
-from promoarray.core.operands import array_class, as_operand, fitted, storage_dtype
+from promoarray.core.operands import array_class, as_operand, fitted, operand_of
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import get_policy
 from promoarray.promotion.scalars import truncated
 
-if TYPE_CHECKING:
-    from promoarray.parray import PArray
 
-
-def assign(target: PArray, key: Any, value: Any) -> None:
+def assign(target: Array, key: Any, value: Any) -> None:
     """Write ``target[key] = value``, cast to the target's dtype.
 
     Raises
@@ -46,10 +45,13 @@ def assign(target: PArray, key: Any, value: Any) -> None:
         )
     if not policy.assigns(source, dtype):
         given = source.name.replace("weak_", "a Python ")
-        raise PromotionError(
+        why = f"{given} does not promote to {dtype}"
+        message = (
             f"policy {policy.name!r} does not write {given} into {dtype}: it does not promote to "
             f"that. Write x[...] = pa.astype(y, pa.{dtype})"
         )
+        operands = Operand(dtype), operand_of(entered, policy)
+        raise PromotionError(message, policy, "setitem", operands, why, inplace=True)
     if dt.string in (source, dtype):
         strong = policy.strong(source)
         given = fitted(policy, entered, strong) if source.weak else entered._buffer

@@ -27,7 +27,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError
-from promoarray.promotion.plan import INTEGERS
+from promoarray.promotion.plan import INTEGERS, Operand
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
@@ -72,7 +72,8 @@ def cast(
     pair = f"{source.name} to {target.name}"
     why = policy.cast.refuses(source, target)
     if why:
-        raise PromotionError(f"policy {policy.name!r} does not cast {pair}: {why}")
+        message = f"policy {policy.name!r} does not cast {pair}: {why}"
+        raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)
     if dt.string not in policy.dtypes or not policy.can_cast(dt.string, dt.float32):
         raise TypeError(
             f"policy {policy.name!r} casts no strings ({pair}); "

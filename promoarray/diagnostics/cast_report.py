@@ -16,12 +16,13 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.console import html_table, text
+from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import explicit
-from promoarray.core.operands import as_array, storage_dtype
+from promoarray.core.operands import as_array
 from promoarray.dtypes import DType, Kind, as_dtype
 from promoarray.functions.data_types import finfo
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import INTEGERS
-from promoarray.promotion.registry import get_policy
 from promoarray.promotion.scalars import bounds
 
 if TYPE_CHECKING:

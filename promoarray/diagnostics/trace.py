@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.backends import numpy as numpy_backend
 from promoarray.console import text
+from promoarray.core.array_base import storage_dtype
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.cast import scalar
 from promoarray.core.escape import Escape
 from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
-from promoarray.core.operands import storage_dtype
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.functions.data_types import finfo

@@ -13,7 +13,7 @@ from promoarray.core.operands import as_array
 from promoarray.dtypes import Kind, as_dtype
 from promoarray.functions._creation import default, notified
 from promoarray.parray import PArray
-from promoarray.promotion.registry import get_policy
+from promoarray.promotion.in_force import get_policy
 
 
 def fftfreq(

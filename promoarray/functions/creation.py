@@ -1,7 +1,7 @@
 """Chapter "creation functions": arrays of one value, and the names of the whole chapter.
 
 Without a dtype the policy chooses, as for Python numbers: float64 in NumPy, float32 in PyTorch.
-Arrays of data that are there are made in ``conversion``, ranges and grids in ``ranges``.
+``core.asarray`` makes arrays of data that are there, ``ranges`` ranges and grids.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core.asarray import asarray, canonical, from_dlpack
+from promoarray.core import asarray as conversion
+from promoarray.core.asarray import canonical
 from promoarray.core.cast import scalar
 from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
 from promoarray.functions.ranges import arange, eye, linspace, meshgrid, tril, triu
 from promoarray.parray import PArray
-from promoarray.promotion.registry import get_policy
+from promoarray.promotion.in_force import get_policy
 
 __all__ = [
     "arange",
@@ -37,6 +38,91 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    copy: bool | None = None,
+) -> PArray:
+    """Make an array, or wrap one without copying.
+
+    Parameters
+    ----------
+    obj : array_like
+        A PArray, a NumPy or CuPy array, a NumPy scalar, an object with DLPack or ``__array__``, a
+        Python scalar, nested sequences of scalars and 0-d arrays, or a string or nested sequences
+        of strings.
+    dtype : dtype_like, optional
+        By default that of ``obj``; of Python numbers what the policy makes of them.
+    device : str, optional
+        By default where ``obj`` lies; Python numbers go to the CPU.
+    copy : bool, optional
+        True copies; None copies only where it must; False raises where it must.
+
+    Returns
+    -------
+    PArray
+        Called through a namespace, one bound to its policy, whatever ``obj`` was bound to.
+
+    Raises
+    ------
+    TypeError
+        If promoarray has no dtype for the data.
+    ValueError
+        If sequences are ragged, or ``copy=False`` and a copy is needed.
+    OverflowError
+        If an int does not fit ``dtype``.
+
+    Notes
+    -----
+    Policies differ in the defaults: Python floats become float64 in NumPy and JAX with x64, float32
+    in PyTorch, TensorFlow and Paddle. JAX keeps a lone number weakly typed.
+
+    Examples
+    --------
+    >>> asarray([1, 2.5])
+    PArray([1. , 2.5], dtype=float64)
+    """
+    made: Any = conversion.asarray(obj, dtype=dtype, device=device, copy=copy)
+    return made
+
+
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> PArray:
+    """Wrap the memory of an array of another library.
+
+    Parameters
+    ----------
+    x : object
+        With ``__dlpack__`` and ``__dlpack_device__``.
+    device : str, optional
+        By default where ``x`` lies.
+    copy : bool, optional
+        True copies; None copies only where it must; False raises where it must.
+
+    Returns
+    -------
+    PArray
+        bfloat16, the float8, float6 and float4 dtypes and complex32 keep their dtype.
+
+    Raises
+    ------
+    BufferError
+        If promoarray has no dtype for the data, or a copy is needed and not allowed.
+    TypeError
+        If ``x`` does not speak DLPack.
+    ValueError
+        If there is no such device.
+
+    Notes
+    -----
+    No policy has a say: the data keep their dtype.
+    """
+    made: Any = conversion.from_dlpack(x, device=device, copy=copy)
+    return made
 
 
 def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:

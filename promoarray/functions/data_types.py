@@ -5,23 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray.backends import backend_of
-from promoarray.core.cast import explicit
-from promoarray.core.operands import (
-    array_class,
-    as_array,
-    as_operand,
-    canonicalize,
-    operand_of,
-    storage_dtype,
-    type_of,
-)
+from promoarray.core import cast
+from promoarray.core.operands import array_class, as_array, as_operand, canonicalize, operand_of
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import DType, Format, as_dtype, isdtype
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import INTEGERS, Operand, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import get_policy
 from promoarray.promotion.scalars import bounds
 
 __all__ = [
@@ -89,24 +80,8 @@ def astype(
     >>> astype(x, float8_e4m3fn)
     PArray([    nan, -0.3125], dtype=float8_e4m3fn)
     """
-    target = as_dtype(dtype)
     array = as_array(x, "astype")
-    policy = array._policy or get_policy()
-    target = policy.canonical.get(target, target)
-    buffer = explicit(
-        policy,
-        array._buffer,
-        storage_dtype(array),
-        target,
-        saturate=saturate,
-        round_mode=round_mode,
-    )
-    same = buffer is array._buffer
-    if same and copy:
-        buffer = backend_of(buffer).copy(buffer)
-    # The object itself, too, where nothing changes: `x is xp.astype(x, x.dtype, copy=False)`.
-    unchanged = same and not copy and type_of(array._type) is target
-    out = array if unchanged else array._wrap(buffer, target)
+    out = cast.astype(array, as_dtype(dtype), copy=copy, saturate=saturate, round_mode=round_mode)
     return out if device is None else out.to_device(device)
 
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from promoarray import backends
 from promoarray import dtypes as dt
 from promoarray.dtypes import STANDARD, DType, isdtype
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import get_policy
 
 __all__ = ["__array_namespace_info__"]
 

@@ -14,8 +14,8 @@ from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import WEAK, DType
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import INTEGERS, Plan
-from promoarray.promotion.registry import get_policy
 from promoarray.promotion.scalars import bounds, in_range, truncated
 
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]

@@ -6,14 +6,15 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
+from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
-from promoarray.core.operands import array_class, as_array, storage_dtype
+from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import axes_in
 from promoarray.parray import PArray
-from promoarray.promotion.registry import get_policy
-from promoarray.promotion.registry import policy as in_force
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.in_force import policy as in_force
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 

@@ -27,7 +27,7 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     """Reduce; a dtype that is given is cast to before, and is that of the result."""
     if dtype is None:
         return call(name, x, **options)
-    return astype(call(name, astype(x, dtype, copy=False), **options), dtype, copy=False)  # type: ignore[no-any-return]
+    return astype(call(name, astype(x, dtype, copy=False), **options), dtype, copy=False)
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:

@@ -31,17 +31,16 @@ from promoarray.promotion.plan import (
     ORDERED,
     REALS,
     Operand,
-    OperandTypes,
-    OperationRule,
     Plan,
     Rank,
     Refusal,
-    TypeRule,
-    to_bool,
 )
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperandTypes, OperationRule
 from promoarray.promotion.rules import PromotionRule, Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import always, component, exact_to, supported_types
 
 # The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.

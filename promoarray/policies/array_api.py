@@ -14,19 +14,13 @@ from promoarray.dtypes import STANDARD, DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import linear
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    REALS,
-    OperationRule,
-    TypeRule,
-    to_bool,
-)
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import BITS, INEXACT, INTEGERS, NUMBERS, REALS
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, in_range
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import always, component, supported_types
 
 # "Type promotion diagram": the dashed lines, which lead out of Python scalars, are `promote` below.

@@ -28,18 +28,16 @@ from promoarray.promotion.plan import (
     NUMBERS,
     ORDERED,
     Operand,
-    OperandTypes,
-    OperationRule,
     Plan,
     Rank,
     Refusal,
-    TypeRule,
-    same,
-    to_bool,
 )
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperandTypes, OperationRule
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     agreed,
     always,

@@ -26,19 +26,13 @@ from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
-from promoarray.promotion.plan import (
-    INTEGERS,
-    Operand,
-    OperationRule,
-    Plan,
-    Refusal,
-    TypeRule,
-    same,
-    to_bool,
-)
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import INTEGERS, Operand, Plan, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars, in_range, shown, wrap
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import always, component, supported_types, with_arrays
 
 DEFAULTS = {

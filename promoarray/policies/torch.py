@@ -29,16 +29,16 @@ from promoarray.promotion.plan import (
     REALS,
     Decomposition,
     Operand,
-    OperationRule,
     Plan,
     Rank,
     Refusal,
-    TypeRule,
-    to_bool,
 )
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     agreed,
     always,

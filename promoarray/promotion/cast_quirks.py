@@ -32,7 +32,7 @@ from promoarray.promotion.cast_transforms import (
     six_is_an_end,
     truncated_bfloat16,
 )
-from promoarray.promotion.policy import Source
+from promoarray.promotion.source import Source
 
 LARGEST = Beyond.LARGEST
 RECORDED = "recorded in conformance/golden"

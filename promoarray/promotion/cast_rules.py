@@ -13,15 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.errors import UnknownPolicyError
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.promotion.plan import Refusal
-
-if TYPE_CHECKING:
-    from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.source import Source
 
 GROUPS = {
     "float4": "f4_e2m1fn",
@@ -201,7 +199,7 @@ class CastRule:
     on: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
-    plans: dict[Any, CastPlan] = field(default_factory=dict, repr=False)
+    plans: dict[Any, CastPlan] = field(default_factory=dict, init=False, repr=False)
 
     def decide(
         self,
@@ -288,36 +286,13 @@ class CastRule:
                 said = f"Near it: {', '.join(near)}" if near else "There are none"
                 raise UnknownPolicyError(f"it has no quirk {name!r}. {said}")
         on = tuple(name for name in known if name in (*self.on, *names))
-        return replace(self, on=on, plans={})
+        return replace(self, on=on)
 
 
 CAST = CastRule(
     notes=("Casts are NumPy's and ml_dtypes'.",),
 )
 """The rule of policies that say nothing of casts."""
-
-
-_BASES: dict[Policy, Policy] = {}
-
-
-def with_quirks(policy: Policy, names: tuple[str, ...]) -> Policy:
-    """See ``Policy.with_quirks``. Quirks in any order give one and the same policy."""
-    base = _BASES.get(policy, policy)
-    try:
-        cast = base.cast.with_quirks(*policy.cast.on, *names)
-    except UnknownPolicyError as error:
-        raise UnknownPolicyError(f"policy {policy.name!r}: {error}") from None
-    return _quirky(base, cast.on)
-
-
-@cache
-def _quirky(base: Policy, on: tuple[str, ...]) -> Policy:
-    if on == base.cast.on:
-        return base
-    name = "+".join((base.name, *(quirk for quirk in on if quirk not in base.cast.on)))
-    made = base.derive(name, cast=base.cast.with_quirks(*on))
-    _BASES[made] = base
-    return made
 
 
 def no_complex_to_real(source: DType, target: DType) -> str | None:

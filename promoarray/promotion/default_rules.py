@@ -12,27 +12,16 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.linalg_rules import linear
-from promoarray.promotion.plan import (
-    BITS,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    REALS,
-    Operand,
-    OperationRule,
-    Refusal,
-    TypeMap,
-    TypeRule,
-    to_bool,
-)
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, REALS, Operand, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.type_rules import TypeMap, TypeRule, to_bool
 from promoarray.promotion.type_steps import always, component
 
 _NO_ORDER = "complex numbers have no order"
 _NO_BOOL = "a bool is no number to compute with: write x.astype(...)"
 
 
-def as_truth(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def as_truth(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as whether it is non-zero; nothing promotes."""
     entered = policy.operand_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)

@@ -1,7 +1,7 @@
 """Policies of one's own: a table or a lattice, and sensible answers to all it does not say.
 
-``Policy.from_table`` and ``Policy.from_lattice`` are the two doors; ``Extended`` is how a rule that
-says nothing of Python scalars is made to.
+``fields_of`` works out the fields of such a policy, for ``Policy.from_table`` and
+``Policy.from_lattice``; ``Extended`` gives a rule that says nothing of Python scalars an answer.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.default_rules import operations as general
-from promoarray.promotion.plan import Operand, OperationRule, Rank, Refusal
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, Table, fold
 from promoarray.promotion.scalars import WIDE, Scalars, in_range, wrap
-from promoarray.promotion.table_text import TableLike, cell_dtype, read_table
+from promoarray.promotion.source import Source
+from promoarray.promotion.table_text import cell_dtype
 from promoarray.promotion.type_steps import supported_types
 
 SCALARS = ("weak", "strong", "refuse")
@@ -89,7 +90,7 @@ class Extended:
         return f"{scalar.code} counts as {counts.code}; {self.base.path(*pair)}"
 
 
-def by_rank(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def by_rank(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Promote each rank among itself; a lower one counts only if its kind is higher."""
     entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -129,16 +130,6 @@ INPLACE: dict[str, Callable[[DType, DType], bool] | None] = {
 }
 
 
-def from_table(name: str, table: TableLike, **options: Any) -> Policy:
-    """See ``Policy.from_table``."""
-    return make(name, read_table(table), **options)
-
-
-def from_lattice(name: str, text: str | Lattice, **options: Any) -> Policy:
-    """See ``Policy.from_lattice``."""
-    return make(name, read_lattice(text), **options)
-
-
 def read_lattice(text: str | Lattice) -> Lattice:
     """Read edges ``a -> b c``; dtypes by code or name.
 
@@ -159,7 +150,7 @@ def read_lattice(text: str | Lattice) -> Lattice:
     return Lattice("\n".join(lines))
 
 
-def make(
+def fields_of(
     name: str,
     base: Table | Lattice,
     *,
@@ -172,27 +163,28 @@ def make(
     operations: Mapping[str | Family, OperationRule] | None = None,
     sources: tuple[Source, ...] = (),
     **fields: Any,
-) -> Policy:
-    """Make a policy of a rule; the options are those of ``Policy.from_table``."""
+) -> dict[str, Any]:
+    """Return the fields of a policy of one rule; the options are those of ``Policy.from_table``."""
     _one_of("scalars", scalars, SCALARS)
     dtypes = tuple(d for d in base.dtypes if not d.weak)
     strong = _defaults(dtypes, defaults or {})
     written = "lattice" if isinstance(base, Lattice) else "table"
-    return Policy(
-        name=name,
-        title=title or name,
-        principle=f"The {written} of {name!r}.",
-        promote=Extended(base, strong, scalars),
-        dtypes=dtypes,
-        operations=general(strong) | _known(operations or {}),
-        operand_types=by_rank if ranks else supported_types,
-        ranks=ranks,
-        scalars=Scalars(fit=_option("overflow", overflow, OVERFLOW)),
-        defaults=strong,
-        inplace=_option("inplace", inplace, INPLACE),
-        sources=sources or (Source(f"the {written} of {name!r}"),),
-        **{"refusal": f"the {written} of {name!r} has no common dtype for them", **fields},
-    )
+    return {
+        "name": name,
+        "title": title or name,
+        "principle": f"The {written} of {name!r}.",
+        "promote": Extended(base, strong, scalars),
+        "dtypes": dtypes,
+        "operations": general(strong) | _known(operations or {}),
+        "operand_types": by_rank if ranks else supported_types,
+        "ranks": ranks,
+        "scalars": Scalars(fit=_option("overflow", overflow, OVERFLOW)),
+        "defaults": strong,
+        "inplace": _option("inplace", inplace, INPLACE),
+        "sources": sources or (Source(f"the {written} of {name!r}"),),
+        "refusal": f"the {written} of {name!r} has no common dtype for them",
+        **fields,
+    }
 
 
 def _known(operations: Mapping[str | Family, OperationRule]) -> dict[str | Family, OperationRule]:

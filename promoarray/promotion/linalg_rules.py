@@ -12,7 +12,8 @@ from dataclasses import replace
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion.plan import OperationRule, TypeMap, TypeRule, same, to_bool
+from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import always, component
 
 LAPACK = frozenset({dt.float32, dt.float64, dt.complex64, dt.complex128})

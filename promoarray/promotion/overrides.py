@@ -1,6 +1,6 @@
 """Cells changed in a policy that exists, as ``Policy.derive`` does.
 
-Policies enter and promote in ways of their own, and some operations in ways of theirs. So the
+Policies have their own ways to count operands and to promote, and some operations theirs. So the
 change comes before all of them: operands of a changed pair are settled to the cell's dtype, and the
 policy goes on from there as it would with two operands of that dtype.
 """
@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 from promoarray.dtypes import DType
-from promoarray.promotion.plan import Operand, OperandTypes, OperationRule, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule
 from promoarray.promotion.table_text import Cells, read_cells
 
@@ -40,17 +41,17 @@ class ChangedRule:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ChangedEnter:
-    """An entry step before which operands of a changed pair are settled."""
+class ChangedOperandTypes:
+    """What operands count as, once those of a changed pair are settled."""
 
     base: OperandTypes
     cells: Cells
 
     def __call__(
-        self, policy: Policy, operands: tuple[Operand, ...]
+        self, policy: PolicyLike, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
         settled = settle(self.cells, policy, operands)
-        return settled if isinstance(settled, Refusal) else self.base(unchanged(policy), settled)
+        return settled if isinstance(settled, Refusal) else self.base(_unchanged(policy), settled)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,15 +61,17 @@ class ChangedOperation:
     base: OperationRule
     cells: Cells
 
-    def __call__(self, policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    def __call__(
+        self, policy: PolicyLike, name: str, operands: tuple[Operand, ...]
+    ) -> Plan | Refusal:
         settled = settle(self.cells, policy, operands)
         if isinstance(settled, Refusal):
             return settled
-        return self.base(unchanged(policy), name, settled)
+        return self.base(_unchanged(policy), name, settled)
 
 
 def settle(
-    cells: Cells, policy: Policy, operands: tuple[Operand, ...]
+    cells: Cells, policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[Operand, ...] | Refusal:
     """Give operands of a changed pair the cell's dtype.
 
@@ -88,32 +91,28 @@ def settle(
 
 
 @cache
-def unchanged(policy: Policy) -> Policy:
+def _unchanged(policy: Any) -> PolicyLike:
     """Return a changed policy as it is below the change, so that no cell counts twice."""
     promote, enter = policy.promote, policy.operand_types
-    return replace(
+    below: PolicyLike = replace(
         policy,
         promote=promote.base if isinstance(promote, ChangedRule) else promote,
-        operand_types=enter.base if isinstance(enter, ChangedEnter) else enter,
-        plans={},
-        direct={},
+        operand_types=enter.base if isinstance(enter, ChangedOperandTypes) else enter,
     )
+    return below
 
 
-def change(
-    policy: Policy, pairs: Mapping[tuple[object, object], object], *, symmetric: bool
-) -> Policy:
-    """Return the policy with cells changed; see ``Policy.derive``."""
+def changed_fields(
+    policy: PolicyLike, pairs: Mapping[tuple[object, object], object], *, symmetric: bool
+) -> dict[str, Any]:
+    """Return the fields that change when cells of a policy do; see ``Policy.derive``."""
     cells = read_cells(pairs, symmetric=symmetric)
     named = (d for pair, common in cells.items() for d in (*pair, common) if d and not d.weak)
     new = [d for d in named if d not in policy.dtypes]
-    return replace(
-        policy,
-        promote=ChangedRule(policy.promote, cells),
-        operand_types=ChangedEnter(policy.operand_types, cells),
-        dtypes=(*policy.dtypes, *dict.fromkeys(new)),
-        operations={k: ChangedOperation(rule, cells) for k, rule in policy.operations.items()},
-        functions={k: ChangedOperation(rule, cells) for k, rule in policy.functions.items()},
-        plans={},
-        direct={},
-    )
+    return {
+        "promote": ChangedRule(policy.promote, cells),
+        "operand_types": ChangedOperandTypes(policy.operand_types, cells),
+        "dtypes": (*policy.dtypes, *dict.fromkeys(new)),
+        "operations": {k: ChangedOperation(rule, cells) for k, rule in policy.operations.items()},
+        "functions": {k: ChangedOperation(rule, cells) for k, rule in policy.functions.items()},
+    }

@@ -2,8 +2,8 @@
 
 An operation's dtypes are decided in four steps, each of them data of the policy:
 
-1. **enter**: what each operand counts as (a Python scalar, a 0-d array and a value may count for
-   less than an array);
+1. **operand types**: what each operand counts as (a Python scalar, a 0-d array and a value may
+   count for less than an array);
 2. **promote**: the rule that folds those dtypes into their common one;
 3. the **operation rule**: whether the operation admits it, what it computes in and what it returns;
 4. the **plan**: what every operand becomes, what is computed in, what the result is called.
@@ -16,51 +16,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 
 from promoarray.dtypes import WEAK, DType
+from promoarray.errors import UnknownPolicyError
 from promoarray.operations import Family, operation
-from promoarray.promotion.cast_rules import CAST, CastRule, with_quirks
-from promoarray.promotion.plan import (
-    MOVES,
-    Decision,
-    Operand,
-    OperandTypes,
-    OperationRule,
-    Plan,
-    Refusal,
-    accumulator,
-    own_types,
-    refuse,
-)
+from promoarray.promotion.cast_rules import CAST, CastRule
+from promoarray.promotion.plan import MOVES, Decision, Operand, Plan, Refusal, accumulator
+from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import own_types, refuse
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
     from promoarray.promotion.properties_report import PropertiesReport
     from promoarray.promotion.table_text import TableLike
-
-
-class Source(NamedTuple):
-    """Where a rule is written down.
-
-    Attributes
-    ----------
-    title : str
-    section : str
-    version : str
-        Of the document, or of the package that was asked.
-    """
-
-    title: str
-    section: str = ""
-    version: str = ""
-
-    def __str__(self) -> str:
-        return ", ".join(filter(None, (self.title, self.section, self.version)))
-
 
 NO_OPTIONS: Mapping[str, Any] = {}
 
@@ -79,7 +53,7 @@ class Policy:
         What it reproduces, in words.
     principle : str
         The promotion rule in a sentence or two.
-    promote : Rule
+    promote : PromotionRule
         Common dtype of two dtypes, weak ones included.
     dtypes : tuple of DType
         The dtypes the framework has, in the order its tables show them.
@@ -88,7 +62,7 @@ class Policy:
     functions : mapping
         The same for the framework's own *functions*, where they differ from its operators.
         promoarray follows the operators; ``explain`` says what the function would do.
-    enter : Enter
+    operand_types : OperandTypes
         What each operand counts as.
     by_value : callable or None
         Turns an operation's operands with values into operands without, for policies that look at
@@ -129,7 +103,7 @@ class Policy:
     principle: str = ""
     functions: Mapping[str | Family, OperationRule] = field(default_factory=dict)
     operand_types: OperandTypes = own_types
-    by_value: Callable[[Policy, str, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
+    by_value: Callable[[PolicyLike, str, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
     ranks: bool = False
     scalars: Scalars = field(default_factory=Scalars)
     kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -143,8 +117,9 @@ class Policy:
     refusal: str = "the dtypes have no common dtype"
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
-    plans: dict[Any, Plan | Refusal] = field(default_factory=dict, repr=False)
-    direct: dict[Any, tuple[Any, ...]] = field(default_factory=dict, repr=False)
+    # What this very policy has decided; a changed copy begins with none of it.
+    plans: dict[Any, Plan | Refusal] = field(default_factory=dict, init=False, repr=False)
+    executables: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def plan(
         self, name: str, operands: tuple[Operand, ...], *, function: bool = False
@@ -297,9 +272,10 @@ class Policy:
         ValueError
             If the table cannot be read, or an option has no such choice.
         """
-        from promoarray.promotion.from_table import from_table
+        from promoarray.promotion.from_table import fields_of
+        from promoarray.promotion.table_text import read_table
 
-        return from_table(name, table, **options)
+        return cls(**fields_of(name, read_table(table), **options))
 
     @classmethod
     def from_lattice(cls, name: str, edges: str | Lattice, **options: Any) -> Policy:
@@ -317,9 +293,9 @@ class Policy:
         ValueError
             If a line cannot be read, or the edges run in a circle.
         """
-        from promoarray.promotion.from_table import from_lattice
+        from promoarray.promotion.from_table import fields_of, read_lattice
 
-        return from_lattice(name, edges, **options)
+        return cls(**fields_of(name, read_lattice(edges), **options))
 
     def derive(
         self,
@@ -348,12 +324,12 @@ class Policy:
         ValueError
             If a dtype is unknown.
         """
-        changed = replace(self, name=name, plans={}, direct={}, **changes)
+        changed = replace(self, name=name, **changes)
         if cells is None:
             return changed
-        from promoarray.promotion.overrides import change
+        from promoarray.promotion.overrides import changed_fields
 
-        return change(changed, cells, symmetric=symmetric)
+        return replace(changed, **changed_fields(changed, cells, symmetric=symmetric))
 
     def with_quirks(self, *names: str) -> Policy:
         """Return the policy with some bugs of its framework, which are off by default.
@@ -373,14 +349,19 @@ class Policy:
         UnknownPolicyError
             A ValueError, if there is no such quirk; it lists the near names.
         """
-        return with_quirks(self, names)
+        base = _bases.get(self, self)
+        try:
+            cast = base.cast.with_quirks(*self.cast.on, *names)
+        except UnknownPolicyError as error:
+            raise UnknownPolicyError(f"policy {self.name!r}: {error}") from None
+        return _quirky(base, cast.on)
 
-    def check(self, *properties: str, operations: bool = True) -> PropertiesReport:
+    def check(self, *names: str, operations: bool = True) -> PropertiesReport:
         """Prove or refute what one may hope of the promote rule, with counter-examples.
 
         Parameters
         ----------
-        *properties : str
+        *names : str
             Of "total", "commutative", "associative", "idempotent", "monotone", "no loss of kind",
             "partial lattice", "lattice"; all of them if none is given.
         operations : bool
@@ -388,7 +369,7 @@ class Policy:
 
         Returns
         -------
-        Report
+        PropertiesReport
             True if every property holds. Every case is tried, so a pass is a proof.
 
         Raises
@@ -398,12 +379,30 @@ class Policy:
         """
         from promoarray.promotion.properties import check
 
-        return check(self, *properties, operations=operations)
+        return check(self, *names, operations=operations)
 
     def __repr__(self) -> str:
         return f"<Policy {self.name}: {self.title}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from promoarray.promotion.registry import as_policy
+    # A record that never changes is its own copy; pickling is the registry's business.
 
-        return as_policy, (self.name,)
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+_bases: WeakKeyDictionary[Policy, Policy] = WeakKeyDictionary()
+"""From a policy with quirks to the one without; quirks in any order give one and the same."""
+
+
+@cache
+def _quirky(base: Policy, on: tuple[str, ...]) -> Policy:
+    """The policy with exactly these of its framework's quirks."""
+    if on == base.cast.on:
+        return base
+    name = "+".join((base.name, *(quirk for quirk in on if quirk not in base.cast.on)))
+    made = base.derive(name, cast=base.cast.with_quirks(*on))
+    _bases[made] = base
+    return made

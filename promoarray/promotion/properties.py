@@ -18,7 +18,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import PolicyLike
 from promoarray.promotion.properties_report import (
     OperationCoverage,
     PropertiesReport,
@@ -39,7 +39,7 @@ class Failure(NamedTuple):
 class Checked:
     """A policy's promote rule on the dtypes it is about, every answer looked up once."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: PolicyLike) -> None:
         self.policy = policy
         self.dtypes = (*policy.dtypes, *(w for w in WEAK if self._meets_arrays(w)))
         self.join = {(a, b): self._join(a, b) for a, b in product(self.dtypes, repeat=2)}
@@ -222,7 +222,7 @@ def _property(name: str) -> str:
     return name
 
 
-def check(policy: Policy, *properties: str, operations: bool = True) -> PropertiesReport:
+def check(policy: PolicyLike, *properties: str, operations: bool = True) -> PropertiesReport:
     """See ``Policy.check``."""
     names = [_property(name) for name in properties] or list(PROPERTIES)
     checked = Checked(policy)
@@ -241,7 +241,7 @@ def _find(checked: Checked, name: str) -> PropertyResult:
     return PropertyResult(name, False, smallest.says, smallest.example, len(failures), cases)
 
 
-def _answers(policy: Policy) -> Iterable[OperationCoverage]:
+def _answers(policy: PolicyLike) -> Iterable[OperationCoverage]:
     """Ask every binary operation about every pair of arrays."""
     pairs = list(product(policy.dtypes, repeat=2))
     for name, row in OPERATIONS.items():

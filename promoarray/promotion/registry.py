@@ -1,20 +1,19 @@
-"""The policies by name, and the one in force.
+"""The policies by name.
 
-The built-in families are modules of this package, imported when first asked for; third parties add
-theirs through the entry-point group ``promoarray.policies`` or ``register``. The policy in force is
-the one of the innermost ``with policy(...)`` in this context, else the default of the process.
+The built-in families are modules of ``promoarray.policies``, imported when first asked for; third
+parties add theirs through the entry-point group ``promoarray.policies`` or ``register``. A policy
+is pickled as its name.
 """
 
 from __future__ import annotations
 
-import os
+import copyreg
 from collections.abc import Mapping
-from contextvars import ContextVar, Token
 from functools import cache
 from importlib import import_module
+from pickle import PicklingError
 from typing import Any
 
-from promoarray.contextdecorator import Context
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.policy import Policy
 
@@ -162,71 +161,38 @@ def _listed(names: list[str]) -> str:
     return ", ".join(ends if n == opsets[0] else n for n in names if n not in opsets[1:])
 
 
-_override: ContextVar[Policy | None] = ContextVar("promoarray_policy", default=None)
-_default: list[Policy] = []  # one element, made when first asked for, so that import stays quick
+# --- Pickling ------------------------------------------------------------------------------------
 
 
-def get_policy() -> Policy:
-    """Return the policy in force here.
-
-    Returns
-    -------
-    Policy
-        The one of the ``with policy(...)`` around, else the default of the process.
-    """
-    return _override.get() or process_default()
-
-
-def process_default() -> Policy:
-    """Return the default: ``set_policy``'s, else ``PROMOARRAY_POLICY``'s, else ``numpy``."""
-    if not _default:
-        try:
-            _default.append(as_policy(os.environ.get("PROMOARRAY_POLICY") or "numpy"))
-        except UnknownPolicyError as error:
-            raise UnknownPolicyError(f"PROMOARRAY_POLICY: {error}") from None
-    return _default[0]
-
-
-def set_policy(policy: str | Policy) -> None:
-    """Set the default of the process.
-
-    Threads and tasks that are inside ``with policy(...)`` keep theirs.
+def registered_name(policy: Policy, what: str) -> str:
+    """Return the name by which another process finds a policy.
 
     Parameters
     ----------
-    policy : str or Policy
+    policy : Policy
+    what : str
+        What is pickled, for the error.
 
     Raises
     ------
-    UnknownPolicyError
-        If there is no policy of that name; the default stays as it was.
+    pickle.PicklingError
+        If the policy is not registered, so that no process would find it.
     """
-    _default[:] = [as_policy(policy)]
+    try:
+        found = as_policy(policy.name)
+    except UnknownPolicyError:
+        found = None
+    if found is not policy:
+        raise PicklingError(
+            f"{what} the policy {policy.name!r}, which is not registered, so that no other process "
+            "could find it: register it through the entry points promoarray.policies, or with "
+            "promoarray.policies.register in each process"
+        )
+    return policy.name
 
 
-class policy(Context):
-    """Put a policy in force in this context, or for every call of a function.
+def _reduce(policy: Policy) -> tuple[Any, ...]:
+    return as_policy, (registered_name(policy, "this is"),)
 
-    Parameters
-    ----------
-    policy : str or Policy
 
-    Raises
-    ------
-    UnknownPolicyError
-        At once, not on entering.
-    """
-
-    def __init__(self, policy: str | Policy) -> None:
-        self._policy = as_policy(policy)
-        self._tokens: list[Token[Policy | None]] = []
-
-    def _recreate_cm(self) -> policy:
-        return type(self)(self._policy)
-
-    def __enter__(self) -> Policy:
-        self._tokens.append(_override.set(self._policy))
-        return self._policy
-
-    def __exit__(self, *exc: object) -> None:
-        _override.reset(self._tokens.pop())
+copyreg.pickle(Policy, _reduce)

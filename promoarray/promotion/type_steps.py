@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.promotion.plan import Operand, OperationRule, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 _COMPONENT = {
     dt.complex32: dt.float16,
@@ -42,7 +42,9 @@ def agreed(a: DType, b: DType) -> DType | None:
     return a if a is b else None
 
 
-def supported_types(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def supported_types(
+    policy: PolicyLike, operands: tuple[Operand, ...]
+) -> tuple[DType, ...] | Refusal:
     """Enter operands as their own types, if the framework has them all."""
     for operand in operands:
         if not operand.type.weak and operand.type not in policy.dtypes:
@@ -65,7 +67,7 @@ _SAID = {
 def with_arrays(which: str, rule: OperationRule) -> OperationRule:
     """Make the rule of a function or operator that wants arrays: "all", "first" or "some"."""
 
-    def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         if not _WANTED[which]([operand.rank is not Rank.SCALAR for operand in operands]):
             return Refusal(f"{name} of {policy.title} {_SAID[which]}")
         return rule(policy, name, operands)

@@ -132,7 +132,7 @@ def test_the_second_call_is_a_short_one(policy: str, long_calls: list[str]) -> N
 
 
 def test_the_short_way_does_not_wait_for_a_default(long_calls: list[str]) -> None:
-    from promoarray.promotion.registry import _default
+    from promoarray.promotion.in_force import _default
 
     x = sample(dt.float32, 1)
     with pa.policy("torch"):

@@ -13,11 +13,12 @@ import promoarray as pa
 from promoarray import Policy
 from promoarray.diagnostics.policy_table import table_of
 from promoarray.operations import OPERATIONS, Family
-from promoarray.promotion.plan import Operand, Plan, Rank, Refusal, TypeRule
-from promoarray.promotion.policy import Source
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.rules import Lattice, Table
+from promoarray.promotion.source import Source
 from promoarray.promotion.table_text import cell_dtype
+from promoarray.promotion.type_rules import TypeRule
 
 TEXT = """
       b1   i8   i32  f16  f32  c64

@@ -25,10 +25,10 @@ from promoarray.core.observers import Observer, ProposedCasts, observing
 from promoarray.core.refusals import accepted_casts, spelled
 from promoarray.errors import PromotionError
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import policy as in_force
+from promoarray.promotion.in_force import process_default, set_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import policy as in_force
-from promoarray.promotion.registry import process_default, set_policy
 
 
 @dataclass(eq=False)

@@ -13,8 +13,8 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
+from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import checked, convert
-from promoarray.core.operands import storage_dtype
 from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.diagnostics.explain.other_policies import other_policies

@@ -10,29 +10,23 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
+from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import scalar
-from promoarray.core.operands import operand_of, storage_dtype
+from promoarray.core.operands import operand_of
 from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType
 from promoarray.operations import Family, operation
 from promoarray.parray import PArray
-from promoarray.promotion.overrides import ChangedEnter, ChangedOperation
-from promoarray.promotion.plan import (
-    INTEGERS,
-    Operand,
-    OperandTypes,
-    OperationRule,
-    Plan,
-    Rank,
-    Refusal,
-    TypeRule,
-)
+from promoarray.promotion.overrides import ChangedOperandTypes, ChangedOperation
+from promoarray.promotion.plan import INTEGERS, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperandTypes, OperationRule
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import worded
+from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.variants import VARIANTS
 
 
@@ -342,7 +336,7 @@ def _below_changes(rule: OperationRule) -> OperationRule:
 
 def _doc(step: Any) -> str:
     """The first sentence of what a step says of itself; nothing for the step that does nothing."""
-    while isinstance(step, ChangedEnter):
+    while isinstance(step, ChangedOperandTypes):
         step = step.base
     step = inspect.unwrap(step)
     if not inspect.isfunction(step):

@@ -8,16 +8,18 @@ from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.core.operands import array_class, as_operand, storage_dtype
+from promoarray.core.array_base import storage_dtype
+from promoarray.core.operands import array_class, as_operand
 from promoarray.core.operators import OF_UFUNC
 from promoarray.diagnostics.explain.cast import explain_cast
 from promoarray.diagnostics.explain.operation import explain_operation
 from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import WEAK, as_dtype
 from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import as_policy, get_policy
+from promoarray.promotion.registry import as_policy
 
 
 def explain(

@@ -17,18 +17,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from promoarray import dtypes as dt
+from promoarray.core.array_base import type_of
 from promoarray.core.call_site import Site, current_site, program_site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
-from promoarray.core.operands import operand_of, type_of
+from promoarray.core.operands import operand_of
 from promoarray.core.refusals import accepted_casts
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import as_policy, get_policy
+from promoarray.promotion.registry import as_policy
 from promoarray.promotion.scalars import truncated
 
 

@@ -27,17 +27,16 @@ from promoarray.promotion.plan import (
     NUMBERS,
     ORDERED,
     Operand,
-    OperationRule,
     Plan,
     Rank,
     Refusal,
-    TypeMap,
-    TypeRule,
-    to_bool,
 )
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice, PromotionRule
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeMap, TypeRule, to_bool
 from promoarray.promotion.type_steps import component, rows, supported_types
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes

@@ -23,16 +23,14 @@ from promoarray.promotion.plan import (
     ORDERED,
     REALS,
     Operand,
-    OperationRule,
     Plan,
     Refusal,
-    TypeRule,
-    refuse,
-    same,
-    to_bool,
 )
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.scalars import WIDE
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import always, component, with_arrays
 
 

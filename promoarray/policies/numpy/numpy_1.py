@@ -32,9 +32,11 @@ from promoarray.policies.numpy.numpy_2 import (
     promote,
 )
 from promoarray.promotion.linalg_rules import complexified
-from promoarray.promotion.plan import INTEGERS, ORDERED, Operand, TypeRule
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import INTEGERS, ORDERED, Operand
+from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.type_steps import always, component, rows
 
 _BOOL, _INTEGERS = (dt.bool,), rows("i8 u8 i16 u16 i32 u32 i64 u64")

@@ -17,21 +17,13 @@ from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
-from promoarray.promotion.plan import (
-    BITS,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    Operand,
-    OperationRule,
-    Plan,
-    Refusal,
-    TypeRule,
-    to_bool,
-)
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, Operand, Plan, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import always, component, exact_to, rows, supported_types
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls

@@ -22,7 +22,7 @@ from promoarray.kernels.cast_mode import (
 from promoarray.promotion.cast_quirks import LARGEST, SAID_BY_X86, rounds_twice
 from promoarray.promotion.cast_rules import ROUND_MODE, SATURATE, CastRule, Knob, Quirk, case
 from promoarray.promotion.cast_transforms import LOWEST_NORMAL, Between, CodeIs, half_away
-from promoarray.promotion.policy import Source
+from promoarray.promotion.source import Source
 
 _ORT = "onnxruntime 1.31.1, CPU"
 _REFERENCE = "onnx.reference 1.23.2"

@@ -19,20 +19,12 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
-from promoarray.promotion.plan import (
-    INTEGERS,
-    Operand,
-    OperationRule,
-    Plan,
-    Refusal,
-    TypeRule,
-    accumulator,
-    refuse,
-    same,
-    to_bool,
-)
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import INTEGERS, Operand, Plan, Refusal, accumulator
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import always, supported_types
 
 GROUPS = {

@@ -34,23 +34,13 @@ from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import LAPACK, linear
-from promoarray.promotion.plan import (
-    BITS,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    Operand,
-    OperationRule,
-    Plan,
-    Rank,
-    Refusal,
-    TypeRule,
-    same,
-    to_bool,
-)
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import PromotionRule, Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import agreed, always, component, exact_to, supported_types
 
 # Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; mended as said above.

@@ -28,24 +28,13 @@ from promoarray.policies.paddle.document import (
 from promoarray.policies.paddle.wheel_3_3 import as_left, floats_from, transformed
 from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import LAPACK
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    ORDERED,
-    Operand,
-    OperationRule,
-    Plan,
-    Rank,
-    Refusal,
-    TypeRule,
-    refuse,
-    same,
-    to_bool,
-)
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import BITS, INEXACT, INTEGERS, ORDERED, Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import (
     agreed,
     always,

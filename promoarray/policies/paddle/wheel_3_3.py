@@ -27,20 +27,12 @@ from promoarray.policies.paddle.document import (
     WIDENING,
 )
 from promoarray.promotion import cast_quirks
-from promoarray.promotion.plan import (
-    BITS,
-    INTEGERS,
-    ORDERED,
-    Operand,
-    OperationRule,
-    Plan,
-    Rank,
-    Refusal,
-    TypeRule,
-    to_bool,
-)
-from promoarray.promotion.policy import Policy, Source
+from promoarray.promotion.plan import BITS, INTEGERS, ORDERED, Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.scalars import NARROW
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import agreed, with_arrays
 
 

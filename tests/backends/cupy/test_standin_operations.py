@@ -204,7 +204,7 @@ def test_no_kernel_is_kept_for_an_array_that_a_shadow_run_disputes() -> None:
         disputed = on_gpu([1, 2], pa.int8) / on_gpu([2, 2], pa.int8)
     assert disputed._type is not disputed.dtype
     assert (disputed + disputed).tolist() == [1.0, 2.0]
-    assert not any(disputed._type in key for key in pa.get_policy().direct)
+    assert not any(disputed._type in key for key in pa.get_policy().executables)
 
 
 def test_shapes_that_do_not_fit_are_told_as_on_the_cpu() -> None:

@@ -1,0 +1,127 @@
+"""What every part of an operation knows of an array: a buffer, the type of its elements, its class.
+
+``PArray`` adds the operators, the protocols and the conveniences.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol, Self
+
+from promoarray.backends import backend_of, on_device
+from promoarray.backends.numpy import decoded
+from promoarray.core._fast_path import ArraySlots
+from promoarray.dtypes import DType
+from promoarray.promotion.policy import Policy
+
+
+class TypeRecord(Protocol):
+    """What a shadow run keeps in an array's type slot: it knows the dtype, and more besides."""
+
+    @property
+    def dtype(self) -> DType: ...
+
+
+class Array(ArraySlots):
+    """A buffer and its type.
+
+    Notes
+    -----
+    Two slots, which ``ArraySlots`` holds: ``_buffer`` (a NumPy or CuPy array, the storage) and
+    ``_type`` (a ``DType``, weak or not; in a shadow run a ``TypeRecord`` in its place, so that
+    nobody pays for shadow runs outside of one). ``type_of`` reads the latter.
+    """
+
+    __slots__ = ()
+    _buffer: Any
+    _type: DType | TypeRecord
+    _policy: ClassVar[Policy | None] = None
+    _namespace: ClassVar[Any] = None  # the one the arrays are bound to
+    default: ClassVar[type[Array]]
+    """The class of arrays that are bound to no namespace."""
+
+    @classmethod
+    def _wrap(cls, buffer: Any, dtype: DType | TypeRecord) -> Self:
+        """Make an array of a buffer that holds a dtype; checks nothing."""
+        self = object.__new__(cls)
+        self._buffer = buffer
+        self._type = dtype
+        return self
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements; for a weakly typed array the one it is stored in."""
+        return storage_dtype(self)
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the array counts for no more than a Python scalar in promotion (JAX)."""
+        return type_of(self._type).weak
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        shape: tuple[int, ...] = self._buffer.shape
+        return shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._buffer.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self._buffer.size)
+
+    @property
+    def device(self) -> str:
+        """Where the buffer lies: ``"cpu"``, or ``"cuda:0"`` and on."""
+        device: str = backend_of(self._buffer).device_of(self._buffer)
+        return device
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Self:
+        """Return the array on a device; the same memory if it lies there already.
+
+        Parameters
+        ----------
+        device : str
+            One of ``__array_namespace_info__().devices()``.
+        stream : optional
+            The stream to copy in, where the device has streams.
+
+        Returns
+        -------
+        PArray
+
+        Raises
+        ------
+        ValueError
+            If the device is unknown here, or a stream is given where there are none.
+        """
+        here, there = backend_of(self._buffer), on_device(device)
+        if here is there:
+            buffer = here.to_device(self._buffer, device, stream)
+        elif stream is not None:
+            raise ValueError(f"copies from {self.device!r} to {device!r} take no stream")
+        else:
+            buffer = there.from_numpy(here.to_numpy(self._buffer, self.dtype), self.dtype, device)
+        return self._wrap(buffer, self._type)
+
+    def _decoded(self) -> Any:
+        """The values in a NumPy array that holds them exactly and prints them."""
+        dtype = self.dtype
+        return decoded(backend_of(self._buffer).to_numpy(self._buffer, dtype), dtype)
+
+
+def type_of(slot: DType | TypeRecord) -> DType:
+    """The dtype of an array's type slot, weak ones included."""
+    return slot if isinstance(slot, DType) else slot.dtype
+
+
+def storage_dtype(x: Array) -> DType:
+    """The dtype an array is stored in, which a weak type leaves open and every backend knows."""
+    dtype = type_of(x._type)
+    if dtype.weak:
+        found: DType = backend_of(x._buffer).dtype_of(x._buffer)
+        return found
+    return dtype

@@ -1,0 +1,55 @@
+"""What a rule may ask of the policy it belongs to.
+
+Rules are written before there is a policy, and a policy is made of them; so they know it by this
+protocol alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from promoarray.dtypes import DType
+from promoarray.operations import Family
+from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.rules import PromotionRule
+
+
+class PolicyLike(Protocol):
+    """A policy as its rules see it; ``promotion.policy.Policy`` says what each name means."""
+
+    def __hash__(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def dtypes(self) -> tuple[DType, ...]: ...
+    @property
+    def promote(self) -> PromotionRule: ...
+    @property
+    def operand_types(self) -> OperandTypes: ...
+    @property
+    def operations(self) -> Mapping[str | Family, OperationRule]: ...
+    @property
+    def functions(self) -> Mapping[str | Family, OperationRule]: ...
+    @property
+    def ranks(self) -> bool: ...
+    @property
+    def weak_arrays(self) -> bool: ...
+    @property
+    def refusal(self) -> str: ...
+    def strong(self, dtype: DType) -> DType: ...
+    def make_plan(
+        self, name: str, computed: DType, result: DType, count: int, *extra_results: DType
+    ) -> Plan: ...
+    def plan(
+        self, name: str, operands: tuple[Operand, ...], *, function: bool = False
+    ) -> Plan | Refusal: ...
+
+
+OperandTypes = Callable[[PolicyLike, tuple[Operand, ...]], tuple[DType, ...] | Refusal]
+"""What each operand counts as in promotion."""
+
+OperationRule = Callable[[PolicyLike, str, tuple[Operand, ...]], Plan | Refusal]
+"""What an operation of that name does with its operands."""
