@@ -31,13 +31,15 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     there is nothing to do.
 ``call(name, buffers, compute, **options) -> tuple[tuple[buffer, DType], ...]``
     Run the kernel of an operation on buffers that all hold ``compute`` (a ``NATIVE`` dtype, but for
-    the families in ``policies.plans.MOVES``, which move and compare values) and tell what dtype
+    the families in ``promotion.plan.MOVES``, which move and compare values) and tell what dtype
     each result has; most operations have one. Python scalars and mixed operands never come here.
     Options that are arrays (``condition``, ``sorter``) are buffers.
-``fused(name, operands, held, plan, casts, **options) -> buffer or None``
-    Only of a backend that has kernels for it: all of a plan in one, the casts by the mode and the
-    transforms that ``casts(source, target)`` tells. ``held`` are the dtypes of the operands, which
-    are buffers, and Python scalars as NumPy's of no axes. None where there is no such kernel.
+``compile(name, held, plan, casts, low=False, high=False) -> callable``
+    All of a plan made ready once, for operands whose buffers hold the dtypes ``held``; Python
+    scalars are NumPy's arrays of no axes. ``casts(source, target)`` tells the mode and the
+    transforms of a cast, ``low`` and ``high`` which bounds ``clip`` has. What it returns takes the
+    buffers and the operation's options, and gives the buffer of the result, or a tuple of them
+    where the operation has several, each stored as the plan says.
 ``move(name, buffer, *args, **options) -> buffer``
     Run the function of ``xp`` that moves values and never looks at them, such as ``"reshape"``.
 ``read(buffer, key) -> buffer``, ``write(buffer, key, value)``

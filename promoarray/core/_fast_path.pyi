@@ -1,4 +1,4 @@
-"""The short way of the binary operators, whose long way is ``_apply.apply``."""
+"""The fast path of operators, and the slots that it reads arrays by."""
 
 from collections.abc import Callable
 from typing import Any, final
@@ -6,30 +6,31 @@ from typing import Any, final
 import numpy as np
 from typing_extensions import disjoint_base
 
+FIELDS: tuple[str, ...]
+"""Those of ``Executable``, in the order they are read by."""
+
 @disjoint_base
 class ArraySlots:
-    """A buffer and its type, where the short way finds them."""
+    """A buffer and its type, where the fast path finds them."""
 
     _buffer: Any
     _type: Any
 
 @final
-class Operator:
-    """A method ``x op y``: the short way where there is one, else ``slow``."""
+class FastOperator:
+    """An operation of one or two operands: an executable if there is one, else ``slow``."""
 
     def __new__(
         cls,
-        slow: Callable[[Any, Any], Any],
+        slow: Callable[..., Any],
         name: str,
-        kernel: Callable[..., Any],
         *,
         reflected: bool,
-        watchers: list[Any],
-        override: Callable[[], Any],
-        default: list[Any],
-        fitted: Callable[..., Any],
+        observers: list[Any],
+        policy_here: Callable[[], Any],
+        default_policy: list[Any],
         ndarray: type[np.ndarray[Any, Any]],
         asarray: Callable[..., Any],
-    ) -> Operator: ...
-    def __call__(self, x: Any, y: Any, /) -> Any: ...
+    ) -> FastOperator: ...
+    def __call__(self, *operands: Any) -> Any: ...
     def __get__(self, instance: Any, owner: type | None = None, /) -> Callable[..., Any]: ...

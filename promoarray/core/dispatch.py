@@ -1,7 +1,7 @@
-"""The one dispatcher: operands -> plan -> casts -> kernel -> label.
+"""The one dispatcher: operands -> plan -> executable -> array.
 
-Nothing here knows a rule. The policy decides (``promotion``), the backend obeys (``backends``), and
-observers, if any, are told what happened (``observers``).
+Nothing here knows a rule. The policy decides (``promotion``), the backend compiles and runs
+(``executable``), and observers, if any, are told what happened (``observers``).
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.cast import convert, scalar
-from promoarray.core.fast_path import cache_executable
-from promoarray.core.fused import cache_launch, fused, run_cached
+from promoarray.core.cast import convert
+from promoarray.core.executable import Executable, compiled, find, keep, scalar_buffer
 from promoarray.core.observers import (
     OperationEvent,
     notify,
@@ -23,10 +22,10 @@ from promoarray.core.observers import (
 from promoarray.core.operands import array_class, as_operand, canonicalize, operand_of
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import WEAK
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import INTEGERS, Decision, Decomposition, Operand, Plan, Refusal
+from promoarray.promotion.plan import INTEGERS, Decision, Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 
 
@@ -37,7 +36,7 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     ----------
     name : str
         A row of ``promoarray.operations``.
-    *operands : Array, NumPy array or scalar, Python scalar
+    *operands : PArray, NumPy array or scalar, Python scalar
     **options
         What the kernel takes besides, such as ``axis``.
 
@@ -53,10 +52,21 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     OverflowError
         If a Python int does not fit the dtype it becomes.
     """
-    if not options and not observers_anywhere:
-        done = run_cached(name, operands)
-        if done is not None:
-            return done
+    bounds = (options["low"], options["high"]) if "low" in options else ()
+    found = None if observers_anywhere else find(name, operands, options, bounds)
+    if found is not None:
+        executable, cls, buffers = found
+        out = _run(executable, name, buffers, options)
+        if executable.extra_results:
+            return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
+        return cls._wrap(out, executable.result)
+    return _resolve(name, operands, options, bounds)
+
+
+def _resolve(
+    name: str, operands: tuple[Any, ...], options: dict[str, Any], bounds: tuple[Any, ...]
+) -> Any:
+    """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
     entered = tuple(as_operand(x) for x in operands)
     if any(x is NotImplemented for x in entered):
         return NotImplemented
@@ -67,22 +77,33 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     seen = tuple(operand_of(x, policy) for x in entered)
     decided = policy.decide(name, seen, entered, options=options)
     if isinstance(decided, Refusal):
-        entered, seen, decided = _mended(name, policy, entered, seen, decided, options)
-    plan, values = decided.plan, decided.values
+        entered, seen, decided = _recovered(name, policy, entered, seen, decided, options)
+    plan, values = decided
     backend = common_backend(*map(_buffer, entered), *options.values())
-    outs = _outs(backend, name, policy, plan, entered, values, options)
+    obeyed = _comparing(plan, entered, values) or plan
+    executable = compiled(backend, name, policy, obeyed, values, bounds)
+    if obeyed is plan and not observers_anywhere:
+        keep(name, policy, entered, seen, plan, executable, bounds)
+    out = _run(executable, name, _buffers(policy, obeyed, values), options)
+    outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
-        notify(
-            OperationEvent(name, policy, entered, seen, plan, values, result, tuple(more), options)
-        )
-    cache_executable(name, policy, seen, plan)
-    if not options and not observers_anywhere:
-        cache_launch(name, policy, entered, plan)
+        extra = tuple(more)
+        notify(OperationEvent(name, policy, entered, seen, plan, values, result, extra, options))
     return (result, *more) if more else result
 
 
-def _mended(
+def _run(
+    executable: Executable, name: str, buffers: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Run an executable; shapes and axes that do not fit are told in words of our own."""
+    try:
+        return executable.run(*buffers, **options)
+    except (ValueError, IndexError, TypeError) as error:
+        raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
+
+
+def _recovered(
     name: str,
     policy: Policy,
     entered: tuple[Any, ...],
@@ -112,6 +133,12 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
 
     Nothing is written unless all of it can be.
     """
+    found = None if observers_anywhere else find(f"{name}=", (target, other), {})
+    if found is not None:
+        executable, _, buffers = found
+        backend = backend_of(target._buffer)
+        _write(backend, name, target, _run(executable, name, buffers, {}))
+        return target
     entered = target, as_operand(other)
     if entered[1] is NotImplemented:
         return NotImplemented
@@ -124,22 +151,33 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     decided = policy.decide(name, seen, entered, inplace=True)
     if isinstance(decided, Refusal):
         raise decided.error or promotion_error(policy, name, seen, decided, inplace=True)
+    plan, values = decided
+    backend = common_backend(target._buffer, _buffer(entered[1]))
+    _require_writeable(backend, name, target)
+    executable = compiled(backend, f"{name}=", policy, plan, values)
+    if not observers_anywhere:
+        keep(f"{name}=", policy, entered, seen, plan, executable)
+    _write(backend, name, target, _run(executable, name, _buffers(policy, plan, values), {}))
+    if observers_anywhere:
+        notify(OperationEvent(name, policy, entered, seen, plan, values, target))
+    return target
+
+
+def _require_writeable(backend: Any, name: str, target: Array) -> None:
+    if not backend.writeable(target._buffer):
+        symbol = OPERATIONS[name].symbol
+        raise ValueError(f"{name} in place: the target is read-only; write x = x {symbol} y")
+
+
+def _write(backend: Any, name: str, target: Array, out: Any) -> None:
+    """Write the result of an operation in place over its target."""
+    _require_writeable(backend, name, target)
     buffer = target._buffer
-    backend = common_backend(buffer, _buffer(entered[1]))
-    if not backend.writeable(buffer):
-        raise ValueError(
-            f"{name} in place: the target is read-only; write x = x {OPERATIONS[name].symbol} y"
-        )
-    plan, values = decided.plan, decided.values
-    (out,) = _outs(backend, name, policy, plan, entered, values, {})
     if out.shape != buffer.shape:
         raise ValueError(
             f"{name} in place: the result has shape {out.shape}, the target {buffer.shape}"
         )
     backend.write(buffer, ..., out)
-    if observers_anywhere:
-        notify(OperationEvent(name, policy, entered, seen, plan, values, target))
-    return target
 
 
 def call(name: str, *operands: Any, **options: Any) -> Any:
@@ -160,73 +198,25 @@ def call(name: str, *operands: Any, **options: Any) -> Any:
     return result
 
 
-def run(
-    name: str, plan: Plan, policy: Policy, buffers: tuple[Any, ...], **options: Any
-) -> tuple[Any, ...]:
-    """Obey a plan: the kernel in ``plan.compute``, each result in the storage of its label."""
-    if plan.decomposition is not None:
-        name, buffers = plan.decomposition.then, _first(plan.decomposition, plan, policy, buffers)
-    backend = backend_of(buffers[0])
-    computed = plan.compute or plan.inputs[0]
-    try:
-        found = backend.call(policy.kernel(name, plan), buffers, computed, **options)
-    except (ValueError, IndexError, TypeError) as error:
-        raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
-    labels = (plan.result, *plan.extra_results)
-    return tuple(
-        convert(policy, out, dtype, policy.strong(label))
-        for (out, dtype), label in zip(found, labels, strict=True)
-    )
-
-
-def _first(
-    detour: Decomposition, plan: Plan, policy: Policy, buffers: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    """Carry out the first part of a detour; its result is rounded as the operation's own is."""
-    computed, label = plan.compute or plan.inputs[0], policy.strong(plan.result)
-    own = Plan((computed,), computed, label)
-    (out,) = run(detour.first, own, policy, (buffers[detour.operand],))
-    given = list(buffers)
-    given[detour.operand] = convert(policy, out, label, computed)
-    return tuple(given)
-
-
 def _buffer(x: Any) -> Any:
     """What a backend is found by: an array's buffer, a Python scalar's none."""
     return None if type(x) in WEAK else x._buffer
 
 
-def _outs(
-    backend: Any,
-    name: str,
-    policy: Policy,
-    plan: Plan,
-    entered: tuple[Any, ...],
-    values: tuple[Any, ...],
-    options: dict[str, Any],
-) -> tuple[Any, ...]:
-    """Carry out a plan: in one kernel if the backend has it, else cast by cast."""
-    if any(_beyond(*each) for each in zip(entered, values, plan.inputs, strict=True)):
-        plan = Plan((dt.float64,) * len(values), dt.float64, plan.result)
-    outs = fused(backend, name, policy, plan, values, options)
-    if outs is None:
-        outs = run(name, plan, policy, _buffers(backend, policy, plan, values), **options)
-    return outs
+def _buffers(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands as an executable takes them: a Python scalar that fits is a 0-d buffer."""
+    return tuple(
+        scalar_buffer(policy, x, dtype) if type(x) in WEAK else x._buffer
+        for x, dtype in zip(values, plan.inputs, strict=True)
+    )
 
 
-def _buffers(backend: Any, policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Cast every operand to what the plan says, then to what the kernel computes in."""
-    device = next((x.device for x in values if type(x) not in WEAK), None)
-    buffers = []
-    for x, dtype in zip(values, plan.inputs, strict=True):
-        if type(x) in WEAK:
-            buffer = backend.from_numpy(scalar(policy, x, dtype), dtype, device)
-        else:
-            buffer = convert(policy, x._buffer, storage_dtype(x), dtype)
-        buffers.append(convert(policy, buffer, dtype, plan.compute or dtype))
-    return tuple(buffers)
-
-
-def _beyond(given: Any, value: Any, dtype: DType) -> bool:
-    """Whether an int compares as an infinity, which takes a float to compare with."""
-    return type(given) is int and type(value) is float and dtype.kind in INTEGERS
+def _comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
+    """The plan of a comparison with an int that no value of the dtype reaches: an infinity, which
+    takes floats to compare with."""
+    beyond = (
+        type(given) is int and type(value) is float and dtype.kind in INTEGERS
+        for given, value, dtype in zip(entered, values, plan.inputs, strict=True)
+    )
+    wide = (dt.float64,) * len(values)
+    return Plan(wide, dt.float64, plan.result) if any(beyond) else None

@@ -1,11 +1,11 @@
-// The short way of the binary operators. Operands whose plan the dispatcher has made before take
-// one look-up, the casts the route asks for, and the ufunc, without a frame or a tuple of Python's.
-// Nothing here decides a dtype: what is not in `policy.direct` goes to a Python function, `slow`.
+// The fast path of operations on one or two operands. Operands of types that the dispatcher has met
+// before take one look-up of the executable and its kernel, or its `run`, without a frame of ours.
+// Nothing here decides a dtype: what is not in `policy.executables` goes to a Python function, `slow`.
 //
 // Plain C API rather than nanobind, whose functions cannot be the methods of a class that Python
 // defines. It keeps to the limited API of Python 3.12, because one abi3 wheel serves 3.12 and later
 // and a module outside of it would tie the wheel to one version; 3.11 gets a build of its own. The
-// GIL guards the places below: free-threaded builds turn it on for a module like this, which does
+// GIL guards the caches below: free-threaded builds turn it on for a module like this, which does
 // not say that it can do without.
 #include <Python.h>
 
@@ -91,7 +91,7 @@ PyMemberDef array_slots_members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 
 PyType_Slot array_slots_slots[] = {
-    {Py_tp_doc, const_cast<char *>("A buffer and its type, where the short way finds them.")},
+    {Py_tp_doc, const_cast<char *>("A buffer and its type, where the fast path finds them.")},
     {Py_tp_members, array_slots_members},
     {Py_tp_traverse, reinterpret_cast<void *>(array_slots_traverse)},
     {Py_tp_clear, reinterpret_cast<void *>(array_slots_clear)},
@@ -102,12 +102,12 @@ PyType_Spec array_slots_spec = {"promoarray.core._fast_path.ArraySlots", sizeof(
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                              array_slots_slots};
 
-// --- Operator ----------------------------------------------------------------------------------
+// --- FastOperator --------------------------------------------------------------------------------
 
-// What was found by three objects, which are known by identity: the place keeps them alive, so that
+// What was found by three objects, which are known by identity: the slot keeps them alive, so that
 // none of their addresses can come to mean anything else. Hence 0.0 and -0.0, 1 and True are told
 // apart for nothing; most scalars are constants of the program, one object each.
-struct Place {
+struct CacheSlot {
     PyObject *key[3];
     PyObject *found;
 
@@ -115,36 +115,45 @@ struct Place {
         return key[0] == a && key[1] == b && key[2] == c;
     }
     void keep(PyObject *a, PyObject *b, PyObject *c, PyObject *value) {
-        const Place old = *this;
+        const CacheSlot old = *this;
         *this = {{Py_NewRef(a), Py_NewRef(b), Py_NewRef(c)}, Py_NewRef(value)};
         for (PyObject *part : old.key) Py_XDECREF(part);  // last, for this may run any code
         Py_XDECREF(old.found);
     }
 };
 
-constexpr std::size_t PLACES = 32;
+constexpr std::size_t SLOTS = 32;
 
-Place &place_of(Place (&places)[PLACES], PyObject *a, PyObject *b, PyObject *c) {
+CacheSlot &slot_of(CacheSlot (&slots)[SLOTS], PyObject *a, PyObject *b, PyObject *c) {
     const auto bits = [](PyObject *x) { return reinterpret_cast<std::uintptr_t>(x) >> 4; };
     const std::uintptr_t mixed = (bits(a) * 31 + bits(b)) * 31 + bits(c);
-    return places[(mixed ^ mixed >> 5) % PLACES];
+    return slots[(mixed ^ mixed >> 5) % SLOTS];
 }
 
 // What an operator is made of: the arguments it was given, then what it looks up once.
 enum Part {
-    SLOW, NAME, KERNEL, WATCHERS, OVERRIDE, DEFAULT, FITTED, NDARRAY, ASARRAY,
-    ARRAY_SLOTS, METHOD, POLICY_NAME, DIRECT_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
+    SLOW, NAME, OBSERVERS, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
+    ARRAY_SLOTS, METHOD, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
 };
 
-struct Operator {
+// The fields of an Executable (executable.py), a named tuple, in its order.
+enum Field { RUN, SCALARS, RESULT, EXTRA_RESULTS, KERNEL, WIDEN, FIELDS };
+constexpr const char *FIELD_NAMES[FIELDS] = {"run",           "scalars", "result",
+                                             "extra_results", "kernel",  "widen"};
+
+PyObject *field(const Ref &executable, Field which) {
+    return PyTuple_GetItem(executable.get(), which);
+}
+
+struct FastOperator {
     PyObject_HEAD
     vectorcallfunc call;
     int reflected;
     PyObject *parts[PARTS];
-    Place routes[PLACES];   // (policy, operand, operand), as `key_of` names operands
-    Place scalars[PLACES];  // (route, scalar, None): the scalar as the 0-d buffer the route takes
+    CacheSlot executables[SLOTS];  // (policy, operand, operand), as `key_of` names operands
+    CacheSlot scalars[SLOTS];      // (executable, operand's converter, scalar): the 0-d buffer
 
     bool is(Part part, PyTypeObject *type) const {
         return reinterpret_cast<PyObject *>(type) == parts[part];
@@ -152,42 +161,47 @@ struct Operator {
 };
 
 // The policy that decides for arrays of a class; null without an error if there is none yet.
-Ref policy_in_force(const Operator *self, PyTypeObject *cls) {
+Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
     Ref bound(PyObject_GetAttr(reinterpret_cast<PyObject *>(cls), self->parts[POLICY_NAME]));
     if (!bound || bound.get() != Py_None) return bound;
-    Ref override(PyObject_CallNoArgs(self->parts[OVERRIDE]));
-    if (!override || override.get() != Py_None) return override;
-    if (PyList_Size(self->parts[DEFAULT]) == 0) return Ref(nullptr);
-    return Ref::to(PyList_GetItem(self->parts[DEFAULT], 0));
+    Ref here(PyObject_CallNoArgs(self->parts[POLICY_HERE]));
+    if (!here || here.get() != Py_None) return here;
+    if (PyList_Size(self->parts[DEFAULT_POLICY]) == 0) return Ref(nullptr);
+    return Ref::to(PyList_GetItem(self->parts[DEFAULT_POLICY], 0));
 }
 
-// What `policy.direct` says of two operands; null without an error if that is nothing.
-Ref route_of(Operator *self, PyObject *policy, PyObject *x, PyObject *y) {
-    Place &place = place_of(self->routes, policy, x, y);
-    if (place.holds(policy, x, y)) return Ref::to(place.found);
-    const Ref direct(PyObject_GetAttr(policy, self->parts[DIRECT_NAME]));
-    const Ref key(direct ? PyTuple_Pack(3, self->parts[NAME], x, y) : nullptr);
+// What `policy.executables` has for one operand (y is None) or two; null without an error if that
+// is nothing.
+Ref executable_of(FastOperator *self, PyObject *policy, PyObject *x, PyObject *y) {
+    CacheSlot &slot = slot_of(self->executables, policy, x, y);
+    if (slot.holds(policy, x, y)) return Ref::to(slot.found);
+    const Ref kept(PyObject_GetAttr(policy, self->parts[EXECUTABLES_NAME]));
+    if (!kept) return Ref(nullptr);
+    const Ref key(y == Py_None ? PyTuple_Pack(2, self->parts[NAME], x)
+                               : PyTuple_Pack(3, self->parts[NAME], x, y));
     if (!key) return Ref(nullptr);
-    Ref found(Py_XNewRef(PyDict_GetItemWithError(direct.get(), key.get())));
-    if (found) place.keep(policy, x, y, found.get());
+    Ref found(Py_XNewRef(PyDict_GetItemWithError(kept.get(), key.get())));
+    if (found) slot.keep(policy, x, y, found.get());
     return found;
 }
 
-Ref fit(Operator *self, PyObject *policy, PyObject *route, PyObject *value) {
-    Place &place = place_of(self->scalars, route, value, Py_None);
-    if (place.holds(route, value, Py_None)) return Ref::to(place.found);
-    PyObject *args[] = {policy, value, PyTuple_GetItem(route, 2)};
-    Ref buffer(PyObject_Vectorcall(self->parts[FITTED], args, 3, nullptr));
-    if (buffer) place.keep(route, value, Py_None, buffer.get());
+// A Python scalar as the buffer an executable takes; None where the long way has to be asked.
+Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, PyObject *value) {
+    PyObject *convert = PyTuple_GetItem(field(executable, SCALARS), index);
+    CacheSlot &slot = slot_of(self->scalars, executable.get(), convert, value);
+    if (slot.holds(executable.get(), convert, value)) return Ref::to(slot.found);
+    Ref buffer(PyObject_CallFunctionObjArgs(convert, value, nullptr));
+    if (buffer && buffer.get() != Py_None)
+        slot.keep(executable.get(), convert, value, buffer.get());
     return buffer;
 }
 
-constexpr Py_ssize_t MUCH = 1 << 17;  // bytes
-constexpr Py_ssize_t LONG = 1 << 20;  // bytes; the long way casts more of them without the GIL
+constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; of more, `run` casts what a cache holds at a time
+constexpr Py_ssize_t LONG = 1 << 20;  // bytes; `run` casts more of them without the GIL
 
 // Floats as doubles; of complex numbers both parts. NumPy's own cast would warn of a signalling
-// NaN. Null without an error if the buffer is one for the long way.
-Ref doubled(const Operator *self, PyObject *buffer, PyObject *wider) {
+// NaN. Null without an error if the buffer is one for `run`.
+Ref doubled(const FastOperator *self, PyObject *buffer, PyObject *wider) {
     Py_buffer from, to;
     if (PyObject_GetBuffer(buffer, &from, PyBUF_C_CONTIGUOUS) != 0) {
         PyErr_Clear();
@@ -202,35 +216,38 @@ Ref doubled(const Operator *self, PyObject *buffer, PyObject *wider) {
     if (out && PyObject_GetBuffer(out.get(), &to, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) != 0)
         out = Ref(nullptr);
     if (out) {
-        const auto *given = static_cast<const char *>(from.buf);  // perhaps not aligned
-        auto *made = static_cast<double *>(to.buf);
-        const auto count = static_cast<std::size_t>(from.len) / sizeof(float);
-        for (std::size_t i = 0; i < count; ++i) {
-            float value;
-            std::memcpy(&value, given + i * sizeof value, sizeof value);
-            made[i] = static_cast<double>(value);
+        // A buffer whose dtype was set behind our back does not hold what its array says.
+        const bool fits = to.len == 2 * from.len;
+        if (fits) {
+            const auto *given = static_cast<const char *>(from.buf);  // perhaps not aligned
+            auto *made = static_cast<double *>(to.buf);
+            const auto count = static_cast<std::size_t>(from.len) / sizeof(float);
+            for (std::size_t i = 0; i < count; ++i) {
+                float value;
+                std::memcpy(&value, given + i * sizeof value, sizeof value);
+                made[i] = static_cast<double>(value);
+            }
         }
         PyBuffer_Release(&to);
+        if (!fits) out = Ref(nullptr);
     }
     PyBuffer_Release(&from);
     return out;
 }
 
-// A route has None where nothing is to be cast, the dtype where NumPy's own cast will do, and the
-// dtype in a tuple where floats are to be doubled.
-Ref cast(const Operator *self, PyObject *buffer, PyObject *wider) {
+// An operand as the kernel takes it; null without an error if `run` has to cast it.
+Ref widened(const FastOperator *self, PyObject *buffer, PyObject *wider) {
     if (wider == Py_None) return Ref::to(buffer);
     if (PyTuple_Check(wider)) return doubled(self, buffer, PyTuple_GetItem(wider, 0));
-    // Of much, the long way casts no more at a time than a cache holds.
     const Ref bytes(PyObject_GetAttr(buffer, self->parts[NBYTES_NAME]));
     if (!bytes || PyLong_AsSsize_t(bytes.get()) > MUCH) return Ref(nullptr);
     PyObject *args[] = {buffer, wider};
     return Ref(PyObject_VectorcallMethod(self->parts[ASTYPE_NAME], args, 2, nullptr));
 }
 
-// What the short way looks up an operand by: the type of an array, the class of a scalar. They are
-// not the same, as an array may be weakly typed too. Null for all that is not its business.
-PyObject *key_of(const Operator *self, PyObject *operand, PyTypeObject *cls) {
+// What an executable is looked up by: the type of an array, the class of a scalar. They are not the
+// same, as an array may be weakly typed too. Null for all that is not the fast path's business.
+PyObject *key_of(const FastOperator *self, PyObject *operand, PyTypeObject *cls) {
     PyTypeObject *type = Py_TYPE(operand);
     if (type == cls) {
         auto *array = reinterpret_cast<ArraySlots *>(operand);
@@ -242,34 +259,67 @@ PyObject *key_of(const Operator *self, PyObject *operand, PyTypeObject *cls) {
     return scalar ? reinterpret_cast<PyObject *>(type) : nullptr;
 }
 
-// x and y stand in the order of the operation; cls is the class of the one whose method this is.
+// The kernel on widened operands; null without an error if `run` has to be asked.
+Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const *buffers,
+               Py_ssize_t count) {
+    Ref wide[2] = {Ref(nullptr), Ref(nullptr)};
+    PyObject *args[2];
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        wide[i] = widened(self, buffers[i], PyTuple_GetItem(field(executable, WIDEN), i));
+        if (!wide[i]) return Ref(nullptr);
+        args[i] = wide[i].get();
+    }
+    return Ref(PyObject_Vectorcall(field(executable, KERNEL), args, count, nullptr));
+}
+
+// Whether an error is about shapes or dtypes, which the long way tells in its own words.
+bool is_told_better() {
+    for (PyObject *kind : {PyExc_ValueError, PyExc_IndexError, PyExc_TypeError})
+        if (PyErr_ExceptionMatches(kind)) return true;
+    return false;
+}
+
+// Operands stand in the order of the operation; cls is the class of the one whose method this is.
 // False if the long way has to be taken; else there is a result, null with the error set.
-bool short_way(Operator *self, PyObject *x, PyObject *y, PyTypeObject *cls, PyObject **result) {
+bool fast_path(FastOperator *self, PyObject *const *operands, Py_ssize_t count, PyTypeObject *cls,
+               PyObject **result) {
     *result = nullptr;
+    // 1. What the operands are, and whether all of that is known.
     if (!PyType_IsSubtype(cls, reinterpret_cast<PyTypeObject *>(self->parts[ARRAY_SLOTS])))
         return false;
-    if (PyList_Size(self->parts[WATCHERS]) != 0) return false;
-    PyObject *const type_x = key_of(self, x, cls), *const type_y = key_of(self, y, cls);
-    if (type_x == nullptr || type_y == nullptr) return false;
+    if (PyList_Size(self->parts[OBSERVERS]) != 0) return false;
+    PyObject *keys[2] = {Py_None, Py_None};
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        keys[i] = key_of(self, operands[i], cls);
+        if (keys[i] == nullptr) return false;
+    }
 
+    // 2. The executable for it.
     const Ref policy = policy_in_force(self, cls);
     if (!policy) return PyErr_Occurred() != nullptr;
-    const Ref route = route_of(self, policy.get(), type_x, type_y);
-    if (!route) return PyErr_Occurred() != nullptr;
+    const Ref executable = executable_of(self, policy.get(), keys[0], keys[1]);
+    if (!executable) return PyErr_Occurred() != nullptr;
+    if (PyTuple_Size(field(executable, EXTRA_RESULTS)) != 0) return false;
 
-    const auto operand = [&](PyObject *object, Py_ssize_t index) {
-        if (Py_TYPE(object) != cls) return fit(self, policy.get(), route.get(), object);
-        const Ref buffer = Ref::to(reinterpret_cast<ArraySlots *>(object)->buffer);
-        return cast(self, buffer.get(), PyTuple_GetItem(route.get(), index));
-    };
-    const Ref left = operand(x, 0);
-    if (!left) return PyErr_Occurred() != nullptr;
-    const Ref right = operand(y, 1);
-    if (!right) return PyErr_Occurred() != nullptr;
-    PyObject *args[] = {left.get(), right.get()};
-    Ref out(PyObject_Vectorcall(self->parts[KERNEL], args, 2, nullptr));
-    if (!out && PyErr_ExceptionMatches(PyExc_ValueError)) {
-        PyErr_Clear();  // shapes that do not fit: the long way says so in its own words
+    // 3. The buffers, of Python scalars too.
+    Ref held[2] = {Ref(nullptr), Ref(nullptr)};
+    PyObject *buffers[2];
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        held[i] = Py_TYPE(operands[i]) == cls
+                      ? Ref::to(reinterpret_cast<ArraySlots *>(operands[i])->buffer)
+                      : scalar_buffer(self, executable, i, operands[i]);
+        if (!held[i]) return true;
+        if (held[i].get() == Py_None) return false;
+        buffers[i] = held[i].get();
+    }
+
+    // 4. The kernel where it does it all, else the executable's own way.
+    Ref out(nullptr);
+    if (field(executable, KERNEL) != Py_None) out = run_kernel(self, executable, buffers, count);
+    if (!out && !PyErr_Occurred())
+        out = Ref(PyObject_Vectorcall(field(executable, RUN), buffers, count, nullptr));
+    if (!out && is_told_better()) {
+        PyErr_Clear();
         return false;
     }
     if (out && !self->is(NDARRAY, Py_TYPE(out.get()))) {
@@ -277,34 +327,43 @@ bool short_way(Operator *self, PyObject *x, PyObject *y, PyTypeObject *cls, PyOb
         out = Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], out.get(), nullptr));
     }
     if (!out) return true;
+
+    // 5. The array.
     *result = PyType_GenericAlloc(cls, 0);
     if (*result != nullptr) {
         auto *made = reinterpret_cast<ArraySlots *>(*result);
         made->buffer = out.release();
-        made->type = Py_NewRef(PyTuple_GetItem(route.get(), 3));
+        made->type = Py_NewRef(field(executable, RESULT));
     }
     return true;
 }
 
-PyObject *operator_call(PyObject *object, PyObject *const *args, std::size_t count,
+PyObject *operator_call(PyObject *object, PyObject *const *args, std::size_t nargs,
                         PyObject *names) {
-    auto *self = reinterpret_cast<Operator *>(object);
-    if (PyVectorcall_NARGS(count) == 2 && names == nullptr) {
-        PyObject *result, *x = args[self->reflected], *y = args[!self->reflected];
-        if (short_way(self, x, y, Py_TYPE(args[0]), &result)) return result;
+    auto *self = reinterpret_cast<FastOperator *>(object);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargs);
+    if ((count == 1 || count == 2) && names == nullptr) {
+        PyObject *result, *turned[] = {args[count - 1], args[0]};
+        PyTypeObject *cls = Py_TYPE(args[0]);
+        // A function may have its array second: `pa.add(1.5, x)`.
+        if (count == 2 && !PyType_IsSubtype(
+                cls, reinterpret_cast<PyTypeObject *>(self->parts[ARRAY_SLOTS])))
+            cls = Py_TYPE(args[1]);
+        if (fast_path(self, self->reflected ? turned : args, count, cls, &result)) return result;
     }
-    return PyObject_Vectorcall(self->parts[SLOW], args, count, names);
+    return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
 }
 
 PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"slow", "name", "kernel", "reflected", "watchers", "override",
-                                  "default", "fitted", "ndarray", "asarray", nullptr};
+    static const char *names[] = {"slow",           "name",    "reflected", "observers",
+                                  "policy_here",    "default_policy", "ndarray", "asarray",
+                                  nullptr};
     PyObject *given[PARTS] = {};
     int reflected;
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OUO$pO!OO!OOO", const_cast<char **>(names), &given[SLOW], &given[NAME],
-            &given[KERNEL], &reflected, &PyList_Type, &given[WATCHERS], &given[OVERRIDE],
-            &PyList_Type, &given[DEFAULT], &given[FITTED], &given[NDARRAY], &given[ASARRAY])) {
+            args, kwargs, "OU$pO!OO!OO", const_cast<char **>(names), &given[SLOW], &given[NAME],
+            &reflected, &PyList_Type, &given[OBSERVERS], &given[POLICY_HERE], &PyList_Type,
+            &given[DEFAULT_POLICY], &given[NDARRAY], &given[ASARRAY])) {
         return nullptr;
     }
     PyObject *const module = PyType_GetModule(type);
@@ -312,14 +371,14 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     if (module == nullptr || !types) return nullptr;
     Ref made(PyType_GenericAlloc(type, 0));
     if (!made) return nullptr;
-    auto *self = reinterpret_cast<Operator *>(made.get());
+    auto *self = reinterpret_cast<FastOperator *>(made.get());
     self->call = operator_call;
     self->reflected = reflected;
     for (int part = SLOW; part <= ASARRAY; ++part) self->parts[part] = Py_NewRef(given[part]);
     self->parts[ARRAY_SLOTS] = PyObject_GetAttrString(module, "ArraySlots");
     self->parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     self->parts[POLICY_NAME] = PyUnicode_InternFromString("_policy");
-    self->parts[DIRECT_NAME] = PyUnicode_InternFromString("executables");
+    self->parts[EXECUTABLES_NAME] = PyUnicode_InternFromString("executables");
     self->parts[ASTYPE_NAME] = PyUnicode_InternFromString("astype");
     self->parts[SHAPE_NAME] = PyUnicode_InternFromString("shape");
     self->parts[NBYTES_NAME] = PyUnicode_InternFromString("nbytes");
@@ -329,17 +388,17 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 PyObject *operator_get(PyObject *self, PyObject *instance, PyObject *) {
     if (instance == nullptr || instance == Py_None) return Py_NewRef(self);
     PyObject *args[] = {self, instance};
-    return PyObject_Vectorcall(reinterpret_cast<Operator *>(self)->parts[METHOD], args, 2, nullptr);
+    return PyObject_Vectorcall(reinterpret_cast<FastOperator *>(self)->parts[METHOD], args, 2, nullptr);
 }
 
 int operator_traverse(PyObject *object, visitproc visit, void *arg) {
-    auto *self = reinterpret_cast<Operator *>(object);
+    auto *self = reinterpret_cast<FastOperator *>(object);
     Py_VISIT(Py_TYPE(object));
     for (PyObject *part : self->parts) Py_VISIT(part);
-    for (const auto *places : {&self->routes, &self->scalars}) {
-        for (const Place &place : *places) {
-            for (PyObject *part : place.key) Py_VISIT(part);
-            Py_VISIT(place.found);
+    for (const auto *slots : {&self->executables, &self->scalars}) {
+        for (const CacheSlot &slot : *slots) {
+            for (PyObject *part : slot.key) Py_VISIT(part);
+            Py_VISIT(slot.found);
         }
     }
     return 0;
@@ -348,20 +407,20 @@ int operator_traverse(PyObject *object, visitproc visit, void *arg) {
 // Not the type's tp_clear: a cycle through an operator is broken at the function or a dictionary,
 // as with tuples, so that no call ever meets an operator without its parts.
 int operator_release(PyObject *object) {
-    auto *self = reinterpret_cast<Operator *>(object);
+    auto *self = reinterpret_cast<FastOperator *>(object);
     for (PyObject *&part : self->parts) Py_CLEAR(part);
-    for (auto *places : {&self->routes, &self->scalars}) {
-        for (Place &place : *places) {
-            for (PyObject *&part : place.key) Py_CLEAR(part);
-            Py_CLEAR(place.found);
+    for (auto *slots : {&self->executables, &self->scalars}) {
+        for (CacheSlot &slot : *slots) {
+            for (PyObject *&part : slot.key) Py_CLEAR(part);
+            Py_CLEAR(slot.found);
         }
     }
     return 0;
 }
 
 PyMemberDef operator_members[] = {
-    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(Operator, call), Py_READONLY, nullptr},
-    {"__dictoffset__", Py_T_PYSSIZET, offsetof(Operator, parts) + DICT * sizeof(PyObject *),
+    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(FastOperator, call), Py_READONLY, nullptr},
+    {"__dictoffset__", Py_T_PYSSIZET, offsetof(FastOperator, parts) + DICT * sizeof(PyObject *),
      Py_READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
@@ -371,7 +430,7 @@ PyGetSetDef operator_getset[] = {
 
 PyType_Slot operator_slots[] = {
     {Py_tp_doc,
-     const_cast<char *>("A binary operator: the short way where there is one, else slow.")},
+     const_cast<char *>("An operation of one or two operands: an executable if there is one, else slow.")},
     {Py_tp_new, reinterpret_cast<void *>(operator_new)},
     {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
     {Py_tp_descr_get, reinterpret_cast<void *>(operator_get)},
@@ -382,7 +441,7 @@ PyType_Slot operator_slots[] = {
     {0, nullptr}};
 
 // METHOD_DESCRIPTOR: `x + y` calls the operator with (x, y) and makes no bound method.
-PyType_Spec operator_spec = {"promoarray.core._fast_path.Operator", sizeof(Operator), 0,
+PyType_Spec operator_spec = {"promoarray.core._fast_path.FastOperator", sizeof(FastOperator), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
                                  Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_IMMUTABLETYPE,
                              operator_slots};
@@ -394,14 +453,20 @@ int execute(PyObject *module) {
             return -1;
         }
     }
-    return 0;
+    const Ref fields(PyTuple_New(FIELDS));
+    if (!fields) return -1;
+    for (int i = 0; i < FIELDS; ++i) {
+        PyObject *name = PyUnicode_FromString(FIELD_NAMES[i]);
+        if (name == nullptr || PyTuple_SetItem(fields.get(), i, name) != 0) return -1;
+    }
+    return PyModule_AddObjectRef(module, "FIELDS", fields.get());
 }
 
 PyModuleDef_Slot module_slots[] = {{Py_mod_exec, reinterpret_cast<void *>(execute)}, {0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "promoarray.core._fast_path",
-                          "The short way of PArray's binary operators.",
+                          "The fast path of operations on one or two arrays.",
                           0,
                           nullptr,
                           module_slots,

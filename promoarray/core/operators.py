@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends.numpy.kernels import KERNELS
+from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
 from promoarray.core.fast_path import fast_path
@@ -20,11 +20,11 @@ Method = Callable[[Any, Any], Any]
 def binary(name: str) -> tuple[Method, Method, Method]:
     """Make ``x op y``, ``y op x`` and ``x op= y``.
 
-    The short way (``_short.cpp``) serves two arrays of one class, or an array and a Python scalar,
-    under a plan that the dispatcher has made before: one dictionary look-up, then the kernel. All
-    else takes ``apply``.
+    The fast path (``fast_path.cpp``) serves two arrays of one class, or an array and a Python
+    scalar, of types that the dispatcher has met before: one dictionary look-up, then the
+    executable. All else takes ``apply``.
     """
-    kernel, symbol = KERNELS[name], OPERATIONS[name].symbol
+    symbol = OPERATIONS[name].symbol
 
     def forward(self: Array, other: Any, /) -> Any:
         return _or_foreign(apply(name, self, other), symbol, other)
@@ -39,8 +39,8 @@ def binary(name: str) -> tuple[Method, Method, Method]:
     for method, words in zip((forward, reflected, inplace), shown, strict=True):
         method.__name__, method.__doc__ = name, f"{' '.join(words)}, under the policy."
     return (
-        wraps(forward)(fast_path(forward, name, kernel, reflected=False)),
-        wraps(reflected)(fast_path(reflected, name, kernel, reflected=True)),
+        wraps(forward)(fast_path(forward, name, reflected=False)),
+        wraps(reflected)(fast_path(reflected, name, reflected=True)),
         inplace,
     )
 
@@ -57,7 +57,7 @@ def unary(name: str) -> Callable[[Any], Any]:
         return apply(name, self)
 
     forward.__name__, forward.__doc__ = name, f"{name}(self), under the policy."
-    return forward
+    return wraps(forward)(fast_path(forward, name, reflected=False))
 
 
 def _or_foreign(result: Any, symbol: str, other: Any, *, first: bool = False) -> Any:
@@ -76,12 +76,6 @@ def _is_data(x: Any) -> bool:
     """Whether ``x`` is plain data, which no library means to combine with arrays by itself."""
     plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, type(None))
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
-
-
-OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
-OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
-OF_UFUNC |= {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite", np.signbit: "signbit"}
-"""The operation that each of NumPy's ufuncs is here."""
 
 
 def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> str:

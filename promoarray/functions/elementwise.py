@@ -6,9 +6,9 @@ Every function follows the operator of its name. Python scalars are taken on eit
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
-from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_path
 from promoarray.operations import OPERATIONS
@@ -115,21 +115,19 @@ Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
 def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
-    def slow(x1: Any, x2: Any) -> PArray:
-        return call(name, x1, x2)
-
-    short = fast_path(slow, name, KERNELS[name], reflected=False)
+    run = fast_path(partial(call, name), name, reflected=False)
 
     def function(x1: Any, x2: Any, /) -> PArray:
-        result: PArray = short(x1, x2)
-        return result
+        return run(x1, x2)
 
     return _named(function, name, title, "x1, x2")
 
 
 def _unary(name: str, title: str) -> Callable[[Any], PArray]:
+    run = fast_path(partial(call, name), name, reflected=False)
+
     def function(x: Any, /) -> PArray:
-        return call(name, x)
+        return run(x)
 
     return _named(function, name, title, "x")
 

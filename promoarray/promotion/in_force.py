@@ -11,7 +11,12 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 _override: ContextVar[Policy | None] = ContextVar("promoarray_policy", default=None)
-_default: list[Policy] = []  # one element, made when first asked for, so that import stays quick
+policy_here = _override.get
+"""The policy of the innermost ``with policy(...)``, or None."""
+
+default_policy: list[Policy] = []
+"""The default of the process: one element, in a list so that C++ can hold it, made when it is first
+asked for, so that import stays quick."""
 
 
 def get_policy() -> Policy:
@@ -27,12 +32,12 @@ def get_policy() -> Policy:
 
 def process_default() -> Policy:
     """Return the default: ``set_policy``'s, else ``PROMOARRAY_POLICY``'s, else ``numpy``."""
-    if not _default:
+    if not default_policy:
         try:
-            _default.append(as_policy(os.environ.get("PROMOARRAY_POLICY") or "numpy"))
+            default_policy.append(as_policy(os.environ.get("PROMOARRAY_POLICY") or "numpy"))
         except UnknownPolicyError as error:
             raise UnknownPolicyError(f"PROMOARRAY_POLICY: {error}") from None
-    return _default[0]
+    return default_policy[0]
 
 
 def set_policy(policy: str | Policy) -> None:
@@ -49,7 +54,7 @@ def set_policy(policy: str | Policy) -> None:
     UnknownPolicyError
         If there is no policy of that name; the default stays as it was.
     """
-    _default[:] = [as_policy(policy)]
+    default_policy[:] = [as_policy(policy)]
 
 
 class policy(Context):

@@ -1,4 +1,4 @@
-"""The short way of the operators: the answers of the long way, ``_apply.apply``, only sooner."""
+"""The fast path of the operators: the answers of the long way, ``_apply.apply``, only sooner."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from operator_table import FORWARD, MIRRORED
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.core import dispatch, observers, operators
-from promoarray.core._fast_path import Operator
+from promoarray.core._fast_path import FIELDS, FastOperator
+from promoarray.core.executable import Executable
 from promoarray.dtypes import CONCRETE, STANDARD, DType, Kind
 from promoarray.namespaces import array_type
 from promoarray.policies import as_policy
@@ -131,13 +132,13 @@ def test_the_second_call_is_a_short_one(policy: str, long_calls: list[str]) -> N
             assert long_calls == []
 
 
-def test_the_short_way_does_not_wait_for_a_default(long_calls: list[str]) -> None:
-    from promoarray.promotion.in_force import _default
+def test_the_fast_path_does_not_wait_for_a_default(long_calls: list[str]) -> None:
+    from promoarray.promotion.in_force import default_policy
 
     x = sample(dt.float32, 1)
     with pa.policy("torch"):
         x + x
-        _default.clear()
+        default_policy.clear()
         long_calls.clear()
         assert (x + x).dtype is dt.float32
         assert long_calls == []
@@ -320,7 +321,7 @@ def test_subclasses_and_bound_arrays_keep_their_class(long_calls: list[str]) -> 
         assert type(2.0 * mine) is Mine
         twice = bound * 2.0
         assert (type(twice), twice.dtype) == (array_type(as_policy("torch")), dt.float32)
-    assert long_calls == ["multiply"]  # int64 to float32 may lose values: no cast of the short way
+    assert long_calls == []  # int64 to float32 too, whose cast is not NumPy's
     assert type(bound + x) is type(x + bound) is type(bound)
     with pytest.raises(TypeError, match="do not mix"):
         bound + pa.namespace("jax").asarray([1])
@@ -368,9 +369,13 @@ def test_a_buffer_of_another_library_takes_the_long_way(long_calls: list[str]) -
     assert long_calls == ["add"] * 3
 
 
+def test_cpp_reads_the_fields_of_an_executable_in_their_order() -> None:
+    assert Executable._fields == FIELDS
+
+
 def test_what_inspect_and_help_show() -> None:
     method = pa.PArray.__add__
-    assert isinstance(method, Operator)
+    assert isinstance(method, FastOperator)
     assert (method.__name__, method.__doc__) == ("add", "self + other, under the policy.")
     assert pa.PArray.__rsub__.__doc__ == "other - self, under the policy."
     assert [*inspect.signature(method).parameters] == ["self", "other"]
@@ -379,7 +384,7 @@ def test_what_inspect_and_help_show() -> None:
     assert [*inspect.signature(x.__add__).parameters] == ["other"]
     assert outcome(lambda: x.__add__(x)) == outcome(lambda: x + x)
     with pytest.raises(TypeError, match="missing required argument"):
-        Operator()  # type: ignore[call-arg]
+        FastOperator()  # type: ignore[call-arg]
 
 
 def test_copies_and_pickles_are_as_ever() -> None:
@@ -427,10 +432,9 @@ def test_nothing_is_leaked_and_nothing_freed_too_early() -> None:
 
 def test_classes_and_operators_are_collected() -> None:
     class Mine(pa.PArray):
-        __mul__ = Operator(
-            lambda x, y: type(x), "multiply", np.multiply, reflected=False, watchers=[],
-            override=lambda: None, default=[], fitted=lambda *_: None, ndarray=np.ndarray,
-            asarray=np.asarray,
+        __mul__ = FastOperator(
+            lambda x, y: type(x), "multiply", reflected=False, observers=[],
+            policy_here=lambda: None, default_policy=[], ndarray=np.ndarray, asarray=np.asarray,
         )  # fmt: skip
 
     x = Mine._wrap(np.ones(2, np.float32), dt.float32)

@@ -21,7 +21,7 @@ from operator_table import FORWARD
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.backends.numpy import KERNELS
+from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.dtypes import CONCRETE, WEAK, DType, Format, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.policies import Operand, Plan, Rank, as_policy
@@ -289,7 +289,7 @@ def test_python_scalars_on_either_side_give_numpys_values(policy: str, name: str
     assert wrong == []
 
 
-def test_the_short_way_and_the_long_way_agree() -> None:
+def test_the_fast_path_and_the_long_way_agree() -> None:
     """The first call of a pair of dtypes plans; the next ones may take a shorter way."""
     wrong = []
     with np.errstate(all="ignore"):

@@ -146,6 +146,12 @@ def test_every_function_has_a_recipe() -> None:
 SUMMED = {"mean", "std", "var"}
 """NumPy sums up in the order of memory, and what is summed here is not exact."""
 
+VECTORIZED = {
+    *("tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2", "pow"),
+    *("exp", "expm1", "log", "log1p", "log2", "log10"),
+}
+"""NumPy's loops for AVX-512 take no array backwards, and its others round otherwise."""
+
 
 def close(one: Any, other: Any) -> bool:
     steps = 4 * pa.finfo(one.dtype).eps
@@ -173,7 +179,7 @@ def test_how_an_array_lies_in_memory_changes_nothing(lying: str) -> None:
             if isinstance(ours, type) or isinstance(plain, type):
                 fine = ours is plain
             else:
-                fine = same(ours, plain) or (name in SUMMED and close(ours, plain))
+                fine = same(ours, plain) or (name in SUMMED | VECTORIZED and close(ours, plain))
             if not fine:
                 wrong.append((name, dtype.code, ours, plain))
     assert wrong == []

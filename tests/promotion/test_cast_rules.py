@@ -558,7 +558,7 @@ def test_results_assignments_and_scalars_are_cast_by_the_policys_rule() -> None:
             np.testing.assert_equal(pa.asarray([1e9], dtype=pa.float8_e4m3fn).tolist(), [large])
 
 
-def test_a_quirk_of_a_widening_cast_holds_on_the_short_way_too() -> None:
+def test_a_quirk_of_a_widening_cast_holds_on_the_fast_path_too() -> None:
     with pa.policy("jax+flushes-subnormals"):
         x = pa.asarray(np.array([1e-40], np.float32))
         y = pa.asarray(np.array([0.0]))

@@ -149,36 +149,64 @@ def _held(result: Buffer, compute: DType) -> DType:
     return found
 
 
-def prepared(
-    name: str, held: tuple[DType, ...], plan: Plan, casts: Casts
-) -> Callable[..., Buffer | None] | None:
-    """What ``fused`` runs, to be kept for operands that hold the same dtypes; None where each call
-    has to look at its operands first.
-
-    It takes the operands and gives a buffer, or None where their shapes do not fit.
-    """
-    return None if name == "pow" else launch.prepared(name, held, plan, casts)
-
-
-@guarded
-def fused(
+def compile(
     name: str,
-    operands: tuple[Any, ...],
     held: tuple[DType, ...],
     plan: Plan,
     casts: Casts,
     *,
-    condition: Buffer | None = None,
-    **bounds: bool,
-) -> Buffer | None:
-    """Run all of a plan in one kernel; None where no kernel does it, or shapes do not fit."""
-    run = launch.prepared(name, held, plan, casts, **bounds)
-    if run is None:
-        return None
-    if plan.compute is not None:
-        with home(*operands):
-            _refuse_negative_powers(name, operands, held[-1], plan.compute)
-    return run(*operands) if condition is None else run(condition, *operands)
+    low: bool = False,
+    high: bool = False,
+) -> Callable[..., Any]:
+    """Make all of a plan ready for buffers that hold these dtypes: one kernel where there is one,
+    else the casts and the operation one by one."""
+    whole = None
+    if not plan.extra_results and dt.string not in held:
+        whole = launch.prepared(name, held, plan, casts, low=low, high=high)
+
+    def run(*operands: Any, **options: Any) -> Any:
+        if whole is not None and not options.keys() - _OF_KERNELS:
+            if name == "pow" and plan.compute is not None:
+                with home(*operands):
+                    _refuse_negative_powers(name, operands, held[-1], plan.compute)
+            condition = (options["condition"],) if "condition" in options else ()
+            out = whole(*condition, *operands)
+            if out is not None:
+                return out
+        return _one_by_one(name, held, plan, casts, operands, options)
+
+    return run
+
+
+_OF_KERNELS = frozenset({"condition", "low", "high"})
+"""The options of ``where`` and ``clip``, which kernels of whole plans take."""
+
+
+def _one_by_one(
+    name: str,
+    held: tuple[DType, ...],
+    plan: Plan,
+    casts: Casts,
+    operands: tuple[Any, ...],
+    options: dict[str, Any],
+) -> Any:
+    """Carry out a plan cast by cast: the inputs, the operation, its results."""
+    device = next((device_of(x) for x in operands if isinstance(x, cupy.ndarray)), None)
+    values = []
+    for x, own, dtype in zip(operands, held, plan.inputs, strict=True):
+        buffer = x if isinstance(x, cupy.ndarray) else from_numpy(x, own, device)
+        for source, target in ((own, dtype), (dtype, plan.compute or dtype)):
+            buffer = (
+                buffer if source is target else cast(buffer, source, target, *casts(source, target))
+            )
+        values.append(buffer)
+    found = call(name, tuple(values), plan.compute or plan.inputs[0], **options)
+    results = zip(found, (plan.result, *plan.extra_results), strict=True)
+    outs = tuple(
+        out if made is wanted else cast(out, made, wanted, *casts(made, wanted))
+        for (out, made), wanted in results
+    )
+    return outs if plan.extra_results else outs[0]
 
 
 def _refuse_negative_powers(

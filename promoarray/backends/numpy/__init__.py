@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import sys
 from functools import cache, partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.blocks import fused as fused
-from promoarray.backends.numpy.cast_transforms import transformed
-from promoarray.backends.numpy.kernels import KERNELS as KERNELS
+from promoarray.backends.numpy.cast import cast as cast
+from promoarray.backends.numpy.compile import Compiled
+from promoarray.backends.numpy.compile import plain_kernel as plain_kernel
+from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import DEFAULT, CastMode, dtype_args
-from promoarray.kernels import cast as cast_kernel
-from promoarray.kernels.portable import complexes, linalg
+from promoarray.kernels.portable import linalg
 from promoarray.promotion.scalars import no_float
+
+if TYPE_CHECKING:
+    from promoarray.backends.numpy.blocks import Casts
+    from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
 name = "numpy"
@@ -36,46 +39,6 @@ def dtype_of(buffer: Buffer) -> DType | None:
 def native(buffer: Buffer) -> Buffer:
     """The same values in the machine's byte order; the same object where it is."""
     return buffer if buffer.dtype.isnative else buffer.astype(buffer.dtype.newbyteorder("="))
-
-
-def cast(
-    buffer: Buffer,
-    source: DType,
-    target: DType,
-    mode: CastMode = DEFAULT,
-    transforms: tuple[Any, ...] = (),
-) -> Buffer:
-    """Cast a buffer; the same object if there is nothing to do.
-
-    Floats are rounded once, to nearest, ties to even, from the value they have; the mode says what
-    becomes of numbers that the target cannot hold, and transforms are taken after it.
-    """
-    if source is target:
-        return buffer
-    if transforms:
-        return transformed(transforms, buffer, source, target, cast(buffer, source, target, mode))
-    integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
-    if (integers and (source, target) in WIDENING) or dt.string in (source, target):
-        return buffer.astype(target.storage)
-    if buffer.flags.c_contiguous:
-        src, dst = buffer, (out := np.empty(buffer.shape, target.storage))
-    else:
-        out = np.empty_like(buffer, target.storage, subok=False)
-        src, dst = _outermost_first(buffer, out)
-    cast_kernel(src, dst, dtype_args(source), dtype_args(target), mode)
-    return out
-
-
-WIDENING = {
-    (a, b) for a in dt.STANDARD for b in dt.STANDARD if np.can_cast(a.storage, b.storage, "safe")
-}
-"""Casts that cannot lose a value: NumPy's own are as good, but for a warning at signalling NaN."""
-
-
-def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:
-    """Both with the axes of ``out`` in the order of memory, so that it is C-contiguous."""
-    axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])
-    return buffer.transpose(axes), out.transpose(axes)
 
 
 def _wide(buffer: Buffer, source: DType) -> Buffer:
@@ -241,22 +204,28 @@ def call(
     kernel: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
 ) -> tuple[tuple[Buffer, DType], ...]:
     """Run one kernel on buffers that all hold ``compute``; tell the dtype of each result."""
-    if kernel in linalg.NAMES:
-        return linalg.call(sys.modules[__name__], kernel, buffers, compute, **options)
-    if compute.kind is Kind.BOOL and kernel in _NOT_OF_BOOLS:
-        buffers = tuple(b.astype(np.int8) for b in buffers)
-    function = KERNELS[kernel]
-    if compute.kind is Kind.COMPLEX and kernel in complexes.KERNELS:
-        function = partial(complexes.KERNELS[kernel], np)
-    try:
-        out = function(*buffers, **options)
-    except TypeError as error:
-        said = str(error)
-        if "not supported for the input types" in said:  # what a ufunc says of them all
-            said = f"there is no kernel for {kernel} of {compute.name}"
-        raise TypeError(said) from None
+    function = kernel_of(kernel, compute)
+    if function is None:
+        return _linalg(kernel, buffers, compute, **options)
+    out = function(*buffers, **options)
     results = map(np.asarray, out if isinstance(out, tuple) else (out,))
     return tuple((result, _known(result)) for result in results)
+
+
+_linalg = partial(linalg.call, sys.modules[__name__])
+
+
+def compile(
+    name: str,
+    held: tuple[DType, ...],
+    plan: Plan,
+    casts: Casts,
+    *,
+    low: bool = False,
+    high: bool = False,
+) -> Compiled:
+    """Make all of a plan ready for buffers that hold these dtypes."""
+    return Compiled(name, held, plan, casts, _linalg)
 
 
 def _known(result: Buffer) -> DType:
@@ -277,7 +246,3 @@ def _functions() -> Any:
     import array_api_compat.numpy
 
     return array_api_compat.numpy
-
-
-# NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
-_NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})

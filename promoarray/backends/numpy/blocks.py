@@ -9,7 +9,6 @@ long; the rest is cast whole.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,52 +54,49 @@ class BlockPlan(NamedTuple):
     ``loop`` are the rows and modes of ``kernels.combine``, where that does it all.
     """
 
-    before: tuple[tuple[Cast, ...], ...]
+    input_casts: tuple[tuple[Cast, ...], ...]
     kernel: np.ufunc
     answer: np.dtype[Any]
-    after: tuple[Cast, ...]
+    output_casts: tuple[Cast, ...]
     loop: tuple[Any, Any] | None
+    kernel_name: str
+
+    @property
+    def storage(self) -> np.dtype[Any]:
+        """What the result is stored in."""
+        return self.output_casts[-1].storage if self.output_casts else self.answer
 
     @property
     def scratch(self) -> int:
         """Bytes that one element takes in between."""
-        casts = [cast for casts in self.before for cast in casts]
+        casts = [cast for casts in self.input_casts for cast in casts]
         made = sum(cast.storage.itemsize for cast in casts)
-        return made + (self.answer.itemsize if self.after else 0)
+        return made + (self.answer.itemsize if self.output_casts else 0)
 
 
-def fused(
-    name: str,
-    operands: tuple[Buffer, ...],
-    held: tuple[DType, ...],
-    plan: Plan,
-    casts: Casts,
-    **options: Any,
-) -> Buffer | None:
-    """Run all of a plan in blocks; None where it is short, has options, or casts nothing."""
-    size = max(x.size for x in operands)
-    if size < LONG or options:
+def run(plan: BlockPlan, operands: tuple[Buffer, ...]) -> Buffer | None:
+    """Run all of a plan in blocks, or in one loop; None where the operands do not lie so that it
+    can, or are too short for blocks to pay."""
+    shape = operands[0].shape
+    if any(x.shape != shape for x in operands):
+        try:
+            shape = np.broadcast_shapes(*(x.shape for x in operands))
+        except ValueError:  # the ordinary way says so in our own words
+            return None
+    in_rows = all(_lies(x, shape) for x in operands)
+    if not in_rows and not all(_lies(x.T, shape[::-1]) for x in operands):
         return None
-    way = _block_plan(name, held, plan, casts)
-    if way is None or not way.scratch:
-        return None
-    try:
-        shape = np.broadcast_shapes(*(x.shape for x in operands))
-    except ValueError:  # the ordinary way says so in our own words
-        return None
-    turned = not all(_lies(x, shape) for x in operands)
-    if turned and not all(_lies(x.T, shape[::-1]) for x in operands):
-        return None
-    made = way.after[-1].storage if way.after else way.answer
-    out: Buffer = np.empty(shape, made, order="F" if turned else "C")
-    flat = [(x.T if turned else x).reshape(-1) for x in operands]
-    place = (out.T if turned else out).reshape(-1)
-    if way.loop is not None and all(x.flags.aligned for x in flat):
+    out: Buffer = np.empty(shape, plan.storage, order="C" if in_rows else "F")
+    flat = [(x if in_rows else x.T).reshape(-1) for x in operands]
+    place = (out if in_rows else out.T).reshape(-1)
+    if plan.loop is not None and all(x.flags.aligned for x in flat):
         left, right = flat
-        raised = kernels.combine(name, left, right, place, *way.loop)
-        if not raised & _watched():
+        raised = kernels.combine(plan.kernel_name, left, right, place, *plan.loop)
+        if not raised or not raised & _watched():
             return out
-    _run(way, flat, place)  # NumPy warns of what it meets
+    elif place.size < LONG:
+        return None
+    _run(plan, flat, place)  # NumPy warns of what it meets
     return out
 
 
@@ -116,35 +112,34 @@ def _lies(x: Buffer, shape: tuple[int, ...]) -> bool:
     return x.size == 1 or (x.shape == shape and x.flags["C_CONTIGUOUS"])
 
 
-def _run(way: BlockPlan, operands: list[Buffer], out: Buffer) -> None:
-    step = min(out.size, SCRATCH // way.scratch)
-    made = [[np.empty(step, c.storage) for c in casts] for casts in way.before]
-    computed = np.empty(step if way.after else 0, way.answer)
+def _run(plan: BlockPlan, operands: list[Buffer], out: Buffer) -> None:
+    step = min(out.size, SCRATCH // plan.scratch)
+    made = [[np.empty(step, c.storage) for c in casts] for casts in plan.input_casts]
+    computed = np.empty(step if plan.output_casts else 0, plan.answer)
     ones = [x.size == 1 for x in operands]
     for i, one in enumerate(ones):
         if one:
-            operands[i] = _through(way.before[i], operands[i], made[i]).copy()
+            operands[i] = _through(plan.input_casts[i], operands[i], made[i]).copy()
     for at in range(0, out.size, step):
         place = out[at : at + step]
         values = [
-            x if one else _through(casts, x[at : at + step], rooms)
-            for x, one, casts, rooms in zip(operands, ones, way.before, made, strict=True)
+            x if one else _through(casts, x[at : at + step], scratch)
+            for x, one, casts, scratch in zip(operands, ones, plan.input_casts, made, strict=True)
         ]
-        answer = computed[: place.size] if way.after else place
-        way.kernel(*values, out=answer)
-        for cast in way.after:
+        answer = computed[: place.size] if plan.output_casts else place
+        plan.kernel(*values, out=answer)
+        for cast in plan.output_casts:
             cast.run(answer, place)
 
 
-def _through(casts: tuple[Cast, ...], values: Buffer, rooms: list[Buffer]) -> Buffer:
-    for cast, room in zip(casts, rooms, strict=True):
-        values = cast.run(values, room[: values.size])
+def _through(casts: tuple[Cast, ...], values: Buffer, scratch: list[Buffer]) -> Buffer:
+    for cast, memory in zip(casts, scratch, strict=True):
+        values = cast.run(values, memory[: values.size])
     return values
 
 
-@lru_cache(maxsize=4096)
-def _block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> BlockPlan | None:
-    """How a plan goes in blocks; None where it cannot."""
+def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> BlockPlan | None:
+    """How a plan goes in blocks; None where it cannot, or casts nothing."""
     kernel = KERNELS.get(name)
     computed = [plan.compute or dtype for dtype in plan.inputs]
     kinds = {dtype.kind for dtype in computed}
@@ -166,7 +161,8 @@ def _block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) ->
     if after is None or len(known) < len(before):
         return None
     loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, after))
-    return BlockPlan(known, kernel, answer, after, loop)
+    found = BlockPlan(known, kernel, answer, after, loop, name)
+    return found if found.scratch else None
 
 
 def _loop(

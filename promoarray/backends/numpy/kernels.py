@@ -7,11 +7,13 @@ NumPy's, or a tuple of them where the operation has several results.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from promoarray.kernels.portable import variants
+from promoarray.dtypes import DType, Kind
+from promoarray.kernels.portable import complexes, linalg, variants
 
 Buffer = np.ndarray[Any, Any]
 
@@ -196,3 +198,31 @@ KERNELS: dict[str, Callable[..., Any]] = {
     **variants.of(np),
 }
 """The kernel of every operation, and those that single policies have instead."""
+
+
+def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
+    """The kernel of an operation on buffers that all hold a dtype; None of linear algebra, whose
+    kernels are those of ``kernels.portable.linalg``.
+
+    Parameters
+    ----------
+    name : str
+    compute : DType
+    """
+    if name in linalg.NAMES:
+        return None
+    if compute.kind is Kind.COMPLEX and name in complexes.KERNELS:
+        return partial(complexes.KERNELS[name], np)
+    kernel = KERNELS[name]
+    if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:
+        return lambda *buffers, **options: kernel(*(b.astype(np.int8) for b in buffers), **options)
+    return kernel
+
+
+# NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
+_NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})
+
+OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
+OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
+OF_UFUNC |= {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite", np.signbit: "signbit"}
+"""The operation that each of NumPy's ufuncs is here."""

@@ -1,0 +1,69 @@
+"""Casts of NumPy buffers, each made ready once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends.numpy.cast_transforms import transformed
+from promoarray.dtypes import DType, Kind
+from promoarray.kernels import DEFAULT, CastMode, dtype_args
+from promoarray.kernels import cast as cast_kernel
+
+Buffer = np.ndarray[Any, Any]
+
+WIDENING = {
+    (a, b) for a in dt.STANDARD for b in dt.STANDARD if np.can_cast(a.storage, b.storage, "safe")
+}
+"""Casts that cannot lose a value: NumPy's own are as good, but for a warning at signalling NaN."""
+
+
+def cast(
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    mode: CastMode = DEFAULT,
+    transforms: tuple[Any, ...] = (),
+) -> Buffer:
+    """Cast a buffer; the same object if there is nothing to do.
+
+    Floats are rounded once, to nearest, ties to even, from the value they have; the mode says what
+    becomes of numbers that the target cannot hold, and transforms are applied after it.
+    """
+    return buffer if source is target else caster(source, target, mode, transforms)(buffer)
+
+
+@lru_cache(maxsize=4096)
+def caster(
+    source: DType, target: DType, mode: CastMode = DEFAULT, transforms: tuple[Any, ...] = ()
+) -> Callable[[Buffer], Buffer]:
+    """Make a cast between two different dtypes ready."""
+    if transforms:
+        plain = caster(source, target, mode)
+        return lambda buffer: transformed(transforms, buffer, source, target, plain(buffer))
+    integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
+    storage = target.storage
+    if (integers and (source, target) in WIDENING) or dt.string in (source, target):
+        return lambda buffer: buffer.astype(storage)
+    rows = dtype_args(source), dtype_args(target), mode
+
+    def run(buffer: Buffer) -> Buffer:
+        if buffer.flags.c_contiguous:
+            out = np.empty(buffer.shape, storage)
+            cast_kernel(buffer, out, *rows)
+        else:
+            out = np.empty_like(buffer, storage, subok=False)
+            cast_kernel(*_outermost_first(buffer, out), *rows)
+        return out
+
+    return run
+
+
+def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:
+    """Both with the axes of ``out`` in the order of memory, so that it is C-contiguous."""
+    axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])
+    return buffer.transpose(axes), out.transpose(axes)

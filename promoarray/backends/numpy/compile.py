@@ -1,0 +1,131 @@
+"""Plans made ready once for NumPy buffers: kernel, casts, and the blocks of long operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends.numpy import blocks
+from promoarray.backends.numpy.cast import WIDENING, caster
+from promoarray.backends.numpy.kernels import kernel_of
+from promoarray.dtypes import BY_STORAGE, DType
+
+if TYPE_CHECKING:
+    from promoarray.promotion.plan import Plan
+
+Buffer = np.ndarray[Any, Any]
+Cast = Callable[[Buffer], Buffer]
+
+
+class Compiled:
+    """All of a plan over NumPy buffers that hold certain dtypes: casts, kernel, casts.
+
+    Called with the buffers and the operation's options it gives the buffer of the result, or a
+    tuple of them where the operation has several.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        held: tuple[DType, ...],
+        plan: Plan,
+        casts: blocks.Casts,
+        linalg: Callable[..., Any],
+    ) -> None:
+        self._linalg = linalg
+        self._name, self._held, self._plan, self._casts = name, held, plan, casts
+        computed = [plan.compute or dtype for dtype in plan.inputs]
+        ways = zip(held, plan.inputs, computed, strict=True)
+        self._inputs = [self._chain(*way) for way in ways]
+        self._kernel = kernel_of(name, computed[0])
+        self._compute = computed[0]
+        self._outputs: dict[tuple[int, Any], Cast | None] = {}
+
+    def __call__(self, *buffers: Buffer, **options: Any) -> Any:
+        if not options and self._blocks is not None:
+            out = blocks.run(self._blocks, buffers)
+            if out is not None:
+                return out
+        values = [
+            buffer if cast is None else cast(buffer)
+            for cast, buffer in zip(self._inputs, buffers, strict=True)
+        ]
+        if self._kernel is None:
+            return self._of_linalg(values, options)
+        try:
+            out = self._kernel(*values, **options)
+        except TypeError as error:
+            said = str(error)
+            if "not supported for the input types" in said:  # what a ufunc says of them all
+                said = f"there is no kernel for {self._name} of {self._compute.name}"
+            raise TypeError(said) from None
+        if self._plan.extra_results:
+            return tuple(self._labelled(i, np.asarray(each)) for i, each in enumerate(out))
+        return self._labelled(0, np.asarray(out))
+
+    def _of_linalg(self, values: list[Buffer], options: dict[str, Any]) -> Any:
+        """Of what moves values the results hold what was computed in, which NumPy may not know."""
+        found = self._linalg(self._name, tuple(values), self._compute, **options)
+        outs = tuple(self._labelled(i, *each) for i, each in enumerate(found))
+        return outs if self._plan.extra_results else outs[0]
+
+    def _labelled(self, index: int, result: Buffer, dtype: DType | None = None) -> Buffer:
+        """Cast a result to what the plan says; it holds a dtype, by default NumPy's own."""
+        key = index, dtype or result.dtype
+        try:
+            cast = self._outputs[key]
+        except KeyError:
+            made = dtype or BY_STORAGE[result.dtype]
+            wanted = (self._plan.result, *self._plan.extra_results)[index]
+            cast = self._outputs[key] = self._chain(made, wanted)
+        return result if cast is None else cast(result)
+
+    @cached_property
+    def _blocks(self) -> blocks.BlockPlan | None:
+        return blocks.block_plan(self._name, self._held, self._plan, self._casts)
+
+    def _chain(self, *dtypes: DType) -> Cast | None:
+        """The casts from each dtype to the next as one; None if there are none."""
+        found = [caster(a, b, *self._casts(a, b)) for a, b in pairwise(dtypes) if a is not b]
+        if len(found) < 2:
+            return found[0] if found else None
+
+        def run(buffer: Buffer) -> Buffer:
+            for cast in found:
+                buffer = cast(buffer)
+            return buffer
+
+        return run
+
+
+def plain_kernel(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: blocks.Casts
+) -> Callable[..., Any] | None:
+    """The kernel that does all of a plan but widen the operands by NumPy's own casts, if one does:
+    a ufunc that computes in the dtype of the inputs and answers in that of the result."""
+    common = plan.compute
+    if common is None or any(dtype is not common for dtype in plan.inputs) or len(held) > 2:
+        return None
+    kernel = kernel_of(name, common)
+    if not isinstance(kernel, np.ufunc) or not all(_widens(d, common, casts) for d in held):
+        return None
+    try:
+        *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
+    except TypeError:
+        return None
+    return kernel if answers == plan.result.storage else None
+
+
+def _widens(source: DType, target: DType, casts: blocks.Casts) -> bool:
+    """Whether NumPy's own cast is the policy's."""
+    if source is target:
+        return True
+    pair = source, target
+    if pair == (dt.float32, dt.complex128):
+        return False
+    return pair in WIDENING and not casts(*pair)[1]

@@ -1,0 +1,333 @@
+"""How one plan is carried out on one back end: compiled once, found again by one key.
+
+NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the loop
+(``backend.compile``), run it. What was got is kept in ``policy.executables``, where the fast path
+(``fast_path.cpp``) and the dispatcher find the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.cast import scalar
+from promoarray.dtypes import WEAK, DType
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Operand, Plan, Rank
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import held_by_floats
+
+Buffer = Any
+Scalar = Callable[[Any], Buffer | None]
+"""From a Python scalar to a 0-d buffer; None where a plan for its value has to be made first."""
+
+
+class Executable(NamedTuple):
+    """What one plan is on one back end. ``fast_path.cpp`` reads the fields in this order.
+
+    Attributes
+    ----------
+    run : callable
+        From the operands' buffers, Python scalars as NumPy's of no axes, and the operation's
+        options to the buffer of the result, or to a tuple of them where it has several.
+    scalars : tuple of (callable or None)
+        How each operand that is a Python scalar becomes a buffer.
+    result : DType
+        What the result is called.
+    extra_results : tuple of DType
+        The same of the further results of an operation that has several.
+    kernel : callable or None
+        Of NumPy, where it does all but widen the operands, and its answer is the result.
+    widen : tuple
+        What each operand is widened to for it: None if to nothing, the storage dtype where NumPy's
+        own cast will do, and the dtype in a tuple where floats are to be doubled.
+    """
+
+    run: Callable[..., Any]
+    scalars: tuple[Scalar | None, ...]
+    result: DType
+    extra_results: tuple[DType, ...]
+    kernel: Callable[..., Any] | None = None
+    widen: tuple[Any, ...] = ()
+
+
+class Call(NamedTuple):
+    """One call of an operation that was compiled before.
+
+    Attributes
+    ----------
+    executable : Executable
+    array_class : type
+        That of the operands, and so of the result.
+    buffers : tuple
+    """
+
+    executable: Executable
+    array_class: Any
+    buffers: tuple[Buffer, ...]
+
+
+def find(
+    name: str,
+    operands: tuple[Any, ...],
+    options: Mapping[str, Any],
+    bounds: tuple[Any, ...] = (),
+) -> Call | None:
+    """Return the executable for operands, if there is one, and what it runs on.
+
+    Parameters
+    ----------
+    name : str
+        Of the operation; with ``=`` behind it where it is in place.
+    operands : tuple
+        Whatever was given; executables are for arrays of one class and Python scalars.
+    options : mapping
+        What the operation takes besides; arrays among them have to be of the same library.
+    bounds : tuple
+        Those options that the plan looks at.
+    """
+    cls: Any = None
+    held: type = np.ndarray
+    key: list[Any] = [name, *bounds]
+    for x in operands:
+        kind = type(x)
+        if kind in WEAK:
+            key.append(kind)
+            continue
+        if kind is not cls:
+            if cls is not None or not issubclass(kind, Array):
+                return None
+            cls, held = kind, type(x._buffer)
+        if type(x._buffer) is not held:
+            return None
+        key.append(x._type)
+    if cls is None:
+        return None
+    for option in options.values():
+        if type(option) not in _PLAIN_OPTIONS and type(option) is not held:
+            return None
+    if held is not np.ndarray:
+        key.append(held)
+    policy = cls._policy or get_policy()
+    executable = policy.executables.get(tuple(key))
+    if executable is None:
+        key += _ranks(operands)
+        executable = policy.executables.get(tuple(key))
+        if executable is None:
+            return None
+    buffers = []
+    for x, as_buffer in zip(operands, executable.scalars, strict=True):
+        buffer = x._buffer if as_buffer is None else as_buffer(x)
+        if buffer is None:
+            return None
+        buffers.append(buffer)
+    return Call(executable, cls, tuple(buffers))
+
+
+_PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})
+
+
+def _ranks(operands: tuple[Any, ...]) -> list[bool]:
+    """Which operands are arrays of no axes."""
+    return [type(x) not in WEAK and not x._buffer.ndim for x in operands]
+
+
+def keep(
+    name: str,
+    policy: Policy,
+    operands: tuple[Any, ...],
+    seen: tuple[Operand, ...],
+    plan: Plan,
+    executable: Executable,
+    bounds: tuple[Any, ...] = (),
+) -> None:
+    """Keep an executable for all operands of these types, and ranks where those matter.
+
+    Not where the policy looked at values, nor where types do not tell what the arrays hold: one is
+    weakly typed, or bears the record of a shadow run.
+    """
+    key: list[Any] = [name, *bounds]
+    held: type = np.ndarray
+    for x, operand in zip(operands, seen, strict=True):
+        if operand.value is not None:
+            return
+        if type(x) in WEAK:
+            key.append(type(x))
+            continue
+        if type(x._type) is not DType or x._type.weak:
+            return
+        key.append(x._type)
+        held = type(x._buffer)
+    if held is not np.ndarray:
+        key.append(held)
+    if not _holds_for_all_ranks(name, policy, seen, plan):
+        key += _ranks(operands)
+    policy.executables[tuple(key)] = executable
+
+
+def _holds_for_all_ranks(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -> bool:
+    """Whether arrays of no axes and others have the same plan."""
+    if policy.by_value is not None:
+        return False
+    if not policy.ranks:
+        return True
+    ranks = [(o.rank,) if o.rank is Rank.SCALAR else (Rank.ARRAY, Rank.ZERO_D) for o in seen]
+    if len(seen) > 3:  # concat of many: too many ways
+        return False
+    decide = policy.plan_inplace if name.endswith("=") else policy.plan
+    asked = name.removesuffix("=")
+    return all(
+        decide(asked, tuple(Operand(o.type, r) for o, r in zip(seen, way, strict=True))) == plan
+        for way in product(*ranks)
+    )
+
+
+# --- Compiling -----------------------------------------------------------------------------------
+
+
+def compiled(
+    backend: Any,
+    name: str,
+    policy: Policy,
+    plan: Plan,
+    operands: tuple[Any, ...],
+    bounds: tuple[Any, ...] = (),
+) -> Executable:
+    """Make ready what a plan asks for, for operands of these types.
+
+    Parameters
+    ----------
+    backend : module
+    name : str
+    policy : Policy
+    plan : Plan
+    operands : tuple of Array and Python scalar
+    bounds : tuple
+        Whether ``clip`` has a lower bound, and an upper one.
+    """
+    scalars = tuple(type(x) in WEAK for x in operands)
+    held = tuple(
+        dtype if is_scalar else storage_dtype(x)
+        for x, dtype, is_scalar in zip(operands, plan.inputs, scalars, strict=True)
+    )
+    key = backend, name, plan, held, scalars, bounds
+    executable: Executable | None = policy.executables.get(key)
+    if executable is None:
+        executable = _compiled(backend, name, policy, plan, held, scalars, bounds)
+        policy.executables[key] = executable
+    return executable
+
+
+def _compiled(
+    backend: Any,
+    name: str,
+    policy: Policy,
+    plan: Plan,
+    held: tuple[DType, ...],
+    scalars: tuple[bool, ...],
+    bounds: tuple[Any, ...],
+) -> Executable:
+    low, high = bounds or (False, False)
+    casts = policy.cast.plan
+    strong = plan._replace(
+        result=policy.strong(plan.result),
+        extra_results=tuple(map(policy.strong, plan.extra_results)),
+    )
+    name = name.removesuffix("=")
+    run = _run(backend, name, policy, strong, held, {"low": low, "high": high} if bounds else {})
+    fits = (_fit(policy, name, i, held, low or not bounds) for i in range(len(held)))
+    enter = tuple(
+        partial(_as_buffer, policy, fit, dtype) if is_scalar else None
+        for fit, dtype, is_scalar in zip(fits, held, scalars, strict=True)
+    )
+    kernel, widen = None, ()
+    if plan.decomposition is None and not plan.extra_results:
+        plain = getattr(backend, "plain_kernel", None)
+        kernel = plain and plain(policy.kernel(name, plan), held, strong, casts)
+        widen = tuple(map(partial(_widened, to=plan.inputs[0]), held)) if kernel else ()
+    return Executable(run, enter, plan.result, plan.extra_results, kernel, widen)
+
+
+def _run(
+    backend: Any,
+    name: str,
+    policy: Policy,
+    plan: Plan,
+    held: tuple[DType, ...],
+    bounds: dict[str, bool],
+) -> Callable[..., Any]:
+    """The back end's own callable; of a decomposition both, one after the other."""
+    casts = policy.cast.plan
+    if plan.decomposition is None:
+        run: Callable[..., Any] = backend.compile(
+            policy.kernel(name, plan), held, plan, casts, **bounds
+        )
+        return run
+    # The first part is rounded as the operation's own result is.
+    first, at, then = plan.decomposition
+    computed = plan.compute or plan.inputs[0]
+    own = Plan((plan.inputs[at],), computed, plan.result)
+    inputs, between = list(plan.inputs), list(held)
+    inputs[at] = between[at] = plan.result
+    rest = plan._replace(inputs=tuple(inputs), compute=computed, decomposition=None)
+    begin = backend.compile(policy.kernel(first, own), (held[at],), own, casts)
+    end = backend.compile(policy.kernel(then, rest), tuple(between), rest, casts)
+
+    def both(*buffers: Buffer, **options: Any) -> Any:
+        given = list(buffers)
+        given[at] = begin(given[at])
+        return end(*given, **options)
+
+    return both
+
+
+def _fit(
+    policy: Policy, name: str, index: int, held: tuple[DType, ...], low: bool
+) -> Callable[[Any, DType], Any]:
+    """The policy's rule for a Python scalar among these operands."""
+    return policy.scalars.rule(name, index, held[index], first=held[0], low=low)
+
+
+def _as_buffer(
+    policy: Policy, fit: Callable[[Any, DType], Any], dtype: DType, x: Any
+) -> Buffer | None:
+    """A Python scalar as a 0-d buffer; None where its value asks for another plan, or for none."""
+    try:
+        value = held_by_floats(fit(x, dtype), dtype)
+    except (OverflowError, ValueError):
+        return None  # the dispatcher says why
+    if type(value) is not type(x):  # an int beyond all others compares as an infinity
+        return None
+    return scalar_buffer(policy, value, dtype)
+
+
+def scalar_buffer(policy: Policy, value: Any, dtype: DType) -> Buffer:
+    """A Python scalar that fits a dtype as a 0-d buffer, by the policy's cast rule; read-only."""
+    # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
+    cached = value and type(value) is not complex
+    return _kept_scalar(policy, value, dtype) if cached else _scalar(policy, value, dtype)
+
+
+def _scalar(policy: Policy, value: Any, dtype: DType) -> Buffer:
+    buffer = scalar(policy, value, dtype)
+    buffer.flags.writeable = False
+    return buffer
+
+
+_kept_scalar = lru_cache(maxsize=1024, typed=True)(_scalar)
+
+
+# NumPy's own casts of floats to wider ones warn of a signalling NaN.
+_DOUBLED = {(dt.float32, dt.float64), (dt.complex64, dt.complex128)}
+
+
+def _widened(source: DType, to: DType) -> Any:
+    if source is to:
+        return None
+    return (to.storage,) if (source, to) in _DOUBLED else to.storage
