@@ -1,5 +1,6 @@
-"""The casts in C++: cast.h holds each scalar cast once, loops.cpp chooses among loops over it, and
-cpu.cpp walks arrays and talks to Python.
+"""The casts in C++: cast.h holds each scalar cast once, and cpu/ applies it to arrays: loops.cpp
+chooses among the loops, versions.cpp among their builds, walk.cpp walks arrays of any layout and
+module.cpp binds all that for Python.
 
 Not here: which mode a policy wants. The kernels take arrays, a row of integers for each dtype and a
 `CastMode`, and check them.
