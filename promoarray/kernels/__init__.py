@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
 from promoarray.kernels.cast_mode import (
     DEFAULT,
     Beyond,
@@ -35,6 +36,7 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "DEFAULT",
+    "PARTS",
     "Beyond",
     "CastMode",
     "DTypeArgs",
@@ -54,7 +56,9 @@ __all__ = [
 DTypeArgs = tuple[int, int, int, int, int, int, int, int, bool, bool]
 
 _KINDS = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
-_PARTS = {"c32": "f16", "c64": "f32", "c128": "f64"}
+
+PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
+"""What either part of a complex number is."""
 
 
 @cache
@@ -67,7 +71,7 @@ def dtype_args(dtype: DType) -> DTypeArgs:
     if dtype.kind not in _KINDS or dtype.weak:
         raise TypeError(f"there is no cast kernel for {dtype.name}: it has no fixed layout")
     kind = _KINDS.index(dtype.kind)
-    layout = BY_CODE[_PARTS.get(dtype.code, dtype.code)].format
+    layout = PARTS.get(dtype, dtype).format
     if layout is None:
         return (kind, dtype.bits, 0, 0, 0, 0, -1, -1, False, False)
     return (

@@ -19,7 +19,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import CastMode
+from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.portable import complexes
 
 if TYPE_CHECKING:
@@ -50,23 +50,23 @@ class Cast(NamedTuple):
 
 
 class BlockPlan(NamedTuple):
-    """The casts of each operand, the ufunc with the dtype it answers in, and those of the answer.
+    """The casts of each operand, the ufunc with the dtype of its result, and the casts of that.
 
     ``loop`` are the rows and modes of ``kernels.combine``, where that does it all.
     """
 
-    before: tuple[tuple[Cast, ...], ...]
+    input_casts: tuple[tuple[Cast, ...], ...]
     kernel: np.ufunc
-    answer: np.dtype[Any]
-    after: tuple[Cast, ...]
+    computed: np.dtype[Any]
+    output_casts: tuple[Cast, ...]
     loop: tuple[Any, Any] | None
 
     @property
-    def scratch(self) -> int:
+    def scratch_bytes(self) -> int:
         """Bytes that one element takes in between."""
-        casts = [cast for casts in self.before for cast in casts]
-        made = sum(cast.storage.itemsize for cast in casts)
-        return made + (self.answer.itemsize if self.after else 0)
+        casts = [cast for casts in self.input_casts for cast in casts]
+        of_inputs = sum(cast.storage.itemsize for cast in casts)
+        return of_inputs + (self.computed.itemsize if self.output_casts else 0)
 
 
 def fused(
@@ -81,26 +81,27 @@ def fused(
     size = max(x.size for x in operands)
     if size < LONG or options:
         return None
-    way = _block_plan(name, held, plan, casts)
-    if way is None or not way.scratch:
+    block_plan = _block_plan(name, held, plan, casts)
+    if block_plan is None or not block_plan.scratch_bytes:
         return None
     try:
         shape = np.broadcast_shapes(*(x.shape for x in operands))
-    except ValueError:  # the ordinary way says so in our own words
+    except ValueError:  # what casts whole says so in our own words
         return None
     turned = not all(_lies(x, shape) for x in operands)
     if turned and not all(_lies(x.T, shape[::-1]) for x in operands):
         return None
-    made = way.after[-1].storage if way.after else way.answer
-    out: Buffer = np.empty(shape, made, order="F" if turned else "C")
+    casts_out = block_plan.output_casts
+    storage = casts_out[-1].storage if casts_out else block_plan.computed
+    out: Buffer = np.empty(shape, storage, order="F" if turned else "C")
     flat = [(x.T if turned else x).reshape(-1) for x in operands]
-    place = (out.T if turned else out).reshape(-1)
-    if way.loop is not None and all(x.flags.aligned for x in flat):
+    flat_out = (out.T if turned else out).reshape(-1)
+    if block_plan.loop is not None and all(x.flags.aligned for x in flat):
         left, right = flat
-        raised = kernels.combine(name, left, right, place, *way.loop)
+        raised = kernels.combine(name, left, right, flat_out, *block_plan.loop)
         if not raised & _watched():
             return out
-    _run(way, flat, place)  # NumPy warns of what it meets
+    _run(block_plan, flat, flat_out)  # NumPy warns of what it meets
     return out
 
 
@@ -116,29 +117,30 @@ def _lies(x: Buffer, shape: tuple[int, ...]) -> bool:
     return x.size == 1 or (x.shape == shape and x.flags["C_CONTIGUOUS"])
 
 
-def _run(way: BlockPlan, operands: list[Buffer], out: Buffer) -> None:
-    step = min(out.size, SCRATCH // way.scratch)
-    made = [[np.empty(step, c.storage) for c in casts] for casts in way.before]
-    computed = np.empty(step if way.after else 0, way.answer)
+def _run(block_plan: BlockPlan, operands: list[Buffer], result: Buffer) -> None:
+    input_casts, output_casts = block_plan.input_casts, block_plan.output_casts
+    step = min(result.size, SCRATCH // block_plan.scratch_bytes)
+    scratch = [[np.empty(step, c.storage) for c in casts] for casts in input_casts]
+    computed = np.empty(step if output_casts else 0, block_plan.computed)
     ones = [x.size == 1 for x in operands]
     for i, one in enumerate(ones):
         if one:
-            operands[i] = _through(way.before[i], operands[i], made[i]).copy()
-    for at in range(0, out.size, step):
-        place = out[at : at + step]
+            operands[i] = _cast(operands[i], input_casts[i], scratch[i]).copy()
+    for at in range(0, result.size, step):
+        block = result[at : at + step]
         values = [
-            x if one else _through(casts, x[at : at + step], rooms)
-            for x, one, casts, rooms in zip(operands, ones, way.before, made, strict=True)
+            x if one else _cast(x[at : at + step], casts, out)
+            for x, one, casts, out in zip(operands, ones, input_casts, scratch, strict=True)
         ]
-        answer = computed[: place.size] if way.after else place
-        way.kernel(*values, out=answer)
-        for cast in way.after:
-            cast.run(answer, place)
+        made = computed[: block.size] if output_casts else block
+        block_plan.kernel(*values, out=made)
+        for cast in output_casts:
+            cast.run(made, block)
 
 
-def _through(casts: tuple[Cast, ...], values: Buffer, rooms: list[Buffer]) -> Buffer:
-    for cast, room in zip(casts, rooms, strict=True):
-        values = cast.run(values, room[: values.size])
+def _cast(values: Buffer, casts: tuple[Cast, ...], scratch: list[Buffer]) -> Buffer:
+    for cast, out in zip(casts, scratch, strict=True):
+        values = cast.run(values, out[: values.size])
     return values
 
 
@@ -159,14 +161,14 @@ def _block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) ->
     except TypeError:
         return None
     steps = zip(held, plan.inputs, computed, strict=True)
-    before = [_chain(step, casts) for step in steps]
+    input_casts = [_chain(step, casts) for step in steps]
     made = BY_STORAGE[answer]
-    after = _chain((made, plan.result), casts)
-    known = tuple(chain for chain in before if chain is not None)
-    if after is None or len(known) < len(before):
+    output_casts = _chain((made, plan.result), casts)
+    known = tuple(chain for chain in input_casts if chain is not None)
+    if output_casts is None or len(known) < len(input_casts):
         return None
-    loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, after))
-    return BlockPlan(known, kernel, answer, after, loop)
+    loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, output_casts))
+    return BlockPlan(known, kernel, answer, output_casts, loop)
 
 
 def _loop(
@@ -180,7 +182,7 @@ def _loop(
         return None
     if any(dtype.kind is Kind.COMPLEX for dtype in dtypes):
         return None
-    modes = (chain[0].mode if chain else kernels.DEFAULT for chain in chains)
+    modes = (chain[0].mode if chain else DEFAULT for chain in chains)
     return tuple(kernels.dtype_args(dtype) for dtype in dtypes), tuple(modes)
 
 
