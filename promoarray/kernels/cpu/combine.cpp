@@ -78,8 +78,8 @@ void check(const Array &array, const Type &own, size_t n, bool may_be_one) {
 int combine(const char *name, nb::handle left, nb::handle right, nb::handle result,
             nb::handle rows, nb::handle modes) {
     // 1. What is computed, and in what.
-    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != 4 || !PyTuple_Check(modes.ptr()) ||
-        PyTuple_Size(modes.ptr()) != 3) {
+    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != 4 ||
+        !PyTuple_Check(modes.ptr()) || PyTuple_Size(modes.ptr()) != 3) {
         throw nb::type_error("rows must be a tuple of 4 rows, and modes one of 3");
     }
     const char *const names[4] = {"left_row", "right_row", "computed_row", "result_row"};

@@ -9,8 +9,9 @@
 
 namespace promoarray {
 
-// Rounding to nearest, with subnormals, whatever the thread has set (-ffast-math and PyTorch can make
-// it flush them to zero); as it was afterwards, the flags of exceptions among it.
+// While it lives, rounding is to nearest and with subnormals, whatever the thread has set
+// (-ffast-math and PyTorch can make it flush them to zero). Afterwards the state is as it was, the
+// flags of exceptions included.
 class DefaultFloatState {
    public:
     DefaultFloatState(const DefaultFloatState &) = delete;

@@ -1,5 +1,5 @@
-// The functions that Python calls. Nothing in them promotes or knows a policy; what is wrong with the
-// arguments is an exception before the first element is written.
+// The functions that Python calls. Nothing in them promotes or knows a policy; what is wrong with
+// the arguments is an exception before the first element is written.
 #pragma once
 
 #include <nanobind/nanobind.h>
