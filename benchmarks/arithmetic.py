@@ -1,8 +1,8 @@
 """How fast operations between casts are: nanoseconds an element, and the ratio to PyTorch.
 
 Run ``python benchmarks/arithmetic.py``. NumPy with ml_dtypes, promoarray and, where it is
-installed, PyTorch take turns, all on one thread; what counts is the time that the thread had the
-processor. Nothing is asserted: a time is a measurement, not a test.
+installed, PyTorch take turns, all on one thread; what is measured is the CPU time of that thread.
+Nothing is asserted: a time is a measurement, not a test.
 """
 
 from __future__ import annotations
@@ -56,20 +56,20 @@ def main() -> None:
     for names in PAIRS:
         x, y = (numbers.astype(dt.as_dtype(name).storage) for name in names)
         a, b = pa.asarray(x), pa.asarray(y)
-        ways: dict[str, Callable[[], object]] = {
+        candidates: dict[str, Callable[[], object]] = {
             "promoarray": lambda a=a, b=b: a + b,
             "numpy": lambda x=x, y=y: x + y,
         }
         if (left := torch_tensor(x, names[0])) is not None:
             right = torch_tensor(y, names[1])
-            ways["torch"] = lambda left=left, right=right: left + right
-        fastest = dict.fromkeys(ways, float("inf"))
+            candidates["torch"] = lambda left=left, right=right: left + right
+        fastest = dict.fromkeys(candidates, float("inf"))
         with pa.policy("torch"):
             for _ in range(options.rounds):
-                for name, way in ways.items():
+                for name, run in candidates.items():
                     try:
                         started = time.thread_time()
-                        way()
+                        run()
                         fastest[name] = min(fastest[name], time.thread_time() - started)
                     except TypeError:  # NumPy has no bfloat16 + float16
                         continue

@@ -130,19 +130,19 @@ def measure(source: DType, target: DType, n: int, rounds: int) -> dict[str, floa
     x = sample(source, n)
     wide = source if source.storage.itemsize >= target.storage.itemsize else target
     y = x if wide is source else np.zeros(n, wide.storage)
-    ways: dict[str, Cast] = {
+    candidates: dict[str, Cast] = {
         "copy": y.copy,
         "promoarray": lambda: backend.cast(x, source, target),
     }
     for name, make in OTHERS.items():
-        if (way := make(source, target, x)) is not None:
-            ways[name] = way
-    fastest = dict.fromkeys(ways, float("inf"))
+        if (run := make(source, target, x)) is not None:
+            candidates[name] = run
+    fastest = dict.fromkeys(candidates, float("inf"))
     with np.errstate(all="ignore"):
         for turn in range(rounds + 1):
-            for name, way in ways.items():
-                started = time.thread_time()  # not what others have of the processor
-                way()
+            for name, run in candidates.items():
+                started = time.thread_time()  # CPU time: other processes do not count
+                run()
                 taken = time.thread_time() - started
                 if turn:  # the first turn only fills caches and pools
                     fastest[name] = min(fastest[name], taken)

@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     add("--suite", metavar="DIR", help="the checkout of array-api-tests")
     add("--clone", action="store_true", help="clone the pinned commit with its submodule first")
     add("--policy", action="append", default=[], help="a policy, or `all`; may be repeated")
-    add("--mode", choices=MODES, help="one of the two ways only")
+    add("--mode", choices=MODES, help="one of the two modes only")
     add("--namespace", metavar="MODULE", help="run a module in place of the policy's namespace")
     add("--device", help="put new arrays there by default, such as cuda:0")
     add("--examples", type=_positive, default=300, help="examples for each test that draws them")

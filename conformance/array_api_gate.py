@@ -4,8 +4,8 @@
 `array_api`; each id must be one that array-api-compat lists for NumPy too
 (`array_api/compat-numpy-xfails.txt`). A policy's own file starts with the ids of what its framework
 computes otherwise, and goes on with the tests that it refuses in each mode, under the policy's
-words for it. A refusal that is not proved is a failure, whatever the lists say; one that is proved
-must in table mode still be listed, so that a new one is noticed.
+words for it. A refusal that is not confirmed is a failure, whatever the lists say; one that is
+confirmed must in table mode still be listed, so that a new one is noticed.
 """
 
 from __future__ import annotations

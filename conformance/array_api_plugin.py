@@ -6,7 +6,7 @@
    dtypes and what they promote to. Here the policy is asked for them, through ``result_type``; the
    pairs it refuses are left out, and so are the mixtures of 0-d arrays with others where ranks
    count. Where a result dtype is not the suite's, it must be the one the policy answers. A refusal
-   then ends an example and not the test, so that every other check still bites on what the policy
+   then ends an example and not the test, so that every other check still applies to what the policy
    admits.
 2. **Proof of what the policy does otherwise** (both modes). A failure is put down as ``xfailed``
    only if everything it raised is a ``PromotionError`` whose question, put to the policy once more,

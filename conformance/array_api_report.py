@@ -19,14 +19,14 @@ PROMISE = f"""\
 {SUITE}, the test suite of the standard's own authors, on the namespace of each policy.
 
 The standard fixes the result dtype of 65 ordered pairs of dtypes and leaves the others open. Most
-frameworks refuse some of the 65, or answer otherwise where an array of no dimensions takes part, so
-each policy is run in two ways:
+frameworks refuse some of the 65, or give another dtype where a 0-d array takes part, so each policy
+is run in two ways:
 
-- **plain**: the suite as it is. A failure counts as *refused* only if it is nothing but errors
-  whose question, put to the policy again, is refused again, or a result dtype that is the one the
-  policy answers for such operands. Anything else has *failed*.
+- **plain**: the suite as it is. A failure counts as *refused* only if all of its errors are
+  operations that the policy, asked again, refuses again, or a result dtype that the policy gives
+  for such operands. Anything else has *failed*.
 - **table**: with the policy's own promotion in place of the suite's, so that every other check
-  still bites. Examples that the policy refuses are left out (the test is *narrowed*); a test
+  still applies. Examples that the policy refuses are left out (the test is *narrowed*); a test
   that has no others is *refused*.
 
 *xfailed* are NumPy's own kernels, whose answers in special cases are not the standard's
@@ -36,7 +36,7 @@ each policy is run in two ways:
 NOTE = """\
 The suite sees neither pairs of different kinds (`int64 + float32`), nor reflected and in-place \
 operators on them, nor Python scalars of a higher kind, nor dtypes beyond the standard's 13. \
-`tests/test_blind_spots.py` goes through all of these under every policy.
+`tests/core/test_blind_spots.py` goes through all of these under every policy.
 """
 
 

@@ -1,6 +1,6 @@
 """docs/casts.md, made of the policies' own casts, so that the page cannot go stale.
 
-python conformance/cast_tables.py    writes it; tests/test_cast_tables.py compares.
+python conformance/cast_tables.py    writes it; tests/policies/test_cast_tables.py compares.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ FLOATS = tuple(
 INTEGERS = ("int4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 
 INTRODUCTION = """\
-# Casts: what becomes of values the target cannot hold
+# Casts: what becomes of values the target cannot represent
 
 Every cast rounds once, to nearest, ties to even, from the source's own value. Integers keep the low
 bits of wider ones, complex numbers drop their imaginary part, and all but zero is true, NaN too.
 The rest differs by policy; `pa.astype(x, dtype)` goes by the one in force, and so do the casts that
 an operation makes.
 
-`pa.explain("astype", x, dtype)` tells the rule in force for a pair, its quirks and sources, and
+`pa.explain("astype", x, dtype)` gives the rule in force for a pair, its quirks and sources, and
 what every other policy makes of the values, or why it refuses them; `promoarray explain astype
 float32 float8_e4m3fn` does so at the edges of the target. `pa.cast_report(x, dtype)` counts what a
 cast would do to an array, and `promoarray cast --from float32 --to float8_e4m3fn 500 nan` shows

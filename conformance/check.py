@@ -1,4 +1,4 @@
-"""Hold promoarray against what the real frameworks answered; print only the cells that differ.
+"""Compare promoarray with what the real frameworks answered; print only the cells that differ.
 
     python conformance/check.py [GOLDEN ...]        e.g. torch numpy2; all of them without a name
 

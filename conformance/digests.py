@@ -4,7 +4,8 @@ Run ``python conformance/digests.py`` to write golden/cast_digests.sha256 again 
 
 A line is a dtype, a mode and the SHA-256 of the codes of all 2**32 float32, in the order of their
 bits. Modes: ``default``, ml_dtypes' own cast; ``saturate``, the same with the largest value, of the
-same sign, where a number or Inf became Inf or NaN. tests/test_kernels.py compares the kernels.
+same sign, where a number or Inf became Inf or NaN. tests/kernels/test_kernels.py compares the
+kernels with them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     python conformance/downstream.py --write    # record again, and write docs/downstream.md
 
 The record is ``conformance/downstream.txt``, a table of cases by policies. A cell is the code of
-the result's dtype, with ``~`` where the numbers are others than NumPy's, and ``^`` where arrays
+the result's dtype, with ``~`` where the numbers differ from NumPy's, and ``^`` where arrays
 left the policy on the way; or what was refused, and in which function of the library.
 """
 

@@ -47,7 +47,7 @@ conformance/downstream.py --write` runs them and makes this page. It was made wi
 - **^** The function took arrays out of the policy, mostly into compiled code. What it computed
   there obeys NumPy's rules under every policy; [below](#what-leaves-the-policy) is where it
   did.
-- **~** The numbers are others than NumPy's, by more than float32 rounds: an integer quotient or
+- **~** The numbers differ from NumPy's by more than float32 rounds: an integer quotient or
   mean, say.
 - A number in brackets is a refusal, or an error; [below](#what-is-refused) is the operation,
   the function of the library that called it, and the policy's words.
@@ -66,7 +66,7 @@ LEAVES = """\
 ## What leaves the policy
 
 By `__array__` or DLPack, and only arrays; that a metric returns a Python float is its purpose.
-`pa.no_escape()` makes each of these an error, and `pa.trace()` tells the line.
+`pa.no_escape()` makes each of these an error, and `pa.trace()` notes the line.
 
 """
 
@@ -82,7 +82,7 @@ LIMITS = """\
   (`sklearn.cluster.KMeans`).
 - A policy chosen by `pa.policy` holds in its own context, so not in the threads and processes that
   joblib starts for `n_jobs`. There, arrays of a bound namespace keep their policy.
-- array-api-compat asks whether an array is lazy by `xp.any(x)`. ONNX and TensorFlow's
+- array-api-compat tests whether an array is lazy by `xp.any(x)`. ONNX and TensorFlow's
   `reduce_any` take bools only, and ONNX has no `isfinite`, so much of SciPy stops there under
   `onnx` and `tensorflow`, and scikit-learn in its check for finite numbers. For the latter
   there is `sklearn.set_config(assume_finite=True)`.

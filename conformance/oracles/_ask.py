@@ -33,6 +33,7 @@ from typing import Any
 _HERE = Path(__file__).resolve().parent
 # The scripts are named after frameworks, which their folder must not hide.
 sys.path[:] = [str(_HERE.parent), *(path for path in sys.path if Path(path).resolve() != _HERE)]
+import python_operators  # noqa: E402
 import tables  # noqa: E402
 
 REFUSED, NO_KERNEL = "-", "?"
@@ -60,38 +61,14 @@ ZERO_D = ("add", "divide", "pow", "less", "where", "maximum", "bitwise_and", "at
 MORE_ZERO_D = _names("hypot copysign logaddexp fmax subtract multiply equal floor_divide remainder")
 """Functions asked with one operand 0-d; `ZERO_D` with both as well."""
 
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-    "pow": operator.pow,
-    "equal": operator.eq,
-    "less": operator.lt,
-    "bitwise_and": operator.and_,
-    "left_shift": operator.lshift,
-    "not_equal": operator.ne,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-    "bitwise_or": operator.or_,
-    "bitwise_xor": operator.xor,
-    "right_shift": operator.rshift,
-}
+OPERATORS = python_operators.OPERATORS
 """Operators on the usual arrays; ask `operator.matmul` apart, on (2, 2) arrays."""
 
-INPLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "add": operator.iadd,
-    "subtract": operator.isub,
-    "multiply": operator.imul,
-    "divide": operator.itruediv,
-    "floor_divide": operator.ifloordiv,
-    "remainder": operator.imod,
-    "pow": operator.ipow,
-    "bitwise_and": operator.iand,
-    "left_shift": operator.ilshift,
+INPLACE = {
+    name: python_operators.INPLACE[name]
+    for name in _names(
+        "add subtract multiply divide floor_divide remainder pow bitwise_and left_shift"
+    )
 }
 
 UNARY = _names(
@@ -119,6 +96,9 @@ SEVERAL |= {"unique_counts": 2, "unique_inverse": 2, "unique_all": 4}
 
 LINEAR_PAIRS = _names("solve cross vecdot tensordot outer isin")
 """Functions of two identity matrices (outer of their first rows)."""
+
+LINEAR_NAMES = (*LINEAR["linalg"], *LINEAR["fft"], *LINEAR["sorting"], *LINEAR_PAIRS)
+"""All of them but the sets, which most frameworks spell otherwise."""
 
 INTS = (
     *(-1, 0, 1, 127, 128, 255, 256, -128, -129, 1000, 32767, 32768, 65535, 65536),
@@ -166,6 +146,42 @@ def binary(
     return {
         f"{prefix}/{name}": Section(f, rows, columns, None, skip) for name, f in functions.items()
     }
+
+
+def promotion(
+    functions: Mapping[str, Callable[[Any, Any], Any]],
+    arrays: Mapping[str, Any],
+    zeros_d: Mapping[str, Any],
+    squares: Mapping[str, Any],
+) -> dict[str, Section]:
+    """Functions and operators of two arrays, of an array and a scalar, and of 0-d arrays.
+
+    ``arrays``, ``zeros_d`` and ``squares`` have a dtype's array of shape (2,), () and (2, 2).
+    """
+    apart = ("matmul", "concat", "stack")
+    plain = {name: function for name, function in functions.items() if name not in apart}
+    joins = {name: functions[name] for name in ("concat", "stack")}
+    zero_d = {name: functions[name] for name in ZERO_D}
+    one_zero_d = zero_d | {name: functions[name] for name in MORE_ZERO_D if name in functions}
+    operands, operands_0d = {**arrays, **SCALARS}, {**zeros_d, **SCALARS}
+    return {
+        **binary("function", plain, operands, operands),
+        **binary("function", {"matmul": functions["matmul"]}, squares, squares),
+        **binary("function", joins, arrays, arrays),
+        **binary("operator", OPERATORS, operands, operands, both_scalars=False),
+        **binary("operator", {"matmul": operator.matmul}, squares, squares),
+        **binary("array_0d", one_zero_d, arrays, zeros_d),
+        **binary("0d_array", one_zero_d, zeros_d, arrays),
+        **binary("0d_0d", zero_d, operands_0d, operands_0d),
+    }
+
+
+def named(
+    module: Any, names: Iterable[str], theirs: Mapping[str, str]
+) -> dict[str, Callable[..., Any]]:
+    """The functions that a module has of these names, or of its own names for them."""
+    found = {name: getattr(module, theirs.get(name, name), None) for name in names}
+    return {name: function for name, function in found.items() if function}
 
 
 def unary(functions: Mapping[str, Callable[[Any], Any]], arrays: Mapping[str, Any]) -> Section:
@@ -222,6 +238,17 @@ def scalars(
         )
         for name, f in (("add", operator.add), ("less", operator.lt))
     }
+
+
+def telling_errors(
+    sections: Mapping[str, Section], refusal: Callable[[Exception], str]
+) -> dict[str, Section]:
+    """Sections whose refusals tell the error's name: an overflow is not a rule."""
+
+    def told(error: Exception) -> str:
+        return NO_KERNEL if refusal(error)[:1] == NO_KERNEL else _error_name(error)
+
+    return {name: replace(section, refusal=told) for name, section in sections.items()}
 
 
 def ask(

@@ -13,35 +13,13 @@ from functools import partial
 from operator import matmul
 from typing import Any
 
-from _ask import (
-    BINARY,
-    CODES,
-    DTYPES,
-    INPLACE,
-    LINEAR,
-    LINEAR_PAIRS,
-    MORE_ZERO_D,
-    OPERATORS,
-    REDUCE,
-    REFUSED,
-    SCALARS,
-    UNARY,
-    ZERO_D,
-    Oracle,
-    Section,
-    binary,
-    inplace,
-    linear,
-    main,
-    scalars,
-    unary,
-)
+import _ask
 
 WEAK = {"i*": 1, "f*": 1.0, "c*": 1 + 0j}
 
 EXECUTED = tuple(
     code
-    for code in CODES.values()
+    for code in _ask.CODES.values()
     if code not in WEAK and not code.startswith(("f8_", "f6_", "f4_"))
 )
 """What `scalars` is asked of: CPU kernels are there for these."""
@@ -77,7 +55,7 @@ LAX_REDUCTIONS = {
 """jax.lax's own names. It has no floor_divide, no logical_*; its divide and remainder are C's."""
 
 
-def edition(mode: str) -> Oracle:
+def edition(mode: str) -> _ask.Oracle:
     """Everything asked of jax.numpy or jax.lax in one mode."""
     os.environ |= {"JAX_PLATFORMS": "cpu", "JAX_TRACEBACK_FILTERING": "off"}  # filtering is slow
     import jax
@@ -101,29 +79,29 @@ def edition(mode: str) -> Oracle:
             for weak, kind in kinds.items():
                 if jnp.issubdtype(answer.dtype, kind):
                     return weak
-        return CODES[answer.dtype.name]
+        return _ask.CODES[answer.dtype.name]
 
-    return Oracle(meta, code, (_lax if mode == "lax" else _numpy)(jax, code))
+    return _ask.Oracle(meta, code, (_lax if mode == "lax" else _numpy)(jax, code))
 
 
-def _numpy(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
+def _numpy(jax: Any, code: Callable[[Any], str]) -> dict[str, _ask.Section]:
     jnp = jax.numpy
     arrays, zero_d, square = (_arrays(jax, shape) for shape in ((2,), (), (2, 2)))
     strong = {row: array for row, array in arrays.items() if row not in WEAK}
-    both = {**arrays, **SCALARS}
+    both = {**arrays, **_ask.SCALARS}
     mask = jnp.array([True, False])
     functions = {
-        **_named(jax, jnp, BINARY),
+        **_named(jax, jnp, _ask.BINARY),
         "where": _abstract(jax, lambda x, y: jnp.where(mask, x, y)),
     }
-    more_0d = {name: functions[name] for name in (*ZERO_D, *MORE_ZERO_D)}
+    more_0d = {name: functions[name] for name in (*_ask.ZERO_D, *_ask.MORE_ZERO_D)}
     del functions["matmul"], functions["concat"], functions["stack"]
     joins = {
         "concat": _abstract(jax, lambda x, y: jnp.concat([x, y])),
         "stack": _abstract(jax, lambda x, y: jnp.stack([x, y])),
     }
-    operators = {name: _abstract(jax, function) for name, function in OPERATORS.items()}
-    assign = {name: _abstract(jax, function) for name, function in INPLACE.items()}
+    operators = {name: _abstract(jax, function) for name, function in _ask.OPERATORS.items()}
+    assign = {name: _abstract(jax, function) for name, function in _ask.INPLACE.items()}
 
     def result_type(x: Any, y: Any) -> Any:
         return jnp.empty(0, jnp.result_type(x, y))
@@ -132,7 +110,7 @@ def _numpy(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
         return jnp.empty(0, jnp.promote_types(x.dtype, y.dtype))
 
     def can_cast(x: Any, y: Any) -> str:
-        return code(y) if jnp.can_cast(x.dtype, y.dtype) else REFUSED
+        return code(y) if jnp.can_cast(x.dtype, y.dtype) else _ask.REFUSED
 
     def clip(x: Any, one: Any) -> Any:
         return jnp.clip(x, 0 * one, one)
@@ -141,57 +119,57 @@ def _numpy(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
         return f"{code(answer)}:{answer[0]!s}"
 
     return {
-        **binary("function", functions, both, both),
-        **binary("function", joins, arrays, arrays),
-        "function/matmul": Section(_abstract(jax, jnp.matmul), square, square),
-        **binary("operator", operators, both, both, both_scalars=False),
-        "operator/matmul": Section(_abstract(jax, matmul), square, square),
-        **binary("array_0d", more_0d, arrays, zero_d),
-        **binary("0d_array", more_0d, zero_d, arrays),
-        "types/promote_types": Section(_abstract(jax, promote_types), strong, strong),
-        "types/result_type": Section(_abstract(jax, result_type), both, both),
-        "types/can_cast": Section(can_cast, strong, strong),
-        **inplace(arrays.__getitem__, arrays, both, assign),
-        **inplace(arrays.__getitem__, arrays, zero_d, {"add": assign["add"]}, "inplace_0d"),
-        "unary": unary(_named(jax, jnp, UNARY), arrays),
-        "reduce": unary(_named(jax, jnp, REDUCE), arrays),
-        "clip": Section(_abstract(jax, clip), arrays, {"int": 1, "float": 1.0}),
+        **_ask.binary("function", functions, both, both),
+        **_ask.binary("function", joins, arrays, arrays),
+        "function/matmul": _ask.Section(_abstract(jax, jnp.matmul), square, square),
+        **_ask.binary("operator", operators, both, both, both_scalars=False),
+        "operator/matmul": _ask.Section(_abstract(jax, matmul), square, square),
+        **_ask.binary("array_0d", more_0d, arrays, zero_d),
+        **_ask.binary("0d_array", more_0d, zero_d, arrays),
+        "types/promote_types": _ask.Section(_abstract(jax, promote_types), strong, strong),
+        "types/result_type": _ask.Section(_abstract(jax, result_type), both, both),
+        "types/can_cast": _ask.Section(can_cast, strong, strong),
+        **_ask.inplace(arrays.__getitem__, arrays, both, assign),
+        **_ask.inplace(arrays.__getitem__, arrays, zero_d, {"add": assign["add"]}, "inplace_0d"),
+        "unary": _ask.unary(_named(jax, jnp, _ask.UNARY), arrays),
+        "reduce": _ask.unary(_named(jax, jnp, _ask.REDUCE), arrays),
+        "clip": _ask.Section(_abstract(jax, clip), arrays, {"int": 1, "float": 1.0}),
         **_linear(jax),
-        **scalars(
+        **_ask.scalars(
             {row: jnp.ones(2, strong[row].dtype) for row in EXECUTED if row in strong}, first
         ),
     }
 
 
-def _linear(jax: Any) -> dict[str, Section]:
+def _linear(jax: Any) -> dict[str, _ask.Section]:
     """Linear algebra, Fourier transforms, sets and sorting of jax.numpy."""
     jnp = jax.numpy
     functions = {
-        name: getattr(room, name)
-        for room in (jnp, jnp.fft, jnp.linalg)
-        for names in (*LINEAR.values(), LINEAR_PAIRS)
+        name: getattr(module, name)
+        for module in (jnp, jnp.fft, jnp.linalg)
+        for names in (*_ask.LINEAR.values(), _ask.LINEAR_PAIRS)
         for name in names
-        if hasattr(room, name)
+        if hasattr(module, name)
     }
     # The number of unique values is not known before the values are: it has to be given.
-    functions |= {name: partial(functions[name], size=3) for name in LINEAR["sets"]}
+    functions |= {name: partial(functions[name], size=3) for name in _ask.LINEAR["sets"]}
     functions["matrix_power"] = lambda x: jnp.linalg.matrix_power(x, 2)
     functions["outer"] = lambda x, y: jnp.outer(x[0], y[0])
     return _traced(jax, functions)
 
 
-def _traced(jax: Any, functions: dict[str, Callable[..., Any]]) -> dict[str, Section]:
+def _traced(jax: Any, functions: dict[str, Callable[..., Any]]) -> dict[str, _ask.Section]:
     abstract = {name: _abstract(jax, function) for name, function in functions.items()}
-    return linear(abstract, _arrays(jax, (3, 3)))
+    return _ask.linear(abstract, _arrays(jax, (3, 3)))
 
 
-def _lax(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
+def _lax(jax: Any, code: Callable[[Any], str]) -> dict[str, _ask.Section]:
     lax = jax.lax
     arrays, square = (_arrays(jax, shape) for shape in ((2,), (2, 2)))
-    both = {**arrays, **SCALARS}
+    both = {**arrays, **_ask.SCALARS}
     mask = jax.numpy.array([True, False])
     functions = {
-        **_named(jax, lax, BINARY),
+        **_named(jax, lax, _ask.BINARY),
         "where": _abstract(jax, lambda x, y: lax.select(mask, x, y)),
     }
     dot = functions.pop("matmul")
@@ -210,12 +188,12 @@ def _lax(jax: Any, code: Callable[[Any], str]) -> dict[str, Section]:
         return lax.concatenate([x, y], 0)
 
     return {
-        **binary("function", functions, both, both),
-        "function/concat": Section(_abstract(jax, concat), arrays, arrays),
-        "function/matmul": Section(dot, square, square),
+        **_ask.binary("function", functions, both, both),
+        "function/concat": _ask.Section(_abstract(jax, concat), arrays, arrays),
+        "function/matmul": _ask.Section(dot, square, square),
         **_traced(jax, {**linalg, **transforms, "sort": lax.sort}),
-        "unary": unary(_named(jax, lax, UNARY), arrays),
-        "reduce": unary({**reductions, **cumulative}, arrays),
+        "unary": _ask.unary(_named(jax, lax, _ask.UNARY), arrays),
+        "reduce": _ask.unary({**reductions, **cumulative}, arrays),
     }
 
 
@@ -224,12 +202,12 @@ def _arrays(jax: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     import ml_dtypes
 
     jnp, arrays = jax.numpy, {}
-    for name in DTYPES:
+    for name in _ask.DTYPES:
         with suppress(TypeError):
             dtype = jnp.dtype(getattr(ml_dtypes, name, name))
             array = jax.eval_shape(partial(jnp.ones, shape, dtype))
             if array.dtype == dtype:  # not so for i64 in x32
-                arrays[CODES[name]] = array
+                arrays[_ask.CODES[name]] = array
     for code, scalar in WEAK.items():
         dtype = jnp.asarray(scalar).dtype
         arrays[code] = jax.ShapeDtypeStruct(shape, dtype, weak_type=True)
@@ -263,4 +241,4 @@ def _named(jax: Any, module: Any, names: Iterable[str]) -> dict[str, Callable[..
 
 
 if __name__ == "__main__":
-    main({f"jax_{mode}": partial(edition, mode) for mode in ("x64", "x32", "strict", "lax")})
+    _ask.main({f"jax_{mode}": partial(edition, mode) for mode in ("x64", "x32", "strict", "lax")})

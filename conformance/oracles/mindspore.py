@@ -8,7 +8,6 @@ times: asynchronous launches report one function's error at a later one.
 
 from __future__ import annotations
 
-import operator
 import os
 import re
 import warnings
@@ -18,30 +17,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
-from _ask import (
-    BINARY,
-    CODES,
-    DTYPES,
-    INPLACE,
-    LINEAR,
-    LINEAR_PAIRS,
-    MORE_ZERO_D,
-    NO_KERNEL,
-    OPERATORS,
-    REDUCE,
-    REFUSED,
-    SCALARS,
-    UNARY,
-    ZERO_D,
-    Oracle,
-    Section,
-    binary,
-    inplace,
-    linear,
-    main,
-    scalars,
-    unary,
-)
+import _ask
 
 NAMES = {
     "subtract": "sub",
@@ -84,21 +60,15 @@ def refusal(error: Exception) -> str:
     """`-` for a rule, `?` for a kernel the CPU lacks, with the dtype inferred for the result."""
     found = MISSING.search(str(error))
     if not found:
-        return NO_KERNEL if any(text in str(error) for text in NO_CPU) else REFUSED
+        return _ask.NO_KERNEL if any(text in str(error) for text in NO_CPU) else _ask.REFUSED
     if any(MEANINGLESS.fullmatch(f"{found[1]} {name}") for name in DTYPE.findall(found[2])):
-        return REFUSED
+        return _ask.REFUSED
     result = DTYPE.findall(found[3].splitlines()[0])
     told = result and result[0] != "Bool"  # a comparison infers bool of whatever is compared
-    return NO_KERNEL + (CODES[result[0].lower()] if told else "")
+    return _ask.NO_KERNEL + (_ask.CODES[result[0].lower()] if told else "")
 
 
-def scalar_refusal(error: Exception) -> str:
-    """The same with the name of the error, which tells an overflow from a rule."""
-    cell = refusal(error)[:1]
-    return cell if cell == NO_KERNEL else f"!{type(error).__name__}"
-
-
-def edition() -> Oracle:
+def edition() -> _ask.Oracle:
     """Ask the installed wheel."""
     os.environ.setdefault("GLOG_v", "4")
     warnings.simplefilter("ignore")
@@ -120,12 +90,12 @@ def edition() -> Oracle:
         if not isinstance(answer, mindspore.Tensor):
             raise TypeError(f"{type(answer).__name__}, not a Tensor")
         values(answer)
-        return CODES[str(answer.dtype).lower()]
+        return _ask.CODES[str(answer.dtype).lower()]
 
     def first(answer: Any) -> str:
         return f"{code(answer)}:{values(answer)[0]!s}"
 
-    def patient(section: Section) -> Section:
+    def patient(section: _ask.Section) -> _ask.Section:
         def ask(x: Any, y: Any) -> Any:
             for _ in range(ATTEMPTS - 1):
                 try:
@@ -148,40 +118,28 @@ def edition() -> Oracle:
     arrays = {code: make(code) for code in dtypes}
     zeros_d = {code: make(code, ()) for code in dtypes}
     squares = {code: make(code, (2, 2)) for code in dtypes}
-    operands, operands_0d = {**arrays, **SCALARS}, {**zeros_d, **SCALARS}
-    functions = _functions(mindspore)
-    zero_d = {name: functions[name] for name in ZERO_D}
-    one_zero_d = zero_d | {name: functions[name] for name in MORE_ZERO_D}
-    pairs = {name: functions.pop(name) for name in ("concat", "stack")}
-    matmul = {"matmul": functions.pop("matmul")}
-    add = {"add": INPLACE["add"]}
+    operands = {**arrays, **_ask.SCALARS}
+    add = {"add": _ask.INPLACE["add"]}
 
     sections = {
-        **binary("function", functions, operands, operands),
-        **binary("function", matmul, squares, squares),
-        **binary("function", pairs, arrays, arrays),
-        **binary("operator", OPERATORS, operands, operands, both_scalars=False),
-        **binary("operator", {"matmul": operator.matmul}, squares, squares),
-        **binary("array_0d", one_zero_d, arrays, zeros_d),
-        **binary("0d_array", one_zero_d, zeros_d, arrays),
-        **binary("0d_0d", zero_d, operands_0d, operands_0d),
-        **inplace(make, arrays, operands),
-        **inplace(make, arrays, zeros_d, functions=add, prefix="inplace_0d"),
-        **_values(scalars(arrays, first)),
-        "unary": _plain(unary(_named(mindspore.ops, UNARY), arrays)),
-        "reduce": _plain(unary(_reductions(mindspore.ops), arrays)),
+        **_ask.promotion(_functions(mindspore), arrays, zeros_d, squares),
+        **_ask.inplace(make, arrays, operands),
+        **_ask.inplace(make, arrays, zeros_d, functions=add, prefix="inplace_0d"),
+        **_ask.telling_errors(_ask.scalars(arrays, first), refusal),
+        "unary": _plain(_ask.unary(_ask.named(mindspore.ops, _ask.UNARY, NAMES), arrays)),
+        "reduce": _plain(_ask.unary(_reductions(mindspore.ops), arrays)),
         "clip": _plain(
-            Section(
+            _ask.Section(
                 lambda x, bound: mindspore.ops.clip(x, bound, bound),
                 arrays,
-                {kind: SCALARS[kind] for kind in ("int", "float")},
+                {kind: _ask.SCALARS[kind] for kind in ("int", "float")},
             )
         ),
     }
     matrices = {
         code: mindspore.Tensor(np.eye(3, dtype="float32")).astype(dtypes[code]) for code in dtypes
     }
-    for name, section in linear(_linear(mindspore), matrices).items():
+    for name, section in _ask.linear(_linear(mindspore), matrices).items():
         sections[name] = _plain(section)
     for name in sections:
         if name.endswith("/copysign"):  # composed: its kernels see one operand each
@@ -193,13 +151,13 @@ def edition() -> Oracle:
         "scalars": f"first elements as numpy {np.__version__} prints them",
         "code after ?": "the dtype inferred for the result, of which the CPU wheel has no kernel",
     }
-    return Oracle(meta, code, {name: patient(s) for name, s in sections.items()}, refusal)
+    return _ask.Oracle(meta, code, {name: patient(s) for name, s in sections.items()}, refusal)
 
 
 def _dtypes(mindspore: Any) -> dict[str, Any]:
-    names = {name: "bool_" if name == "bool" else name for name in DTYPES}
+    names = {name: "bool_" if name == "bool" else name for name in _ask.DTYPES}
     return {
-        CODES[name]: getattr(mindspore, theirs)
+        _ask.CODES[name]: getattr(mindspore, theirs)
         for name, theirs in names.items()
         if hasattr(mindspore, theirs)
     }
@@ -207,7 +165,7 @@ def _dtypes(mindspore: Any) -> dict[str, Any]:
 
 def _functions(mindspore: Any) -> dict[str, Callable[[Any, Any], Any]]:
     ops, condition = mindspore.ops, mindspore.Tensor([True, False])
-    return _named(ops, BINARY) | {
+    return _ask.named(ops, _ask.BINARY, NAMES) | {
         "where": lambda x, y: ops.where(condition, x, y),
         "concat": lambda x, y: ops.concat([x, y]),
         "stack": lambda x, y: ops.stack([x, y]),
@@ -219,7 +177,7 @@ def _linear(mindspore: Any) -> dict[str, Callable[..., Any]]:
     ops = mindspore.ops
     functions = {
         name: getattr(ops, name)
-        for name in (*LINEAR["linalg"], *LINEAR["fft"], *LINEAR_PAIRS, "argsort")
+        for name in (*_ask.LINEAR["linalg"], *_ask.LINEAR["fft"], *_ask.LINEAR_PAIRS, "argsort")
         if hasattr(ops, name)
     }
     return functions | {
@@ -237,22 +195,13 @@ def _linear(mindspore: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _reductions(ops: Any) -> dict[str, Callable[[Any], Any]]:
-    return _named(ops, REDUCE) | {
+    return _ask.named(ops, _ask.REDUCE, NAMES) | {
         "cumulative_sum": lambda x: ops.cumsum(x, 0),
         "cumulative_prod": lambda x: ops.cumprod(x, 0),
     }
 
 
-def _named(ops: Any, names: tuple[str, ...]) -> dict[str, Callable[..., Any]]:
-    theirs = {name: getattr(ops, NAMES.get(name, name), None) for name in names}
-    return {name: function for name, function in theirs.items() if function}
-
-
-def _values(sections: dict[str, Section]) -> dict[str, Section]:
-    return {name: replace(s, refusal=scalar_refusal) for name, s in sections.items()}
-
-
-def _plain(section: Section) -> Section:
+def _plain(section: _ask.Section) -> _ask.Section:
     """Leave the dtype out where a kernel's says nothing about the result."""
     return replace(section, refusal=lambda error: refusal(error)[:1])
 
@@ -263,4 +212,4 @@ def _settle(mindspore: Any) -> None:
 
 
 if __name__ == "__main__":
-    main({"mindspore": edition})
+    _ask.main({"mindspore": edition})

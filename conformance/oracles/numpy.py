@@ -5,33 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
-from operator import add, imatmul, matmul
+from operator import add, imatmul
 from typing import Any
 
-from _ask import (
-    BINARY,
-    CODES,
-    DTYPES,
-    INPLACE,
-    LINEAR,
-    LINEAR_PAIRS,
-    MORE_ZERO_D,
-    OPERATORS,
-    REDUCE,
-    REFUSED,
-    SCALARS,
-    UNARY,
-    VALUES,
-    ZERO_D,
-    Oracle,
-    Section,
-    binary,
-    inplace,
-    linear,
-    main,
-    scalars,
-    unary,
-)
+import _ask
 
 OLD_NAMES = {
     **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
@@ -58,7 +35,7 @@ PAIRS = {
 """Functions of two arrays that NumPy spells otherwise."""
 
 
-def edition() -> Oracle:
+def edition() -> _ask.Oracle:
     """Everything asked of the installed NumPy."""
     import numpy as np
 
@@ -74,59 +51,56 @@ def edition() -> Oracle:
         {code: np.ones(shape, dtype) for code, dtype in dtypes.items()}
         for shape in ((2,), (), (2, 2))
     )
-    both, both_0d = {**arrays, **SCALARS}, {**zero_d, **SCALARS}
+    both = {**arrays, **_ask.SCALARS}
 
     def code(answer: Any) -> str:
         name = np.asarray(answer).dtype.name
-        return CODES.get(name, name)
+        return _ask.CODES.get(name, name)
 
     def first(answer: Any) -> str:
         return f"{code(answer)}:{np.asarray(answer).ravel()[0]!s}"
 
     def can_cast(x: Any, y: Any) -> str:
-        return code(y) if np.can_cast(x.dtype, y.dtype) else REFUSED
+        return code(y) if np.can_cast(x.dtype, y.dtype) else _ask.REFUSED
 
     def copy(code: str) -> Any:
         return arrays[code].copy()
 
-    pairs = {name: PAIRS[name](np) if name in PAIRS else _function(np, name) for name in BINARY}
-    on_arrays = {name: pairs.pop(name) for name in ("concat", "stack")}
-    matrix = {"matmul": pairs.pop("matmul")}
-    some_0d = {name: pairs[name] for name in ZERO_D}
-    more_0d = {name: pairs[name] for name in (*ZERO_D, *MORE_ZERO_D)}
+    pairs = {
+        name: PAIRS[name](np) if name in PAIRS else _function(np, name) for name in _ask.BINARY
+    }
     sections = {
-        **binary("function", pairs, both, both),
-        **binary("function", on_arrays, arrays, arrays),
-        **binary("function", matrix, square, square),
-        **binary("operator", OPERATORS, both, both, both_scalars=False),
-        **binary("operator", {"matmul": matmul}, square, square),
-        **binary("array_0d", more_0d, arrays, zero_d),
-        **binary("0d_array", more_0d, zero_d, arrays),
-        **binary("0d_0d", some_0d, both_0d, both_0d),
-        "types/promote_types": Section(
+        **_ask.promotion(pairs, arrays, zero_d, square),
+        "types/promote_types": _ask.Section(
             lambda x, y: np.empty(0, np.promote_types(x.dtype, y.dtype)), arrays, arrays
         ),
-        "types/result_type": Section(lambda x, y: np.empty(0, np.result_type(x, y)), both, both),
-        "types/can_cast": Section(can_cast, arrays, arrays),
-        **inplace(copy, arrays, both),
-        **inplace(copy, arrays, zero_d, {"add": INPLACE["add"]}, "inplace_0d"),
-        **inplace(lambda code: square[code].copy(), square, square, {"matmul": imatmul}),
-        "unary": unary({name: _function(np, name) for name in UNARY}, arrays),
-        "reduce": unary({name: _function(np, name) for name in REDUCE}, arrays),
-        "clip": Section(lambda x, one: np.clip(x, 0 * one, one), arrays, {"int": 1, "float": 1.0}),
-        **scalars(arrays, first),
-        **linear(_linear(np), {code: np.eye(3).astype(dtype) for code, dtype in dtypes.items()}),
+        "types/result_type": _ask.Section(
+            lambda x, y: np.empty(0, np.result_type(x, y)), both, both
+        ),
+        "types/can_cast": _ask.Section(can_cast, arrays, arrays),
+        **_ask.inplace(copy, arrays, both),
+        **_ask.inplace(copy, arrays, zero_d, {"add": _ask.INPLACE["add"]}, "inplace_0d"),
+        **_ask.inplace(lambda code: square[code].copy(), square, square, {"matmul": imatmul}),
+        "unary": _ask.unary({name: _function(np, name) for name in _ask.UNARY}, arrays),
+        "reduce": _ask.unary({name: _function(np, name) for name in _ask.REDUCE}, arrays),
+        "clip": _ask.Section(
+            lambda x, one: np.clip(x, 0 * one, one), arrays, {"int": 1, "float": 1.0}
+        ),
+        **_ask.scalars(arrays, first),
+        **_ask.linear(
+            _linear(np), {code: np.eye(3).astype(dtype) for code, dtype in dtypes.items()}
+        ),
     }
     if "ml_dtypes" not in meta:
         sections |= _by_value(np, arrays)
         sections |= {f"by_value/{name}": _searched(pairs[name], arrays) for name in SEARCHED}
-    return Oracle(meta, code, sections)
+    return _ask.Oracle(meta, code, sections)
 
 
 def _dtypes(np: Any, *, ml: bool) -> Iterator[tuple[str, Any]]:
-    for name in DTYPES:
+    for name in _ask.DTYPES:
         with suppress(TypeError):
-            yield CODES[name], np.dtype(_ml_dtype(name) if ml else name)
+            yield _ask.CODES[name], np.dtype(_ml_dtype(name) if ml else name)
 
 
 def _ml_dtype(name: str) -> Any:
@@ -152,18 +126,18 @@ def _linear(np: Any) -> dict[str, Callable[..., Any]]:
         "unique_all": lambda x: np.unique(x, True, True, True),
         "outer": lambda x, y: np.outer(x[0], y[0]),
     }
-    for name in (*LINEAR["linalg"], *LINEAR["fft"], *LINEAR["sorting"], *LINEAR_PAIRS):
-        room = next((room for room in (linalg, np.fft, np) if hasattr(room, name)), None)
-        if room and name not in functions:
-            functions[name] = getattr(room, name)
+    for name in _ask.LINEAR_NAMES:
+        module = next((module for module in (linalg, np.fft, np) if hasattr(module, name)), None)
+        if module and name not in functions:
+            functions[name] = getattr(module, name)
     functions["matrix_power"] = lambda x: linalg.matrix_power(x, 2)
     return functions
 
 
-def _by_value(np: Any, arrays: dict[str, Any]) -> dict[str, Section]:
+def _by_value(np: Any, arrays: dict[str, Any]) -> dict[str, _ask.Section]:
     """NumPy 1 looks at the value of a 0-d operand: array + every dtype's edge values."""
-    ints = [value for value in VALUES.values() if isinstance(value, int)]
-    floats = [1.0, *(value for value in VALUES.values() if isinstance(value, float))]
+    ints = [value for value in _ask.VALUES.values() if isinstance(value, int)]
+    floats = [1.0, *(value for value in _ask.VALUES.values() if isinstance(value, float))]
     values: dict[str, list[Any]] = {"b1": [False, True]}
     for code, array in arrays.items():
         if array.dtype.kind in "iu":
@@ -178,7 +152,7 @@ def _by_value(np: Any, arrays: dict[str, Any]) -> dict[str, Section]:
     }
     columns = {column: column for code in zero_d for column in zero_d[code]}
     return {
-        f"scalars_0d/{left}": Section(
+        f"scalars_0d/{left}": _ask.Section(
             lambda column_of, column, x=x: add(x, column_of[column]),
             zero_d,
             columns,
@@ -188,20 +162,22 @@ def _by_value(np: Any, arrays: dict[str, Any]) -> dict[str, Section]:
     }
 
 
-def _searched(function: Callable[..., Any], arrays: dict[str, Any]) -> Section:
+def _searched(function: Callable[..., Any], arrays: dict[str, Any]) -> _ask.Section:
     """NumPy 1 takes the first loop that holds a scalar, which must not be an object."""
     scalars = {
         column: value
-        for column, value in VALUES.items()
+        for column, value in _ask.VALUES.items()
         if isinstance(value, float) or -(1 << 63) <= value < 1 << 64
     }
-    return Section(
+    return _ask.Section(
         function,
         arrays,
         scalars,
-        refusal=lambda error: "?" if isinstance(error, ValueError) else REFUSED,  # a negative power
+        refusal=lambda error: (
+            "?" if isinstance(error, ValueError) else _ask.REFUSED
+        ),  # a negative power
     )
 
 
 if __name__ == "__main__":
-    main({"numpy1" if version("numpy").startswith("1.") else "numpy2": edition})
+    _ask.main({"numpy1" if version("numpy").startswith("1.") else "numpy2": edition})

@@ -18,29 +18,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
-from _ask import (
-    BINARY,
-    CODES,
-    DTYPES,
-    LINEAR,
-    LINEAR_PAIRS,
-    MORE_ZERO_D,
-    NO_KERNEL,
-    OPERATORS,
-    REDUCE,
-    REFUSED,
-    SCALARS,
-    UNARY,
-    ZERO_D,
-    Oracle,
-    Section,
-    binary,
-    inplace,
-    linear,
-    main,
-    scalars,
-    unary,
-)
+import _ask
 
 EDITION = "paddle" + version("paddlepaddle").replace(".", "")
 
@@ -92,12 +70,12 @@ def refusal(error: Exception) -> str:
     """`-` for a rule, `?` for a kernel the CPU wheel lacks, with the promoted dtype if named."""
     found = MISSING.search(str(error))
     if not found:
-        return NO_KERNEL if any(text in str(error) for text in NO_CPU) else REFUSED
+        return _ask.NO_KERNEL if any(text in str(error) for text in NO_CPU) else _ask.REFUSED
     dtype, kernel = found.groups()
     if MEANINGLESS.fullmatch(f"{kernel} {dtype}"):
-        return REFUSED
+        return _ask.REFUSED
     promoted = EDITION >= "paddle3" and PROMOTED.fullmatch(kernel)
-    return NO_KERNEL + (CODES[dtype] if promoted else "")
+    return _ask.NO_KERNEL + (_ask.CODES[dtype] if promoted else "")
 
 
 def plain_refusal(error: Exception) -> str:
@@ -105,13 +83,7 @@ def plain_refusal(error: Exception) -> str:
     return refusal(error)[:1]
 
 
-def scalar_refusal(error: Exception) -> str:
-    """The same with the name of the error, which tells an overflow from a rule."""
-    cell = refusal(error)[:1]
-    return cell if cell == NO_KERNEL else f"!{type(error).__name__}"
-
-
-def edition() -> Oracle:
+def edition() -> _ask.Oracle:
     """Ask the installed wheel."""
     os.environ.setdefault("GLOG_minloglevel", "4")
     warnings.simplefilter("ignore")
@@ -119,7 +91,9 @@ def edition() -> Oracle:
 
     paddle.set_device("cpu")
 
-    dtypes = {CODES[name]: getattr(paddle, name) for name in DTYPES if hasattr(paddle, name)}
+    dtypes = {
+        _ask.CODES[name]: getattr(paddle, name) for name in _ask.DTYPES if hasattr(paddle, name)
+    }
 
     def make(code: str, shape: tuple[int, ...] = (2,)) -> Any:
         return paddle.ones(shape, "float32").astype(dtypes[code])
@@ -127,48 +101,38 @@ def edition() -> Oracle:
     arrays = {code: make(code) for code in dtypes}
     zeros_d = {code: make(code, ()) for code in dtypes}
     squares = {code: make(code, (2, 2)) for code in dtypes}
-    operands, operands_0d = {**arrays, **SCALARS}, {**zeros_d, **SCALARS}
-    functions = _functions(paddle)
-    zero_d = {name: functions[name] for name in ZERO_D}
-    one_zero_d = zero_d | {name: functions[name] for name in MORE_ZERO_D if name in functions}
-    pairs = {name: functions.pop(name) for name in ("concat", "stack")}
+    operands = {**arrays, **_ask.SCALARS}
     losses = {name: getattr(paddle.nn.functional, theirs) for name, theirs in LOSSES.items()}
-    matmul = {"matmul": functions.pop("matmul")}
 
     def code(answer: Any) -> str:
         if not isinstance(answer, paddle.Tensor):
             raise TypeError(f"{type(answer).__name__}, not a Tensor")
-        return CODES[str(answer.dtype).removeprefix("paddle.")]
+        return _ask.CODES[str(answer.dtype).removeprefix("paddle.")]
 
     def first(answer: Any) -> str:
         numeric = answer.astype("float32") if answer.dtype == paddle.bfloat16 else answer
         return f"{code(answer)}:{numeric.numpy()[0]!s}"  # format() of a float32 is a double's
 
     sections = {
-        **binary("function", functions, operands, operands),
-        **binary("function", losses, operands, operands),
-        **binary("function", matmul, squares, squares),
-        **binary("function", pairs, arrays, arrays),
-        **binary("operator", OPERATORS, operands, operands, both_scalars=False),
-        **binary("operator", {"matmul": operator.matmul}, squares, squares),
-        **binary("array_0d", one_zero_d, arrays, zeros_d),
-        **binary("0d_array", one_zero_d, zeros_d, arrays),
-        **binary("0d_0d", zero_d, operands_0d, operands_0d),
-        **inplace(make, arrays, operands),
-        **inplace(make, arrays, zeros_d, functions={"add": operator.iadd}, prefix="inplace_0d"),
-        **_values(scalars(_scalar_rows(arrays), first)),
-        "unary": _plain(unary(_named(paddle, UNARY), arrays)),
-        "reduce": _plain(unary(_reductions(paddle), arrays)),
-        "clip": Section(
+        **_ask.promotion(_functions(paddle), arrays, zeros_d, squares),
+        **_ask.binary("function", losses, operands, operands),
+        **_ask.inplace(make, arrays, operands),
+        **_ask.inplace(
+            make, arrays, zeros_d, functions={"add": operator.iadd}, prefix="inplace_0d"
+        ),
+        **_ask.telling_errors(_ask.scalars(_scalar_rows(arrays), first), refusal),
+        "unary": _plain(_ask.unary(_ask.named(paddle, _ask.UNARY, NAMES), arrays)),
+        "reduce": _plain(_ask.unary(_reductions(paddle), arrays)),
+        "clip": _ask.Section(
             lambda x, bound: paddle.clip(x, bound, bound),
             arrays,
-            {kind: SCALARS[kind] for kind in ("int", "float")},
+            {kind: _ask.SCALARS[kind] for kind in ("int", "float")},
             plain_refusal,
         ),
     }
     identity = paddle.eye(3)
     matrices = {code: identity.astype(dtypes[code]) for code in dtypes}
-    for name, section in linear(_linear(paddle), matrices).items():
+    for name, section in _ask.linear(_linear(paddle), matrices).items():
         sections[name] = _plain(section)
     for name, section in sections.items():
         if NAMELESS.fullmatch(name):
@@ -180,15 +144,17 @@ def edition() -> Oracle:
         "scalars": f"first elements as numpy {version('numpy')} prints them",
         "huber_loss": "smooth_l1_loss, which calls it; paddle has no function of that name",
     }
-    absent = [name for name in (*BINARY, *UNARY) if not hasattr(paddle, NAMES.get(name, name))]
+    absent = [
+        name for name in (*_ask.BINARY, *_ask.UNARY) if not hasattr(paddle, NAMES.get(name, name))
+    ]
     if absent:
         meta["absent"] = " ".join(absent)
-    return Oracle(meta, code, sections, refusal)
+    return _ask.Oracle(meta, code, sections, refusal)
 
 
 def _functions(paddle: Any) -> dict[str, Callable[[Any, Any], Any]]:
     condition = paddle.to_tensor([True, False])
-    return _named(paddle, BINARY) | {
+    return _ask.named(paddle, _ask.BINARY, NAMES) | {
         "where": lambda x, y: paddle.where(condition, x, y),
         "concat": lambda x, y: paddle.concat([x, y]),
         "stack": lambda x, y: paddle.stack([x, y]),
@@ -197,11 +163,11 @@ def _functions(paddle: Any) -> dict[str, Callable[[Any, Any], Any]]:
 
 def _linear(paddle: Any) -> dict[str, Callable[..., Any]]:
     """Linear algebra, Fourier transforms, sets and sorting."""
-    rooms = (paddle.linalg, paddle.fft, paddle)
+    modules = (paddle.linalg, paddle.fft, paddle)
     functions = {
-        name: next(getattr(room, name) for room in rooms if hasattr(room, name))
-        for name in (*LINEAR["linalg"], *LINEAR["fft"], *LINEAR["sorting"], *LINEAR_PAIRS)
-        if any(hasattr(room, name) for room in rooms)
+        name: next(getattr(module, name) for module in modules if hasattr(module, name))
+        for name in _ask.LINEAR_NAMES
+        if any(hasattr(module, name) for module in modules)
     }
     return functions | {
         "matrix_power": lambda x: paddle.linalg.matrix_power(x, 2),
@@ -214,28 +180,19 @@ def _linear(paddle: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _reductions(paddle: Any) -> dict[str, Callable[[Any], Any]]:
-    return _named(paddle, REDUCE) | {
+    return _ask.named(paddle, _ask.REDUCE, NAMES) | {
         "cumulative_sum": lambda x: paddle.cumsum(x, 0),
         "cumulative_prod": lambda x: paddle.cumprod(x, 0),
     }
-
-
-def _named(paddle: Any, names: tuple[str, ...]) -> dict[str, Callable[..., Any]]:
-    theirs = {name: getattr(paddle, NAMES.get(name, name), None) for name in names}
-    return {name: function for name, function in theirs.items() if function}
 
 
 def _scalar_rows(arrays: dict[str, Any]) -> dict[str, Any]:
     return {code: array for code, array in arrays.items() if not code.startswith("f8")}
 
 
-def _values(sections: dict[str, Section]) -> dict[str, Section]:
-    return {name: replace(s, refusal=scalar_refusal) for name, s in sections.items()}
-
-
-def _plain(section: Section) -> Section:
+def _plain(section: _ask.Section) -> _ask.Section:
     return replace(section, refusal=plain_refusal)
 
 
 if __name__ == "__main__":
-    main({EDITION: edition})
+    _ask.main({EDITION: edition})

@@ -1,5 +1,6 @@
-"""The casts in C++: cast.h holds each scalar cast once, loops.cpp chooses among loops over it, and
-cpu.cpp walks arrays and talks to Python.
+"""The casts in C++: cast.h holds each scalar cast once, and cpu/ applies it to arrays: loops.cpp
+chooses among the loops, versions.cpp among their builds, walk.cpp walks arrays of any layout and
+module.cpp binds all that for Python.
 
 Not here: which mode a policy wants. The kernels take arrays, a row of integers for each dtype and a
 `CastMode`, and check them.
@@ -10,7 +11,8 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
 from promoarray.kernels.cast_mode import (
     DEFAULT,
     Beyond,
@@ -34,6 +36,7 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "DEFAULT",
+    "PARTS",
     "Beyond",
     "CastMode",
     "DTypeArgs",
@@ -53,7 +56,9 @@ __all__ = [
 DTypeArgs = tuple[int, int, int, int, int, int, int, int, bool, bool]
 
 _KINDS = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
-_PARTS = {"c32": "f16", "c64": "f32", "c128": "f64"}
+
+PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
+"""What either part of a complex number is."""
 
 
 @cache
@@ -66,7 +71,7 @@ def dtype_args(dtype: DType) -> DTypeArgs:
     if dtype.kind not in _KINDS or dtype.weak:
         raise TypeError(f"there is no cast kernel for {dtype.name}: it has no fixed layout")
     kind = _KINDS.index(dtype.kind)
-    layout = BY_CODE[_PARTS.get(dtype.code, dtype.code)].format
+    layout = PARTS.get(dtype, dtype).format
     if layout is None:
         return (kind, dtype.bits, 0, 0, 0, 0, -1, -1, False, False)
     return (

@@ -8,7 +8,7 @@
 //   2. The definition: `cast` takes any number apart into sign, exponent and a significand of 64
 //      bits, which is exact for every source, and puts it together again with one rounding.
 //   3. The same casts without a branch on data, for the pairs that matter, so that loops over them
-//      vectorize. tests/test_casts.py compares them with the definition and with other oracles.
+//      vectorize. tests/kernels/test_casts.py compares them with the definition and with other oracles.
 //
 // A code is the bits of one element, in the low bits of an integer; bits above the type's width are
 // ignored on the way in and zero on the way out. A complex number is two codes, cast one by one.
@@ -147,9 +147,9 @@ PROMOARRAY_CAST Limits indefinite_halves(int bits) {
 PROMOARRAY_CAST Limits limits(Type source, Type target, CastMode mode) {
     const int bits = target.bits;
     const bool is_signed = target.kind == Kind::signed_integer;
-    const ToInteger way = mode.to_integer;
-    if (way == ToInteger::saturate) return saturating(bits, is_signed);
-    if (way == ToInteger::aclnn) {
+    const ToInteger convention = mode.to_integer;
+    if (convention == ToInteger::saturate) return saturating(bits, is_signed);
+    if (convention == ToInteger::aclnn) {
         // The Ascend 950: 32 and 64 bits saturate; narrower ones keep the low bits of a saturated
         // int32, unsigned ones those of an int64.
         if (bits == 64 || (bits == 32 && is_signed)) return saturating(bits, is_signed);
@@ -162,8 +162,8 @@ PROMOARRAY_CAST Limits limits(Type source, Type target, CastMode mode) {
     Limits found = indefinite(bits > 32 ? 64 : 32);
     if (!is_signed && bits == 64) found = indefinite_halves(64);
     if (!is_signed && bits == 32) found = narrow ? indefinite(64) : indefinite_halves(32);
-    if (!is_signed && bits == 8 && way == ToInteger::torch) found = indefinite(64);
-    if (way == ToInteger::numpy && source.bits <= 8) {
+    if (!is_signed && bits == 8 && convention == ToInteger::torch) found = indefinite(64);
+    if (convention == ToInteger::numpy && source.bits <= 8) {
         // ml_dtypes asks its 8-bit and smaller floats first: NaN is 0, Inf an end of the integers
         // that the storage holds.
         const Limits ends = saturating(bits < 8 ? 8 : bits, is_signed);
@@ -260,11 +260,11 @@ PROMOARRAY_CAST u64 put_scale_together(Number x, Format f, CastMode mode) {
     const Number y = normalized(x);
     const u64 rest = y.significand << 1;
     const int below = y.exponent + 63 + f.bias;
-    const ScaleRounding way = mode.scale_rounding;
+    const ScaleRounding rounding = mode.scale_rounding;
     bool up = rest >> 63;
-    if (way == ScaleRounding::up) up = rest != 0;
-    if (way == ScaleRounding::down) up = false;
-    if (way == ScaleRounding::nearest_but_lowest_up && below == 0) up = rest != 0;
+    if (rounding == ScaleRounding::up) up = rest != 0;
+    if (rounding == ScaleRounding::down) up = false;
+    if (rounding == ScaleRounding::nearest_but_lowest_up && below == 0) up = rest != 0;
 
     // 3. Both ends. A strict mode asks before rounding whether the number is within the range.
     const int code = below + up;

@@ -11,8 +11,8 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import CONCRETE, DType, Kind
-from promoarray.kernels import DEFAULT, CastMode, cast, dtype_args
-from promoarray.kernels.cuda.kernel_source import PARTS, cast_kernel, relevant
+from promoarray.kernels import DEFAULT, PARTS, CastMode, cast, dtype_args
+from promoarray.kernels.cuda.kernel_source import cast_kernel, relevant
 from promoarray.kernels.cuda.symbolic import CodeTransform
 from promoarray.promotion.cast_rules import CastPlan, CastRule
 from promoarray.promotion.registry import as_policy, list_policies

@@ -12,9 +12,9 @@ from cuda_cases import FUSED_PATTERNS, Transforms, differences, expected, operan
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.dtypes import BY_CODE, BY_STORAGE, DType, Kind
-from promoarray.kernels import DEFAULT, CastMode
+from promoarray.kernels import DEFAULT, PARTS, CastMode
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
-from promoarray.kernels.cuda.kernel_source import PARTS, KernelSource
+from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.registry import as_policy

@@ -1,7 +1,7 @@
 """Run the text that CuPy hands to NVRTC on the CPU: a C++ compiler and a shim.
 
 It shows that the text and its indexing are right, by a compiler that shares nothing with NVRTC.
-What it cannot show is what NVRTC makes of floats (flushed subnormals, contraction); ``ptx.py`` can.
+What it cannot show is what NVRTC makes of floats (flushed subnormals, contraction); ``ptx`` can.
 """
 
 from __future__ import annotations

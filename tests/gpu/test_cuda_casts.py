@@ -1,7 +1,7 @@
 """Every cast kernel, without a GPU: it compiles for all of them, and its PTX gives the right bits.
 
 What is compiled is the text CuPy itself would make (``cuda_compiler.py``); the PTX is executed by
-``ptx.py``. The reference is the CPU's cast, which test_casts.py holds against exact arithmetic.
+``ptx``. The reference is the CPU's cast, which test_casts.py compares with exact arithmetic.
 """
 
 from __future__ import annotations

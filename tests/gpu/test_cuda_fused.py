@@ -1,6 +1,6 @@
 """Operations fused with their casts, without a GPU: they compile for all, and give the CPU's bits.
 
-As for the casts: the text is CuPy's own, run by a C++ compiler, and its PTX by ``ptx.py``.
+As for the casts: the text is CuPy's own, run by a C++ compiler, and its PTX by ``ptx``.
 Arithmetic, comparisons, integers and casts must agree bit for bit, NaN included; functions of the
 libraries lie within their tolerance of the exact result.
 """

@@ -12,7 +12,7 @@ from promoarray.kernels.cuda import values
 
 cuda_compiler.require()
 
-KERNELS = list(values.every())
+KERNELS = list(values.all_kernels())
 
 
 @pytest.mark.slow

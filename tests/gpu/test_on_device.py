@@ -79,7 +79,7 @@ def test_casts_obey_the_policy(policy: str) -> None:
 def test_all_float32_have_the_digest_of_ml_dtypes(
     cupy: Any, dtype: Any, mode: str, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All 2**32 of them; tests/test_kernels.py asks the same of the CPU."""
+    """All 2**32 of them; tests/kernels/test_kernels.py asks the same of the CPU."""
     from promoarray.backends import cupy as backend
     from promoarray.backends.cupy import launch
 

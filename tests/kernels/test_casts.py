@@ -2,7 +2,7 @@
 
 Sources of 16 bits and fewer are searched whole; wider ones at and beside every tie and boundary.
 The definition in cast.h and the fast loops are two implementations: both are compared. What
-frameworks really gave is in test_recorded_casts.py.
+frameworks really gave is in policies/test_recorded_casts.py.
 """
 
 from __future__ import annotations

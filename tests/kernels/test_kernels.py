@@ -270,14 +270,20 @@ def test_all_float32_have_the_digest_that_ml_dtypes_gives(dtype, mode):
     """All 2^32 again, now by the codes of an implementation that is not ours."""
     digests = dict(line.rsplit(" ", 1) for line in DIGESTS.read_text().splitlines())
     # The digests are of ml_dtypes, which has one quirk below the second smallest scale.
-    mode = (SATURATE if mode == "saturate" else DEFAULT)._replace(
+    cast_mode = (SATURATE if mode == "saturate" else DEFAULT)._replace(
         scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP, scale_zero=ScaleZero.NAN
     )
     digest = hashlib.sha256()
     chunk = 1 << 18  # what stays in a cache
     first, codes = np.arange(chunk, dtype=np.uint32), np.empty(chunk, np.uint8)
     for start in range(0, 1 << 32, chunk):
-        cast(first | np.uint32(start), codes, dtype_args(dtypes.float32), dtype_args(dtype), mode)
+        cast(
+            first | np.uint32(start),
+            codes,
+            dtype_args(dtypes.float32),
+            dtype_args(dtype),
+            cast_mode,
+        )
         digest.update(codes)
     assert digest.hexdigest() == digests[f"{dtype} {mode}"]
 

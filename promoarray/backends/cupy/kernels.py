@@ -15,8 +15,9 @@ from promoarray.backends.cupy.array_api import functions
 from promoarray.backends.cupy.device import cupy
 from promoarray.backends.cupy.launch import Buffer, bits, cast, launcher, new, operate, storage
 from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels import PARTS
 from promoarray.kernels.cast_mode import DEFAULT
-from promoarray.kernels.cuda.kernel_source import PARTS, KernelSource
+from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.kernels.cuda.values import (
     INTEGERS,
     complex_sign,

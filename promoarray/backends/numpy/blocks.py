@@ -18,7 +18,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import CastMode
+from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.portable import complexes
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ class Cast(NamedTuple):
 
 
 class BlockPlan(NamedTuple):
-    """The casts of each operand, the ufunc with the dtype it answers in, and those of the answer.
+    """The casts of each operand, the ufunc with the dtype of its result, and the casts of that.
 
     ``loop`` are the rows and modes of ``kernels.combine``, where that does it all.
     """
 
     input_casts: tuple[tuple[Cast, ...], ...]
     kernel: np.ufunc
-    answer: np.dtype[Any]
+    computed: np.dtype[Any]
     output_casts: tuple[Cast, ...]
     loop: tuple[Any, Any] | None
     kernel_name: str
@@ -64,14 +64,14 @@ class BlockPlan(NamedTuple):
     @property
     def storage(self) -> np.dtype[Any]:
         """What the result is stored in."""
-        return self.output_casts[-1].storage if self.output_casts else self.answer
+        return self.output_casts[-1].storage if self.output_casts else self.computed
 
     @property
-    def scratch(self) -> int:
+    def scratch_bytes(self) -> int:
         """Bytes that one element takes in between."""
         casts = [cast for casts in self.input_casts for cast in casts]
-        made = sum(cast.storage.itemsize for cast in casts)
-        return made + (self.answer.itemsize if self.output_casts else 0)
+        of_inputs = sum(cast.storage.itemsize for cast in casts)
+        return of_inputs + (self.computed.itemsize if self.output_casts else 0)
 
 
 def run(plan: BlockPlan, operands: tuple[Buffer, ...]) -> Buffer | None:
@@ -112,29 +112,30 @@ def _lies(x: Buffer, shape: tuple[int, ...]) -> bool:
     return x.size == 1 or (x.shape == shape and x.flags["C_CONTIGUOUS"])
 
 
-def _run(plan: BlockPlan, operands: list[Buffer], out: Buffer) -> None:
-    step = min(out.size, SCRATCH // plan.scratch)
-    made = [[np.empty(step, c.storage) for c in casts] for casts in plan.input_casts]
-    computed = np.empty(step if plan.output_casts else 0, plan.answer)
+def _run(block_plan: BlockPlan, operands: list[Buffer], result: Buffer) -> None:
+    input_casts, output_casts = block_plan.input_casts, block_plan.output_casts
+    step = min(result.size, SCRATCH // block_plan.scratch_bytes)
+    scratch = [[np.empty(step, c.storage) for c in casts] for casts in input_casts]
+    computed = np.empty(step if output_casts else 0, block_plan.computed)
     ones = [x.size == 1 for x in operands]
     for i, one in enumerate(ones):
         if one:
-            operands[i] = _through(plan.input_casts[i], operands[i], made[i]).copy()
-    for at in range(0, out.size, step):
-        place = out[at : at + step]
+            operands[i] = _cast(operands[i], input_casts[i], scratch[i]).copy()
+    for at in range(0, result.size, step):
+        block = result[at : at + step]
         values = [
-            x if one else _through(casts, x[at : at + step], scratch)
-            for x, one, casts, scratch in zip(operands, ones, plan.input_casts, made, strict=True)
+            x if one else _cast(x[at : at + step], casts, out)
+            for x, one, casts, out in zip(operands, ones, input_casts, scratch, strict=True)
         ]
-        answer = computed[: place.size] if plan.output_casts else place
-        plan.kernel(*values, out=answer)
-        for cast in plan.output_casts:
-            cast.run(answer, place)
+        made = computed[: block.size] if output_casts else block
+        block_plan.kernel(*values, out=made)
+        for cast in output_casts:
+            cast.run(made, block)
 
 
-def _through(casts: tuple[Cast, ...], values: Buffer, scratch: list[Buffer]) -> Buffer:
-    for cast, memory in zip(casts, scratch, strict=True):
-        values = cast.run(values, memory[: values.size])
+def _cast(values: Buffer, casts: tuple[Cast, ...], scratch: list[Buffer]) -> Buffer:
+    for cast, out in zip(casts, scratch, strict=True):
+        values = cast.run(values, out[: values.size])
     return values
 
 
@@ -154,15 +155,15 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     except TypeError:
         return None
     steps = zip(held, plan.inputs, computed, strict=True)
-    before = [_chain(step, casts) for step in steps]
+    input_casts = [_chain(step, casts) for step in steps]
     made = BY_STORAGE[answer]
-    after = _chain((made, plan.result), casts)
-    known = tuple(chain for chain in before if chain is not None)
-    if after is None or len(known) < len(before):
+    output_casts = _chain((made, plan.result), casts)
+    known = tuple(chain for chain in input_casts if chain is not None)
+    if output_casts is None or len(known) < len(input_casts):
         return None
-    loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, after))
-    found = BlockPlan(known, kernel, answer, after, loop, name)
-    return found if found.scratch else None
+    loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, output_casts))
+    found = BlockPlan(known, kernel, answer, output_casts, loop, name)
+    return found if found.scratch_bytes else None
 
 
 def _loop(
@@ -176,7 +177,7 @@ def _loop(
         return None
     if any(dtype.kind is Kind.COMPLEX for dtype in dtypes):
         return None
-    modes = (chain[0].mode if chain else kernels.DEFAULT for chain in chains)
+    modes = (chain[0].mode if chain else DEFAULT for chain in chains)
     return tuple(kernels.dtype_args(dtype) for dtype in dtypes), tuple(modes)
 
 

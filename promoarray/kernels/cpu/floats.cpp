@@ -25,13 +25,13 @@ PROMOARRAY_CAST u64 odd_bits(f64 x) {
 PROMOARRAY_LOOP(double_to_odd, f64, f32, , (f32)as_float(odd_bits(x)))
 
 // What only float64 holds is beyond the largest of all of them; it is not Inf where that matters.
-PROMOARRAY_CAST f32 held(u64 bits) {
+PROMOARRAY_CAST f32 clamped_to_float32(u64 bits) {
     constexpr i64 infinity = 0x7ff0000000000000ll, largest = 0x47efff0000000000ll;  // 0x1.fffp127
     const i64 magnitude = (i64)(bits & ~0ull >> 1);
     const i64 limited = (magnitude > largest) & (magnitude < infinity) ? largest : magnitude;
     return (f32)as_float((u64)limited | (bits & 1ull << Float64::top));
 }
-PROMOARRAY_LOOP(double_to_held, f64, f32, , held(odd_bits(x)))
+PROMOARRAY_LOOP(double_to_clamped, f64, f32, , clamped_to_float32(odd_bits(x)))
 
 // All integers from 2^24 on are beyond the largest number of a format that ends below it.
 constexpr int exact_bits = Float32::mantissa + 1;
@@ -226,7 +226,7 @@ Loop single_to_small(const Work &work) {
 // The loop to a float32 as good as the source for the one rounding to come.
 Loop single_as_good(Type source, const Work &work) {
     if (is_float64(source)) {
-        return work.edge.overflow == work.edge.infinity ? double_to_odd : double_to_held;
+        return work.edge.overflow == work.edge.infinity ? double_to_odd : double_to_clamped;
     }
     if (source.bits <= 16) return single_loop(source);
     const Format f = work.target.format;

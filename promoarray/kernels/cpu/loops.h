@@ -2,9 +2,9 @@
 // contiguous, aligned elements in native byte order.
 //
 // The loops are compiled once for each x86-64 level that CMake names, in a namespace of that level,
-// and cpu.cpp takes the highest that the machine has; elsewhere there is one version. What both
-// share is here. It has no functions but those that are always inlined: of any other the linker
-// would keep one version, whichever it meets first, for machines of every level.
+// and versions.cpp takes the highest that the machine has; elsewhere there is one version. What
+// they share is here. It has no functions but those that are always inlined: of any other the
+// linker would keep one version, whichever it meets first, for machines of every level.
 #pragma once
 
 #include <cstddef>

@@ -254,7 +254,7 @@ bool are_indefinite(const Limits &limit, const Limits &machine) {
            limit.infinite_below == machine.infinite_below;
 }
 
-// The machine's own way, where it is what the mode asks for.
+// The machine's own instruction, where it gives what the mode asks for.
 template <typename Float>
 Loop machine_loop(const Limits &limit, Work &work) {
 #ifdef __SSE2__

@@ -9,24 +9,19 @@ from functools import cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import dtype_args
+from promoarray.kernels import PARTS, dtype_args
 from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
 
 __all__ = [
-    "PARTS",
     "code_bits",
     "element",
+    "mode_name",
     "relevant",
-    "rule_name",
     "stored",
 ]
 
 # --- Dtypes and modes as literals ----------------------------------------------------------------
 
-PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
-"""What either part of a complex number is."""
-
-_REAL = frozenset({Kind.FLOAT, Kind.COMPLEX})
 _INTEGERS = frozenset({Kind.INT, Kind.UINT})
 _KINDS = ("boolean", "unsigned_integer", "signed_integer", "real", "complex")
 _NATIVE = frozenset(dt.STANDARD)
@@ -106,16 +101,18 @@ def relevant(source: DType, target: DType, mode: CastMode) -> CastMode:
             keep |= {"scale_rounding", "scale_negative", "scale_zero"}
             keep |= {"scale_strict"} if given is not None else set()
     found = DEFAULT._replace(**{name: getattr(mode, name) for name in keep})
-    return found._replace(to_integer=_same_way(source, target, found.to_integer))
+    return found._replace(to_integer=_equivalent(source, target, found.to_integer))
 
 
-def _same_way(source: DType, target: DType, way: ToInteger) -> ToInteger:
-    """The first of the ways to integers that agree for the pair."""
-    if way is ToInteger.ACLNN and (target.bits == 64 or target is dt.int32):
+def _equivalent(source: DType, target: DType, convention: ToInteger) -> ToInteger:
+    """The first of the conventions that give the pair the same integers."""
+    if convention is ToInteger.ACLNN and (target.bits == 64 or target is dt.int32):
         return ToInteger.SATURATE
-    if way is ToInteger.TORCH and target is not dt.uint8:
-        way = ToInteger.X86
-    return ToInteger.NUMPY if way is ToInteger.X86 and source.bits > 8 else way
+    if convention is ToInteger.TORCH and target is not dt.uint8:
+        convention = ToInteger.X86
+    if convention is ToInteger.X86 and source.bits > 8:
+        return ToInteger.NUMPY
+    return convention
 
 
 def _reaches_beyond(source: DType, target: DType) -> bool:
@@ -126,9 +123,9 @@ def _reaches_beyond(source: DType, target: DType) -> bool:
     return most > (layout.largest >> layout.mantissa) - layout.bias
 
 
-def rule_name(mode: CastMode) -> str:
+def mode_name(mode: CastMode) -> str:
     """A mode in letters that a C name may have."""
-    return "" if mode == DEFAULT else "_rule" + "".join(str(int(field)) for field in mode)
+    return "" if mode == DEFAULT else "_mode" + "".join(str(int(field)) for field in mode)
 
 
 # --- One element ---------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
+from promoarray.kernels import PARTS
 from promoarray.kernels.cast_mode import CastMode
-from promoarray.kernels.cuda.element import PARTS, code_bits, stored
+from promoarray.kernels.cuda.element import code_bits, stored
 from promoarray.kernels.cuda.kernel_source import KernelSource, block, digest, fused_preamble
 from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
 from promoarray.kernels.cuda.symbolic import CodeTransform
@@ -82,14 +83,14 @@ _OF_INTEGERS = dict.fromkeys(("floor", "ceil", "trunc", "round", "conj", "real")
 _OF_FLOATS = dict.fromkeys(("conj", "real"), "same")
 
 
-def _spoken(name: str, compute: DType) -> tuple[str, DType]:
+def _resolved(name: str, compute: DType) -> tuple[str, DType]:
     """What an operation comes down to for a dtype: (operation, the dtype to compute in)."""
     kinds = _OPERATIONS.get(name, set())
     if compute is dt.bool:
         if name in _OF_BOOLS:
             return _OF_BOOLS[name], compute
         if _BOOL not in kinds and (_INT in kinds or name == "conj") and "_loss" not in name:
-            return _spoken(name, dt.int8)
+            return _resolved(name, dt.int8)
     if compute.kind in _INTEGERS:
         return _OF_INTEGERS.get(name, name), compute
     return (_OF_FLOATS.get(name, name) if compute.kind is _FLOAT else name), compute
@@ -106,7 +107,7 @@ def answer(name: str, compute: DType) -> DType | None:
     """
     if name == "where":
         return compute  # whatever the codes mean
-    name, compute = _spoken(name, compute)
+    name, compute = _resolved(name, compute)
     if compute not in _TYPES or compute.kind not in _OPERATIONS.get(name, ()):
         return None
     if name in _TRUTHS:
@@ -161,7 +162,7 @@ def fused_kernel(
     the other sign). Complex products are rounded after each step, where NumPy fuses some on some
     machines. Functions of CUDA's library (``exp``, ``pow``, the modulus ...) are within 4 units in
     the last place of the exact result in float32 and 3 in float64, subnormals
-    included. Integers to negative powers, which NumPy refuses, give 0: look for them before.
+    included. Integers to negative powers, which NumPy refuses, give 0: look for them first.
     """
     computed = inputs if compute is None else (compute,) * len(operands)
     own = answer(name, computed[0])
@@ -177,9 +178,9 @@ def fused_kernel(
 
     # 2. The operation.
     if name == "where":
-        lines += _chosen(values, own)
+        lines += _where(values, own)
     else:
-        lines += _done(name, values, computed, own, low=low, high=high)
+        lines += _operation(name, values, computed, own, low=low, high=high)
 
     # 3. What the plan calls the result.
     made, at = _cast_to("r", (own, result), casts)
@@ -211,14 +212,14 @@ def _cast_to(name: str, through: tuple[DType, ...], casts: Casts) -> tuple[list[
     return lines, f"{name}_{at}"
 
 
-def _chosen(values: list[str], own: DType) -> list[str]:
+def _where(values: list[str], own: DType) -> list[str]:
     """One code or the other."""
     parts = ["[0]", "[1]"] if own.kind is _COMPLEX else [""]
     chosen = [f"r_0{p} = load<u8>(&c, 0) ? {values[0]}{p} : {values[1]}{p};" for p in parts]
     return [declared("r_0", own), *chosen]
 
 
-def _done(
+def _operation(
     name: str,
     values: list[str],
     computed: tuple[DType, ...],
@@ -228,10 +229,10 @@ def _done(
     high: bool,
 ) -> list[str]:
     """Statements that carry out an operation on codes."""
-    spoken, dtype = _spoken(name, computed[0])
+    resolved, dtype = _resolved(name, computed[0])
     types = computed if dtype is computed[0] else (dtype,) * len(computed)
     given = [_value(v, d, t) for v, d, t in zip(values, computed, types, strict=True)]
-    call = f"op::{spoken}({', '.join(given)})"
+    call = f"op::{resolved}({', '.join(given)})"
     if name == "clip" and not (low and high):
         call = f"op::{'maximum' if low else 'minimum'}({', '.join(given)})"
     if own.kind is not _COMPLEX:
@@ -252,6 +253,6 @@ def _value(code: str, dtype: DType, computed: DType) -> str:
         return f"({kind})({code} != 0)"
     if dtype.kind is _COMPLEX:
         part = _TYPES[PARTS[dtype]]
-        pair = ", ".join(f"Held<{part}>::value({code}[{i}])" for i in (0, 1))
+        pair = ", ".join(f"Value<{part}>::of({code}[{i}])" for i in (0, 1))
         return f"{kind}{{{pair}}}"
-    return f"Held<{kind}>::value({code})"
+    return f"Value<{kind}>::of({code})"

@@ -9,7 +9,7 @@ uint16 of their bits, complex32 as uint32, and every other extended dtype as uin
 (``stored``). CuPy's own conversions and arithmetic are never used: they round twice in places, and
 it compiles everything so that float32 subnormals become zero.
 
-Not here: launching. ``backends/cupy.py`` hands the texts to CuPy.
+Not here: launching. ``backends/cupy`` hands the texts to CuPy.
 """
 
 from __future__ import annotations
@@ -24,23 +24,20 @@ from promoarray.dtypes import DType
 from promoarray.kernels import cast_header
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.cuda.element import (
-    PARTS,
     code_bits,
     element,
+    mode_name,
     relevant,
-    rule_name,
     stored,
 )
 from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
 from promoarray.kernels.cuda.symbolic import CodeTransform
 
 __all__ = [
-    "PARTS",
     "KernelSource",
     "RawSource",
     "block",
     "cast_kernel",
-    "code_bits",
     "fused_preamble",
     "preamble",
     "relevant",
@@ -168,7 +165,7 @@ def cast_kernel(
         *statements("code", "made", source, target, mode, transforms),
         saved("made", target, "&y"),
     ]
-    text, name = block(lines), f"promoarray_{source.code}_to_{target.code}{rule_name(mode)}"
+    text, name = block(lines), f"promoarray_{source.code}_to_{target.code}{mode_name(mode)}"
     if not transforms:
         return KernelSource(name, f"{x} x", f"{y} y", text, preamble())
     return KernelSource(f"{name}_{digest(text)}", f"{x} x", f"{y} y", text, fused_preamble())
@@ -216,7 +213,7 @@ def wide_cast_kernel(source: DType, target: DType, mode: CastMode = DEFAULT) -> 
     widest = max(source.storage.itemsize, target.storage.itemsize)
     pack = 16 // widest
     per_thread = max(_ELEMENTS, 2 * pack)
-    name = f"promoarray_wide_{source.code}_to_{target.code}{rule_name(mode)}"
+    name = f"promoarray_wide_{source.code}_to_{target.code}{mode_name(mode)}"
     code = f"""{preamble()}
 namespace promoarray {{
 struct Cast_{name} {{

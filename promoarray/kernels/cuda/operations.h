@@ -26,17 +26,17 @@ struct Complex {
 };
 
 template <typename T>
-struct Held {
+struct Value {
     template <typename Code>
-    static PROMOARRAY_CAST T value(Code code) { return (T)code; }
+    static PROMOARRAY_CAST T of(Code code) { return (T)code; }
 };
 template <>
-struct Held<float> {
-    static PROMOARRAY_CAST float value(u32 code) { return as_float(code); }
+struct Value<float> {
+    static PROMOARRAY_CAST float of(u32 code) { return as_float(code); }
 };
 template <>
-struct Held<double> {
-    static PROMOARRAY_CAST double value(u64 code) { return as_float(code); }
+struct Value<double> {
+    static PROMOARRAY_CAST double of(u64 code) { return as_float(code); }
 };
 
 template <typename T>
@@ -318,7 +318,7 @@ PROMOARRAY_COMPLEX Complex<F> multiply(Complex<F> x, Complex<F> y) {
     return {subtract(multiply(x.real, y.real), multiply(x.imag, y.imag)),
             add(multiply(x.real, y.imag), multiply(x.imag, y.real))};
 }
-// Smith's way, which overflows only where the quotient does, or nearly.
+// Smith's method, which overflows only where the quotient does, or nearly.
 PROMOARRAY_COMPLEX Complex<F> divide(Complex<F> x, Complex<F> y) {
     const F real = abs(y.real), imag = abs(y.imag);
     if (less_equal(imag, real)) {

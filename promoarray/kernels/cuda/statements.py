@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
+from promoarray.kernels import PARTS
 from promoarray.kernels.cast_mode import CastMode
-from promoarray.kernels.cuda.element import PARTS, code_bits, element
+from promoarray.kernels.cuda.element import code_bits, element
 from promoarray.kernels.cuda.symbolic import CodeTransform, transformed
 
 __all__ = ["declared", "loaded", "saved", "statements"]

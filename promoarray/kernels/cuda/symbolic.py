@@ -3,7 +3,7 @@
 A transform (``promotion.cast_transforms``) is Python over NumPy's arrays of codes: what it does to
 an element is the same for all of them. Given a ``Symbol`` it computes nothing; every function of
 NumPy's that it calls leaves a statement behind, for one element. So there is one definition of a
-transform, and what it means on a GPU cannot part from what it means on the CPU.
+transform, and what it does on a GPU cannot differ from what it does on the CPU.
 """
 
 from __future__ import annotations

@@ -11,15 +11,11 @@ from functools import cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import CONCRETE, DType
-from promoarray.kernels.cuda.kernel_source import (
-    PARTS,
-    KernelSource,
-    code_bits,
-    fused_preamble,
-    stored,
-)
+from promoarray.kernels import PARTS
+from promoarray.kernels.cuda.element import code_bits, stored
+from promoarray.kernels.cuda.kernel_source import KernelSource, fused_preamble
 
-__all__ = ["INTEGERS", "complex_sign", "every", "from_order", "next_code", "to_order"]
+__all__ = ["INTEGERS", "all_kernels", "complex_sign", "from_order", "next_code", "to_order"]
 
 INTEGERS = {dt.float32: dt.int32, dt.float64: dt.int64}
 """What has the width of a float."""
@@ -120,8 +116,8 @@ def next_code(dtype: DType) -> KernelSource:
 _SIGN = """
     using namespace promoarray;
     typedef {real} Real;
-    const Real parts[2] = {{Held<Real>::value(load<{code}>(&x, 0)),
-                           Held<Real>::value(load<{code}>(&x, 1))}};
+    const Real parts[2] = {{Value<Real>::of(load<{code}>(&x, 0)),
+                           Value<Real>::of(load<{code}>(&x, 1))}};
     const Real size = op::hypot(parts[0], parts[1]);
     const bool both = op::isinf(parts[0]) && op::isinf(parts[1]);
     for (int k = 0; k < 2; ++k) {{
@@ -142,7 +138,7 @@ def complex_sign(dtype: DType) -> KernelSource:
     return KernelSource(name, f"{dtype.name} x", f"{dtype.name} y", text, fused_preamble())
 
 
-def every() -> Iterator[KernelSource]:
+def all_kernels() -> Iterator[KernelSource]:
     """List the kernels there are."""
     for dtype in INTEGERS:
         for largest in (True, False):

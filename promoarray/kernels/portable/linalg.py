@@ -56,11 +56,11 @@ def _why(name: str, said: str) -> str:
 # --- linear algebra -------------------------------------------------------------------------------
 
 
-def _of(room: str, name: str) -> Kernel:
+def _of(module: str, name: str) -> Kernel:
     """array-api-compat's function, found when it is first called."""
 
     def kernel(xp: Any, *buffers: Buffer, **options: Any) -> Any:
-        function = getattr(getattr(xp, room), name, None)
+        function = getattr(getattr(xp, module), name, None)
         if function is None:
             library = xp.__name__.rpartition(".")[2]
             raise TypeError(f"{library} has no {name}; write x.to_device('cpu')")

@@ -14,11 +14,9 @@ from typing import Any
 import cupy_standin as standin
 import numpy as np
 import pytest
-from cupy_standin import names as standin_names
 from here_and_there import GPU, on_gpu
 
 import promoarray as pa
-from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.errors import DeviceError
 
@@ -251,36 +249,7 @@ def test_dlpack_in() -> None:
         pa.from_dlpack(values, device=GPU, copy=False)
 
 
-# --- The stand-in itself -------------------------------------------------------------------------
-
-
-def test_the_stand_in_refuses_what_cupy_refuses(cupy: Any) -> None:
-    x = cupy.asarray(np.ones(2, np.float32))
-    with pytest.raises(TypeError, match="Implicit conversion"):
-        np.asarray(x)
-    with pytest.raises(TypeError, match="Unsupported type"):
-        x + np.ones(2, np.float32)
-    with pytest.raises(ValueError, match="Unsupported dtype"):
-        cupy.empty(2, dt.float8_e4m3fn.storage)
-    with pytest.raises(TypeError, match="unexpected keyword"):
-        cupy.sum(x, where=True)
-    with pytest.raises(AttributeError, match="einsum_path"):
-        cupy.einsum_path  # noqa: B018
-    with pytest.raises(AssertionError, match="own cast"):
-        x.astype(np.int32)
-    assert (cupy.asarray(np.array([1e-40], np.float32)) == 0).item()
-
-
-def test_the_stand_in_has_what_cupy_has() -> None:
-    """Where CuPy is installed; no GPU is needed to look."""
-    with standin.installed():
-        for name in [n for n in sys.modules if n.partition(".")[0] == "cupy"]:
-            del sys.modules[name]
-        real = pytest.importorskip("cupy", exc_type=ImportError)
-        assert real.ndarray is not standin.ndarray
-        if str(real.__version__) != "14.2.0":
-            pytest.skip(f"the names are those of CuPy 14.2.0, not {real.__version__}")
-        assert standin_names.asked() == standin_names.FILE.read_text(encoding="utf-8")
+# --- How the backend is found --------------------------------------------------------------------
 
 
 def test_backends_are_found_by_type(cupy: Any) -> None:

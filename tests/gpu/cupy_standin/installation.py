@@ -1,20 +1,6 @@
-"""A stand-in for CuPy, so that the backend's Python runs where there is no GPU.
+"""Make the stand-in for CuPy, put it in CuPy's place and take it out again.
 
-What it is. A module ``cupy`` over NumPy's arrays, with the functions, methods and parameters that
-CuPy 14.2 has (names.txt) and no others. Its arrays are of a type of their own and lie on
-one of two devices. Kernels are carried out: ``ElementwiseKernel`` and ``RawKernel`` have their
-texts compiled by g++ and run (compiler.py). What CuPy refuses is refused: dtypes it lacks,
-NumPy arrays among its own, conversion by ``__array__``. What it computes otherwise than NumPy it
-computes so here: float32 subnormals are zero, the largest of infinities is finite, indices out of
-bounds wrap round.
-
-It is stricter than CuPy where a backend that obeys plans has no business: two dtypes never meet,
-``astype`` never touches a float, the current device is that of the arrays, and memory that is read
-is not memory that is written.
-
-What it is not. No kernel is compiled for, or runs on, a GPU; nothing runs at the same time as
-anything else, so a missing synchronization is not seen; sums are NumPy's sums. What CuPy's own
-functions give on a GPU is tested there (test_on_device.py).
+README.md says what it is and what it cannot show.
 """
 
 from __future__ import annotations
@@ -127,24 +113,24 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
 def module() -> ModuleType:
     """Make the stand-in for ``cupy``."""
     cupy = ModuleType("cupy")
-    rooms = {"": (cupy, np), "linalg": (ModuleType("cupy.linalg"), np.linalg)}
-    rooms["fft"] = (ModuleType("cupy.fft"), np.fft)
+    modules = {"": (cupy, np), "linalg": (ModuleType("cupy.linalg"), np.linalg)}
+    modules["fft"] = (ModuleType("cupy.fft"), np.fft)
     for full in NAMES:
-        room, _, name = full.rpartition(".")
-        if room == "ndarray" or not hasattr(rooms[room][1], name):
+        module, _, name = full.rpartition(".")
+        if module == "ndarray" or not hasattr(modules[module][1], name):
             continue
-        function = getattr(rooms[room][1], name)
+        function = getattr(modules[module][1], name)
         if name in ("max", "amax", "min", "amin"):
             function = extreme(function, "min" if "max" in name else "max")
         wrapped = functools.partial(called, full, function)
         functools.update_wrapper(wrapped, function, assigned=("__name__", "__doc__"), updated=())
-        setattr(rooms[room][0], name, wrapped)
+        setattr(modules[module][0], name, wrapped)
     for kind in ("max", "min"):
         method = extreme(getattr(np.ndarray, kind), "min" if kind == "max" else "max")
         setattr(ndarray, kind, functools.partialmethod(_method, kind, method))
     for name in _BORROWED:
         setattr(cupy, name, getattr(np, name))
-    linalg, fft = rooms["linalg"][0], rooms["fft"][0]
+    linalg, fft = modules["linalg"][0], modules["fft"][0]
     linalg.LinAlgError = np.linalg.LinAlgError  # type: ignore[attr-defined]
     errors = SimpleNamespace(CUDARuntimeError=CUDARuntimeError, getDeviceCount=device_count)
     cuda = SimpleNamespace(
@@ -184,12 +170,12 @@ def _method(self: ndarray, name: str, function: Any, *args: Any, **options: Any)
     return called(f"ndarray.{name}", function, self, *args, **options)
 
 
-_ROOMS = ("cupy", "array_api_compat.cupy", "promoarray.backends.cupy")
+_REPLACED = ("cupy", "array_api_compat.cupy", "promoarray.backends.cupy")
 
 
 def _taken_out() -> dict[str, ModuleType]:
     """Take CuPy and all that is made over it out of the modules, and out of their packages."""
-    taken = {name: m for name, m in sys.modules.items() if name.startswith(_ROOMS)}
+    taken = {name: m for name, m in sys.modules.items() if name.startswith(_REPLACED)}
     for full in taken:
         del sys.modules[full]
         package, _, name = full.rpartition(".")

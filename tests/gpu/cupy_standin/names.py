@@ -31,12 +31,12 @@ def asked() -> str:
     import cupy.fft
     import cupy.linalg
 
-    rooms = {"": cupy, "linalg.": cupy.linalg, "fft.": cupy.fft, "ndarray.": cupy.ndarray}
+    modules = {"": cupy, "linalg.": cupy.linalg, "fft.": cupy.fft, "ndarray.": cupy.ndarray}
     title = f"# What CuPy {cupy.__version__} has and what it takes"
     lines = [f"{title}: `python tests/gpu/cupy_standin/names.py` writes this file."]
-    for label, room in rooms.items():
-        for name in sorted(set(dir(room))):
-            value = getattr(room, name)
+    for label, module in modules.items():
+        for name in sorted(set(dir(module))):
+            value = getattr(module, name)
             if name.startswith("_") or isinstance(value, (type, ModuleType)) or not callable(value):
                 continue
             lines.append(f"{label}{name}({', '.join(_parameters(value, cupy))})")

@@ -34,7 +34,7 @@ from ptx.memory import call, memory_access
 from ptx.operands import Run, names_of, read, write
 
 if TYPE_CHECKING:
-    from ptx import Frame, Function, Lanes
+    from ptx.interpreter import Frame, Function, Lanes
 
 
 def meaning(opcode: list[str], operands: list[str], text: str, function: Function) -> Run | None:

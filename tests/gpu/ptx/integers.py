@@ -17,7 +17,7 @@ from ptx.arithmetic import (
 from ptx.operands import Run, of_lanes, read, write
 
 if TYPE_CHECKING:
-    from ptx import Frame, Function, Lanes
+    from ptx.interpreter import Frame, Function, Lanes
 
 
 def carrying(opcode: list[str], operands: list[str], text: str, function: Function) -> Run | None:

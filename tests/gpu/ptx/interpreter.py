@@ -1,11 +1,6 @@
 """Execute the PTX of a kernel on the CPU, all threads at once, with NumPy.
 
-A tool of the tests: it shows that the device code NVRTC made gives the bits it should, where there
-is no GPU. It reads what elementwise kernels are made of: integers, floats, global and local memory,
-branches, calls; what an instruction means is in ``instructions.py``. Whatever it does not know
-is ``Unsupported``, never a guess. Every access must lie within one allocation and be aligned.
-
-What it cannot show: what ptxas and the GPU make of the PTX, races, timing, limits of a launch.
+What an instruction means is in ``instructions.py``; README.md says what this shows and cannot.
 """
 
 from __future__ import annotations
@@ -322,7 +317,7 @@ def strided(array: np.ndarray) -> Strided:
 
 
 def indexer(shape: tuple[int, ...]) -> bytes:
-    """CuPy's ``CIndexer``: size, shape and room for an index."""
+    """CuPy's ``CIndexer``: size, shape and space for an index."""
     return np.array([np.prod(shape), *shape, *[0] * len(shape)], np.int64).tobytes()
 
 

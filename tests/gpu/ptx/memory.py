@@ -17,7 +17,7 @@ from ptx.arithmetic import (
 from ptx.operands import Run, names_of, of_lanes, read, write
 
 if TYPE_CHECKING:
-    from ptx import Frame, Function, Lanes
+    from ptx.interpreter import Frame, Function, Lanes
 
 
 @cache

@@ -22,7 +22,7 @@ from ptx.arithmetic import (
 )
 
 if TYPE_CHECKING:
-    from ptx import Frame, Function, Lanes
+    from ptx.interpreter import Frame, Function, Lanes
 
 
 Operand = Callable[["Frame", "Lanes"], Value]

@@ -1,0 +1,39 @@
+// The cast of an array of any layout.
+#include "arguments.h"
+#include "float_state.h"
+#include "module.h"
+#include "walk.h"
+
+namespace promoarray {
+
+void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb::handle target_row,
+                nb::handle mode_tuple, bool tuned) {
+    const Type from = read_type(source_row, "source_row"), to = read_type(target_row, "target_row");
+    const CastMode mode = read_mode(mode_tuple);
+    const Array src(source, "src", PyBUF_STRIDES);
+    const Array dst(target, "dst", PyBUF_STRIDES | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
+    check_item(src, from);
+    check_item(dst, to);
+    check_pair(src, dst);
+    if (!dst.aligned(size_of(to))) refuse("dst is not aligned to its elements");
+    if (src.empty()) return;
+
+    Axes axes;
+    size_t n = 1;
+    for (int i = 0; i < src.ndim(); ++i) {
+        axes.append((size_t)src.shape(i), src.stride(i));
+        n *= (size_t)src.shape(i);
+    }
+    Caster cast(from, to, mode, n, tuned);
+    if (cast.reads_both()) axes.append(2, (Py_ssize_t)cast.from_size());
+
+    const DefaultFloatState state;
+    if (n < 4096) {  // handing the lock over takes longer
+        walk(cast, src.data(), dst.data(), axes, src.native());
+        return;
+    }
+    const nb::gil_scoped_release release;
+    walk(cast, src.data(), dst.data(), axes, src.native());
+}
+
+}  // namespace promoarray

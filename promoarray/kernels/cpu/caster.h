@@ -1,0 +1,64 @@
+// One cast of contiguous, aligned elements in native byte order, by the loop that is best for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "versions.h"
+
+namespace promoarray {
+
+using std::size_t;
+
+// Elements at a time where something lies between source and target: gathered elements, and parts
+// of complex numbers. Both fit a first-level cache, 32 KiB in all.
+constexpr size_t block = 2048;
+
+// A complex number counts as its two parts.
+class Caster {
+   public:
+    Caster(Type source, Type target, CastMode mode, size_t n, bool tuned)
+        : from_pairs_(source.kind == Kind::complex), to_pairs_(target.kind == Kind::complex),
+          to_bool_(from_pairs_ && target.kind == Kind::boolean) {
+        if (from_pairs_) source.kind = Kind::real;
+        if (to_pairs_) target.kind = Kind::real;
+        from_size_ = size_of(source);
+        to_size_ = size_of(target);
+        loop_ = loops_.choose(source, target, mode, n, tuned, work_);
+    }
+
+    // Bytes of a real element or of a part.
+    size_t from_size() const { return from_size_; }
+    size_t to_size() const { return to_size_; }
+    // What `run` counts: parts where both are read, else elements.
+    bool reads_both() const { return from_pairs_ && (to_pairs_ || to_bool_); }
+    // How many bytes n of those write.
+    size_t written(size_t n) const {
+        return to_bool_ ? n / 2 : n * to_size_ * (to_pairs_ && !from_pairs_ ? 2 : 1);
+    }
+
+    void run(const char *src, char *dst, size_t n) {
+        if (written(n) == n * to_size_) {
+            loop_(src, dst, n, work_);
+            return;
+        }
+        for (size_t at = 0; at < n; at += block) {  // an even number, so that no pair is cut
+            const size_t count = n - at < block ? n - at : block;
+            loop_(src + at * from_size_, parts_, count, work_);
+            char *out = dst + written(at);
+            auto *bytes = reinterpret_cast<std::uint8_t *>(out);
+            if (to_bool_) loops_.either_part(parts_, bytes, count / 2);
+            else loops_.with_zero_parts(parts_, out, count, to_size_);
+        }
+    }
+
+   private:
+    const Loops &loops_ = version();
+    const bool from_pairs_, to_pairs_, to_bool_;
+    size_t from_size_, to_size_;
+    Loop loop_;
+    Work work_;
+    alignas(64) unsigned char parts_[block * 8];
+};
+
+}  // namespace promoarray

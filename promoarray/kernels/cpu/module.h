@@ -1,0 +1,15 @@
+// The functions that Python calls. Nothing in them promotes or knows a policy; what is wrong with
+// the arguments is an exception before the first element is written.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace promoarray {
+
+void cast_array(nanobind::handle source, nanobind::handle target, nanobind::handle source_row,
+                nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned);
+
+int combine(const char *name, nanobind::handle left, nanobind::handle right,
+            nanobind::handle result, nanobind::handle rows, nanobind::handle modes);
+
+}  // namespace promoarray
