@@ -24,6 +24,7 @@ from promoarray.functions import (
     elementwise,
     indexing,
     info,
+    linear_algebra,
     manipulation,
     searching,
     sets,
@@ -36,13 +37,13 @@ from promoarray.functions.data_types import *
 from promoarray.functions.elementwise import *
 from promoarray.functions.indexing import *
 from promoarray.functions.info import *
+from promoarray.functions.linear_algebra import *
 from promoarray.functions.manipulation import *
 from promoarray.functions.searching import *
 from promoarray.functions.sets import *
 from promoarray.functions.sorting import *
 from promoarray.functions.statistical import *
 from promoarray.functions.utility import *
-from promoarray.linalg.products import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
 from promoarray.parray import PArray
@@ -82,8 +83,6 @@ __all__ = [
     "linalg",
     "list_policies",
     "load",
-    "matmul",
-    "matrix_transpose",
     "namespace",
     "nan",
     "newaxis",
@@ -94,17 +93,16 @@ __all__ = [
     "save",
     "set_policy",
     "shadow",
-    "tensordot",
     "to_onnx",
     "trace",
     "unpack",
-    "vecdot",
     *creation.__all__,
     *data_types.__all__,
     *dtypes.__all__,
     *elementwise.__all__,
     *indexing.__all__,
     *info.__all__,
+    *linear_algebra.__all__,
     *manipulation.__all__,
     *searching.__all__,
     *sets.__all__,

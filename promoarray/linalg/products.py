@@ -1,8 +1,7 @@
-"""Products of matrices and vectors, and what moves or sums their elements."""
+"""Products beyond those of the main namespace, diagonals and traces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from promoarray.core.dispatch import call
@@ -10,101 +9,6 @@ from promoarray.core.operands import as_array
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
 from promoarray.parray import PArray
-
-
-def matmul(x1: Any, x2: Any, /) -> PArray:
-    """Multiply matrices, ``x1 @ x2``.
-
-    Parameters
-    ----------
-    x1, x2 : array
-        Stacks of matrices, which broadcast, or vectors.
-
-    Returns
-    -------
-    PArray
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not multiply matrices of these dtypes: PyTorch, Paddle and TensorFlow
-        want two of one dtype.
-    ValueError
-        If the shapes do not fit, or an array is 0-d.
-    """
-    return call("matmul", x1, x2)
-
-
-def matrix_transpose(x: Any, /) -> PArray:
-    """Return the array with its last two axes swapped, of any dtype under every policy.
-
-    Parameters
-    ----------
-    x : array
-        Of two axes or more.
-
-    Returns
-    -------
-    PArray
-        A view.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two axes.
-    """
-    return as_array(x, "matrix_transpose").mT
-
-
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
-    """Multiply vectors along an axis, the first conjugated.
-
-    Parameters
-    ----------
-    x1, x2 : array
-        Of the same length along the axis; the others broadcast.
-    axis : int
-
-    Returns
-    -------
-    PArray
-        Without the axis. Paddle and MindSpore sum narrow integers up in int64, the others keep the
-        promoted dtype; PyTorch takes floats and complex numbers only.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not multiply these dtypes.
-    ValueError
-        If the lengths differ.
-    """
-    return call("vecdot", x1, x2, axis=axis)
-
-
-def tensordot(
-    x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
-) -> PArray:
-    """Contract axes of two arrays.
-
-    Parameters
-    ----------
-    x1, x2 : array
-    axes : int, or two sequences of int
-        How many of the last axes of ``x1`` go with the first of ``x2``, or which.
-
-    Returns
-    -------
-    PArray
-        The axes of ``x1`` that are left, then those of ``x2``. Dtypes promote as in ``matmul``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not multiply these dtypes.
-    ValueError
-        If the lengths of the axes differ.
-    """
-    return call("tensordot", x1, x2, axes=axes)
 
 
 def outer(x1: Any, x2: Any, /) -> PArray:
