@@ -19,6 +19,7 @@ from promoarray import dtypes
 from promoarray.dtypes import *
 from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
 from promoarray.functions import (
+    broadcasting,
     creation,
     data_types,
     elementwise,
@@ -26,12 +27,14 @@ from promoarray.functions import (
     info,
     linear_algebra,
     manipulation,
+    ranges,
     searching,
     sets,
     sorting,
     statistical,
     utility,
 )
+from promoarray.functions.broadcasting import *
 from promoarray.functions.creation import *
 from promoarray.functions.data_types import *
 from promoarray.functions.elementwise import *
@@ -39,6 +42,7 @@ from promoarray.functions.indexing import *
 from promoarray.functions.info import *
 from promoarray.functions.linear_algebra import *
 from promoarray.functions.manipulation import *
+from promoarray.functions.ranges import *
 from promoarray.functions.searching import *
 from promoarray.functions.sets import *
 from promoarray.functions.sorting import *
@@ -96,6 +100,7 @@ __all__ = [
     "to_onnx",
     "trace",
     "unpack",
+    *broadcasting.__all__,
     *creation.__all__,
     *data_types.__all__,
     *dtypes.__all__,
@@ -104,6 +109,7 @@ __all__ = [
     *info.__all__,
     *linear_algebra.__all__,
     *manipulation.__all__,
+    *ranges.__all__,
     *searching.__all__,
     *sets.__all__,
     *sorting.__all__,

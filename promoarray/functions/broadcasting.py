@@ -1,4 +1,4 @@
-"""What moves values in one way: a backend's function, and broadcasting by it."""
+"""Chapter "manipulation functions", second part: broadcasting. Nothing promotes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends import backend_of
+from promoarray.core.move import moved
 from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import integers
 from promoarray.parray import PArray
 
-
-def moved(name: str, x: Any, *args: Any, **kwargs: Any) -> PArray:
-    """Run a function that moves values: dtype and weakness stay, whatever the policy."""
-    array = as_array(x, name)
-    out = backend_of(array._buffer).move(name, array._buffer, *args, **kwargs)
-    return array._wrap(out, array._type)
+__all__ = ["broadcast_arrays", "broadcast_shapes", "broadcast_to"]
 
 
 def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
@@ -37,7 +32,8 @@ def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
     ValueError
         If it does not broadcast.
     """
-    return moved("broadcast_to", x, integers("broadcast_to", "shape", shape))
+    array, lengths = as_array(x, "broadcast_to"), integers("broadcast_to", "shape", shape)
+    return moved("broadcast_to", array, lengths)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

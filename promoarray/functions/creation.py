@@ -1,7 +1,7 @@
-"""Chapter "creation functions": arrays of one value, and the names of the whole chapter.
+"""Chapter "creation functions": arrays of one value.
 
 Without a dtype the policy chooses, as for Python numbers: float64 in NumPy, float32 in PyTorch.
-Arrays of data that are there are made in ``conversion``, ranges and grids in ``ranges``.
+Arrays of existing data are made in ``core.asarray``, ranges and grids in ``ranges``.
 """
 
 from __future__ import annotations
@@ -15,25 +15,18 @@ from promoarray.core.cast import scalar
 from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
-from promoarray.functions.ranges import arange, eye, linspace, meshgrid, tril, triu
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
 
 __all__ = [
-    "arange",
     "asarray",
     "empty",
     "empty_like",
-    "eye",
     "from_dlpack",
     "full",
     "full_like",
-    "linspace",
-    "meshgrid",
     "ones",
     "ones_like",
-    "tril",
-    "triu",
     "zeros",
     "zeros_like",
 ]

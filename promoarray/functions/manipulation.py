@@ -8,20 +8,12 @@ from typing import Any
 from promoarray.backends import backend_of
 from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
+from promoarray.core.move import moved
 from promoarray.core.operands import array_class, as_array, as_operand
 from promoarray.core.shapes import axes_in, axis_in, integers
-from promoarray.functions.broadcasting import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    moved,
-)
 from promoarray.parray import PArray
 
 __all__ = [
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
     "concat",
     "expand_dims",
     "flip",
@@ -117,7 +109,8 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
     ValueError
         If the shape has another number of elements, or ``copy=False`` and a copy is needed.
     """
-    return moved("reshape", x, integers("reshape", "shape", shape), copy=copy)
+    array, lengths = as_array(x, "reshape"), integers("reshape", "shape", shape)
+    return moved("reshape", array, lengths, copy=copy)
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
@@ -335,7 +328,8 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
     -------
     PArray
     """
-    return moved("tile", x, integers("tile", "repetitions", repetitions))
+    array, times = as_array(x, "tile"), integers("tile", "repetitions", repetitions)
+    return moved("tile", array, times)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:

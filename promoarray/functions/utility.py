@@ -7,7 +7,6 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
-from promoarray.functions.manipulation import concat
 from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
@@ -96,7 +95,7 @@ def diff(
         return array
     around = [part for part in (prepend, array, append) if part is not None]
     if len(around) > 1:
-        array = concat(around, axis=axis)
+        array = call("concat", *around, axis=axis)
     for _ in range(n):
         array = call("diff", array, axis=axis)
     return array

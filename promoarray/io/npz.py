@@ -36,9 +36,9 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
+from promoarray.core.asarray import asarray
 from promoarray.core.operands import type_of
 from promoarray.dtypes import BY_NAME, DType, Kind, as_dtype
-from promoarray.functions.creation import asarray
 from promoarray.io.packing import PACKED, codes_of
 from promoarray.parray import PArray
 
