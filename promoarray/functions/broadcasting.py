@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.move import moved
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import integers
 from promoarray.parray import PArray
 
@@ -74,6 +74,6 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
         If they do not broadcast.
     """
     entered = [as_array(x, "broadcast_arrays") for x in arrays]
-    array_class(tuple(entered))  # two bindings do not mix
+    require_one_namespace(*entered)
     shape = broadcast_shapes(*(x.shape for x in entered))
     return tuple(broadcast_to(x, shape) for x in entered)

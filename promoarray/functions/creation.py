@@ -12,7 +12,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core.asarray import asarray, canonical, from_dlpack
 from promoarray.core.cast import scalar
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
 from promoarray.parray import PArray
@@ -220,6 +220,6 @@ def full_like(
         If an int does not fit the dtype.
     """
     array, row, where = _like(x, dtype, device)
-    array_class((array, fill_value))  # two bindings do not mix
+    require_one_namespace(array, fill_value)
     out = _full(array.shape, asarray(fill_value, dtype=row, device=where))
     return array._wrap(out._buffer, row)

@@ -7,7 +7,7 @@ from typing import Any
 from promoarray.backends import backend_of
 from promoarray.core.index_keys import positions
 from promoarray.core.move import moved
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import axis_in
 from promoarray.parray import PArray
 
@@ -82,6 +82,6 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
 
 
 def _picked(name: str, array: PArray, index: PArray, *, axis: int) -> PArray:
-    array_class((array, index))  # two bindings do not mix
+    require_one_namespace(array, index)
     along = axis_in(name, axis, array.ndim)
     return moved(name, array, positions(index, backend_of(array._buffer)), axis=along)

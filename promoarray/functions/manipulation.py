@@ -9,7 +9,7 @@ from promoarray.backends import backend_of
 from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
 from promoarray.core.move import moved
-from promoarray.core.operands import array_class, as_array, as_operand
+from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.parray import PArray
 
@@ -297,7 +297,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
         If one is negative, or there are not as many as elements.
     """
     array = as_array(x, "repeat")
-    array_class((array, repeats))  # two bindings do not mix
+    require_one_namespace(array, repeats)
     times = _times(repeats, backend_of(array._buffer))
     if axis is not None:
         axis = axis_in("repeat", axis, array.ndim)

@@ -10,7 +10,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.dtypes import WEAK, DType
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.parray import PArray
@@ -264,7 +264,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid has indexing 'xy' and 'ij', not {indexing!r}")
     entered = [as_array(x, "meshgrid") for x in arrays]
-    array_class(tuple(entered))  # two bindings do not mix
+    require_one_namespace(*entered)
     if any(x.ndim > 1 for x in entered):
         raise ValueError("meshgrid takes arrays of one axis")
     axes = list(range(len(entered)))

@@ -9,7 +9,7 @@ from promoarray.backends import backend_of
 from promoarray.core.cast import convert
 from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
-from promoarray.core.operands import array_class, as_array, storage_dtype
+from promoarray.core.operands import as_array, require_one_namespace, storage_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
@@ -43,7 +43,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     mask = as_array(condition, "where")
     if mask.dtype is not dt.bool:
         raise TypeError(f"where needs a bool condition, not {mask.dtype}; write condition != 0")
-    array_class((mask, x1, x2))  # two bindings do not mix, the condition's included
+    require_one_namespace(mask, x1, x2)
     if mask._policy is None:
         return call("where", x1, x2, condition=mask._buffer)
     with in_force(mask._policy):  # the condition's binding counts, if not its dtype
@@ -194,7 +194,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     if sorter is None:
         return call("searchsorted", array, x2, side=side)
     order = as_array(sorter, "searchsorted")
-    array_class((array, order))  # two bindings do not mix
+    require_one_namespace(array, order)
     if order.shape != array.shape:
         raise ValueError(f"the sorter has shape {order.shape}, and x1 {array.shape}")
     index = positions(order, backend_of(array._buffer))
