@@ -92,7 +92,7 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     -----
     Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
     """
-    return UniqueAllResult(*_several("unique_all", x))
+    return UniqueAllResult(*call("unique_all", as_array(x, "unique_all")))
 
 
 def unique_counts(x: Any, /) -> UniqueCountsResult:
@@ -108,7 +108,7 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     UniqueCountsResult
         ``values`` and ``counts``, as in ``unique_all``.
     """
-    return UniqueCountsResult(*_several("unique_counts", x))
+    return UniqueCountsResult(*call("unique_counts", as_array(x, "unique_counts")))
 
 
 def unique_inverse(x: Any, /) -> UniqueInverseResult:
@@ -133,7 +133,7 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     PArray([[1, 0],
             [0, 1]], dtype=int64)
     """
-    return UniqueInverseResult(*_several("unique_inverse", x))
+    return UniqueInverseResult(*call("unique_inverse", as_array(x, "unique_inverse")))
 
 
 def unique_values(x: Any, /) -> PArray:
@@ -150,7 +150,3 @@ def unique_values(x: Any, /) -> PArray:
         One-dimensional, of the dtype of ``x``.
     """
     return call("unique_values", as_array(x, "unique_values"))
-
-
-def _several(name: str, x: Any) -> Any:
-    return call(name, as_array(x, name))

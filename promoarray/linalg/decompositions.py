@@ -172,7 +172,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
     ValueError
         If a matrix is not square.
     """
-    return SlogdetResult(*_several("slogdet", square(x, "slogdet")))
+    return SlogdetResult(*call("slogdet", square(x, "slogdet")))
 
 
 def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
@@ -224,7 +224,7 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResu
     """
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode is 'reduced' or 'complete', not {mode!r}")
-    return QRResult(*_several("qr", matrices(x, "qr"), mode=mode))
+    return QRResult(*call("qr", matrices(x, "qr"), mode=mode))
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
@@ -250,7 +250,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     ValueError
         If there are fewer than two axes, or NaN keep the computation from its end.
     """
-    return SVDResult(*_several("svd", matrices(x, "svd"), full_matrices=full_matrices))
+    return SVDResult(*call("svd", matrices(x, "svd"), full_matrices=full_matrices))
 
 
 def svdvals(x: Any, /) -> PArray:
@@ -290,7 +290,7 @@ def eig(x: Any, /) -> EigResult:
     ValueError
         If a matrix is not square or not finite.
     """
-    return EigResult(*_several("eig", square(x, "eig")))
+    return EigResult(*call("eig", square(x, "eig")))
 
 
 def eigvals(x: Any, /) -> PArray:
@@ -330,7 +330,7 @@ def eigh(x: Any, /) -> EighResult:
     ValueError
         If a matrix is not square.
     """
-    return EighResult(*_several("eigh", square(x, "eigh")))
+    return EighResult(*call("eigh", square(x, "eigh")))
 
 
 def eigvalsh(x: Any, /) -> PArray:
@@ -347,7 +347,3 @@ def eigvalsh(x: Any, /) -> PArray:
         Real; a vector for each matrix.
     """
     return call("eigvalsh", square(x, "eigvalsh"))
-
-
-def _several(name: str, array: PArray, **options: Any) -> Any:
-    return call(name, array, **options)
