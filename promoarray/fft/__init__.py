@@ -292,9 +292,9 @@ def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray:
     array = as_array(x, name)
     _check(name, array, (axis,), norm)
     if n is not None and n < 1:
-        raise ValueError(f"{name}: n is how many elements to transform, not {n}")
+        raise ValueError(f"{name}: n must be 1 or more, not {n}")
     if n is None and not array.shape[axis]:
-        raise ValueError(f"{name}: there is nothing along axis {axis}; write n= to have zeros")
+        raise ValueError(f"{name}: axis {axis} has length 0; write n= to pad it with zeros")
     return call(name, array, n=n, axis=axis, norm=norm)
 
 
@@ -306,7 +306,7 @@ def _over(
         axes = range(-len(s), 0) if s is not None else range(array.ndim)
     _check(name, array, tuple(axes), norm)
     if s is not None and len(s) != len(axes):
-        raise ValueError(f"{name}: s has {len(s)} lengths, and there are {len(axes)} axes")
+        raise ValueError(f"{name}: s has {len(s)} lengths for {len(axes)} axes")
     return call(name, array, s=None if s is None else tuple(s), axes=tuple(axes), norm=norm)
 
 

@@ -113,9 +113,11 @@ def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None)
     if dtype is not None and as_dtype(dtype).kind is not Kind.FLOAT:
         raise TypeError(f"{name} takes a real floating-point dtype, not {as_dtype(dtype).name}")
     if n < 1:
-        raise ValueError(f"{name}: n is how many elements were transformed, not {n}")
+        raise ValueError(f"{name}: n must be 1 or more, not {n}")
     if d == 0:
-        raise ZeroDivisionError(f"{name}: d is the distance of the samples, not 0; write d=1.0")
+        raise ZeroDivisionError(
+            f"{name}: d, the distance between samples, must not be 0; write d=1.0"
+        )
     values = getattr(on_device(device).xp.fft, name)(n, d=d, device=device)
     target = default(dt.weak_float, dtype)
     made = PArray._wrap(convert(get_policy(), values, dt.float64, target), target)

@@ -242,7 +242,7 @@ def finfo(type: Any, /) -> finfo_object:
     row = _row(type)
     row = _PARTS.get(row, row)
     if row.format is None:
-        raise TypeError(f"finfo is about float dtypes, and {row.name} is none; write pa.iinfo")
+        raise TypeError(f"finfo takes a float or complex dtype, not {row.name}; write pa.iinfo")
     layout = row.format
     largest = value_of(layout, layout.largest)
     normal = 2.0 ** (1 - layout.bias) if layout.mantissa else 2.0**-layout.bias
@@ -278,6 +278,6 @@ def iinfo(type: Any, /) -> iinfo_object:
     """
     row = _row(type)
     if row.kind not in INTEGERS:
-        raise TypeError(f"iinfo is about integer dtypes, and {row.name} is none; write pa.finfo")
+        raise TypeError(f"iinfo takes an integer dtype, not {row.name}; write pa.finfo")
     low, high = bounds(row)
     return iinfo_object(row.bits, high, low, row)

@@ -76,7 +76,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
     array, index = (as_array(a, "take_along_axis") for a in (x, indices))
     if array.ndim != index.ndim:
         raise ValueError(
-            f"take_along_axis needs indices of as many axes as x, not {index.ndim} and {array.ndim}"
+            f"take_along_axis: x has {array.ndim} axes, indices have {index.ndim}; they must agree"
         )
     return _picked("take_along_axis", array, index, axis=axis)
 

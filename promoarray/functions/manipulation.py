@@ -134,7 +134,7 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     """
     array, order = as_array(x, "permute_dims"), integers("permute_dims", "axes", axes)
     if not isinstance(order, tuple) or len(order) != array.ndim:
-        raise ValueError(f"permute_dims: {axes} names not each of the {array.ndim} axes of x once")
+        raise ValueError(f"permute_dims: {axes} is not a permutation of the {array.ndim} axes of x")
     return moved("permute_dims", array, axes_in("permute_dims", order, array.ndim))
 
 
@@ -161,7 +161,9 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
     named = (integers("moveaxis", "axes", axes) for axes in (source, destination))
     places = [axes_in("moveaxis", axes, array.ndim) for axes in named]
     if len(places[0]) != len(places[1]):
-        raise ValueError(f"moveaxis: {source} and {destination} name not as many axes")
+        raise ValueError(
+            f"moveaxis: source {source} and destination {destination} differ in length"
+        )
     return moved("moveaxis", array, *places)
 
 
@@ -215,7 +217,7 @@ def squeeze(x: Any, /, axis: Axis) -> PArray:
     for each in axes:
         if array.shape[each] != 1:
             raise ValueError(
-                f"squeeze: axis {each} of shape {array.shape} is {array.shape[each]} long, not 1"
+                f"squeeze: axis {each} of shape {array.shape} has length {array.shape[each]}, not 1"
             )
     return moved("squeeze", array, axis=axes)
 

@@ -262,7 +262,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
         If an array has more axes, or there is no such indexing.
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid has indexing 'xy' and 'ij', not {indexing!r}")
+        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
     entered = [as_array(x, "meshgrid") for x in arrays]
     require_one_namespace(*entered)
     if any(x.ndim > 1 for x in entered):

@@ -139,7 +139,7 @@ def nonzero(x: Any, /) -> tuple[PArray, ...]:
     """
     array = as_array(x, "nonzero")
     if not array.ndim:
-        raise ValueError("nonzero of a 0-d array has no index to give; write x != 0")
+        raise ValueError("nonzero: a 0-d array has no axis to index; write x != 0")
     backend = backend_of(array._buffer)
     return tuple(_index(array, i) for i in backend.xp.nonzero(_truth(array, backend)))
 
@@ -147,7 +147,7 @@ def nonzero(x: Any, /) -> tuple[PArray, ...]:
 def _truth(array: PArray, backend: Any) -> Any:
     """Whether each element is not zero, as a buffer."""
     if array.dtype is dt.string:
-        raise TypeError("a string is no number to compare with zero; write astype first")
+        raise TypeError("strings do not compare with zero; write astype first")
     return backend.cast(array._buffer, storage_dtype(array), dt.bool)
 
 
@@ -188,14 +188,16 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     """
     array = as_array(x1, "searchsorted")
     if array.ndim != 1:
-        raise ValueError(f"searchsorted needs x1 of one axis, not {array.ndim}")
+        raise ValueError(f"searchsorted: x1 must be one-dimensional, not of shape {array.shape}")
     if side not in ("left", "right"):
-        raise ValueError(f"searchsorted has the sides 'left' and 'right', not {side!r}")
+        raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
     if sorter is None:
         return call("searchsorted", array, x2, side=side)
     order = as_array(sorter, "searchsorted")
     require_one_namespace(array, order)
     if order.shape != array.shape:
-        raise ValueError(f"the sorter has shape {order.shape}, and x1 {array.shape}")
+        raise ValueError(
+            f"searchsorted: sorter has shape {order.shape}, x1 has shape {array.shape}"
+        )
     index = positions(order, backend_of(array._buffer))
     return call("searchsorted", array, x2, side=side, sorter=index)

@@ -89,7 +89,7 @@ def diff(
     """
     array = as_array(x, "diff")
     if n < 0:
-        raise ValueError(f"diff is taken n times, 0 or more, not {n}")
+        raise ValueError(f"diff: n must be 0 or more, not {n}")
     axis = axis_in("diff", axis, array.ndim)
     if not n:
         return array

@@ -70,10 +70,11 @@ def solve(x1: Any, x2: Any, /) -> PArray:
         If the shapes do not fit, or a matrix is singular.
     """
     stack, sides = square(x1, "solve"), as_array(x2, "solve")
-    rows = sides.shape[0 if sides.ndim == 1 else -2] if sides.ndim else None
+    rows = sides.shape[0 if sides.ndim == 1 else -2] if sides.ndim else "none"
     if rows != stack.shape[-1]:
         raise ValueError(
-            f"solve: {stack.shape} @ x has {stack.shape[-1]} rows, and x2 is {sides.shape}"
+            f"solve: shapes {stack.shape} and {sides.shape} do not match: "
+            f"x1 has {stack.shape[-1]} rows, x2 has {rows}"
         )
     return call("solve", stack, sides)
 

@@ -59,7 +59,9 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     """
     arrays = [as_array(x, "cross") for x in (x1, x2)]
     if axis >= 0 and arrays[0].ndim != arrays[1].ndim:
-        raise ValueError(f"cross: axis {axis} is not the same in both; count it from the last")
+        raise ValueError(
+            f"cross: x1 has {arrays[0].ndim} axes, x2 has {arrays[1].ndim}; write axis negative"
+        )
     for x in arrays:
         if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
             raise ValueError(f"cross takes 3 elements along axis {axis}, not shape {x.shape}")
