@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.functions._docs import sharing
 from promoarray.functions.statistical import mean, sum
 from promoarray.parray import PArray
 
@@ -21,46 +22,105 @@ _REDUCTIONS: dict[str, Callable[[Any], PArray]] = {
     "none": lambda loss: loss,
 }
 
-_PARAMETERS = """
-
-    Parameters
-    ----------
+_shared = sharing(
+    """
     x, target : array or Python scalar
         Of shapes that broadcast; dtypes go by the policy's rule for losses.
     reduction : {"mean", "sum", "none"}
         What becomes of the losses of the elements.
-
-    Returns
-    -------
     PArray
-        0-d, or of the broadcast shape without a reduction.
-
-    Raises
-    ------
+        0-d, or of the broadcast shape without a reduction; of the dtype that the rule gives.
     PromotionError
         If the policy has no result for these dtypes.
     ValueError
-        If there is no such reduction.
+        If there is no such reduction, or the shapes do not broadcast.
     """
+)
 
 
+@_shared
 def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
-    """Return the absolute error, ``|x - target|``."""
+    """Return the absolute error, ``|x - target|``.
+
+    Parameters
+    ----------
+    {x}
+    {reduction}
+
+    Returns
+    -------
+    {PArray}
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
+    """
     return _reduced("l1_loss", x, target, reduction)
 
 
+@_shared
 def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
-    """Return the squared error, ``(x - target) ** 2``."""
+    """Return the squared error, ``(x - target) ** 2``.
+
+    Parameters
+    ----------
+    {x}
+    {reduction}
+
+    Returns
+    -------
+    {PArray}
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
+    """
     return _reduced("mse_loss", x, target, reduction)
 
 
+@_shared
 def huber_loss(x: Any, target: Any, /, *, delta: float = 1.0, reduction: str = "mean") -> PArray:
-    """Return Huber's error: half the square up to ``delta``, linear beyond it."""
+    """Return Huber's error: half the square up to ``delta``, linear beyond it.
+
+    Parameters
+    ----------
+    {x}
+    delta : float
+        Where the square ends.
+    {reduction}
+
+    Returns
+    -------
+    {PArray}
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
+    """
     return _reduced("huber_loss", x, target, reduction, delta=delta)
 
 
+@_shared
 def poisson_nll_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
-    """Return the negative log-likelihood of a Poisson rate ``exp(x)``, ``exp(x) - target * x``."""
+    """Return the negative log-likelihood of a Poisson rate ``exp(x)``, ``exp(x) - target * x``.
+
+    Parameters
+    ----------
+    {x}
+    {reduction}
+
+    Returns
+    -------
+    {PArray}
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
+    """
     return _reduced("poisson_nll_loss", x, target, reduction)
 
 
@@ -69,7 +129,3 @@ def _reduced(name: str, x: Any, target: Any, reduction: str, **options: Any) -> 
         choices = ", ".join(map(repr, _REDUCTIONS))
         raise ValueError(f"{name} has no reduction {reduction!r}; write one of: {choices}")
     return _REDUCTIONS[reduction](call(name, x, target, **options))
-
-
-for _loss in (l1_loss, mse_loss, huber_loss, poisson_nll_loss):
-    _loss.__doc__ = (_loss.__doc__ or "") + _PARAMETERS

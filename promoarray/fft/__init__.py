@@ -1,6 +1,6 @@
 """Extension "Fourier transform functions", ``pa.fft``.
 
-What goes in and out is the policy's business. Most compute float32 and narrower in complex64, the
+The policy decides the dtypes. Most policies compute float32 and narrower in complex64, the
 rest in complex128; NumPy 1 computes everything in double precision, PyTorch, Paddle and aclnn make
 integers float32, TensorFlow and the standard take complex numbers where complex ones are meant.
 """
@@ -14,6 +14,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 
 __all__ = [
@@ -36,57 +37,84 @@ __all__ = [
 Norm = Literal["backward", "ortho", "forward"]
 
 
+_shared = sharing(
+    """
+    n : int, optional
+        How many elements to transform: zeros are appended, or elements left out. Default: all.
+    axis : int
+        The axis to transform. Default: the last.
+    s : sequence of int, optional
+        How many elements to transform along each axis; -1 for all of it. Default: all.
+    axes : sequence of int, optional
+        The axes to transform. Default: the last ``len(s)``, or all.
+    norm : {"backward", "ortho", "forward"}
+        Where to scale by ``1/n``: in the inverse transform, by its square root in both, or in the
+        forward transform.
+    ValueError
+        If there is no such axis or ``norm``, a number of elements is less than 1, or ``s`` and
+        ``axes`` differ in length.
+    """
+)
+
+
+@_shared
 def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
     """Return the discrete Fourier transform along an axis.
 
     Parameters
     ----------
-    x : array
-    n : int, optional
-        How many elements to transform: more than there are are zeros, the rest is left out. By
-        default as many as there are.
-    axis : int
-    norm : {"backward", "ortho", "forward"}
-        Where to divide by ``n``: in the inverse, by its square root in both, or here.
+    x : array, shape (..., N)
+    {n}
+    {axis}
+    {norm}
 
     Returns
     -------
-    PArray
-        Complex, with ``n`` elements along the axis.
+    PArray, shape (..., n)
+        Complex: complex64 of float32 (complex128 in NumPy 1), complex128 of float64. Integers give
+        complex128 in NumPy, complex64 in PyTorch, Paddle and, up to 32 bits, JAX.
 
     Raises
     ------
     PromotionError
         If the policy does not transform the dtype: float16 in PyTorch, real numbers in TensorFlow
         and under ``array_api``.
-    ValueError
-        If there is no such axis, ``n`` is no count, or ``norm`` none of the three.
+    {ValueError}
 
-    Notes
-    -----
-    float32 becomes complex64 (complex128 in NumPy 1), integers complex128 in NumPy, complex64 in
-    PyTorch, Paddle and, up to 32 bits, JAX.
+    Examples
+    --------
+    >>> fft.fft(asarray([1.0, 0.0, 0.0, 0.0], dtype=float32))
+    PArray([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
     return _along("fft", x, n, axis, norm)
 
 
+@_shared
 def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``fft``; parameters, dtypes and errors are the same.
+    """Return the inverse of ``fft``.
 
     Parameters
     ----------
-    x : array
-    n, axis, norm
-        As in ``fft``.
+    x : array, shape (..., N)
+    {n}
+    {axis}
+    {norm}
 
     Returns
     -------
-    PArray
-        Complex, of the dtype that ``fft`` has.
+    PArray, shape (..., n)
+        Complex, of the dtype that ``fft`` gives.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not transform the dtype, as for ``fft``.
+    {ValueError}
     """
     return _along("ifft", x, n, axis, norm)
 
 
+@_shared
 def fftn(
     x: Any,
     /,
@@ -99,29 +127,26 @@ def fftn(
 
     Parameters
     ----------
-    x : array
-    s : sequence of int, optional
-        How many elements to transform along each; -1 for as many as there are.
-    axes : sequence of int, optional
-        By default the last ``len(s)``, or all.
-    norm : {"backward", "ortho", "forward"}
-        As in ``fft``.
+    x : array, any shape
+    {s}
+    {axes}
+    {norm}
 
     Returns
     -------
     PArray
-        Of the dtype of ``fft(x)``, whatever the policy.
+        Complex, of the dtype that ``fft`` gives; the axes have the lengths ``s``.
 
     Raises
     ------
     PromotionError
-        If the policy does not transform the dtype.
-    ValueError
-        If ``s`` and ``axes`` are not of one length, or there is no such axis.
+        If the policy does not transform the dtype, as for ``fft``.
+    {ValueError}
     """
     return _over("fftn", x, s, axes, norm)
 
 
+@_shared
 def ifftn(
     x: Any,
     /,
@@ -130,76 +155,92 @@ def ifftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the inverse of ``fftn``; parameters, dtypes and errors are the same.
+    """Return the inverse of ``fftn``.
 
     Parameters
     ----------
-    x : array
-    s, axes, norm
-        As in ``fftn``.
+    x : array, any shape
+    {s}
+    {axes}
+    {norm}
 
     Returns
     -------
     PArray
-        Complex, of the dtype that ``fftn`` has.
+        Complex, of the dtype that ``fft`` gives; the axes have the lengths ``s``.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not transform the dtype, as for ``fft``.
+    {ValueError}
     """
     return _over("ifftn", x, s, axes, norm)
 
 
+@_shared
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the first half of the Fourier transform of real numbers, which tells it all.
+    """Return the discrete Fourier transform of real numbers, its first half.
+
+    The second half is the complex conjugate of the first, reversed.
 
     Parameters
     ----------
-    x : array
+    x : array, shape (..., N)
         Of real numbers.
-    n, axis, norm
-        As in ``fft``.
+    {n}
+    {axis}
+    {norm}
 
     Returns
     -------
-    PArray
-        Complex, with ``n // 2 + 1`` elements along the axis.
+    PArray, shape (..., n // 2 + 1)
+        Complex: complex64 of float32 (complex128 in NumPy 1), complex128 of float64.
 
     Raises
     ------
     PromotionError
         If the policy does not transform the dtype: complex numbers, and float16 and bfloat16 in
         JAX and PyTorch.
-    ValueError
-        As in ``fft``.
+    {ValueError}
+
+    Examples
+    --------
+    >>> fft.rfft(asarray([1.0, 0.0, 0.0, 0.0]))
+    PArray([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
     """
     return _along("rfft", x, n, axis, norm)
 
 
+@_shared
 def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
     """Return the inverse of ``rfft``.
 
     Parameters
     ----------
-    x : array
+    x : array, shape (..., M)
         The first half of a transform.
     n : int, optional
-        How many elements the result has; by default ``2 * (m - 1)`` of ``m``.
-    axis, norm
-        As in ``fft``.
+        How many elements the result has. Default: ``2 * (M - 1)``.
+    {axis}
+    {norm}
 
     Returns
     -------
-    PArray
-        Real: float32 from complex64, float64 from complex128.
+    PArray, shape (..., n)
+        Real: float32 of complex64 (float64 in NumPy 1), float64 of complex128.
 
     Raises
     ------
     PromotionError
         If the policy does not transform the dtype: real numbers in TensorFlow and under
         ``array_api``, integers in Paddle.
-    ValueError
-        As in ``fft``.
+    {ValueError}
     """
     return _along("irfft", x, n, axis, norm)
 
 
+@_shared
 def rfftn(
     x: Any,
     /,
@@ -208,22 +249,32 @@ def rfftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return ``rfft`` along the last of several axes and ``fft`` along the others; see both.
+    """Return ``rfft`` along the last of several axes and ``fft`` along the others.
 
     Parameters
     ----------
-    x : array
-    s, axes, norm
-        As in ``fftn``.
+    x : array, any shape
+        Of real numbers.
+    {s}
+    {axes}
+    {norm}
 
     Returns
     -------
     PArray
-        Complex, ``n // 2 + 1`` long along the last axis.
+        Complex, of the dtype that ``rfft`` gives; the last of the axes has the length
+        ``s[-1] // 2 + 1``, the others have the lengths ``s``.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not transform the dtype, as for ``rfft``.
+    {ValueError}
     """
     return _over("rfftn", x, s, axes, norm)
 
 
+@_shared
 def irfftn(
     x: Any,
     /,
@@ -232,58 +283,81 @@ def irfftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the inverse of ``rfftn``; dtypes are as in ``irfft``.
+    """Return the inverse of ``rfftn``.
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
+        The first half of a transform, along the last of the axes.
     s : sequence of int, optional
-        How many elements the result has along each axis.
-    axes, norm
-        As in ``fftn``.
+        How many elements the result has along each axis. Default: all, and of the last axis, of
+        length M, ``2 * (M - 1)``.
+    {axes}
+    {norm}
 
     Returns
     -------
     PArray
-        Real.
+        Real, of the dtype that ``irfft`` gives; the axes have the lengths ``s``.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not transform the dtype, as for ``irfft``.
+    {ValueError}
     """
     return _over("irfftn", x, s, axes, norm)
 
 
+@_shared
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the real transform of numbers of which the second half mirrors the first.
-
-    Dtypes and errors are as in ``irfft``.
+    """Return the real Fourier transform of numbers whose second half mirrors the first.
 
     Parameters
     ----------
-    x : array
+    x : array, shape (..., M)
+        The first half of the numbers; the second is its complex conjugate, reversed.
     n : int, optional
-        How many elements the result has; by default ``2 * (m - 1)`` of ``m``.
-    axis, norm
-        As in ``fft``.
+        How many elements the result has. Default: ``2 * (M - 1)``.
+    {axis}
+    {norm}
 
     Returns
     -------
-    PArray
-        Real.
+    PArray, shape (..., n)
+        Real, of the dtype that ``irfft`` gives.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not transform the dtype, as for ``irfft``.
+    {ValueError}
     """
     return _along("hfft", x, n, axis, norm)
 
 
+@_shared
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``hfft``; dtypes and the length of the result are as in ``rfft``.
+    """Return the inverse of ``hfft``.
 
     Parameters
     ----------
-    x : array
-    n, axis, norm
-        As in ``fft``.
+    x : array, shape (..., N)
+        Of real numbers.
+    {n}
+    {axis}
+    {norm}
 
     Returns
     -------
-    PArray
-        Complex, ``n // 2 + 1`` long.
+    PArray, shape (..., n // 2 + 1)
+        Complex, of the dtype that ``rfft`` gives.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not transform the dtype, as for ``rfft``.
+    {ValueError}
     """
     return _along("ihfft", x, n, axis, norm)
 

@@ -10,12 +10,41 @@ from promoarray.backends import on_device
 from promoarray.core.cast import convert
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
+from promoarray.core.shapes import axis_in
 from promoarray.dtypes import Kind, as_dtype
 from promoarray.functions._creation import default, notified
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
 
+_shared = sharing(
+    """
+    n : int
+        How many elements were transformed.
+    d : float
+        The distance between samples.
+    dtype : dtype_like, optional
+        A real float dtype. Default: the policy's default float, float64 in NumPy and JAX with x64,
+        float32 in PyTorch, TensorFlow and Paddle.
+    device : str, optional
+        Default: the CPU.
+    TypeError
+        If ``dtype`` is no real float.
+    ValueError
+        If ``n`` is less than 1.
+    ZeroDivisionError
+        If ``d`` is 0.
+    x : array, any shape
+        Of any dtype the policy has.
+    axes : int or sequence of int, optional
+        The axes to shift. Default: all.
+    PArray
+        Of the shape and dtype of ``x``.
+    """
+)
 
+
+@_shared
 def fftfreq(
     n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
 ) -> PArray:
@@ -23,90 +52,115 @@ def fftfreq(
 
     Parameters
     ----------
-    n : int
-        How many elements were transformed.
-    d : float
-        The distance between them.
-    dtype : dtype_like, optional
-        A real floating-point one; by default the policy's for floats: float64 in NumPy and JAX with
-        x64, float32 in PyTorch, TensorFlow and Paddle.
-    device : str, optional
-        By default the CPU.
+    {n}
+    {d}
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
-        One-dimensional, of ``n`` elements.
+    PArray, shape (n,)
+        Of ``dtype``: 0 and the positive frequencies, then the negative ones.
 
     Raises
     ------
-    TypeError
-        If ``dtype`` is no real float.
-    ValueError
-        If ``n`` is no positive number.
-    ZeroDivisionError
-        If ``d`` is 0.
+    {TypeError}
+    {ValueError}
+    {ZeroDivisionError}
+
+    Examples
+    --------
+    >>> fft.fftfreq(4, d=0.5)
+    PArray([ 0. ,  0.5, -1. , -0.5], dtype=float64)
     """
     return _frequencies("fftfreq", n, d, dtype, device)
 
 
+@_shared
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
 ) -> PArray:
-    """Return the frequencies of ``rfft``, ``n // 2 + 1`` of them; see ``fftfreq``.
+    """Return the frequencies that the elements of ``rfft`` belong to.
 
     Parameters
     ----------
-    n : int
-        How many elements were transformed.
-    d : float
-        Their distance.
-    dtype : dtype_like, optional
-        By default the policy's for floats.
-    device : str, optional
-        By default the CPU.
+    {n}
+    {d}
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
-        One-dimensional.
+    PArray, shape (n // 2 + 1,)
+        Of ``dtype``.
+
+    Raises
+    ------
+    {TypeError}
+    {ValueError}
+    {ZeroDivisionError}
+
+    Examples
+    --------
+    >>> fft.rfftfreq(4, d=0.5)
+    PArray([0. , 0.5, 1. ], dtype=float64)
     """
     return _frequencies("rfftfreq", n, d, dtype, device)
 
 
+@_shared
 def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
     """Move the frequency zero to the middle.
 
     Parameters
     ----------
-    x : array
-        Of any dtype the policy has; the result keeps it.
-    axes : int or sequence of int, optional
-        By default all.
+    {x}
+    {axes}
 
     Returns
     -------
-    PArray
+    {PArray}
+
+    Raises
+    ------
+    ValueError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> fft.fftshift(asarray([0, 1, 2, -2, -1]))
+    PArray([-2, -1,  0,  1,  2], dtype=int64)
     """
-    return call("fftshift", as_array(x, "fftshift"), axes=axes)
+    return _shifted("fftshift", x, axes)
 
 
+@_shared
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
-    """Return the inverse of ``fftshift``, which it is not for axes of odd length.
+    """Return the inverse of ``fftshift``; they differ for axes of odd length.
 
     Parameters
     ----------
-    x : array
-        Of any dtype the policy has; the result keeps it.
-    axes : int or sequence of int, optional
-        By default all.
+    {x}
+    {axes}
 
     Returns
     -------
-    PArray
-        Of the shape and dtype of ``x``.
+    {PArray}
+
+    Raises
+    ------
+    ValueError
+        If there is no such axis.
     """
-    return call("ifftshift", as_array(x, "ifftshift"), axes=axes)
+    return _shifted("ifftshift", x, axes)
+
+
+def _shifted(name: str, x: Any, axes: int | Sequence[int] | None) -> PArray:
+    array = as_array(x, name)
+    named = range(array.ndim) if axes is None else (axes,) if isinstance(axes, int) else axes
+    for axis in named:  # one may be named twice: it is shifted again
+        axis_in(name, axis, array.ndim)
+    return call(name, array, axes=axes)
 
 
 def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None) -> PArray:

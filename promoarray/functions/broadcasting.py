@@ -15,22 +15,22 @@ __all__ = ["broadcast_arrays", "broadcast_shapes", "broadcast_to"]
 
 
 def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
-    """Return a view in a shape that an array broadcasts to.
+    """Return a view of an array in a shape that it broadcasts to.
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
     shape : tuple of int
 
     Returns
     -------
-    PArray
-        Not to be written to.
+    PArray, shape ``shape``
+        Read-only, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If it does not broadcast.
+        If ``x`` does not broadcast to it.
     """
     array, lengths = as_array(x, "broadcast_to"), integers("broadcast_to", "shape", shape)
     return moved("broadcast_to", array, lengths)
@@ -52,6 +52,11 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     ------
     ValueError
         If they do not broadcast.
+
+    Examples
+    --------
+    >>> broadcast_shapes((2, 1), (3,))
+    (2, 3)
     """
     return np.broadcast_shapes(*shapes)
 
@@ -61,12 +66,13 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
 
     Parameters
     ----------
-    *arrays : array
+    *arrays : array, any shape
         Nothing promotes, under any policy: each keeps its dtype.
 
     Returns
     -------
     tuple of PArray
+        Of the broadcast shape, each of the dtype of its array.
 
     Raises
     ------

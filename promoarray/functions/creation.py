@@ -15,6 +15,7 @@ from promoarray.core.cast import scalar
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
 
@@ -32,86 +33,148 @@ __all__ = [
 ]
 
 
+_made = sharing(
+    """
+    shape : int or tuple of int
+    dtype : dtype_like, optional
+        Default: the policy's default float, float64 in NumPy, float32 in PyTorch.
+    device : str, optional
+        Default: the CPU.
+    TypeError
+        If a length is no integer, or the policy has no such dtype.
+    ValueError
+        If a length is negative, or there is no such device.
+    """
+)
+_made_like = sharing(
+    """
+    x : array, any shape
+    dtype : dtype_like, optional
+        Default: that of ``x``.
+    device : str, optional
+        Default: that of ``x``.
+    PArray
+        Of the shape of ``x`` and of ``dtype``.
+    TypeError
+        If ``x`` is no array.
+    ValueError
+        If there is no such device.
+    """
+)
+
+
+@_made
 def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values.
 
     Parameters
     ----------
-    shape : int or tuple of int
-    dtype : dtype_like, optional
-        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
-    device : str, optional
-        By default the CPU.
+    {shape}
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
+    PArray, shape ``shape``
+        Of ``dtype``.
+
+    Raises
+    ------
+    {TypeError}
+    {ValueError}
     """
     target = default(dt.weak_float, dtype)
     buffer = on_device(device).empty(shape, target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
+@_made
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of zeros.
 
     Parameters
     ----------
-    shape : int or tuple of int
-    dtype : dtype_like, optional
-        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
-    device : str, optional
-        By default the CPU.
+    {shape}
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
-        float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN.
+    PArray, shape ``shape``
+        Of ``dtype``. float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to,
+        mostly NaN.
+
+    Raises
+    ------
+    {TypeError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> zeros(2)
+    PArray([0., 0.], dtype=float64)
+    >>> with policy("torch"):
+    ...     zeros(2)
+    PArray([0., 0.], dtype=float32)
     """
     target = default(dt.weak_float, dtype)
     return notified(PArray._wrap(zeros_of(shape, target, device), target), dt.weak_float, dtype)
 
 
+@_made
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of ones.
 
     Parameters
     ----------
-    shape : int or tuple of int
-    dtype : dtype_like, optional
-        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
-    device : str, optional
-        By default the CPU.
+    {shape}
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
+    PArray, shape ``shape``
+        Of ``dtype``.
+
+    Raises
+    ------
+    {TypeError}
+    {ValueError}
     """
     target = default(dt.weak_float, dtype)
     buffer = filled(shape, scalar(get_policy(), 1, target), target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
+@_made
 def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of one value.
 
     Parameters
     ----------
-    shape : int or tuple of int
+    {shape}
     fill_value : Python scalar or 0-d array
     dtype : dtype_like, optional
-        By default what ``asarray(fill_value)`` has under the policy.
+        Default: the dtype that ``asarray(fill_value)`` has under the policy.
     device : str, optional
-        By default that of ``fill_value``; of a Python scalar the CPU.
+        Default: that of ``fill_value``; of a Python scalar the CPU.
 
     Returns
     -------
-    PArray
+    PArray, shape ``shape``
+        Of ``dtype``.
 
     Raises
     ------
     OverflowError
         If an int does not fit ``dtype``.
+    {TypeError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> full((2,), 7)
+    PArray([7, 7], dtype=int64)
     """
     return _full(shape, asarray(fill_value, dtype=dtype, device=device))
 
@@ -137,87 +200,105 @@ def _label(x: PArray, dtype: object, row: DType) -> Any:
     return x._type if dtype is None else row
 
 
+@_made_like
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of unset values, shaped as another.
+    """Return an array of unset values, of the shape of another.
 
     Parameters
     ----------
-    x : array
-    dtype : dtype_like, optional
-        By default that of ``x``.
-    device : str, optional
-        By default that of ``x``.
+    {x}
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
+    {PArray}
+
+    Raises
+    ------
+    {TypeError}
+    {ValueError}
     """
     array, row, where = _like(x, dtype, device)
     buffer = on_device(where).empty(array.shape, row, where)
     return array._wrap(buffer, _label(array, dtype, row))
 
 
+@_made_like
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return zeros, shaped as another array.
+    """Return zeros, of the shape of another array.
 
     Parameters
     ----------
-    x : array
-    dtype : dtype_like, optional
-        By default that of ``x``.
-    device : str, optional
-        By default that of ``x``.
+    {x}
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
+    {PArray}
+
+    Raises
+    ------
+    {TypeError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> zeros_like(asarray([1, 2], dtype=int8))
+    PArray([0, 0], dtype=int8)
     """
     array, row, where = _like(x, dtype, device)
     return array._wrap(zeros_of(array.shape, row, where), _label(array, dtype, row))
 
 
+@_made_like
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return ones, shaped as another array.
+    """Return ones, of the shape of another array.
 
     Parameters
     ----------
-    x : array
-    dtype : dtype_like, optional
-        By default that of ``x``.
-    device : str, optional
-        By default that of ``x``.
+    {x}
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
+    {PArray}
+
+    Raises
+    ------
+    {TypeError}
+    {ValueError}
     """
     array, row, where = _like(x, dtype, device)
     buffer = filled(array.shape, scalar(array._policy or get_policy(), 1, row), row, where)
     return array._wrap(buffer, _label(array, dtype, row))
 
 
+@_made_like
 def full_like(
     x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
 ) -> PArray:
-    """Return one value, shaped as another array.
+    """Return one value, in the shape of another array.
 
     Parameters
     ----------
-    x : array
+    {x}
     fill_value : Python scalar or 0-d array
-    dtype : dtype_like, optional
-        By default that of ``x``.
-    device : str, optional
-        By default that of ``x``.
+    {dtype}
+    {device}
 
     Returns
     -------
-    PArray
+    {PArray}
 
     Raises
     ------
     OverflowError
         If an int does not fit the dtype.
+    {TypeError}
+    {ValueError}
     """
     array, row, where = _like(x, dtype, device)
     require_one_namespace(array, fill_value)

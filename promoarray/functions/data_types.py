@@ -120,7 +120,7 @@ def _operand(x: Any, policy: Policy) -> Operand:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """Return the dtype that operands have in common under the policy in force.
+    """Return the common dtype of operands under the policy in force.
 
     Parameters
     ----------
@@ -136,6 +136,13 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     ------
     PromotionError
         If the policy has no common dtype for them.
+    TypeError
+        If there are none, or one is neither an array, a scalar nor a dtype.
+
+    Examples
+    --------
+    >>> result_type(int8, float32, 1.5).name
+    'float32'
     """
     if not arrays_and_dtypes:
         raise TypeError("result_type needs at least one array, scalar or dtype")
@@ -162,6 +169,13 @@ def promote_types(type1: object, type2: object, /) -> DType:
     ------
     PromotionError
         If the policy has none for them.
+    TypeError
+        If one is no dtype.
+
+    Examples
+    --------
+    >>> promote_types(int8, uint8).name
+    'int16'
     """
     policy, operands = get_policy(), (Operand(as_dtype(type1)), Operand(as_dtype(type2)))
     common = policy.promote(operands[0].type, operands[1].type)
@@ -182,11 +196,24 @@ def can_cast(from_: Any, to: object, /) -> bool:
     -------
     bool
 
+    Raises
+    ------
+    TypeError
+        If one is no dtype.
+
     Notes
     -----
     Frameworks mean different things by it: NumPy and the array API that no value is lost, PyTorch
     that no kind is lost, aclnn 互转换关系 that a computed dtype may be written to an ``out`` of
     another. The policy's sources say which.
+
+    Examples
+    --------
+    >>> can_cast(int32, float32)
+    False
+    >>> with policy("torch"):
+    ...     can_cast(int32, float32)
+    True
     """
     policy = array_class((from_,))._policy or get_policy()
     return policy.can_cast(_row(from_), as_dtype(to))
@@ -237,7 +264,12 @@ def finfo(type: Any, /) -> finfo_object:
     Raises
     ------
     TypeError
-        If the dtype is no float.
+        If the dtype is neither float nor complex.
+
+    Examples
+    --------
+    >>> finfo(float8_e4m3fn).max
+    448.0
     """
     row = _row(type)
     row = _PARTS.get(row, row)
@@ -275,6 +307,11 @@ def iinfo(type: Any, /) -> iinfo_object:
     ------
     TypeError
         If the dtype is no integer.
+
+    Examples
+    --------
+    >>> iinfo(int4).min
+    -8
     """
     row = _row(type)
     if row.kind not in INTEGERS:

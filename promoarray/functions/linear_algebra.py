@@ -20,20 +20,27 @@ def matmul(x1: Any, x2: Any, /) -> PArray:
 
     Parameters
     ----------
-    x1, x2 : array
-        Stacks of matrices, which broadcast, or vectors.
+    x1 : array, shape (..., M, K) or (K,)
+    x2 : array, shape (..., K, N) or (K,)
+        Leading axes broadcast.
 
     Returns
     -------
-    PArray
+    PArray, shape (..., M, N)
+        Without the axis M or N where that operand is a vector. NumPy and JAX promote the dtypes.
 
     Raises
     ------
     PromotionError
         If the policy does not multiply matrices of these dtypes: PyTorch, Paddle and TensorFlow
-        want two of one dtype.
+        take two of one dtype.
     ValueError
-        If the shapes do not fit, or an array is 0-d.
+        If the shapes do not match, or an array is 0-d.
+
+    Examples
+    --------
+    >>> matmul(asarray([[1, 2], [3, 4]]), asarray([1.0, 0.5]))
+    PArray([2., 5.], dtype=float64)
     """
     return call("matmul", x1, x2)
 
@@ -43,13 +50,12 @@ def matrix_transpose(x: Any, /) -> PArray:
 
     Parameters
     ----------
-    x : array
-        Of two axes or more.
+    x : array, shape (..., M, N)
 
     Returns
     -------
-    PArray
-        A view.
+    PArray, shape (..., N, M)
+        A view, of the dtype of ``x``.
 
     Raises
     ------
@@ -64,15 +70,16 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
 
     Parameters
     ----------
-    x1, x2 : array
-        Of the same length along the axis; the others broadcast.
+    x1, x2 : array, shape (..., N)
+        Of one length along the axis; the others broadcast.
     axis : int
+        Default: the last.
 
     Returns
     -------
-    PArray
-        Without the axis. Paddle and MindSpore sum narrow integers up in int64, the others keep the
-        promoted dtype; PyTorch takes floats and complex numbers only.
+    PArray, shape (...)
+        Paddle and MindSpore sum narrow integers up in int64, the others keep the promoted dtype;
+        PyTorch takes floats and complex numbers only.
 
     Raises
     ------
@@ -91,14 +98,14 @@ def tensordot(
 
     Parameters
     ----------
-    x1, x2 : array
+    x1, x2 : array, any shape
     axes : int, or two sequences of int
-        How many of the last axes of ``x1`` go with the first of ``x2``, or which.
+        How many of the last axes of ``x1`` are paired with the first of ``x2``, or which axes.
 
     Returns
     -------
     PArray
-        The axes of ``x1`` that are left, then those of ``x2``. Dtypes promote as in ``matmul``.
+        With the remaining axes of ``x1``, then those of ``x2``. Dtypes promote as in ``matmul``.
 
     Raises
     ------

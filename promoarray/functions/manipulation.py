@@ -11,6 +11,7 @@ from promoarray.core.index_keys import positions
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 
 __all__ = [
@@ -31,26 +32,44 @@ __all__ = [
 Axis = int | tuple[int, ...]
 
 
+_shared = sharing(
+    """
+    x : array, any shape
+    PArray
+        Of the dtype of ``x``.
+    PromotionError
+        If the policy has no common dtype for them: ONNX and the array API for mixed kinds, say.
+    """
+)
+
+
+@_shared
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     """Join arrays along an axis they have.
 
     Parameters
     ----------
     arrays : sequence of arrays
-        Their dtypes promote as the policy says for ``concat``.
+        Of shapes that differ along ``axis`` only. Their dtypes promote as the policy says for
+        ``concat``.
     axis : int or None
         None joins them flat.
 
     Returns
     -------
     PArray
+        Of the promoted dtype; the axis has the sum of the lengths.
 
     Raises
     ------
-    PromotionError
-        If the policy has no common dtype for them: ONNX and the array API for mixed kinds, say.
+    {PromotionError}
     ValueError
         If there are none, or their other axes differ.
+
+    Examples
+    --------
+    >>> concat([asarray([1, 2]), asarray([0.5])])
+    PArray([1. , 2. , 0.5], dtype=float64)
     """
     operands, along = tuple(arrays), integers("concat", "axis", 0 if axis is None else axis)
     if axis is None:
@@ -58,24 +77,25 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     return call("concat", *_some(operands, "concat"), axis=along)
 
 
+@_shared
 def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
     """Join arrays of one shape along a new axis.
 
     Parameters
     ----------
     arrays : sequence of arrays
-        Their dtypes promote as the policy says for ``concat``.
+        Of one shape. Their dtypes promote as the policy says for ``concat``.
     axis : int
-        Where the new axis lies in the result.
+        Where the new axis is in the result.
 
     Returns
     -------
     PArray
+        Of the promoted dtype; the new axis is as long as there are arrays.
 
     Raises
     ------
-    PromotionError
-        If the policy has no common dtype for them.
+    {PromotionError}
     ValueError
         If there are none, or their shapes differ.
     """
@@ -89,20 +109,22 @@ def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
     return arrays
 
 
+@_shared
 def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
     """Return the values in another shape.
 
     Parameters
     ----------
-    x : array
+    {x}
     shape : tuple of int
-        One -1 among them is what is left over.
+        One of them may be -1: what is left over.
     copy : bool, optional
         True copies; None copies only where it must; False raises where it must.
 
     Returns
     -------
-    PArray
+    PArray, shape ``shape``
+        Of the dtype of ``x``.
 
     Raises
     ------
@@ -113,19 +135,20 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
     return moved("reshape", array, lengths, copy=copy)
 
 
+@_shared
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     """Return the array with its axes in another order.
 
     Parameters
     ----------
-    x : array
+    {x}
     axes : tuple of int
         A permutation of ``range(x.ndim)``.
 
     Returns
     -------
     PArray
-        A view.
+        A view, of the dtype of ``x``.
 
     Raises
     ------
@@ -138,24 +161,25 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     return moved("permute_dims", array, axes_in("permute_dims", order, array.ndim))
 
 
+@_shared
 def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
-    """Return the array with axes moved to other places, the others in their order.
+    """Return the array with some axes moved, the others in their order.
 
     Parameters
     ----------
-    x : array
+    {x}
     source, destination : int or tuple of int
-        Where axes are, and where they shall be.
+        Where the axes are in ``x``, and where in the result.
 
     Returns
     -------
     PArray
-        A view.
+        A view, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If an axis is out of range or named twice, or not as many are named.
+        If an axis is out of bounds or repeated, or the two differ in length.
     """
     array = as_array(x, "moveaxis")
     named = (integers("moveaxis", "axes", axes) for axes in (source, destination))
@@ -167,26 +191,32 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
     return moved("moveaxis", array, *places)
 
 
+@_shared
 def expand_dims(x: Any, /, axis: Axis) -> PArray:
     """Return the array with new axes of length 1.
 
     Parameters
     ----------
-    x : array
+    {x}
     axis : int or tuple of int
-        Where the new axes lie in the result.
+        Where the new axes are in the result.
 
     Returns
     -------
     PArray
-        A view.
+        A view, of the dtype of ``x``.
 
     Raises
     ------
     IndexError
-        If an axis is out of range.
+        If an axis is out of bounds.
     ValueError
-        If one is named twice.
+        If one is repeated.
+
+    Examples
+    --------
+    >>> expand_dims(zeros((2, 3)), axis=(0, -1)).shape
+    (1, 2, 3, 1)
     """
     array, named = as_array(x, "expand_dims"), integers("expand_dims", "axis", axis)
     more = len(named) if isinstance(named, tuple) else 1
@@ -194,23 +224,24 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     return moved("expand_dims", array, axis=axes)
 
 
+@_shared
 def squeeze(x: Any, /, axis: Axis) -> PArray:
-    """Return the array without axes of length 1.
+    """Return the array without some axes of length 1.
 
     Parameters
     ----------
-    x : array
+    {x}
     axis : int or tuple of int
 
     Returns
     -------
     PArray
-        A view.
+        A view, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If an axis is out of range, or of another length.
+        If an axis is out of bounds, or of another length.
     """
     array = as_array(x, "squeeze")
     axes = axes_in("squeeze", integers("squeeze", "axis", axis), array.ndim)
@@ -222,49 +253,58 @@ def squeeze(x: Any, /, axis: Axis) -> PArray:
     return moved("squeeze", array, axis=axes)
 
 
+@_shared
 def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     """Return the values in reverse along axes.
 
     Parameters
     ----------
-    x : array
+    {x}
     axis : int or tuple of int, optional
-        By default all.
+        Default: all.
 
     Returns
     -------
     PArray
+        Of the shape and dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If an axis is out of range.
+        If an axis is out of bounds.
     """
     array = as_array(x, "flip")
     return moved("flip", array, axis=axes_in("flip", axis, array.ndim))
 
 
+@_shared
 def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
-    """Return the values shifted round along axes.
+    """Return the values shifted along axes; those shifted beyond the end come in at the front.
 
     Parameters
     ----------
-    x : array
+    {x}
     shift : int or tuple of int
-        How far; to the front if negative.
+        By how many places; to the front if negative.
     axis : int or tuple of int, optional
-        Along which, as many as shifts. By default through the array as if it were flat.
+        Along which, as many as shifts. Default: the flattened array is shifted, and its shape kept.
 
     Returns
     -------
     PArray
+        Of the shape and dtype of ``x``.
 
     Raises
     ------
     TypeError
         If a shift is no integer.
     ValueError
-        If an axis is out of range, or there are not as many shifts.
+        If an axis is out of bounds, or there are not as many shifts.
+
+    Examples
+    --------
+    >>> roll(asarray([1, 2, 3]), 1)
+    PArray([3, 1, 2], dtype=int64)
     """
     array, shifts = as_array(x, "roll"), integers("roll", "shift", shift)
     if axis is None:
@@ -276,27 +316,33 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     return moved("roll", array, shifts, axis=axes)
 
 
+@_shared
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
     """Return each value repeated.
 
     Parameters
     ----------
-    x : array
-    repeats : int or array of integers
-        How often: all alike, or one number for each element along the axis.
+    {x}
+    repeats : int or array of integers, shape (N,)
+        How often: one number for all values, or one for each of the N along the axis.
     axis : int, optional
-        By default the array is flattened first.
+        Default: the array is flattened first.
 
     Returns
     -------
-    PArray
+    {PArray}
 
     Raises
     ------
     TypeError
         If ``repeats`` are no integers.
     ValueError
-        If one is negative, or there are not as many as elements.
+        If one is negative, or there are not as many as values.
+
+    Examples
+    --------
+    >>> repeat(asarray([1, 2, 3]), asarray([2, 0, 1]))
+    PArray([1, 1, 3], dtype=int64)
     """
     array = as_array(x, "repeat")
     require_one_namespace(array, repeats)
@@ -317,40 +363,49 @@ def _times(repeats: Any, backend: Any) -> Any:
     return integers("repeat", "repeats", repeats)
 
 
+@_shared
 def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
     """Return the array repeated as tiles.
 
     Parameters
     ----------
-    x : array
+    {x}
     repetitions : tuple of int
         How often along each axis, from the last axis on.
 
     Returns
     -------
-    PArray
+    {PArray}
+
+    Raises
+    ------
+    TypeError
+        If ``repetitions`` are no integers.
+    ValueError
+        If one is negative.
     """
     array, times = as_array(x, "tile"), integers("tile", "repetitions", repetitions)
     return moved("tile", array, times)
 
 
+@_shared
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
     """Return the slices along an axis.
 
     Parameters
     ----------
-    x : array
+    {x}
     axis : int
 
     Returns
     -------
     tuple of PArray
-        Views, as many as the axis is long.
+        Views without the axis, as many as it is long, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If ``x`` is 0-d, or the axis out of range.
+        If ``x`` is 0-d, or the axis out of bounds.
     """
     array = as_array(x, "unstack")
     if not array.ndim:

@@ -11,6 +11,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
 from promoarray.core.operands import as_array, require_one_namespace, storage_dtype
 from promoarray.core.shapes import axes_in
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
 from promoarray.promotion.registry import policy as in_force
@@ -18,20 +19,38 @@ from promoarray.promotion.registry import policy as in_force
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
+_shared = sharing(
+    """
+    x : array, any shape
+    axis : int, optional
+        Default: the array is flattened first.
+    keepdims : bool
+        Keep the axis with length 1.
+    PArray
+        The shape of ``x`` without the axis; 0-d by default. Of the policy's dtype for indices:
+        int64, but int32 in JAX without x64.
+    PromotionError
+        If the policy does not order the dtype.
+    ValueError
+        If there are no elements, or there is no such axis.
+    """
+)
+
+
 def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     """Choose elements of one array where a condition holds, of another elsewhere.
 
     Parameters
     ----------
-    condition : bool array
-        It takes no part in promotion.
+    condition : array of bool
+        Takes no part in promotion.
     x1, x2 : array or Python scalar
         Their dtypes promote as the policy says for ``where``.
 
     Returns
     -------
     PArray
-        Of the shape all three broadcast to.
+        Of the shape all three broadcast to and the promoted dtype.
 
     Raises
     ------
@@ -39,6 +58,13 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
         If the policy has no common dtype for ``x1`` and ``x2``.
     TypeError
         If the condition is not of bools.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> where(asarray([True, False]), asarray([1, 2], dtype=int8), 0.5)
+    PArray([1. , 0.5], dtype=float64)
     """
     mask = as_array(condition, "where")
     if mask.dtype is not dt.bool:
@@ -51,45 +77,51 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     return mask._wrap(out._buffer, out._type) if type(out) is PArray else out
 
 
+@_shared
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
 
     Parameters
     ----------
-    x : array
-    axis : int, optional
-        By default the array is looked at as if it were flat.
-    keepdims : bool
-        Keep the axis with length 1.
+    {x}
+    {axis}
+    {keepdims}
 
     Returns
     -------
-    PArray
-        Of the policy's integers for indices: int64, but int32 in JAX without x64.
+    {PArray}
 
     Raises
     ------
-    PromotionError
-        If the policy finds no order in the dtype.
-    ValueError
-        If there are no elements.
+    {PromotionError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> argmax(asarray([[1, 5], [7, 3]]), axis=1)
+    PArray([1, 0], dtype=int64)
     """
     return call("argmax", x, axis=axis, keepdims=keepdims)
 
 
+@_shared
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
-    """Return the index of the first smallest element; NaN counts as smallest. See ``argmax``.
+    """Return the index of the first smallest element; NaN counts as smallest.
 
     Parameters
     ----------
-    x : array
-    axis, keepdims
-        As in ``argmax``.
+    {x}
+    {axis}
+    {keepdims}
 
     Returns
     -------
-    PArray
-        Of the policy's integers for indices: int64, but int32 in JAX without x64.
+    {PArray}
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
     """
     return call("argmin", x, axis=axis, keepdims=keepdims)
 
@@ -99,17 +131,24 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PAr
 
     Parameters
     ----------
-    x : array
-        Of any dtype: no policy refuses to count. NaN is not zero, -0.0 is.
+    x : array, any shape
+        Of any dtype but string: no policy refuses to count. NaN is not zero, -0.0 is.
     axis : int or tuple of int, optional
-        By default all.
+        Default: all.
     keepdims : bool
         Keep the counted axes with length 1.
 
     Returns
     -------
     PArray
-        Of the policy's default integers.
+        The shape of ``x`` without the axes. Of the policy's default integer.
+
+    Raises
+    ------
+    TypeError
+        If the elements are strings.
+    ValueError
+        If there is no such axis.
     """
     array = as_array(x, "count_nonzero")
     backend = backend_of(array._buffer)
@@ -124,18 +163,25 @@ def nonzero(x: Any, /) -> tuple[PArray, ...]:
 
     Parameters
     ----------
-    x : array
-        Of any dtype: no policy refuses. NaN is not zero, -0.0 is.
+    x : array, any shape but ()
+        Of any dtype but string: no policy refuses. NaN is not zero, -0.0 is.
 
     Returns
     -------
-    tuple of PArray
-        One an axis, of the policy's default integers.
+    tuple of PArray, each of shape (K,)
+        One per axis, of the policy's default integer.
 
     Raises
     ------
+    TypeError
+        If the elements are strings.
     ValueError
         If ``x`` is 0-d.
+
+    Examples
+    --------
+    >>> nonzero(asarray([0, 3, 0, 5]))
+    (PArray([1, 3], dtype=int64),)
     """
     array = as_array(x, "nonzero")
     if not array.ndim:
@@ -161,30 +207,35 @@ def _index(array: PArray, values: Any) -> PArray:
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> PArray:
-    """Return where values would be put into sorted ones to keep the order.
+    """Return where values would be inserted into sorted ones to keep the order.
 
     Parameters
     ----------
-    x1 : array
-        One-dimensional, in ascending order, NaN last.
-    x2 : array or Python scalar
-        What to put in. The two dtypes promote as the policy says.
+    x1 : array, shape (N,)
+        In ascending order, NaN last.
+    x2 : array or Python scalar, any shape
+        What to insert. The two dtypes promote as the policy says.
     side : {"left", "right"}
-        Before values that are equal, or behind them.
-    sorter : array of integers, optional
+        Before values that are equal, or after them.
+    sorter : array of integers, shape (N,), optional
         Indices that sort ``x1``, which then need not be in order.
 
     Returns
     -------
     PArray
-        Of the shape of ``x2``, of the policy's integers for indices; int32 in JAX, with x64 too.
+        Of the shape of ``x2``, of the policy's dtype for indices; int32 in JAX, with x64 too.
 
     Raises
     ------
     PromotionError
-        If the policy does not compare the two dtypes: PyTorch wants them to agree.
+        If the policy does not compare the two dtypes: PyTorch takes two of one dtype.
     ValueError
-        If ``x1`` has not one axis, there is no such side, or the sorter has another shape.
+        If ``x1`` is not one-dimensional, there is no such side, or the sorter has another shape.
+
+    Examples
+    --------
+    >>> searchsorted(asarray([1, 3, 5]), asarray([3, 4]))
+    PArray([1, 2], dtype=int64)
     """
     array = as_array(x1, "searchsorted")
     if array.ndim != 1:

@@ -1,4 +1,4 @@
-"""Chapter "statistical functions". What they return for integers is the policy's business."""
+"""Chapter "statistical functions". The policy decides what they return for integers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
+from promoarray.functions._docs import sharing
 from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
@@ -30,180 +31,235 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     return astype(call(name, astype(x, dtype, copy=False), **options), dtype, copy=False)  # type: ignore[no-any-return]
 
 
+_shared = sharing(
+    """
+    x : array, any shape
+    axis : int or tuple of int, optional
+        Default: all.
+    dtype : dtype_like, optional
+        Default: the dtype that the policy accumulates ``x`` in. int8 becomes int64 in NumPy and
+        PyTorch, stays int8 in Paddle. float16 and narrower floats accumulate in float32 and are
+        rounded once.
+    correction : float
+        The divisor is ``N - correction``: 0 for a population, 1 for a sample of one.
+    keepdims : bool
+        Keep the reduced axes with length 1.
+    PromotionError
+        If the policy has no such reduction of the dtype.
+    ValueError
+        If there is no such axis.
+    """
+)
+_cumulative = sharing(
+    """
+    x : array, shape (..., N)
+    axis : int, optional
+        May be left out for one-dimensional arrays only.
+    dtype : dtype_like, optional
+        Default: the dtype that the policy accumulates ``x`` in, as for ``sum``. Narrow floats
+        accumulate in float32, each partial result rounded once.
+    PArray, shape (..., N) or (..., N + 1)
+        Of ``dtype``.
+    PromotionError
+        If the policy has no such reduction of the dtype.
+    ValueError
+        If ``x`` is 0-d, the axis is left out for several axes, or there is no such axis.
+    """
+)
+
+
+@_shared
 def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Sum elements.
 
     Parameters
     ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    dtype : dtype_like, optional
-        By default what the policy accumulates ``x`` in: int8 becomes int64 in NumPy and PyTorch,
-        stays int8 in Paddle. float16 and narrower accumulate in float32 and are rounded once.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    {x}
+    {axis}
+    {dtype}
+    {keepdims}
 
     Returns
     -------
     PArray
-        0 of no elements.
+        The shape of ``x`` without the axes. Of ``dtype``; 0 of no elements.
 
     Raises
     ------
-    PromotionError
-        If the policy does not sum this dtype.
+    {PromotionError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> x = asarray([100, 100], dtype=int8)
+    >>> sum(x)
+    PArray(200, dtype=int64)
+    >>> with policy("paddle"):
+    ...     sum(x)
+    PArray(-56, dtype=int8)
     """
     return _reduced("sum", x, dtype, axis=axis, keepdims=keepdims)
 
 
+@_shared
 def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Multiply elements.
 
     Parameters
     ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    dtype : dtype_like, optional
-        By default what the policy accumulates ``x`` in, as for ``sum``.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    {x}
+    {axis}
+    {dtype}
+    {keepdims}
 
     Returns
     -------
     PArray
-        1 of no elements.
+        The shape of ``x`` without the axes. Of ``dtype``; 1 of no elements.
 
     Raises
     ------
-    PromotionError
-        If the policy does not multiply this dtype.
+    {PromotionError}
+    {ValueError}
     """
     return _reduced("prod", x, dtype, axis=axis, keepdims=keepdims)
 
 
+@_shared
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the arithmetic mean.
 
     Parameters
     ----------
-    x : array
-        Narrow floats are summed up in float32, and the mean is rounded once.
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    {x}
+    {axis}
+    {keepdims}
 
     Returns
     -------
     PArray
-        Of integers float64 in NumPy, float32 in JAX and Paddle. NaN of no elements.
+        The shape of ``x`` without the axes. Floats keep their dtype; integers give float64 in
+        NumPy, float32 in JAX and Paddle. Narrow floats are summed up in float32, and the mean is
+        rounded once. NaN of no elements.
 
     Raises
     ------
     PromotionError
         If the policy has no mean of the dtype: PyTorch and the array API of integers.
+    {ValueError}
+
+    Examples
+    --------
+    >>> mean(asarray([1, 2]))
+    PArray(1.5, dtype=float64)
     """
     return call("mean", x, axis=axis, keepdims=keepdims)
 
 
+@_shared
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
     """Return the standard deviation.
 
     Parameters
     ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    correction : float
-        The divisor is ``N - correction``: 0 for a whole population, 1 for a sample of it.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    {x}
+    {axis}
+    {correction}
+    {keepdims}
 
     Returns
     -------
     PArray
-        Real, of the dtype that ``var`` has under the policy.
+        The shape of ``x`` without the axes. Real, of the dtype of ``var``.
 
     Raises
     ------
     PromotionError
-        If the policy has none of the dtype, as for ``mean``.
+        If the policy has no mean of the dtype: PyTorch and the array API of integers.
+    {ValueError}
     """
     return call("std", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
+@_shared
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
     """Return the variance.
 
     Parameters
     ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    correction : float
-        The divisor is ``N - correction``: 0 for a whole population, 1 for a sample of it.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    {x}
+    {axis}
+    {correction}
+    {keepdims}
 
     Returns
     -------
     PArray
-        Real; of integers float64 in NumPy, float32 in JAX and Paddle.
+        The shape of ``x`` without the axes. Real; of integers float64 in
+        NumPy, float32 in JAX and Paddle.
 
     Raises
     ------
     PromotionError
-        If the policy has none of the dtype, as for ``mean``.
+        If the policy has no mean of the dtype: PyTorch and the array API of integers.
+    {ValueError}
     """
     return call("var", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
+@_shared
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the largest element.
 
     Parameters
     ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    {x}
+    {axis}
+    {keepdims}
 
     Returns
     -------
     PArray
-        Of the dtype of ``x``. NaN if there is one.
+        The shape of ``x`` without the axes. Of the dtype of ``x``. NaN if there is one.
 
     Raises
     ------
     PromotionError
-        If the policy finds no order in the dtype: complex numbers nearly everywhere, bools in the
+        If the policy does not order the dtype: complex numbers nearly everywhere, bools in the
         array API.
     ValueError
-        If there are no elements.
+        If there are no elements, or there is no such axis.
     """
     return call("max", x, axis=axis, keepdims=keepdims)
 
 
+@_shared
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the smallest element; errors are as in ``max``.
+    """Return the smallest element.
 
     Parameters
     ----------
-    x : array
-    axis, keepdims
-        As in ``max``.
+    {x}
+    {axis}
+    {keepdims}
 
     Returns
     -------
     PArray
-        Of the dtype of ``x``. NaN if there is one.
+        The shape of ``x`` without the axes. Of the dtype of ``x``. NaN if there is one.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not order the dtype: complex numbers nearly everywhere, bools in the
+        array API.
+    ValueError
+        If there are no elements, or there is no such axis.
     """
     return call("min", x, axis=axis, keepdims=keepdims)
 
 
+@_cumulative
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
@@ -211,46 +267,52 @@ def cumulative_sum(
 
     Parameters
     ----------
-    x : array
-    axis : int, optional
-        May be left out for one-dimensional arrays only.
-    dtype : dtype_like, optional
-        By default what the policy accumulates ``x`` in, as for ``sum``. Narrow floats accumulate in
-        float32, each sum rounded once.
+    {x}
+    {axis}
+    {dtype}
     include_initial : bool
         Whether a 0 comes first, and the axis is one longer.
 
     Returns
     -------
-    PArray
+    {PArray}
 
     Raises
     ------
-    PromotionError
-        If the policy does not sum this dtype.
-    ValueError
-        If ``x`` is 0-d, or the axis left out for several or out of range.
+    {PromotionError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> cumulative_sum(asarray([1, 2, 3]), include_initial=True)
+    PArray([0, 1, 3, 6], dtype=int64)
     """
     options = {"axis": _axis("cumulative_sum", x, axis), "include_initial": include_initial}
     return _reduced("cumulative_sum", x, dtype, **options)
 
 
+@_cumulative
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
-    """Return the running product along an axis; dtypes and errors are as in ``cumulative_sum``.
+    """Return the running product along an axis.
 
     Parameters
     ----------
-    x : array
-    axis, dtype
-        As in ``cumulative_sum``.
+    {x}
+    {axis}
+    {dtype}
     include_initial : bool
         Whether a 1 comes first, and the axis is one longer.
 
     Returns
     -------
-    PArray
+    {PArray}
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
     """
     options = {"axis": _axis("cumulative_prod", x, axis), "include_initial": include_initial}
     return _reduced("cumulative_prod", x, dtype, **options)

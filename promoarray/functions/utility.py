@@ -7,47 +7,72 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
 
 
+_shared = sharing(
+    """
+    x : array, any shape
+        Numbers are true if they are not zero; so NaN is true.
+    axis : int or tuple of int, optional
+        Default: all.
+    keepdims : bool
+        Keep the reduced axes with length 1.
+    PromotionError
+        If the policy takes no such dtype for a condition: numbers in TensorFlow, say.
+    ValueError
+        If there is no such axis.
+    """
+)
+
+
+@_shared
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Whether every element is true.
+    """Return whether every element is true.
 
     Parameters
     ----------
-    x : array
-        Numbers count by not being zero; NaN is true.
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    {x}
+    {axis}
+    {keepdims}
 
     Returns
     -------
     PArray
-        Of bools; PyTorch answers uint8 for uint8. True of no elements.
+        The shape of ``x`` without the axes. Of bools; PyTorch gives uint8 for uint8. True of no
+        elements.
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
     """
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
+@_shared
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Whether some element is true.
+    """Return whether any element is true.
 
     Parameters
     ----------
-    x : array
-        Numbers count by not being zero; NaN is true.
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+    {x}
+    {axis}
+    {keepdims}
 
     Returns
     -------
     PArray
-        Of bools; PyTorch answers uint8 for uint8. False of no elements.
+        The shape of ``x`` without the axes. Of bools; PyTorch gives uint8 for uint8. False of no
+        elements.
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
     """
     return call("any", x, axis=axis, keepdims=keepdims)
 
@@ -65,27 +90,32 @@ def diff(
 
     Parameters
     ----------
-    x : array
+    x : array, shape (..., N)
         Integers keep their dtype and wrap round. Of bools the difference is whether they differ,
         except where the policy takes differences of numbers only (``array_api``, ``onnx``).
     axis : int
+        Default: the last.
     n : int
         How often to take differences; 0 returns ``x``.
     prepend, append : array, optional
-        What to put before and after ``x`` along the axis first, as ``concat`` does; dtypes promote
-        as there.
+        Put before and after ``x`` along the axis first; dtypes promote as in ``concat``.
 
     Returns
     -------
-    PArray
-        ``n`` shorter along the axis.
+    PArray, shape (..., N - n)
+        Of the dtype of ``x``, promoted with those of ``prepend`` and ``append``.
 
     Raises
     ------
     PromotionError
-        If the policy has no common dtype for ``x`` and what is put around it.
+        If the policy has no common dtype for the three, or no difference of the dtype.
     ValueError
         If ``n`` is negative, or there is no such axis.
+
+    Examples
+    --------
+    >>> diff(asarray([1, 4, 9]))
+    PArray([3, 5], dtype=int64)
     """
     array = as_array(x, "diff")
     if n < 0:

@@ -16,20 +16,20 @@ def outer(x1: Any, x2: Any, /) -> PArray:
 
     Parameters
     ----------
-    x1, x2 : array
-        Of one axis each.
+    x1 : array, shape (M,)
+    x2 : array, shape (N,)
 
     Returns
     -------
-    PArray
-        A matrix. Dtypes promote as in ``multiply`` under most policies; Paddle 2.6 wants one dtype.
+    PArray, shape (M, N)
+        Dtypes promote as in ``multiply`` under most policies; Paddle 2.6 takes two of one dtype.
 
     Raises
     ------
     PromotionError
         If the policy does not multiply these dtypes.
     ValueError
-        If one is no vector.
+        If one is not one-dimensional.
     """
     return call("outer", x1, x2)
 
@@ -39,16 +39,16 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
 
     Parameters
     ----------
-    x1, x2 : array
+    x1, x2 : array, shape (..., 3)
         With three elements along the axis; the other axes broadcast.
     axis : int
-        Counted from the last, where the arrays have not as many axes.
+        Negative, counted from the last, if the arrays differ in their number of axes.
 
     Returns
     -------
-    PArray
+    PArray, shape (..., 3)
         Dtypes promote as in ``subtract`` under NumPy, JAX and Paddle; PyTorch, TensorFlow and
-        MindSpore want one dtype.
+        MindSpore take two of one dtype.
 
     Raises
     ------
@@ -56,6 +56,11 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
         If the policy does not multiply these dtypes.
     ValueError
         If there are not three elements.
+
+    Examples
+    --------
+    >>> linalg.cross(asarray([1, 0, 0]), asarray([0, 1, 0]))
+    PArray([0, 0, 1], dtype=int64)
     """
     arrays = [as_array(x, "cross") for x in (x1, x2)]
     if axis >= 0 and arrays[0].ndim != arrays[1].ndim:
@@ -73,21 +78,22 @@ def matrix_power(x: Any, n: int, /) -> PArray:
 
     Parameters
     ----------
-    x : array
-        A stack of square matrices.
+    x : array, shape (..., M, M)
     n : int
         0 gives identities, a negative one powers of the inverse.
 
     Returns
     -------
-    PArray
-        Of the dtype ``x @ x`` has, or for a negative ``n`` that of ``inv(x)``. Paddle and the
+    PArray, shape (..., M, M)
+        Of the dtype that ``x @ x`` has, or for a negative ``n`` that of ``inv(x)``. Paddle and the
         standard take floats only.
 
     Raises
     ------
     PromotionError
         If the policy does not multiply matrices of the dtype.
+    TypeError
+        If ``n`` is no int.
     ValueError
         If a matrix is not square, or has no inverse.
     """
@@ -106,15 +112,15 @@ def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
 
     Parameters
     ----------
-    x : array
-        A stack of matrices, of any dtype the policy has; the result keeps it.
+    x : array, shape (..., M, N)
+        Of any dtype the policy has; the result keeps it.
     offset : int
         0 is the main diagonal, 1 the next above.
 
     Returns
     -------
-    PArray
-        A copy, with the diagonal as its last axis. JAX's is never weakly typed.
+    PArray, shape (..., K)
+        A copy; K is the length of the diagonal. JAX's is never weakly typed.
 
     Raises
     ------
@@ -129,16 +135,16 @@ def trace(x: Any, /, *, offset: int = 0, dtype: object = None) -> PArray:
 
     Parameters
     ----------
-    x : array
-        A stack of matrices.
+    x : array, shape (..., M, N)
     offset : int
         0 is the main diagonal, 1 the next above.
     dtype : dtype_like, optional
-        By default what the policy sums ``x`` up in; see ``sum``.
+        Default: the dtype that the policy sums ``x`` up in; see ``sum``.
 
     Returns
     -------
-    PArray
+    PArray, shape (...)
+        Of ``dtype``.
 
     Raises
     ------

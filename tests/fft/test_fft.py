@@ -148,6 +148,8 @@ def test_wrong_arguments_are_told() -> None:
         fft.fft(x, axis=2)
     with pytest.raises(ValueError, match="axis -1 is out of bounds for array of dimension 0"):
         fft.fft(pa.asarray(1.0))
+    with pytest.raises(ValueError, match="ifftshift: axis 2 is out of bounds for array"):
+        fft.ifftshift(x, axes=(0, 2))
     with pytest.raises(ValueError, match="not 0"):
         fft.fft(x, n=0)
     with pytest.raises(ValueError, match="axis -1 has length 0"):
