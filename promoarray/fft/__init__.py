@@ -14,7 +14,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
-from promoarray.functions._docs import sharing
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 
 __all__ = [
@@ -37,84 +37,98 @@ __all__ = [
 Norm = Literal["backward", "ortho", "forward"]
 
 
-_shared = sharing(
+_along = template(
     """
-    n : int, optional
-        How many elements to transform: zeros are appended, or elements left out. Default: all.
-    axis : int
-        The axis to transform. Default: the last.
-    s : sequence of int, optional
-        How many elements to transform along each axis; -1 for all of it. Default: all.
-    axes : sequence of int, optional
-        The axes to transform. Default: the last ``len(s)``, or all.
-    norm : {"backward", "ortho", "forward"}
-        Where to scale by ``1/n``: in the inverse transform, by its square root in both, or in the
-        forward transform.
-    ValueError
-        If there is no such axis or ``norm``, a number of elements is less than 1, or ``s`` and
-        ``axes`` differ in length.
-    """
-)
-
-
-@_shared
-def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the discrete Fourier transform along an axis.
-
     Parameters
     ----------
     x : array, shape (..., N)
-    {n}
-    {axis}
-    {norm}
+        {x}
+    n : int, optional
+        {n}
+    axis : int
+        The axis to transform. Default: the last.
+    norm : {"backward", "ortho", "forward"}
+        Where to scale by ``1/n``: in the inverse transform, by its square root in both, or in the
+        forward transform.
 
     Returns
     -------
-    PArray, shape (..., n)
-        Complex: complex64 of float32 (complex128 in NumPy 1), complex128 of float64. Integers give
-        complex128 in NumPy, complex64 in PyTorch, Paddle and, up to 32 bits, JAX.
+    PArray
+        {result}
 
     Raises
     ------
     PromotionError
-        If the policy does not transform the dtype: float16 in PyTorch, real numbers in TensorFlow
-        and under ``array_api``.
-    {ValueError}
+        {refuses}
+    ValueError
+        If there is no such axis or ``norm``, or ``n`` is less than 1.
+    """,
+    x="Of complex numbers, or real ones where the policy takes them.",
+    n="How many elements to transform: zeros are appended, or elements left out. Default: all.",
+)
+_over = template(
+    """
+    Parameters
+    ----------
+    x : array, any shape
+        {x}
+    s : sequence of int, optional
+        {s}
+    axes : sequence of int, optional
+        The axes to transform. Default: the last ``len(s)``, or all.
+    norm : {"backward", "ortho", "forward"}
+        As in ``fft``: where to scale.
+
+    Returns
+    -------
+    PArray
+        {result}
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not transform the dtype, as for the transform along one axis.
+    ValueError
+        If there is no such axis or ``norm``, a number of elements is less than 1, or ``s`` and
+        ``axes`` differ in length.
+    """,
+    x="Of complex numbers, or real ones where the policy takes them.",
+    s="How many elements to transform along each axis; -1 for all of it. Default: all.",
+)
+
+
+@_along(
+    result=(
+        "Complex, with ``n`` elements along the axis: complex64 of float32 (complex128 in NumPy "
+        "1), complex128 of float64. Integers give complex128 in NumPy, complex64 in PyTorch, "
+        "Paddle and, up to 32 bits, JAX."
+    ),
+    refuses=(
+        "If the policy does not transform the dtype: float16 in PyTorch, real numbers in "
+        "TensorFlow and under ``array_api``."
+    ),
+)
+def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+    """Return the discrete Fourier transform along an axis.
 
     Examples
     --------
     >>> fft.fft(asarray([1.0, 0.0, 0.0, 0.0], dtype=float32))
     PArray([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return _along("fft", x, n, axis, norm)
+    return _transform("fft", x, n, axis, norm)
 
 
-@_shared
+@_along(
+    result="Complex, of the dtype that ``fft`` gives, with ``n`` elements along the axis.",
+    refuses="If the policy does not transform the dtype, as for ``fft``.",
+)
 def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``fft``.
-
-    Parameters
-    ----------
-    x : array, shape (..., N)
-    {n}
-    {axis}
-    {norm}
-
-    Returns
-    -------
-    PArray, shape (..., n)
-        Complex, of the dtype that ``fft`` gives.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype, as for ``fft``.
-    {ValueError}
-    """
-    return _along("ifft", x, n, axis, norm)
+    """Return the inverse of ``fft``."""
+    return _transform("ifft", x, n, axis, norm)
 
 
-@_shared
+@_over(result="Complex, of the dtype that ``fft`` gives, with ``s`` elements along the axes.")
 def fftn(
     x: Any,
     /,
@@ -123,30 +137,11 @@ def fftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the discrete Fourier transform along several axes.
-
-    Parameters
-    ----------
-    x : array, any shape
-    {s}
-    {axes}
-    {norm}
-
-    Returns
-    -------
-    PArray
-        Complex, of the dtype that ``fft`` gives; the axes have the lengths ``s``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype, as for ``fft``.
-    {ValueError}
-    """
-    return _over("fftn", x, s, axes, norm)
+    """Return the discrete Fourier transform along several axes."""
+    return _transform_n("fftn", x, s, axes, norm)
 
 
-@_shared
+@_over(result="Complex, of the dtype that ``fft`` gives, with ``s`` elements along the axes.")
 def ifftn(
     x: Any,
     /,
@@ -155,92 +150,58 @@ def ifftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the inverse of ``fftn``.
-
-    Parameters
-    ----------
-    x : array, any shape
-    {s}
-    {axes}
-    {norm}
-
-    Returns
-    -------
-    PArray
-        Complex, of the dtype that ``fft`` gives; the axes have the lengths ``s``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype, as for ``fft``.
-    {ValueError}
-    """
-    return _over("ifftn", x, s, axes, norm)
+    """Return the inverse of ``fftn``."""
+    return _transform_n("ifftn", x, s, axes, norm)
 
 
-@_shared
+@_along(
+    x="Of real numbers.",
+    result=(
+        "Complex, with ``n // 2 + 1`` elements along the axis: complex64 of float32 (complex128 "
+        "in NumPy 1), complex128 of float64."
+    ),
+    refuses=(
+        "If the policy does not transform the dtype: complex numbers, and float16 and bfloat16 "
+        "in JAX and PyTorch."
+    ),
+)
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
     """Return the discrete Fourier transform of real numbers, its first half.
 
     The second half is the complex conjugate of the first, reversed.
-
-    Parameters
-    ----------
-    x : array, shape (..., N)
-        Of real numbers.
-    {n}
-    {axis}
-    {norm}
-
-    Returns
-    -------
-    PArray, shape (..., n // 2 + 1)
-        Complex: complex64 of float32 (complex128 in NumPy 1), complex128 of float64.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype: complex numbers, and float16 and bfloat16 in
-        JAX and PyTorch.
-    {ValueError}
 
     Examples
     --------
     >>> fft.rfft(asarray([1.0, 0.0, 0.0, 0.0]))
     PArray([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
     """
-    return _along("rfft", x, n, axis, norm)
+    return _transform("rfft", x, n, axis, norm)
 
 
-@_shared
+@_along(
+    x="The first half of a transform.",
+    n="How many elements the result has. Default: ``2 * (N - 1)``.",
+    result=(
+        "Real, with ``n`` elements along the axis: float32 of complex64 (float64 in NumPy 1), "
+        "float64 of complex128."
+    ),
+    refuses=(
+        "If the policy does not transform the dtype: real numbers in TensorFlow and under "
+        "``array_api``, integers in Paddle."
+    ),
+)
 def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``rfft``.
-
-    Parameters
-    ----------
-    x : array, shape (..., M)
-        The first half of a transform.
-    n : int, optional
-        How many elements the result has. Default: ``2 * (M - 1)``.
-    {axis}
-    {norm}
-
-    Returns
-    -------
-    PArray, shape (..., n)
-        Real: float32 of complex64 (float64 in NumPy 1), float64 of complex128.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype: real numbers in TensorFlow and under
-        ``array_api``, integers in Paddle.
-    {ValueError}
-    """
-    return _along("irfft", x, n, axis, norm)
+    """Return the inverse of ``rfft``."""
+    return _transform("irfft", x, n, axis, norm)
 
 
-@_shared
+@_over(
+    x="Of real numbers.",
+    result=(
+        "Complex, of the dtype that ``rfft`` gives. The last of the axes has ``s[-1] // 2 + 1`` "
+        "elements, the others have ``s``."
+    ),
+)
 def rfftn(
     x: Any,
     /,
@@ -249,32 +210,18 @@ def rfftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return ``rfft`` along the last of several axes and ``fft`` along the others.
-
-    Parameters
-    ----------
-    x : array, any shape
-        Of real numbers.
-    {s}
-    {axes}
-    {norm}
-
-    Returns
-    -------
-    PArray
-        Complex, of the dtype that ``rfft`` gives; the last of the axes has the length
-        ``s[-1] // 2 + 1``, the others have the lengths ``s``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype, as for ``rfft``.
-    {ValueError}
-    """
-    return _over("rfftn", x, s, axes, norm)
+    """Return ``rfft`` along the last of several axes and ``fft`` along the others."""
+    return _transform_n("rfftn", x, s, axes, norm)
 
 
-@_shared
+@_over(
+    x="The first half of a transform, along the last of the axes.",
+    s=(
+        "How many elements the result has along each axis. Default: all, and of the last axis, "
+        "of length N, ``2 * (N - 1)``."
+    ),
+    result="Real, of the dtype that ``irfft`` gives, with ``s`` elements along the axes.",
+)
 def irfftn(
     x: Any,
     /,
@@ -283,86 +230,34 @@ def irfftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the inverse of ``rfftn``.
-
-    Parameters
-    ----------
-    x : array, any shape
-        The first half of a transform, along the last of the axes.
-    s : sequence of int, optional
-        How many elements the result has along each axis. Default: all, and of the last axis, of
-        length M, ``2 * (M - 1)``.
-    {axes}
-    {norm}
-
-    Returns
-    -------
-    PArray
-        Real, of the dtype that ``irfft`` gives; the axes have the lengths ``s``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype, as for ``irfft``.
-    {ValueError}
-    """
-    return _over("irfftn", x, s, axes, norm)
+    """Return the inverse of ``rfftn``."""
+    return _transform_n("irfftn", x, s, axes, norm)
 
 
-@_shared
+@_along(
+    x="The first half of the numbers; the second is its complex conjugate, reversed.",
+    n="How many elements the result has. Default: ``2 * (N - 1)``.",
+    result="Real, of the dtype that ``irfft`` gives, with ``n`` elements along the axis.",
+    refuses="If the policy does not transform the dtype, as for ``irfft``.",
+)
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the real Fourier transform of numbers whose second half mirrors the first.
-
-    Parameters
-    ----------
-    x : array, shape (..., M)
-        The first half of the numbers; the second is its complex conjugate, reversed.
-    n : int, optional
-        How many elements the result has. Default: ``2 * (M - 1)``.
-    {axis}
-    {norm}
-
-    Returns
-    -------
-    PArray, shape (..., n)
-        Real, of the dtype that ``irfft`` gives.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype, as for ``irfft``.
-    {ValueError}
-    """
-    return _along("hfft", x, n, axis, norm)
+    """Return the real Fourier transform of numbers whose second half mirrors the first."""
+    return _transform("hfft", x, n, axis, norm)
 
 
-@_shared
+@_along(
+    x="Of real numbers.",
+    result=(
+        "Complex, of the dtype that ``rfft`` gives, with ``n // 2 + 1`` elements along the axis."
+    ),
+    refuses="If the policy does not transform the dtype, as for ``rfft``.",
+)
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``hfft``.
-
-    Parameters
-    ----------
-    x : array, shape (..., N)
-        Of real numbers.
-    {n}
-    {axis}
-    {norm}
-
-    Returns
-    -------
-    PArray, shape (..., n // 2 + 1)
-        Complex, of the dtype that ``rfft`` gives.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype, as for ``rfft``.
-    {ValueError}
-    """
-    return _along("ihfft", x, n, axis, norm)
+    """Return the inverse of ``hfft``."""
+    return _transform("ihfft", x, n, axis, norm)
 
 
-def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray:
+def _transform(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray:
     array = as_array(x, name)
     _check(name, array, (axis,), norm)
     if n is not None and n < 1:
@@ -372,7 +267,7 @@ def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray:
     return call(name, array, n=n, axis=axis, norm=norm)
 
 
-def _over(
+def _transform_n(
     name: str, x: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
 ) -> PArray:
     array = as_array(x, name)

@@ -13,12 +13,14 @@ from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.dtypes import Kind, as_dtype
 from promoarray.functions._creation import default, notified
-from promoarray.functions._docs import sharing
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
 
-_shared = sharing(
+_frequencies_of = template(
     """
+    Parameters
+    ----------
     n : int
         How many elements were transformed.
     d : float
@@ -28,45 +30,50 @@ _shared = sharing(
         float32 in PyTorch, TensorFlow and Paddle.
     device : str, optional
         Default: the CPU.
+
+    Returns
+    -------
+    PArray
+        One-dimensional, of ``dtype``:
+        {elements}
+
+    Raises
+    ------
     TypeError
         If ``dtype`` is no real float.
     ValueError
         If ``n`` is less than 1.
     ZeroDivisionError
         If ``d`` is 0.
+    """
+)
+_shift = template(
+    """
+    Parameters
+    ----------
     x : array, any shape
         Of any dtype the policy has.
     axes : int or sequence of int, optional
         The axes to shift. Default: all.
+
+    Returns
+    -------
     PArray
         Of the shape and dtype of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such axis.
     """
 )
 
 
-@_shared
+@_frequencies_of(elements="0 and the positive frequencies, then the negative ones, ``n`` in all.")
 def fftfreq(
     n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
 ) -> PArray:
     """Return the frequencies that the elements of ``fft`` belong to.
-
-    Parameters
-    ----------
-    {n}
-    {d}
-    {dtype}
-    {device}
-
-    Returns
-    -------
-    PArray, shape (n,)
-        Of ``dtype``: 0 and the positive frequencies, then the negative ones.
-
-    Raises
-    ------
-    {TypeError}
-    {ValueError}
-    {ZeroDivisionError}
 
     Examples
     --------
@@ -76,29 +83,11 @@ def fftfreq(
     return _frequencies("fftfreq", n, d, dtype, device)
 
 
-@_shared
+@_frequencies_of(elements="0 and the positive frequencies, ``n // 2 + 1`` in all.")
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
 ) -> PArray:
     """Return the frequencies that the elements of ``rfft`` belong to.
-
-    Parameters
-    ----------
-    {n}
-    {d}
-    {dtype}
-    {device}
-
-    Returns
-    -------
-    PArray, shape (n // 2 + 1,)
-        Of ``dtype``.
-
-    Raises
-    ------
-    {TypeError}
-    {ValueError}
-    {ZeroDivisionError}
 
     Examples
     --------
@@ -108,23 +97,9 @@ def rfftfreq(
     return _frequencies("rfftfreq", n, d, dtype, device)
 
 
-@_shared
+@_shift()
 def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
     """Move the frequency zero to the middle.
-
-    Parameters
-    ----------
-    {x}
-    {axes}
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    ValueError
-        If there is no such axis.
 
     Examples
     --------
@@ -134,24 +109,9 @@ def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
     return _shifted("fftshift", x, axes)
 
 
-@_shared
+@_shift()
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
-    """Return the inverse of ``fftshift``; they differ for axes of odd length.
-
-    Parameters
-    ----------
-    {x}
-    {axes}
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    ValueError
-        If there is no such axis.
-    """
+    """Return the inverse of ``fftshift``; they differ for axes of odd length."""
     return _shifted("ifftshift", x, axes)
 
 

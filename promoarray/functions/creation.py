@@ -15,7 +15,7 @@ from promoarray.core.cast import scalar
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
-from promoarray.functions._docs import sharing
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
 
@@ -33,81 +33,88 @@ __all__ = [
 ]
 
 
-_made = sharing(
+_made = template(
     """
-    shape : int or tuple of int
-    dtype : dtype_like, optional
-        Default: the policy's default float, float64 in NumPy, float32 in PyTorch.
-    device : str, optional
-        Default: the CPU.
-    TypeError
-        If a length is no integer, or the policy has no such dtype.
-    ValueError
-        If a length is negative, or there is no such device.
-    """
-)
-_made_like = sharing(
-    """
-    x : array, any shape
-    dtype : dtype_like, optional
-        Default: that of ``x``.
-    device : str, optional
-        Default: that of ``x``.
-    PArray
-        Of the shape of ``x`` and of ``dtype``.
-    TypeError
-        If ``x`` is no array.
-    ValueError
-        If there is no such device.
-    """
-)
-
-
-@_made
-def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of unset values.
-
     Parameters
     ----------
-    {shape}
-    {dtype}
-    {device}
+    shape : int or tuple of int
+    {value}
+    dtype : dtype_like, optional
+        {dtype}
+    device : str, optional
+        {device}
 
     Returns
     -------
     PArray, shape ``shape``
         Of ``dtype``.
+        {result}
 
     Raises
     ------
-    {TypeError}
-    {ValueError}
+    {overflow}
+    TypeError
+        If a length is no integer, or promoarray has no such dtype.
+    ValueError
+        If a length is negative, or there is no such device.
+    """,
+    value="",
+    dtype="Default: the policy's default float, float64 in NumPy, float32 in PyTorch.",
+    device="Default: the CPU.",
+    result="",
+    overflow="",
+)
+_made_like = template(
     """
+    Parameters
+    ----------
+    x : array, any shape
+    {value}
+    dtype : dtype_like, optional
+        Default: that of ``x``.
+    device : str, optional
+        Default: that of ``x``.
+
+    Returns
+    -------
+    PArray
+        Of the shape of ``x`` and of ``dtype``.
+
+    Raises
+    ------
+    {overflow}
+    TypeError
+        If ``x`` is no array, or promoarray has no such dtype.
+    ValueError
+        If there is no such device.
+    """,
+    value="",
+    overflow="",
+)
+_VALUE = """
+    fill_value : Python scalar or 0-d array
+    """
+_OVERFLOW = """
+    OverflowError
+        If an int does not fit the dtype.
+    """
+
+
+@_made()
+def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of unset values."""
     target = default(dt.weak_float, dtype)
     buffer = on_device(device).empty(shape, target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
-@_made
+@_made(
+    result=(
+        "float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN."
+    ),
+)
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of zeros.
-
-    Parameters
-    ----------
-    {shape}
-    {dtype}
-    {device}
-
-    Returns
-    -------
-    PArray, shape ``shape``
-        Of ``dtype``. float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to,
-        mostly NaN.
-
-    Raises
-    ------
-    {TypeError}
-    {ValueError}
 
     Examples
     --------
@@ -121,55 +128,22 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     return notified(PArray._wrap(zeros_of(shape, target, device), target), dt.weak_float, dtype)
 
 
-@_made
+@_made()
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of ones.
-
-    Parameters
-    ----------
-    {shape}
-    {dtype}
-    {device}
-
-    Returns
-    -------
-    PArray, shape ``shape``
-        Of ``dtype``.
-
-    Raises
-    ------
-    {TypeError}
-    {ValueError}
-    """
+    """Return an array of ones."""
     target = default(dt.weak_float, dtype)
     buffer = filled(shape, scalar(get_policy(), 1, target), target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
-@_made
+@_made(
+    value=_VALUE,
+    dtype="Default: the dtype that ``asarray(fill_value)`` has under the policy.",
+    device="Default: that of ``fill_value``; of a Python scalar the CPU.",
+    overflow=_OVERFLOW,
+)
 def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of one value.
-
-    Parameters
-    ----------
-    {shape}
-    fill_value : Python scalar or 0-d array
-    dtype : dtype_like, optional
-        Default: the dtype that ``asarray(fill_value)`` has under the policy.
-    device : str, optional
-        Default: that of ``fill_value``; of a Python scalar the CPU.
-
-    Returns
-    -------
-    PArray, shape ``shape``
-        Of ``dtype``.
-
-    Raises
-    ------
-    OverflowError
-        If an int does not fit ``dtype``.
-    {TypeError}
-    {ValueError}
 
     Examples
     --------
@@ -200,48 +174,17 @@ def _label(x: PArray, dtype: object, row: DType) -> Any:
     return x._type if dtype is None else row
 
 
-@_made_like
+@_made_like()
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of unset values, of the shape of another.
-
-    Parameters
-    ----------
-    {x}
-    {dtype}
-    {device}
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    {TypeError}
-    {ValueError}
-    """
+    """Return an array of unset values, of the shape of another."""
     array, row, where = _like(x, dtype, device)
     buffer = on_device(where).empty(array.shape, row, where)
     return array._wrap(buffer, _label(array, dtype, row))
 
 
-@_made_like
+@_made_like()
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return zeros, of the shape of another array.
-
-    Parameters
-    ----------
-    {x}
-    {dtype}
-    {device}
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    {TypeError}
-    {ValueError}
 
     Examples
     --------
@@ -252,54 +195,19 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     return array._wrap(zeros_of(array.shape, row, where), _label(array, dtype, row))
 
 
-@_made_like
+@_made_like()
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return ones, of the shape of another array.
-
-    Parameters
-    ----------
-    {x}
-    {dtype}
-    {device}
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    {TypeError}
-    {ValueError}
-    """
+    """Return ones, of the shape of another array."""
     array, row, where = _like(x, dtype, device)
     buffer = filled(array.shape, scalar(array._policy or get_policy(), 1, row), row, where)
     return array._wrap(buffer, _label(array, dtype, row))
 
 
-@_made_like
+@_made_like(value=_VALUE, overflow=_OVERFLOW)
 def full_like(
     x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
 ) -> PArray:
-    """Return one value, in the shape of another array.
-
-    Parameters
-    ----------
-    {x}
-    fill_value : Python scalar or 0-d array
-    {dtype}
-    {device}
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    OverflowError
-        If an int does not fit the dtype.
-    {TypeError}
-    {ValueError}
-    """
+    """Return one value, in the shape of another array."""
     array, row, where = _like(x, dtype, device)
     require_one_namespace(array, fill_value)
     out = _full(array.shape, asarray(fill_value, dtype=row, device=where))

@@ -13,7 +13,7 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.dtypes import WEAK, DType
 from promoarray.functions._creation import cast_values, default, zeros_of
-from promoarray.functions._docs import sharing
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.plan import INTEGERS, Plan
 from promoarray.promotion.registry import get_policy
@@ -22,20 +22,6 @@ from promoarray.promotion.scalars import bounds, in_range, truncated
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]
 
 
-_shared = sharing(
-    """
-    device : str, optional
-        Default: the CPU.
-    x : array, shape (..., M, N)
-    PArray, shape (..., M, N)
-        Of the dtype of ``x``.
-    ValueError
-        If ``x`` has fewer than two axes.
-    """
-)
-
-
-@_shared
 def arange(
     start: Any,
     /,
@@ -53,7 +39,8 @@ def arange(
         A single number is the stop, and the range starts at 0.
     dtype : dtype_like, optional
         Default: the policy's default integer if all numbers are ints, else its default float.
-    {device}
+    device : str, optional
+        Default: the CPU.
 
     Returns
     -------
@@ -165,7 +152,6 @@ def _check_finite(*ends: float) -> None:
         raise ValueError(f"arange cannot compute length of a range of {ends}")
 
 
-@_shared
 def linspace(
     start: Any,
     stop: Any,
@@ -185,7 +171,8 @@ def linspace(
         How many.
     dtype : dtype_like, optional
         Default: the policy's default float, or its default complex dtype if one number is complex.
-    {device}
+    device : str, optional
+        Default: the CPU.
     endpoint : bool
         Whether ``stop`` is the last value.
 
@@ -238,7 +225,6 @@ def _from_both_ends(
     return line
 
 
-@_shared
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -259,7 +245,8 @@ def eye(
         Which diagonal: 0 is the main one, 1 the next above.
     dtype : dtype_like, optional
         Default: the policy's default float, float64 in NumPy, float32 in PyTorch.
-    {device}
+    device : str, optional
+        Default: the CPU.
 
     Returns
     -------
@@ -327,45 +314,36 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     return tuple(grids)
 
 
-@_shared
-def tril(x: Any, /, *, k: int = 0) -> PArray:
-    """Return the lower triangle of matrices, and zeros above.
-
+_triangular = template(
+    """
     Parameters
     ----------
-    {x}
+    x : array, shape (..., M, N)
     k : int
-        The last diagonal to keep: 0 is the main one, 1 the next above.
+        {k}
 
     Returns
     -------
-    {PArray}
+    PArray, shape (..., M, N)
+        Of the dtype of ``x``.
 
     Raises
     ------
-    {ValueError}
+    ValueError
+        If ``x`` has fewer than two axes.
     """
+)
+
+
+@_triangular(k="The last diagonal to keep: 0 is the main one, 1 the next above.")
+def tril(x: Any, /, *, k: int = 0) -> PArray:
+    """Return the lower triangle of matrices, and zeros above."""
     return _triangle("tril", x, k)
 
 
-@_shared
+@_triangular(k="The first diagonal to keep: 0 is the main one, 1 the next above.")
 def triu(x: Any, /, *, k: int = 0) -> PArray:
-    """Return the upper triangle of matrices, and zeros below.
-
-    Parameters
-    ----------
-    {x}
-    k : int
-        The first diagonal to keep: 0 is the main one, 1 the next above.
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    {ValueError}
-    """
+    """Return the upper triangle of matrices, and zeros below."""
     return _triangle("triu", x, k)
 
 

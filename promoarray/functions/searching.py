@@ -11,7 +11,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
 from promoarray.core.operands import as_array, require_one_namespace, storage_dtype
 from promoarray.core.shapes import axes_in
-from promoarray.functions._docs import sharing
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.registry import get_policy
 from promoarray.promotion.registry import policy as in_force
@@ -19,16 +19,24 @@ from promoarray.promotion.registry import policy as in_force
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
-_shared = sharing(
+_extreme = template(
     """
+    Parameters
+    ----------
     x : array, any shape
     axis : int, optional
         Default: the array is flattened first.
     keepdims : bool
         Keep the axis with length 1.
+
+    Returns
+    -------
     PArray
         The shape of ``x`` without the axis; 0-d by default. Of the policy's dtype for indices:
         int64, but int32 in JAX without x64.
+
+    Raises
+    ------
     PromotionError
         If the policy does not order the dtype.
     ValueError
@@ -77,24 +85,9 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     return mask._wrap(out._buffer, out._type) if type(out) is PArray else out
 
 
-@_shared
+@_extreme()
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {keepdims}
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
 
     Examples
     --------
@@ -104,25 +97,9 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
     return call("argmax", x, axis=axis, keepdims=keepdims)
 
 
-@_shared
+@_extreme()
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
-    """Return the index of the first smallest element; NaN counts as smallest.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {keepdims}
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
-    """
+    """Return the index of the first smallest element; NaN counts as smallest."""
     return call("argmin", x, axis=axis, keepdims=keepdims)
 
 

@@ -7,14 +7,16 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
-from promoarray.functions._docs import sharing
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 
 __all__ = ["argsort", "sort"]
 
 
-_shared = sharing(
+_sorting = template(
     """
+    Parameters
+    ----------
     x : array, shape (..., N)
         Of any dtype the policy sorts, float8 and int4 too.
     axis : int
@@ -23,6 +25,14 @@ _shared = sharing(
         Largest first. NaN counts as larger than every number, and -0.0 equals 0.0.
     stable : bool
         Keep equal elements in order, descending too.
+
+    Returns
+    -------
+    PArray, shape (..., N)
+        {result}
+
+    Raises
+    ------
     PromotionError
         If the policy does not sort the dtype: complex numbers outside NumPy and JAX, bools in
         TensorFlow and under ``array_api``.
@@ -32,26 +42,11 @@ _shared = sharing(
 )
 
 
-@_shared
+@_sorting(
+    result="Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore.",
+)
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
     """Return the indices that sort an array along an axis.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {descending}
-    {stable}
-
-    Returns
-    -------
-    PArray, shape (..., N)
-        Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore.
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
 
     Examples
     --------
@@ -62,26 +57,14 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return call("argsort", array, axis=axis, descending=descending, stable=stable)
 
 
-@_shared
+@_sorting(
+    result=(
+        "Of the dtype of ``x``, the same bits. Complex numbers sort by real and then imaginary "
+        "part."
+    ),
+)
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
     """Return the elements in order along an axis.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {descending}
-    {stable}
-
-    Returns
-    -------
-    PArray, shape (..., N)
-        Of the dtype of ``x``, the same bits. Complex numbers sort by real and then imaginary part.
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
-from promoarray.functions._docs import sharing
+from promoarray.functions._docs import reduction, template
 from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
@@ -31,35 +31,36 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     return astype(call(name, astype(x, dtype, copy=False), **options), dtype, copy=False)  # type: ignore[no-any-return]
 
 
-_shared = sharing(
-    """
-    x : array, any shape
-    axis : int or tuple of int, optional
-        Default: all.
+_DTYPE = """
     dtype : dtype_like, optional
         Default: the dtype that the policy accumulates ``x`` in. int8 becomes int64 in NumPy and
         PyTorch, stays int8 in Paddle. float16 and narrower floats accumulate in float32 and are
         rounded once.
+    """
+_CORRECTION = """
     correction : float
         The divisor is ``N - correction``: 0 for a population, 1 for a sample of one.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-    PromotionError
-        If the policy has no such reduction of the dtype.
-    ValueError
-        If there is no such axis.
     """
-)
-_cumulative = sharing(
+_cumulative = template(
     """
+    Parameters
+    ----------
     x : array, shape (..., N)
     axis : int, optional
         May be left out for one-dimensional arrays only.
     dtype : dtype_like, optional
         Default: the dtype that the policy accumulates ``x`` in, as for ``sum``. Narrow floats
         accumulate in float32, each partial result rounded once.
+    include_initial : bool
+        {initial}
+
+    Returns
+    -------
     PArray, shape (..., N) or (..., N + 1)
         Of ``dtype``.
+
+    Raises
+    ------
     PromotionError
         If the policy has no such reduction of the dtype.
     ValueError
@@ -68,26 +69,13 @@ _cumulative = sharing(
 )
 
 
-@_shared
+@reduction(
+    option=_DTYPE,
+    result="Of ``dtype``. 0 of no elements.",
+    refuses="If the policy does not sum the dtype.",
+)
 def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Sum elements.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {dtype}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Of ``dtype``; 0 of no elements.
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
 
     Examples
     --------
@@ -101,52 +89,26 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     return _reduced("sum", x, dtype, axis=axis, keepdims=keepdims)
 
 
-@_shared
+@reduction(
+    option=_DTYPE,
+    result="Of ``dtype``. 1 of no elements.",
+    refuses="If the policy does not multiply the dtype.",
+)
 def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
-    """Multiply elements.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {dtype}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Of ``dtype``; 1 of no elements.
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
-    """
+    """Multiply elements."""
     return _reduced("prod", x, dtype, axis=axis, keepdims=keepdims)
 
 
-@_shared
+@reduction(
+    result=(
+        "Floats keep their dtype; integers give float64 in NumPy, float32 in JAX and Paddle. "
+        "Narrow floats are summed up in float32, and the mean is rounded once. NaN of no "
+        "elements."
+    ),
+    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+)
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the arithmetic mean.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Floats keep their dtype; integers give float64 in
-        NumPy, float32 in JAX and Paddle. Narrow floats are summed up in float32, and the mean is
-        rounded once. NaN of no elements.
-
-    Raises
-    ------
-    PromotionError
-        If the policy has no mean of the dtype: PyTorch and the array API of integers.
-    {ValueError}
 
     Examples
     --------
@@ -156,131 +118,57 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("mean", x, axis=axis, keepdims=keepdims)
 
 
-@_shared
+@reduction(
+    option=_CORRECTION,
+    result="Real, of the dtype of ``var``.",
+    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+)
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
-    """Return the standard deviation.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {correction}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Real, of the dtype of ``var``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy has no mean of the dtype: PyTorch and the array API of integers.
-    {ValueError}
-    """
+    """Return the standard deviation."""
     return call("std", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
-@_shared
+@reduction(
+    option=_CORRECTION,
+    result="Real. Integers give float64 in NumPy, float32 in JAX and Paddle.",
+    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+)
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
-    """Return the variance.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {correction}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Real; of integers float64 in
-        NumPy, float32 in JAX and Paddle.
-
-    Raises
-    ------
-    PromotionError
-        If the policy has no mean of the dtype: PyTorch and the array API of integers.
-    {ValueError}
-    """
+    """Return the variance."""
     return call("var", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
-@_shared
+@reduction(
+    result="Of the dtype of ``x``. NaN if there is one.",
+    refuses=(
+        "If the policy does not order the dtype: complex numbers nearly everywhere, bools in "
+        "the array API."
+    ),
+    invalid="If there are no elements, or there is no such axis.",
+)
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the largest element.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Of the dtype of ``x``. NaN if there is one.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not order the dtype: complex numbers nearly everywhere, bools in the
-        array API.
-    ValueError
-        If there are no elements, or there is no such axis.
-    """
+    """Return the largest element."""
     return call("max", x, axis=axis, keepdims=keepdims)
 
 
-@_shared
+@reduction(
+    result="Of the dtype of ``x``. NaN if there is one.",
+    refuses=(
+        "If the policy does not order the dtype: complex numbers nearly everywhere, bools in "
+        "the array API."
+    ),
+    invalid="If there are no elements, or there is no such axis.",
+)
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the smallest element.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Of the dtype of ``x``. NaN if there is one.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not order the dtype: complex numbers nearly everywhere, bools in the
-        array API.
-    ValueError
-        If there are no elements, or there is no such axis.
-    """
+    """Return the smallest element."""
     return call("min", x, axis=axis, keepdims=keepdims)
 
 
-@_cumulative
+@_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
     """Return the running sum along an axis.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {dtype}
-    include_initial : bool
-        Whether a 0 comes first, and the axis is one longer.
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
 
     Examples
     --------
@@ -291,29 +179,11 @@ def cumulative_sum(
     return _reduced("cumulative_sum", x, dtype, **options)
 
 
-@_cumulative
+@_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
-    """Return the running product along an axis.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {dtype}
-    include_initial : bool
-        Whether a 1 comes first, and the axis is one longer.
-
-    Returns
-    -------
-    {PArray}
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
-    """
+    """Return the running product along an axis."""
     options = {"axis": _axis("cumulative_prod", x, axis), "include_initial": include_initial}
     return _reduced("cumulative_prod", x, dtype, **options)
 

@@ -7,73 +7,29 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
-from promoarray.functions._docs import sharing
+from promoarray.functions._docs import reduction
 from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
 
 
-_shared = sharing(
-    """
-    x : array, any shape
-        Numbers are true if they are not zero; so NaN is true.
-    axis : int or tuple of int, optional
-        Default: all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-    PromotionError
-        If the policy takes no such dtype for a condition: numbers in TensorFlow, say.
-    ValueError
-        If there is no such axis.
-    """
+@reduction(
+    x="Numbers are true if they are not zero; so NaN is true.",
+    result="Of bools; PyTorch gives uint8 for uint8. True of no elements.",
+    refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
 )
-
-
-@_shared
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return whether every element is true.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Of bools; PyTorch gives uint8 for uint8. True of no
-        elements.
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
-    """
+    """Return whether every element is true."""
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
-@_shared
+@reduction(
+    x="Numbers are true if they are not zero; so NaN is true.",
+    result="Of bools; PyTorch gives uint8 for uint8. False of no elements.",
+    refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
+)
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return whether any element is true.
-
-    Parameters
-    ----------
-    {x}
-    {axis}
-    {keepdims}
-
-    Returns
-    -------
-    PArray
-        The shape of ``x`` without the axes. Of bools; PyTorch gives uint8 for uint8. False of no
-        elements.
-
-    Raises
-    ------
-    {PromotionError}
-    {ValueError}
-    """
+    """Return whether any element is true."""
     return call("any", x, axis=axis, keepdims=keepdims)
 
 
