@@ -25,6 +25,7 @@ from promoarray.functions import (
     elementwise,
     indexing,
     info,
+    joining,
     linear_algebra,
     manipulation,
     ranges,
@@ -40,6 +41,7 @@ from promoarray.functions.data_types import *
 from promoarray.functions.elementwise import *
 from promoarray.functions.indexing import *
 from promoarray.functions.info import *
+from promoarray.functions.joining import *
 from promoarray.functions.linear_algebra import *
 from promoarray.functions.manipulation import *
 from promoarray.functions.ranges import *
@@ -107,6 +109,7 @@ __all__ = [
     *elementwise.__all__,
     *indexing.__all__,
     *info.__all__,
+    *joining.__all__,
     *linear_algebra.__all__,
     *manipulation.__all__,
     *ranges.__all__,

@@ -15,7 +15,7 @@ from promoarray import dtypes as dt
 
 CHAPTERS = (
     *("broadcasting", "creation", "data_types", "elementwise", "indexing", "info"),
-    *("linear_algebra", "manipulation", "ranges", "searching", "sets", "sorting"),
+    *("joining", "linear_algebra", "manipulation", "ranges", "searching", "sets", "sorting"),
     *("statistical", "utility"),
 )
 FOREIGN = (

@@ -8,6 +8,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
+from promoarray.linalg.decompositions import inv
 from promoarray.parray import PArray
 
 
@@ -101,8 +102,6 @@ def matrix_power(x: Any, n: int, /) -> PArray:
     if not isinstance(n, int):
         raise TypeError(f"matrix_power takes an int, not {n!r}")
     if n < 0:
-        from promoarray.linalg.decompositions import inv  # which few programs need
-
         array = inv(array)
     return call("matrix_power", array, n=abs(n))
 

@@ -15,7 +15,7 @@ import promoarray as pa
 
 CHAPTERS = (
     *(pa.broadcasting, pa.creation, pa.data_types, pa.elementwise, pa.indexing, pa.info),
-    *(pa.linear_algebra, pa.manipulation, pa.ranges, pa.searching, pa.sets, pa.sorting),
+    *(pa.joining, pa.linear_algebra, pa.manipulation, pa.ranges, pa.searching, pa.sets, pa.sorting),
     *(pa.statistical, pa.utility, pa.linalg, pa.fft, pa.extras),
 )
 TOOLS = {name: getattr(pa, name) for name in ("save", "load", "to_onnx", "from_onnx")}
