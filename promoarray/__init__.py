@@ -19,30 +19,37 @@ from promoarray import dtypes
 from promoarray.dtypes import *
 from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
 from promoarray.functions import (
+    broadcasting,
     creation,
     data_types,
     elementwise,
     indexing,
     info,
+    joining,
+    linear_algebra,
     manipulation,
+    ranges,
     searching,
     sets,
     sorting,
     statistical,
     utility,
 )
+from promoarray.functions.broadcasting import *
 from promoarray.functions.creation import *
 from promoarray.functions.data_types import *
 from promoarray.functions.elementwise import *
 from promoarray.functions.indexing import *
 from promoarray.functions.info import *
+from promoarray.functions.joining import *
+from promoarray.functions.linear_algebra import *
 from promoarray.functions.manipulation import *
+from promoarray.functions.ranges import *
 from promoarray.functions.searching import *
 from promoarray.functions.sets import *
 from promoarray.functions.sorting import *
 from promoarray.functions.statistical import *
 from promoarray.functions.utility import *
-from promoarray.linalg.products import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
 from promoarray.parray import PArray
@@ -83,8 +90,6 @@ __all__ = [
     "linalg",
     "list_policies",
     "load",
-    "matmul",
-    "matrix_transpose",
     "namespace",
     "nan",
     "newaxis",
@@ -95,18 +100,20 @@ __all__ = [
     "save",
     "set_policy",
     "shadow",
-    "tensordot",
     "to_onnx",
     "trace",
     "unpack",
-    "vecdot",
+    *broadcasting.__all__,
     *creation.__all__,
     *data_types.__all__,
     *dtypes.__all__,
     *elementwise.__all__,
     *indexing.__all__,
     *info.__all__,
+    *joining.__all__,
+    *linear_algebra.__all__,
     *manipulation.__all__,
+    *ranges.__all__,
     *searching.__all__,
     *sets.__all__,
     *sorting.__all__,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.functions._docs import template
 from promoarray.functions.statistical import mean, sum
 from promoarray.parray import PArray
 
@@ -21,44 +22,55 @@ _REDUCTIONS: dict[str, Callable[[Any], PArray]] = {
     "none": lambda loss: loss,
 }
 
-_PARAMETERS = """
-
+_loss = template(
+    """
     Parameters
     ----------
     x, target : array or Python scalar
         Of shapes that broadcast; dtypes go by the policy's rule for losses.
+    {option}
     reduction : {"mean", "sum", "none"}
         What becomes of the losses of the elements.
 
     Returns
     -------
     PArray
-        0-d, or of the broadcast shape without a reduction.
+        0-d, or of the broadcast shape without a reduction; of the dtype that the rule gives.
 
     Raises
     ------
     PromotionError
         If the policy has no result for these dtypes.
     ValueError
-        If there is no such reduction.
+        If there is no such reduction, or the shapes do not broadcast.
+    """,
+    option="",
+)
+_DELTA = """
+    delta : float
+        Where the error turns from quadratic to linear.
     """
 
 
+@_loss()
 def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
     """Return the absolute error, ``|x - target|``."""
     return _reduced("l1_loss", x, target, reduction)
 
 
+@_loss()
 def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
     """Return the squared error, ``(x - target) ** 2``."""
     return _reduced("mse_loss", x, target, reduction)
 
 
+@_loss(option=_DELTA)
 def huber_loss(x: Any, target: Any, /, *, delta: float = 1.0, reduction: str = "mean") -> PArray:
     """Return Huber's error: half the square up to ``delta``, linear beyond it."""
     return _reduced("huber_loss", x, target, reduction, delta=delta)
 
 
+@_loss()
 def poisson_nll_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
     """Return the negative log-likelihood of a Poisson rate ``exp(x)``, ``exp(x) - target * x``."""
     return _reduced("poisson_nll_loss", x, target, reduction)
@@ -69,7 +81,3 @@ def _reduced(name: str, x: Any, target: Any, reduction: str, **options: Any) -> 
         choices = ", ".join(map(repr, _REDUCTIONS))
         raise ValueError(f"{name} has no reduction {reduction!r}; write one of: {choices}")
     return _REDUCTIONS[reduction](call(name, x, target, **options))
-
-
-for _loss in (l1_loss, mse_loss, huber_loss, poisson_nll_loss):
-    _loss.__doc__ = (_loss.__doc__ or "") + _PARAMETERS

@@ -14,8 +14,9 @@ import promoarray as pa
 from promoarray import dtypes as dt
 
 CHAPTERS = (
-    *("creation", "data_types", "elementwise", "indexing", "info", "manipulation", "searching"),
-    *("sets", "sorting", "statistical", "utility"),
+    *("broadcasting", "creation", "data_types", "elementwise", "indexing", "info"),
+    *("joining", "linear_algebra", "manipulation", "ranges", "searching", "sets", "sorting"),
+    *("statistical", "utility"),
 )
 FOREIGN = (
     *("cupy", "torch", "jax", "tensorflow", "paddle", "onnx", "rich", "dask", "array_api_compat"),

@@ -544,27 +544,51 @@ def test_matrices_are_multiplied_in_place() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda x: x @ pa.ones((2, 2)), "the rows of x1 are 3 long, the columns of x2 2"),
-        (lambda x: x @ pa.asarray(1.0), "a 0-d array is no matrix"),
+        (
+            lambda x: x @ pa.ones((2, 2)),
+            r"matmul: shapes \(2, 3\) and \(2, 2\) do not match: x1 has 3 columns, x2 has 2 rows",
+        ),
+        (lambda x: x @ pa.asarray(1.0), "a 0-d array is not a matrix"),
         (lambda x: pa.ones((2, 1, 3)) @ pa.ones((3, 3, 1)), "stacks of matrices do not broadcast"),
-        (lambda x: pa.vecdot(x, pa.ones((2, 2))), "along axis -1 they are 3 and 2 long"),
-        (lambda x: pa.tensordot(x, x, axes=1), "axis 1 of x1 is 3 long, axis 0 of x2 2"),
-        (lambda x: pa.tensordot(x, x, axes=5), "there are no 5 axes in both"),
-        (lambda x: pa.tensordot(x, x, axes=((0,), (7,))), "or no axis 7 in x2"),
-        (lambda x: x + pa.ones(4), "they do not broadcast"),
-        (lambda x: pa.add(x, pa.ones(4)), "they do not broadcast"),
-        (lambda x: x.__iadd__(pa.ones(4)), "they do not broadcast"),
-        (lambda x: pa.concat([x, pa.ones((2, 2))]), "they differ in another axis than 0"),
-        (lambda x: pa.stack([x, x[:1]]), "they are not of one shape"),
-        (lambda x: pa.stack([x, x], axis=4), "there is no axis 4 in a stack of them"),
-        (lambda x: pa.clip(x, pa.ones(2), 3), "they do not broadcast"),
-        (lambda x: pa.where(x[:, :2] > 0, x, 1), r"a condition of shape \(2, 2\) they do not"),
-        (lambda x: pa.sum(x, axis=(0, -2)), r"sum: an axis is named twice in \(0, -2\)"),
-        (lambda x: pa.unstack(x, axis=2), "unstack: there is no axis 2 in an array of 2"),
+        (lambda x: pa.vecdot(x, pa.ones((2, 2))), "axis -1 has length 3 in x1 and 2 in x2"),
+        (
+            lambda x: pa.tensordot(x, x, axes=1),
+            "axis 1 of x1 has length 3, axis 0 of x2 has length 2",
+        ),
+        (lambda x: pa.tensordot(x, x, axes=5), "axes=5, and x1 has 2 axes, x2 has 2"),
+        (
+            lambda x: pa.tensordot(x, x, axes=((0,), (7,))),
+            "tensordot: axis 7 is out of bounds for array of dimension 2",
+        ),
+        (lambda x: x + pa.ones(4), "lengths 3 and 4 of axis -1 do not broadcast"),
+        (lambda x: pa.add(x, pa.ones(4)), "lengths 3 and 4 of axis -1 do not broadcast"),
+        (lambda x: x.__iadd__(pa.ones(4)), "lengths 3 and 4 of axis -1 do not broadcast"),
+        (lambda x: pa.concat([x, pa.ones((2, 2))]), "only axis 0 may differ in length"),
+        (lambda x: pa.stack([x, x[:1]]), "arrays to stack must have one shape"),
+        (
+            lambda x: pa.stack([x, x], axis=4),
+            "stack: axis 4 is out of bounds for array of dimension 3",
+        ),
+        (lambda x: pa.clip(x, pa.ones(2), 3), "lengths 3 and 2 of axis -1 do not broadcast"),
+        (
+            lambda x: pa.where(x[:, :2] > 0, x, 1),
+            r"a condition of shape \(2, 2\), lengths 2 and 3 of axis -1 do",
+        ),
+        (lambda x: pa.sum(x, axis=(0, -2)), r"sum: repeated axis in \(0, -2\)"),
+        (
+            lambda x: pa.unstack(x, axis=2),
+            "unstack: axis 2 is out of bounds for array of dimension 2",
+        ),
         (lambda x: pa.roll(x, (1, 2, 3), axis=(0, 1)), "roll: there are 3 shifts for 2 axes"),
-        (lambda x: pa.squeeze(x, axis=1), r"squeeze: axis 1 of shape \(2, 3\) is 3 long, not 1"),
-        (lambda x: pa.permute_dims(x, (0,)), r"permute_dims: \(0,\) names not each of the 2 axes"),
-        (lambda x: pa.moveaxis(x, (0, 1), 0), r"moveaxis: \(0, 1\) and 0 name not as many"),
+        (lambda x: pa.squeeze(x, axis=1), r"squeeze: axis 1 of shape \(2, 3\) has length 3, not 1"),
+        (
+            lambda x: pa.permute_dims(x, (0,)),
+            r"permute_dims: \(0,\) is not a permutation of the 2 axes",
+        ),
+        (
+            lambda x: pa.moveaxis(x, (0, 1), 0),
+            r"moveaxis: source \(0, 1\) and destination 0 differ in length",
+        ),
         (lambda x: x.__setitem__(0, pa.ones(2)), r"\(2,\) does not broadcast to \(3,\)"),
         (lambda x: x.__setitem__((0, 0), pa.ones(1)), r"\(1,\) does not broadcast to \(\)"),
     ],
@@ -591,20 +615,21 @@ AXES = {
 
 @pytest.mark.parametrize("name", AXES)
 def test_an_axis_that_is_not_there_is_told_in_one_way(name: str) -> None:
-    for shape, choice in (((2, 3), "2 axes; write one from -2 to 1"), ((2,), "1 axis; write 0 or")):
+    for shape in ((2, 3), (2,)):
         with pytest.raises(np.exceptions.AxisError) as caught:
             AXES[name](pa.ones(shape), axis=5)
-        assert str(caught.value).startswith(f"{name}: there is no axis 5 in an array of {choice}")
-    with pytest.raises(IndexError, match="expand_dims: there is no axis 5 in an array of 3 axes"):
+        told = f"{name}: axis 5 is out of bounds for array of dimension {len(shape)}"
+        assert str(caught.value) == told
+    with pytest.raises(IndexError, match="axis 5 is out of bounds for array of dimension 3"):
         pa.expand_dims(pa.ones((2, 3)), axis=5)
     zero_d = pa.asarray(1.0)
     for axis in (0, -1):
         if name in REDUCED_ANYHOW:
             assert AXES[name](zero_d, axis=axis).shape == ()
             continue
-        with pytest.raises(ValueError, match=r"0-d|one axis"):
+        with pytest.raises(ValueError, match=r"dimension 0|one axis"):
             AXES[name](zero_d, axis=axis)
-    with pytest.raises(ValueError, match=r"0-d|one axis"):
+    with pytest.raises(ValueError, match=r"dimension 0|one axis"):
         AXES[name](zero_d, axis=1)
 
 

@@ -29,7 +29,7 @@ def asarray(
     dtype: object = None,
     device: str | None = None,
     copy: bool | None = None,
-) -> Array:
+) -> Any:
     """Make an array, or wrap one without copying; see ``promoarray.asarray``."""
     wanted = None if dtype is None else as_dtype(dtype)
     if device is not None:
@@ -123,7 +123,7 @@ _HOMES = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
 """Where the devices of DLPack's numbers are read: CPU, CUDA, CUDA's pinned and managed memory."""
 
 
-def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Any:
     """Wrap the memory of an array of another library; see ``promoarray.from_dlpack``."""
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"a {type(x).__name__} does not speak DLPack; write pa.asarray(x)")

@@ -9,7 +9,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.operands import array_class, as_operand
+from promoarray.core.operands import as_operand, require_one_namespace
 from promoarray.dtypes import Kind
 from promoarray.promotion.plan import INTEGERS
 
@@ -44,7 +44,7 @@ def _part(key: Any, x: Array) -> Any:
     except TypeError as error:  # an array of no dtype of ours
         raise IndexError(f"an index array is of integers or bools: {error}") from None
     if hasattr(entered, "_buffer"):
-        array_class((x, entered))  # two bindings do not mix
+        require_one_namespace(x, entered)
         backend = backend_of(x._buffer)
         return _mask(entered, backend) if entered.dtype is dt.bool else positions(entered, backend)
     if hasattr(type(key), "__index__"):

@@ -107,3 +107,14 @@ def _fit(policy: Policy, value: Any, dtype: DType) -> Any:
 
 
 _fitted = lru_cache(maxsize=1024, typed=True)(_fit)
+
+
+def require_one_namespace(*operands: Any) -> None:
+    """Refuse arrays bound to two namespaces.
+
+    Raises
+    ------
+    TypeError
+        If two do not mix.
+    """
+    array_class(operands)

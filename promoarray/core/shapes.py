@@ -1,4 +1,4 @@
-"""Shapes and axes that do not fit, in words."""
+"""Shapes and axes that do not match: which ones, and where."""
 
 from __future__ import annotations
 
@@ -44,21 +44,11 @@ def axes_in(name: str, axis: Any, count: int) -> tuple[int, ...]:
     chosen = named if isinstance(named, tuple) else (named,)
     for each in chosen:
         if not -count <= each < count:
-            raise no_axis(name, each, count)
+            raise np.exceptions.AxisError(each, count, name)  # SciPy's tests look for its words
     found = tuple(each % count for each in chosen)
     if len(set(found)) < len(found):
-        raise ValueError(f"{name}: an axis is named twice in {axis}")
+        raise ValueError(f"{name}: repeated axis in {axis}")
     return found
-
-
-def no_axis(name: str, axis: int, count: int) -> np.exceptions.AxisError:
-    """Return the error for an axis that an array of ``count`` axes lacks."""
-    if not count:
-        said = f"{axis} in a 0-d array, which has none; write x[None] to give it one"
-    else:
-        choice = "0 or -1" if count == 1 else f"one from {-count} to {count - 1}"
-        said = f"{axis} in an array of {count} ax{'i' if count == 1 else 'e'}s; write {choice}"
-    return np.exceptions.AxisError(f"{name}: there is no axis {said}")
 
 
 def axis_in(name: str, axis: Any, count: int) -> int:
@@ -77,26 +67,25 @@ def misfit(name: str, shapes: list[Shape], options: dict[str, Any]) -> Exception
     Exception or None
         None if neither shapes nor axes are to blame.
     """
-    if name in _CHECKS:
-        wrong = _CHECKS[name](*shapes, **options)
-    elif len(shapes) > 1:
-        wrong = None if options else _broadcast(*shapes)
-    else:
-        return _lacking(name, shapes[0], options["axis"]) if "axis" in options else None
-    return (
-        ValueError(f"{name} of shapes {' and '.join(map(str, shapes))}: {wrong}") if wrong else None
-    )
-
-
-def _lacking(name: str, shape: Shape, axis: Any) -> Exception | None:
     try:
-        axes = axes_in(name, axis, len(shape))
-    except (TypeError, ValueError) as error:
+        if name in _CHECKS:
+            wrong = _CHECKS[name](*shapes, **options)
+        elif len(shapes) > 1:
+            wrong = None if options else _broadcast(*shapes)
+        else:
+            return _empty(name, shapes[0], options["axis"]) if "axis" in options else None
+    except (TypeError, ValueError) as error:  # of an axis
         return error
+    told = " and ".join(map(str, shapes))
+    return ValueError(f"{name}: shapes {told} do not match: {wrong}") if wrong else None
+
+
+def _empty(name: str, shape: Shape, axis: Any) -> Exception | None:
+    axes = axes_in(name, axis, len(shape))
     if name not in _OF_SOME or all(shape[each] for each in axes):
         return None
     along = "" if axis is None else f" along axis {axis}"
-    return ValueError(f"{name} of no elements: shape {shape} has none{along} to choose from")
+    return ValueError(f"{name} of an empty array: shape {shape} has no elements{along}")
 
 
 _OF_SOME = frozenset({"max", "min", "argmax", "argmin"})
@@ -104,65 +93,69 @@ _OF_SOME = frozenset({"max", "min", "argmax", "argmin"})
 
 
 def _broadcast(*shapes: Shape) -> str | None:
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        return "they do not broadcast, for two lengths of one axis differ and neither is 1"
+    for axis in range(-1, -1 - max(map(len, shapes)), -1):
+        lengths = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis)
+        lengths.pop(1, None)
+        if len(lengths) > 1:
+            said = " and ".join(map(str, lengths))
+            return f"lengths {said} of axis {axis} do not broadcast"
     return None
 
 
 def _matmul(a: Shape, b: Shape) -> str | None:
     if not a or not b:
-        return "a 0-d array is no matrix; write x1 * x2"
+        return "a 0-d array is not a matrix; write x1 * x2"
     rows = b[-2] if len(b) > 1 else b[0]
     if a[-1] != rows:
-        return f"the rows of x1 are {a[-1]} long, the columns of x2 {rows}"
+        columns = _counted(a[-1], "column" if len(a) > 1 else "element")
+        return f"x1 has {columns}, x2 has {_counted(rows, 'row' if len(b) > 1 else 'element')}"
     return _broadcast(a[:-2], b[:-2]) and "the stacks of matrices do not broadcast"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _vecdot(a: Shape, b: Shape, *, axis: int = -1) -> str | None:
     if not a or not b:
-        return "a 0-d array is no vector; write x1 * x2"
-    if not -min(len(a), len(b)) <= axis < min(len(a), len(b)):
-        return f"there is no axis {axis} in both"
+        return "a 0-d array is not a vector; write x1 * x2"
+    axis_in("vecdot", axis, min(len(a), len(b)))
     if a[axis] != b[axis]:
-        return f"along axis {axis} they are {a[axis]} and {b[axis]} long"
+        return f"axis {axis} has length {a[axis]} in x1 and {b[axis]} in x2"
     return _broadcast(a, b)
 
 
 def _tensordot(a: Shape, b: Shape, *, axes: Any = 2) -> str | None:
     if isinstance(axes, int):
         if axes > min(len(a), len(b)):
-            return f"there are no {axes} axes in both"
+            return f"axes={axes}, and x1 has {len(a)} axes, x2 has {len(b)}"
         pairs = list(zip(range(len(a) - axes, len(a)), range(axes), strict=True))
     else:
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
         if len(first) != len(second):
-            return f"axes {axes} do not pair"
+            return f"axes names {len(first)} of x1 and {len(second)} of x2"
         pairs = list(zip(first, second, strict=True))
     for i, j in pairs:
-        if not (-len(a) <= i < len(a) and -len(b) <= j < len(b)):
-            return f"there is no axis {i} in x1, or no axis {j} in x2"
+        axis_in("tensordot", i, len(a))
+        axis_in("tensordot", j, len(b))
         if a[i] != b[j]:
-            return f"axis {i} of x1 is {a[i]} long, axis {j} of x2 {b[j]}"
+            return f"axis {i} of x1 has length {a[i]}, axis {j} of x2 has length {b[j]}"
     return None
 
 
 def _concat(*shapes: Shape, axis: int) -> str | None:
     if len({len(shape) for shape in shapes}) > 1:
-        return "they have not as many axes"
-    count = len(shapes[0])
-    if not -count <= axis < count:
-        return f"there is no axis {axis}"
-    rest = {(*shape[: axis % count], *shape[axis % count + 1 :]) for shape in shapes}
-    return f"they differ in another axis than {axis}" if len(rest) > 1 else None
+        return "they differ in their number of axes"
+    along = axis_in("concat", axis, len(shapes[0]))
+    rest = {(*shape[:along], *shape[along + 1 :]) for shape in shapes}
+    return f"only axis {axis} may differ in length" if len(rest) > 1 else None
 
 
 def _stack(*shapes: Shape, axis: int) -> str | None:
     if len(set(shapes)) > 1:
-        return "they are not of one shape"
-    count = len(shapes[0]) + 1
-    return None if -count <= axis < count else f"there is no axis {axis} in a stack of them"
+        return "arrays to stack must have one shape"
+    axis_in("stack", axis, len(shapes[0]) + 1)
+    return None
 
 
 def _clip(*shapes: Shape, low: bool, high: bool) -> str | None:
@@ -171,7 +164,7 @@ def _clip(*shapes: Shape, low: bool, high: bool) -> str | None:
 
 def _where(*shapes: Shape, condition: Any) -> str | None:
     wrong = _broadcast(condition.shape, *shapes)
-    return wrong and f"with a condition of shape {condition.shape} {wrong}"
+    return wrong and f"with a condition of shape {condition.shape}, {wrong}"
 
 
 _CHECKS: dict[str, Any] = {

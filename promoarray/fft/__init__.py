@@ -1,6 +1,6 @@
 """Extension "Fourier transform functions", ``pa.fft``.
 
-What goes in and out is the policy's business. Most compute float32 and narrower in complex64, the
+The policy decides the dtypes. Most policies compute float32 and narrower in complex64, the
 rest in complex128; NumPy 1 computes everything in double precision, PyTorch, Paddle and aclnn make
 integers float32, TensorFlow and the standard take complex numbers where complex ones are meant.
 """
@@ -14,6 +14,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 
 __all__ = [
@@ -36,57 +37,98 @@ __all__ = [
 Norm = Literal["backward", "ortho", "forward"]
 
 
-def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the discrete Fourier transform along an axis.
-
+_along = template(
+    """
     Parameters
     ----------
-    x : array
+    x : array, shape (..., N)
+        {x}
     n : int, optional
-        How many elements to transform: more than there are are zeros, the rest is left out. By
-        default as many as there are.
+        {n}
     axis : int
+        The axis to transform. Default: the last.
     norm : {"backward", "ortho", "forward"}
-        Where to divide by ``n``: in the inverse, by its square root in both, or here.
+        Where to scale by ``1/n``: in the inverse transform, by its square root in both, or in the
+        forward transform.
 
     Returns
     -------
     PArray
-        Complex, with ``n`` elements along the axis.
+        {result}
 
     Raises
     ------
     PromotionError
-        If the policy does not transform the dtype: float16 in PyTorch, real numbers in TensorFlow
-        and under ``array_api``.
+        {refuses}
     ValueError
-        If there is no such axis, ``n`` is no count, or ``norm`` none of the three.
-
-    Notes
-    -----
-    float32 becomes complex64 (complex128 in NumPy 1), integers complex128 in NumPy, complex64 in
-    PyTorch, Paddle and, up to 32 bits, JAX.
+        If there is no such axis or ``norm``, or ``n`` is less than 1.
+    """,
+    x="Of complex numbers, or real ones where the policy takes them.",
+    n="How many elements to transform: zeros are appended, or elements left out. Default: all.",
+)
+_over = template(
     """
-    return _along("fft", x, n, axis, norm)
-
-
-def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``fft``; parameters, dtypes and errors are the same.
-
     Parameters
     ----------
-    x : array
-    n, axis, norm
-        As in ``fft``.
+    x : array, any shape
+        {x}
+    s : sequence of int, optional
+        {s}
+    axes : sequence of int, optional
+        The axes to transform. Default: the last ``len(s)``, or all.
+    norm : {"backward", "ortho", "forward"}
+        As in ``fft``: where to scale.
 
     Returns
     -------
     PArray
-        Complex, of the dtype that ``fft`` has.
+        {result}
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not transform the dtype, as for the transform along one axis.
+    ValueError
+        If there is no such axis or ``norm``, a number of elements is less than 1, or ``s`` and
+        ``axes`` differ in length.
+    """,
+    x="Of complex numbers, or real ones where the policy takes them.",
+    s="How many elements to transform along each axis; -1 for all of it. Default: all.",
+)
+
+
+@_along(
+    result=(
+        "Complex, with ``n`` elements along the axis: complex64 of float32 (complex128 in NumPy "
+        "1), complex128 of float64. Integers give complex128 in NumPy, complex64 in PyTorch, "
+        "Paddle and, up to 32 bits, JAX."
+    ),
+    refuses=(
+        "If the policy does not transform the dtype: float16 in PyTorch, real numbers in "
+        "TensorFlow and under ``array_api``."
+    ),
+)
+def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+    """Return the discrete Fourier transform along an axis.
+
+    Examples
+    --------
+    >>> fft.fft(asarray([1.0, 0.0, 0.0, 0.0], dtype=float32))
+    PArray([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
-    return _along("ifft", x, n, axis, norm)
+    return _transform("fft", x, n, axis, norm)
 
 
+@_along(
+    result="Complex, of the dtype that ``fft`` gives, with ``n`` elements along the axis.",
+    refuses="If the policy does not transform the dtype, as for ``fft``.",
+)
+def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+    """Return the inverse of ``fft``."""
+    return _transform("ifft", x, n, axis, norm)
+
+
+@_over(result="Complex, of the dtype that ``fft`` gives, with ``s`` elements along the axes.")
 def fftn(
     x: Any,
     /,
@@ -95,33 +137,11 @@ def fftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the discrete Fourier transform along several axes.
-
-    Parameters
-    ----------
-    x : array
-    s : sequence of int, optional
-        How many elements to transform along each; -1 for as many as there are.
-    axes : sequence of int, optional
-        By default the last ``len(s)``, or all.
-    norm : {"backward", "ortho", "forward"}
-        As in ``fft``.
-
-    Returns
-    -------
-    PArray
-        Of the dtype of ``fft(x)``, whatever the policy.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype.
-    ValueError
-        If ``s`` and ``axes`` are not of one length, or there is no such axis.
-    """
-    return _over("fftn", x, s, axes, norm)
+    """Return the discrete Fourier transform along several axes."""
+    return _transform_n("fftn", x, s, axes, norm)
 
 
+@_over(result="Complex, of the dtype that ``fft`` gives, with ``s`` elements along the axes.")
 def ifftn(
     x: Any,
     /,
@@ -130,76 +150,58 @@ def ifftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the inverse of ``fftn``; parameters, dtypes and errors are the same.
-
-    Parameters
-    ----------
-    x : array
-    s, axes, norm
-        As in ``fftn``.
-
-    Returns
-    -------
-    PArray
-        Complex, of the dtype that ``fftn`` has.
-    """
-    return _over("ifftn", x, s, axes, norm)
+    """Return the inverse of ``fftn``."""
+    return _transform_n("ifftn", x, s, axes, norm)
 
 
+@_along(
+    x="Of real numbers.",
+    result=(
+        "Complex, with ``n // 2 + 1`` elements along the axis: complex64 of float32 (complex128 "
+        "in NumPy 1), complex128 of float64."
+    ),
+    refuses=(
+        "If the policy does not transform the dtype: complex numbers, and float16 and bfloat16 "
+        "in JAX and PyTorch."
+    ),
+)
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the first half of the Fourier transform of real numbers, which tells it all.
+    """Return the discrete Fourier transform of real numbers, its first half.
 
-    Parameters
-    ----------
-    x : array
-        Of real numbers.
-    n, axis, norm
-        As in ``fft``.
+    The second half is the complex conjugate of the first, reversed.
 
-    Returns
-    -------
-    PArray
-        Complex, with ``n // 2 + 1`` elements along the axis.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype: complex numbers, and float16 and bfloat16 in
-        JAX and PyTorch.
-    ValueError
-        As in ``fft``.
+    Examples
+    --------
+    >>> fft.rfft(asarray([1.0, 0.0, 0.0, 0.0]))
+    PArray([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
     """
-    return _along("rfft", x, n, axis, norm)
+    return _transform("rfft", x, n, axis, norm)
 
 
+@_along(
+    x="The first half of a transform.",
+    n="How many elements the result has. Default: ``2 * (N - 1)``.",
+    result=(
+        "Real, with ``n`` elements along the axis: float32 of complex64 (float64 in NumPy 1), "
+        "float64 of complex128."
+    ),
+    refuses=(
+        "If the policy does not transform the dtype: real numbers in TensorFlow and under "
+        "``array_api``, integers in Paddle."
+    ),
+)
 def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``rfft``.
-
-    Parameters
-    ----------
-    x : array
-        The first half of a transform.
-    n : int, optional
-        How many elements the result has; by default ``2 * (m - 1)`` of ``m``.
-    axis, norm
-        As in ``fft``.
-
-    Returns
-    -------
-    PArray
-        Real: float32 from complex64, float64 from complex128.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not transform the dtype: real numbers in TensorFlow and under
-        ``array_api``, integers in Paddle.
-    ValueError
-        As in ``fft``.
-    """
-    return _along("irfft", x, n, axis, norm)
+    """Return the inverse of ``rfft``."""
+    return _transform("irfft", x, n, axis, norm)
 
 
+@_over(
+    x="Of real numbers.",
+    result=(
+        "Complex, of the dtype that ``rfft`` gives. The last of the axes has ``s[-1] // 2 + 1`` "
+        "elements, the others have ``s``."
+    ),
+)
 def rfftn(
     x: Any,
     /,
@@ -208,22 +210,18 @@ def rfftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return ``rfft`` along the last of several axes and ``fft`` along the others; see both.
-
-    Parameters
-    ----------
-    x : array
-    s, axes, norm
-        As in ``fftn``.
-
-    Returns
-    -------
-    PArray
-        Complex, ``n // 2 + 1`` long along the last axis.
-    """
-    return _over("rfftn", x, s, axes, norm)
+    """Return ``rfft`` along the last of several axes and ``fft`` along the others."""
+    return _transform_n("rfftn", x, s, axes, norm)
 
 
+@_over(
+    x="The first half of a transform, along the last of the axes.",
+    s=(
+        "How many elements the result has along each axis. Default: all, and of the last axis, "
+        "of length N, ``2 * (N - 1)``."
+    ),
+    result="Real, of the dtype that ``irfft`` gives, with ``s`` elements along the axes.",
+)
 def irfftn(
     x: Any,
     /,
@@ -232,73 +230,44 @@ def irfftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the inverse of ``rfftn``; dtypes are as in ``irfft``.
-
-    Parameters
-    ----------
-    x : array
-    s : sequence of int, optional
-        How many elements the result has along each axis.
-    axes, norm
-        As in ``fftn``.
-
-    Returns
-    -------
-    PArray
-        Real.
-    """
-    return _over("irfftn", x, s, axes, norm)
+    """Return the inverse of ``rfftn``."""
+    return _transform_n("irfftn", x, s, axes, norm)
 
 
+@_along(
+    x="The first half of the numbers; the second is its complex conjugate, reversed.",
+    n="How many elements the result has. Default: ``2 * (N - 1)``.",
+    result="Real, of the dtype that ``irfft`` gives, with ``n`` elements along the axis.",
+    refuses="If the policy does not transform the dtype, as for ``irfft``.",
+)
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the real transform of numbers of which the second half mirrors the first.
-
-    Dtypes and errors are as in ``irfft``.
-
-    Parameters
-    ----------
-    x : array
-    n : int, optional
-        How many elements the result has; by default ``2 * (m - 1)`` of ``m``.
-    axis, norm
-        As in ``fft``.
-
-    Returns
-    -------
-    PArray
-        Real.
-    """
-    return _along("hfft", x, n, axis, norm)
+    """Return the real Fourier transform of numbers whose second half mirrors the first."""
+    return _transform("hfft", x, n, axis, norm)
 
 
+@_along(
+    x="Of real numbers.",
+    result=(
+        "Complex, of the dtype that ``rfft`` gives, with ``n // 2 + 1`` elements along the axis."
+    ),
+    refuses="If the policy does not transform the dtype, as for ``rfft``.",
+)
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``hfft``; dtypes and the length of the result are as in ``rfft``.
-
-    Parameters
-    ----------
-    x : array
-    n, axis, norm
-        As in ``fft``.
-
-    Returns
-    -------
-    PArray
-        Complex, ``n // 2 + 1`` long.
-    """
-    return _along("ihfft", x, n, axis, norm)
+    """Return the inverse of ``hfft``."""
+    return _transform("ihfft", x, n, axis, norm)
 
 
-def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray:
+def _transform(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray:
     array = as_array(x, name)
     _check(name, array, (axis,), norm)
     if n is not None and n < 1:
-        raise ValueError(f"{name}: n is how many elements to transform, not {n}")
+        raise ValueError(f"{name}: n must be 1 or more, not {n}")
     if n is None and not array.shape[axis]:
-        raise ValueError(f"{name}: there is nothing along axis {axis}; write n= to have zeros")
+        raise ValueError(f"{name}: axis {axis} has length 0; write n= to pad it with zeros")
     return call(name, array, n=n, axis=axis, norm=norm)
 
 
-def _over(
+def _transform_n(
     name: str, x: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
 ) -> PArray:
     array = as_array(x, name)
@@ -306,7 +275,7 @@ def _over(
         axes = range(-len(s), 0) if s is not None else range(array.ndim)
     _check(name, array, tuple(axes), norm)
     if s is not None and len(s) != len(axes):
-        raise ValueError(f"{name}: s has {len(s)} lengths, and there are {len(axes)} axes")
+        raise ValueError(f"{name}: s has {len(s)} lengths for {len(axes)} axes")
     return call(name, array, s=None if s is None else tuple(s), axes=tuple(axes), norm=norm)
 
 

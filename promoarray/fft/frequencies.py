@@ -10,112 +10,128 @@ from promoarray.backends import on_device
 from promoarray.core.cast import convert
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
+from promoarray.core.shapes import axis_in
 from promoarray.dtypes import Kind, as_dtype
 from promoarray.functions._creation import default, notified
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
-
-def fftfreq(
-    n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
-) -> PArray:
-    """Return the frequencies that the elements of ``fft`` belong to.
-
+_frequencies_of = template(
+    """
     Parameters
     ----------
     n : int
         How many elements were transformed.
     d : float
-        The distance between them.
+        The distance between samples.
     dtype : dtype_like, optional
-        A real floating-point one; by default the policy's for floats: float64 in NumPy and JAX with
-        x64, float32 in PyTorch, TensorFlow and Paddle.
+        A real float dtype. Default: the policy's default float, float64 in NumPy and JAX with x64,
+        float32 in PyTorch, TensorFlow and Paddle.
     device : str, optional
-        By default the CPU.
+        Default: the CPU.
 
     Returns
     -------
     PArray
-        One-dimensional, of ``n`` elements.
+        One-dimensional, of ``dtype``:
+        {elements}
 
     Raises
     ------
     TypeError
         If ``dtype`` is no real float.
     ValueError
-        If ``n`` is no positive number.
+        If ``n`` is less than 1.
     ZeroDivisionError
         If ``d`` is 0.
     """
-    return _frequencies("fftfreq", n, d, dtype, device)
-
-
-def rfftfreq(
-    n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
-) -> PArray:
-    """Return the frequencies of ``rfft``, ``n // 2 + 1`` of them; see ``fftfreq``.
-
-    Parameters
-    ----------
-    n : int
-        How many elements were transformed.
-    d : float
-        Their distance.
-    dtype : dtype_like, optional
-        By default the policy's for floats.
-    device : str, optional
-        By default the CPU.
-
-    Returns
-    -------
-    PArray
-        One-dimensional.
+)
+_shift = template(
     """
-    return _frequencies("rfftfreq", n, d, dtype, device)
-
-
-def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
-    """Move the frequency zero to the middle.
-
     Parameters
     ----------
-    x : array
-        Of any dtype the policy has; the result keeps it.
+    x : array, any shape
+        Of any dtype the policy has.
     axes : int or sequence of int, optional
-        By default all.
-
-    Returns
-    -------
-    PArray
-    """
-    return call("fftshift", as_array(x, "fftshift"), axes=axes)
-
-
-def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
-    """Return the inverse of ``fftshift``, which it is not for axes of odd length.
-
-    Parameters
-    ----------
-    x : array
-        Of any dtype the policy has; the result keeps it.
-    axes : int or sequence of int, optional
-        By default all.
+        The axes to shift. Default: all.
 
     Returns
     -------
     PArray
         Of the shape and dtype of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such axis.
     """
-    return call("ifftshift", as_array(x, "ifftshift"), axes=axes)
+)
+
+
+@_frequencies_of(elements="0 and the positive frequencies, then the negative ones, ``n`` in all.")
+def fftfreq(
+    n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
+) -> PArray:
+    """Return the frequencies that the elements of ``fft`` belong to.
+
+    Examples
+    --------
+    >>> fft.fftfreq(4, d=0.5)
+    PArray([ 0. ,  0.5, -1. , -0.5], dtype=float64)
+    """
+    return _frequencies("fftfreq", n, d, dtype, device)
+
+
+@_frequencies_of(elements="0 and the positive frequencies, ``n // 2 + 1`` in all.")
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
+) -> PArray:
+    """Return the frequencies that the elements of ``rfft`` belong to.
+
+    Examples
+    --------
+    >>> fft.rfftfreq(4, d=0.5)
+    PArray([0. , 0.5, 1. ], dtype=float64)
+    """
+    return _frequencies("rfftfreq", n, d, dtype, device)
+
+
+@_shift()
+def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
+    """Move the frequency zero to the middle.
+
+    Examples
+    --------
+    >>> fft.fftshift(asarray([0, 1, 2, -2, -1]))
+    PArray([-2, -1,  0,  1,  2], dtype=int64)
+    """
+    return _shifted("fftshift", x, axes)
+
+
+@_shift()
+def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
+    """Return the inverse of ``fftshift``; they differ for axes of odd length."""
+    return _shifted("ifftshift", x, axes)
+
+
+def _shifted(name: str, x: Any, axes: int | Sequence[int] | None) -> PArray:
+    array = as_array(x, name)
+    named = range(array.ndim) if axes is None else (axes,) if isinstance(axes, int) else axes
+    for axis in named:  # one may be named twice: it is shifted again
+        axis_in(name, axis, array.ndim)
+    return call(name, array, axes=axes)
 
 
 def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None) -> PArray:
     if dtype is not None and as_dtype(dtype).kind is not Kind.FLOAT:
         raise TypeError(f"{name} takes a real floating-point dtype, not {as_dtype(dtype).name}")
     if n < 1:
-        raise ValueError(f"{name}: n is how many elements were transformed, not {n}")
+        raise ValueError(f"{name}: n must be 1 or more, not {n}")
     if d == 0:
-        raise ZeroDivisionError(f"{name}: d is the distance of the samples, not 0; write d=1.0")
+        raise ZeroDivisionError(
+            f"{name}: d, the distance between samples, must not be 0; write d=1.0"
+        )
     values = getattr(on_device(device).xp.fft, name)(n, d=d, device=device)
     target = default(dt.weak_float, dtype)
     made = PArray._wrap(convert(get_policy(), values, dt.float64, target), target)

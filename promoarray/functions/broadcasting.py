@@ -1,4 +1,4 @@
-"""What moves values in one way: a backend's function, and broadcasting by it."""
+"""Chapter "manipulation functions", second part: broadcasting. Nothing promotes."""
 
 from __future__ import annotations
 
@@ -6,38 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends import backend_of
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.move import moved
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import integers
 from promoarray.parray import PArray
 
-
-def moved(name: str, x: Any, *args: Any, **kwargs: Any) -> PArray:
-    """Run a function that moves values: dtype and weakness stay, whatever the policy."""
-    array = as_array(x, name)
-    out = backend_of(array._buffer).move(name, array._buffer, *args, **kwargs)
-    return array._wrap(out, array._type)
+__all__ = ["broadcast_arrays", "broadcast_shapes", "broadcast_to"]
 
 
 def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
-    """Return a view in a shape that an array broadcasts to.
+    """Return a view of an array in a shape that it broadcasts to.
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
     shape : tuple of int
 
     Returns
     -------
-    PArray
-        Not to be written to.
+    PArray, shape ``shape``
+        Read-only, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If it does not broadcast.
+        If ``x`` does not broadcast to it.
     """
-    return moved("broadcast_to", x, integers("broadcast_to", "shape", shape))
+    array, lengths = as_array(x, "broadcast_to"), integers("broadcast_to", "shape", shape)
+    return moved("broadcast_to", array, lengths)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -56,6 +52,11 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     ------
     ValueError
         If they do not broadcast.
+
+    Examples
+    --------
+    >>> broadcast_shapes((2, 1), (3,))
+    (2, 3)
     """
     return np.broadcast_shapes(*shapes)
 
@@ -65,12 +66,13 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
 
     Parameters
     ----------
-    *arrays : array
+    *arrays : array, any shape
         Nothing promotes, under any policy: each keeps its dtype.
 
     Returns
     -------
     tuple of PArray
+        Of the broadcast shape, each of the dtype of its array.
 
     Raises
     ------
@@ -78,6 +80,6 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
         If they do not broadcast.
     """
     entered = [as_array(x, "broadcast_arrays") for x in arrays]
-    array_class(tuple(entered))  # two bindings do not mix
+    require_one_namespace(*entered)
     shape = broadcast_shapes(*(x.shape for x in entered))
     return tuple(broadcast_to(x, shape) for x in entered)

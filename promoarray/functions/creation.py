@@ -1,4 +1,4 @@
-"""Chapter "creation functions": arrays of one value, and the names of the whole chapter.
+"""Chapter "creation functions": arrays of one value.
 
 Without a dtype the policy chooses, as for Python numbers: float64 in NumPy, float32 in PyTorch.
 ``core.asarray`` makes arrays of data that are there, ``ranges`` ranges and grids.
@@ -13,28 +13,22 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core import asarray as conversion
 from promoarray.core.asarray import canonical
 from promoarray.core.cast import scalar
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
-from promoarray.functions.ranges import arange, eye, linspace, meshgrid, tril, triu
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
 __all__ = [
-    "arange",
     "asarray",
     "empty",
     "empty_like",
-    "eye",
     "from_dlpack",
     "full",
     "full_like",
-    "linspace",
-    "meshgrid",
     "ones",
     "ones_like",
-    "tril",
-    "triu",
     "zeros",
     "zeros_like",
 ]
@@ -87,8 +81,7 @@ def asarray(
     >>> asarray([1, 2.5])
     PArray([1. , 2.5], dtype=float64)
     """
-    made: Any = conversion.asarray(obj, dtype=dtype, device=device, copy=copy)
-    return made
+    return conversion.asarray(obj, dtype=dtype, device=device, copy=copy)
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> PArray:
@@ -121,90 +114,125 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     -----
     No policy has a say: the data keep their dtype.
     """
-    made: Any = conversion.from_dlpack(x, device=device, copy=copy)
-    return made
+    return conversion.from_dlpack(x, device=device, copy=copy)
 
 
-def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of unset values.
-
+_made = template(
+    """
     Parameters
     ----------
     shape : int or tuple of int
+    {value}
     dtype : dtype_like, optional
-        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
+        {dtype}
     device : str, optional
-        By default the CPU.
+        {device}
+
+    Returns
+    -------
+    PArray, shape ``shape``
+        Of ``dtype``.
+        {result}
+
+    Raises
+    ------
+    {overflow}
+    TypeError
+        If a length is no integer, or promoarray has no such dtype.
+    ValueError
+        If a length is negative, or there is no such device.
+    """,
+    value="",
+    dtype="Default: the policy's default float, float64 in NumPy, float32 in PyTorch.",
+    device="Default: the CPU.",
+    result="",
+    overflow="",
+)
+_made_like = template(
+    """
+    Parameters
+    ----------
+    x : array, any shape
+    {value}
+    dtype : dtype_like, optional
+        Default: that of ``x``.
+    device : str, optional
+        Default: that of ``x``.
 
     Returns
     -------
     PArray
+        Of the shape of ``x`` and of ``dtype``.
+
+    Raises
+    ------
+    {overflow}
+    TypeError
+        If ``x`` is no array, or promoarray has no such dtype.
+    ValueError
+        If there is no such device.
+    """,
+    value="",
+    overflow="",
+)
+_VALUE = """
+    fill_value : Python scalar or 0-d array
     """
+_OVERFLOW = """
+    OverflowError
+        If an int does not fit the dtype.
+    """
+
+
+@_made()
+def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+    """Return an array of unset values."""
     target = default(dt.weak_float, dtype)
     buffer = on_device(device).empty(shape, target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
+@_made(
+    result=(
+        "float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN."
+    ),
+)
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of zeros.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-    dtype : dtype_like, optional
-        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
-    device : str, optional
-        By default the CPU.
-
-    Returns
-    -------
-    PArray
-        float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN.
+    Examples
+    --------
+    >>> zeros(2)
+    PArray([0., 0.], dtype=float64)
+    >>> with policy("torch"):
+    ...     zeros(2)
+    PArray([0., 0.], dtype=float32)
     """
     target = default(dt.weak_float, dtype)
     return notified(PArray._wrap(zeros_of(shape, target, device), target), dt.weak_float, dtype)
 
 
+@_made()
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of ones.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-    dtype : dtype_like, optional
-        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
-    device : str, optional
-        By default the CPU.
-
-    Returns
-    -------
-    PArray
-    """
+    """Return an array of ones."""
     target = default(dt.weak_float, dtype)
     buffer = filled(shape, scalar(get_policy(), 1, target), target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
+@_made(
+    value=_VALUE,
+    dtype="Default: the dtype that ``asarray(fill_value)`` has under the policy.",
+    device="Default: that of ``fill_value``; of a Python scalar the CPU.",
+    overflow=_OVERFLOW,
+)
 def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of one value.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-    fill_value : Python scalar or 0-d array
-    dtype : dtype_like, optional
-        By default what ``asarray(fill_value)`` has under the policy.
-    device : str, optional
-        By default that of ``fill_value``; of a Python scalar the CPU.
-
-    Returns
-    -------
-    PArray
-
-    Raises
-    ------
-    OverflowError
-        If an int does not fit ``dtype``.
+    Examples
+    --------
+    >>> full((2,), 7)
+    PArray([7, 7], dtype=int64)
     """
     return _full(shape, asarray(fill_value, dtype=dtype, device=device))
 
@@ -230,89 +258,41 @@ def _label(x: PArray, dtype: object, row: DType) -> Any:
     return x._type if dtype is None else row
 
 
+@_made_like()
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of unset values, shaped as another.
-
-    Parameters
-    ----------
-    x : array
-    dtype : dtype_like, optional
-        By default that of ``x``.
-    device : str, optional
-        By default that of ``x``.
-
-    Returns
-    -------
-    PArray
-    """
+    """Return an array of unset values, of the shape of another."""
     array, row, where = _like(x, dtype, device)
     buffer = on_device(where).empty(array.shape, row, where)
     return array._wrap(buffer, _label(array, dtype, row))
 
 
+@_made_like()
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return zeros, shaped as another array.
+    """Return zeros, of the shape of another array.
 
-    Parameters
-    ----------
-    x : array
-    dtype : dtype_like, optional
-        By default that of ``x``.
-    device : str, optional
-        By default that of ``x``.
-
-    Returns
-    -------
-    PArray
+    Examples
+    --------
+    >>> zeros_like(asarray([1, 2], dtype=int8))
+    PArray([0, 0], dtype=int8)
     """
     array, row, where = _like(x, dtype, device)
     return array._wrap(zeros_of(array.shape, row, where), _label(array, dtype, row))
 
 
+@_made_like()
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return ones, shaped as another array.
-
-    Parameters
-    ----------
-    x : array
-    dtype : dtype_like, optional
-        By default that of ``x``.
-    device : str, optional
-        By default that of ``x``.
-
-    Returns
-    -------
-    PArray
-    """
+    """Return ones, of the shape of another array."""
     array, row, where = _like(x, dtype, device)
     buffer = filled(array.shape, scalar(array._policy or get_policy(), 1, row), row, where)
     return array._wrap(buffer, _label(array, dtype, row))
 
 
+@_made_like(value=_VALUE, overflow=_OVERFLOW)
 def full_like(
     x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
 ) -> PArray:
-    """Return one value, shaped as another array.
-
-    Parameters
-    ----------
-    x : array
-    fill_value : Python scalar or 0-d array
-    dtype : dtype_like, optional
-        By default that of ``x``.
-    device : str, optional
-        By default that of ``x``.
-
-    Returns
-    -------
-    PArray
-
-    Raises
-    ------
-    OverflowError
-        If an int does not fit the dtype.
-    """
+    """Return one value, in the shape of another array."""
     array, row, where = _like(x, dtype, device)
-    array_class((array, fill_value))  # two bindings do not mix
+    require_one_namespace(array, fill_value)
     out = _full(array.shape, asarray(fill_value, dtype=row, device=where))
     return array._wrap(out._buffer, row)

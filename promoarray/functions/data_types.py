@@ -95,7 +95,7 @@ def _operand(x: Any, policy: Policy) -> Operand:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """Return the dtype that operands have in common under the policy in force.
+    """Return the common dtype of operands under the policy in force.
 
     Parameters
     ----------
@@ -111,6 +111,13 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     ------
     PromotionError
         If the policy has no common dtype for them.
+    TypeError
+        If there are none, or one is neither an array, a scalar nor a dtype.
+
+    Examples
+    --------
+    >>> result_type(int8, float32, 1.5).name
+    'float32'
     """
     if not arrays_and_dtypes:
         raise TypeError("result_type needs at least one array, scalar or dtype")
@@ -137,6 +144,13 @@ def promote_types(type1: object, type2: object, /) -> DType:
     ------
     PromotionError
         If the policy has none for them.
+    TypeError
+        If one is no dtype.
+
+    Examples
+    --------
+    >>> promote_types(int8, uint8).name
+    'int16'
     """
     policy, operands = get_policy(), (Operand(as_dtype(type1)), Operand(as_dtype(type2)))
     common = policy.promote(operands[0].type, operands[1].type)
@@ -157,11 +171,24 @@ def can_cast(from_: Any, to: object, /) -> bool:
     -------
     bool
 
+    Raises
+    ------
+    TypeError
+        If one is no dtype.
+
     Notes
     -----
     Frameworks mean different things by it: NumPy and the array API that no value is lost, PyTorch
     that no kind is lost, aclnn 互转换关系 that a computed dtype may be written to an ``out`` of
     another. The policy's sources say which.
+
+    Examples
+    --------
+    >>> can_cast(int32, float32)
+    False
+    >>> with policy("torch"):
+    ...     can_cast(int32, float32)
+    True
     """
     policy = array_class((from_,))._policy or get_policy()
     return policy.can_cast(_row(from_), as_dtype(to))
@@ -212,12 +239,17 @@ def finfo(type: Any, /) -> finfo_object:
     Raises
     ------
     TypeError
-        If the dtype is no float.
+        If the dtype is neither float nor complex.
+
+    Examples
+    --------
+    >>> finfo(float8_e4m3fn).max
+    448.0
     """
     row = _row(type)
     row = _PARTS.get(row, row)
     if row.format is None:
-        raise TypeError(f"finfo is about float dtypes, and {row.name} is none; write pa.iinfo")
+        raise TypeError(f"finfo takes a float or complex dtype, not {row.name}; write pa.iinfo")
     layout = row.format
     largest = value_of(layout, layout.largest)
     normal = 2.0 ** (1 - layout.bias) if layout.mantissa else 2.0**-layout.bias
@@ -250,9 +282,14 @@ def iinfo(type: Any, /) -> iinfo_object:
     ------
     TypeError
         If the dtype is no integer.
+
+    Examples
+    --------
+    >>> iinfo(int4).min
+    -8
     """
     row = _row(type)
     if row.kind not in INTEGERS:
-        raise TypeError(f"iinfo is about integer dtypes, and {row.name} is none; write pa.finfo")
+        raise TypeError(f"iinfo takes an integer dtype, not {row.name}; write pa.finfo")
     low, high = bounds(row)
     return iinfo_object(row.bits, high, low, row)

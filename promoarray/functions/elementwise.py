@@ -91,36 +91,48 @@ _DOC = """{title}
     Parameters
     ----------
     {names} : array or Python scalar
-        Of shapes that broadcast; dtypes go by the policy's rule for {family}.
+        {shapes}; dtypes go by the policy's rule for {family}.
 
     Returns
     -------
     PArray
-        Of the broadcast shape.
+        {result}, and of the dtype that the rule gives.
 
     Raises
     ------
     PromotionError
         If the policy has no result for these dtypes.
     OverflowError
-        If a Python int does not fit the dtype it becomes, under policies that refuse that.
+        If a Python int does not fit the dtype it becomes, under policies that refuse that.{error}
 
     See Also
     --------
     promoarray.explain : ``pa.explain("{name}", ...)`` tells the rule and what others answer.
-    """
+    {example}"""
+_UNARY = {
+    "names": "x",
+    "shapes": "Of any shape",
+    "result": "Of the shape of ``x``",
+    "error": "",
+}
+_BINARY = {
+    "names": "x1, x2",
+    "shapes": "Of shapes that broadcast",
+    "result": "Of the broadcast shape",
+    "error": "\n    ValueError\n        If the shapes do not broadcast.",
+}
 
 
 Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
-def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
+def _binary(name: str, title: str, example: str = "") -> Callable[[Any, Any], PArray]:
     run = fast_path(partial(call, name), name, reflected=False)
 
     def function(x1: Any, x2: Any, /) -> PArray:
         return run(x1, x2)
 
-    return _named(function, name, title, "x1, x2")
+    return _named(function, name, title, example, _BINARY)
 
 
 def _unary(name: str, title: str) -> Callable[[Any], PArray]:
@@ -129,18 +141,33 @@ def _unary(name: str, title: str) -> Callable[[Any], PArray]:
     def function(x: Any, /) -> PArray:
         return run(x)
 
-    return _named(function, name, title, "x")
+    return _named(function, name, title, "", _UNARY)
 
 
-def _named(function: Function, name: str, title: str, names: str) -> Function:
+def _named(
+    function: Function, name: str, title: str, example: str, words: dict[str, str]
+) -> Function:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "promoarray"
     family = OPERATIONS[name].family.value
-    function.__doc__ = _DOC.format(title=title, names=names, family=family, name=name)
+    function.__doc__ = _DOC.format(title=title, family=family, name=name, example=example, **words)
     return function
 
 
-add = _binary("add", "Add, ``x1 + x2``.")
+add = _binary(
+    "add",
+    "Add, ``x1 + x2``.",
+    """
+    Examples
+    --------
+    >>> x = asarray([1, 2], dtype=int8)
+    >>> add(x, 1.5)
+    PArray([2.5, 3.5], dtype=float64)
+    >>> with policy("torch"):
+    ...     add(x, 1.5)
+    PArray([2.5, 3.5], dtype=float32)
+    """,
+)
 subtract = _binary("subtract", "Subtract, ``x1 - x2``.")
 multiply = _binary("multiply", "Multiply, ``x1 * x2``.")
 divide = _binary("divide", "Divide, ``x1 / x2``.")
@@ -215,14 +242,14 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
     min, max : array or Python scalar, optional
         The bounds; None leaves that side open. They promote with ``x`` as the policy says.
 
     Returns
     -------
     PArray
-        Of the shape all broadcast to. Under most policies of the dtype that the three promote to.
+        Of the broadcast shape. Under most policies of the dtype that the three promote to.
 
     Raises
     ------
@@ -231,6 +258,13 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     OverflowError
         If a Python int does not fit the dtype it becomes, under policies that refuse that. NumPy
         takes one that clips nothing: ``clip(x, -1, 300)`` of uint8.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> clip(asarray([-3, 0, 7]), 0, 5)
+    PArray([0, 0, 5], dtype=int64)
     """
     bounds = [bound for bound in (min, max) if bound is not None]
     return call("clip", x, *bounds, low=min is not None, high=max is not None)

@@ -6,22 +6,34 @@ from typing import Any
 
 from promoarray.backends import backend_of
 from promoarray.core.index_keys import positions
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.move import moved
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import axis_in
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 
 __all__ = ["take", "take_along_axis"]
 
 
+_shared = sharing(
+    """
+    x : array, any shape
+        Of any dtype, which the result keeps under every policy.
+    IndexError
+        If an index is out of bounds, or the indices are no integers.
+    """
+)
+
+
+@_shared
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
     """Return the elements at some indices along an axis.
 
     Parameters
     ----------
-    x : array
-        Of any dtype, which the result keeps under every policy.
-    indices : array
-        Of integers; negative ones count from the end.
+    {x}
+    indices : array of integers, any shape
+        Negative ones count from the end.
     axis : int, optional
         May be left out for one-dimensional arrays only.
 
@@ -32,8 +44,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
 
     Raises
     ------
-    IndexError
-        If an index is out of bounds, or the indices are no integers.
+    {IndexError}
     ValueError
         If ``axis`` is left out for an array of several axes, or there is no such axis.
 
@@ -48,17 +59,18 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
     return _picked("take", array, index, axis=0 if axis is None else axis)
 
 
+@_shared
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
     """Return the elements that indices pick along an axis, each in its own row.
 
     Parameters
     ----------
-    x : array
-        Of any dtype, which the result keeps under every policy.
-    indices : array
-        Of integers, as many axes as ``x``, of shapes that broadcast but for ``axis``. What
+    {x}
+    indices : array of integers
+        With as many axes as ``x``, and lengths that broadcast except along ``axis``: what
         ``argsort`` returns, say.
     axis : int
+        Default: the last.
 
     Returns
     -------
@@ -67,21 +79,26 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
 
     Raises
     ------
-    IndexError
-        If an index is out of bounds, or the indices are no integers.
+    {IndexError}
     ValueError
-        If the arrays have not as many axes, or there is no such axis.
+        If the arrays differ in their number of axes, or there is no such axis.
+
+    Examples
+    --------
+    >>> x = asarray([[3, 1], [5, 7]])
+    >>> take_along_axis(x, argsort(x))
+    PArray([[1, 3],
+            [5, 7]], dtype=int64)
     """
     array, index = (as_array(a, "take_along_axis") for a in (x, indices))
     if array.ndim != index.ndim:
         raise ValueError(
-            f"take_along_axis needs indices of as many axes as x, not {index.ndim} and {array.ndim}"
+            f"take_along_axis: x has {array.ndim} axes, indices have {index.ndim}; they must agree"
         )
     return _picked("take_along_axis", array, index, axis=axis)
 
 
 def _picked(name: str, array: PArray, index: PArray, *, axis: int) -> PArray:
-    array_class((array, index))  # two bindings do not mix
-    backend, along = backend_of(array._buffer), axis_in(name, axis, array.ndim)
-    out = backend.move(name, array._buffer, positions(index, backend), axis=along)
-    return array._wrap(out, array._type)
+    require_one_namespace(array, index)
+    along = axis_in(name, axis, array.ndim)
+    return moved(name, array, positions(index, backend_of(array._buffer)), axis=along)

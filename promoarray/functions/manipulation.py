@@ -1,28 +1,18 @@
-"""Chapter "manipulation functions": what moves values. Only ``concat`` and ``stack`` promote."""
+"""Chapter "manipulation functions": what moves values. Nothing promotes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from promoarray.backends import backend_of
-from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
-from promoarray.core.operands import array_class, as_array, as_operand
+from promoarray.core.move import moved
+from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
-from promoarray.functions.broadcasting import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    moved,
-)
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 
 __all__ = [
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
-    "concat",
     "expand_dims",
     "flip",
     "moveaxis",
@@ -31,108 +21,61 @@ __all__ = [
     "reshape",
     "roll",
     "squeeze",
-    "stack",
     "tile",
-    "unstack",
 ]
 
 Axis = int | tuple[int, ...]
 
 
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
-    """Join arrays along an axis they have.
-
-    Parameters
-    ----------
-    arrays : sequence of arrays
-        Their dtypes promote as the policy says for ``concat``.
-    axis : int or None
-        None joins them flat.
-
-    Returns
-    -------
-    PArray
-
-    Raises
-    ------
-    PromotionError
-        If the policy has no common dtype for them: ONNX and the array API for mixed kinds, say.
-    ValueError
-        If there are none, or their other axes differ.
+_shared = sharing(
     """
-    operands, along = tuple(arrays), integers("concat", "axis", 0 if axis is None else axis)
-    if axis is None:
-        operands = tuple(reshape(x, (-1,)) for x in operands)
-    return call("concat", *_some(operands, "concat"), axis=along)
-
-
-def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
-    """Join arrays of one shape along a new axis.
-
-    Parameters
-    ----------
-    arrays : sequence of arrays
-        Their dtypes promote as the policy says for ``concat``.
-    axis : int
-        Where the new axis lies in the result.
-
-    Returns
-    -------
+    x : array, any shape
     PArray
-
-    Raises
-    ------
-    PromotionError
-        If the policy has no common dtype for them.
-    ValueError
-        If there are none, or their shapes differ.
+        Of the dtype of ``x``.
     """
-    along = integers("stack", "axis", axis)
-    return call("stack", *_some(tuple(arrays), "stack"), axis=along)
+)
 
 
-def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
-    if not arrays:
-        raise ValueError(f"{name} needs at least one array")
-    return arrays
-
-
+@_shared
 def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
     """Return the values in another shape.
 
     Parameters
     ----------
-    x : array
+    {x}
     shape : tuple of int
-        One -1 among them is what is left over.
+        One of them may be -1: what is left over.
     copy : bool, optional
         True copies; None copies only where it must; False raises where it must.
 
     Returns
     -------
-    PArray
+    PArray, shape ``shape``
+        Of the dtype of ``x``.
 
     Raises
     ------
     ValueError
         If the shape has another number of elements, or ``copy=False`` and a copy is needed.
     """
-    return moved("reshape", x, integers("reshape", "shape", shape), copy=copy)
+    array, lengths = as_array(x, "reshape"), integers("reshape", "shape", shape)
+    return moved("reshape", array, lengths, copy=copy)
 
 
+@_shared
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     """Return the array with its axes in another order.
 
     Parameters
     ----------
-    x : array
+    {x}
     axes : tuple of int
         A permutation of ``range(x.ndim)``.
 
     Returns
     -------
     PArray
-        A view.
+        A view, of the dtype of ``x``.
 
     Raises
     ------
@@ -141,57 +84,66 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     """
     array, order = as_array(x, "permute_dims"), integers("permute_dims", "axes", axes)
     if not isinstance(order, tuple) or len(order) != array.ndim:
-        raise ValueError(f"permute_dims: {axes} names not each of the {array.ndim} axes of x once")
+        raise ValueError(f"permute_dims: {axes} is not a permutation of the {array.ndim} axes of x")
     return moved("permute_dims", array, axes_in("permute_dims", order, array.ndim))
 
 
+@_shared
 def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
-    """Return the array with axes moved to other places, the others in their order.
+    """Return the array with some axes moved, the others in their order.
 
     Parameters
     ----------
-    x : array
+    {x}
     source, destination : int or tuple of int
-        Where axes are, and where they shall be.
+        Where the axes are in ``x``, and where in the result.
 
     Returns
     -------
     PArray
-        A view.
+        A view, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If an axis is out of range or named twice, or not as many are named.
+        If an axis is out of bounds or repeated, or the two differ in length.
     """
     array = as_array(x, "moveaxis")
     named = (integers("moveaxis", "axes", axes) for axes in (source, destination))
     places = [axes_in("moveaxis", axes, array.ndim) for axes in named]
     if len(places[0]) != len(places[1]):
-        raise ValueError(f"moveaxis: {source} and {destination} name not as many axes")
+        raise ValueError(
+            f"moveaxis: source {source} and destination {destination} differ in length"
+        )
     return moved("moveaxis", array, *places)
 
 
+@_shared
 def expand_dims(x: Any, /, axis: Axis) -> PArray:
     """Return the array with new axes of length 1.
 
     Parameters
     ----------
-    x : array
+    {x}
     axis : int or tuple of int
-        Where the new axes lie in the result.
+        Where the new axes are in the result.
 
     Returns
     -------
     PArray
-        A view.
+        A view, of the dtype of ``x``.
 
     Raises
     ------
     IndexError
-        If an axis is out of range.
+        If an axis is out of bounds.
     ValueError
-        If one is named twice.
+        If one is repeated.
+
+    Examples
+    --------
+    >>> expand_dims(zeros((2, 3)), axis=(0, -1)).shape
+    (1, 2, 3, 1)
     """
     array, named = as_array(x, "expand_dims"), integers("expand_dims", "axis", axis)
     more = len(named) if isinstance(named, tuple) else 1
@@ -199,77 +151,87 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     return moved("expand_dims", array, axis=axes)
 
 
+@_shared
 def squeeze(x: Any, /, axis: Axis) -> PArray:
-    """Return the array without axes of length 1.
+    """Return the array without some axes of length 1.
 
     Parameters
     ----------
-    x : array
+    {x}
     axis : int or tuple of int
 
     Returns
     -------
     PArray
-        A view.
+        A view, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If an axis is out of range, or of another length.
+        If an axis is out of bounds, or of another length.
     """
     array = as_array(x, "squeeze")
     axes = axes_in("squeeze", integers("squeeze", "axis", axis), array.ndim)
     for each in axes:
         if array.shape[each] != 1:
             raise ValueError(
-                f"squeeze: axis {each} of shape {array.shape} is {array.shape[each]} long, not 1"
+                f"squeeze: axis {each} of shape {array.shape} has length {array.shape[each]}, not 1"
             )
     return moved("squeeze", array, axis=axes)
 
 
+@_shared
 def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     """Return the values in reverse along axes.
 
     Parameters
     ----------
-    x : array
+    {x}
     axis : int or tuple of int, optional
-        By default all.
+        Default: all.
 
     Returns
     -------
     PArray
+        Of the shape and dtype of ``x``.
 
     Raises
     ------
     ValueError
-        If an axis is out of range.
+        If an axis is out of bounds.
     """
     array = as_array(x, "flip")
     return moved("flip", array, axis=axes_in("flip", axis, array.ndim))
 
 
+@_shared
 def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
-    """Return the values shifted round along axes.
+    """Return the values shifted along axes; those shifted beyond the end come in at the front.
 
     Parameters
     ----------
-    x : array
+    {x}
     shift : int or tuple of int
-        How far; to the front if negative.
+        By how many places; to the front if negative.
     axis : int or tuple of int, optional
-        Along which, as many as shifts. By default through the array as if it were flat.
+        Along which, as many as shifts. Default: the flattened array is shifted, and its shape kept.
 
     Returns
     -------
     PArray
+        Of the shape and dtype of ``x``.
 
     Raises
     ------
     TypeError
         If a shift is no integer.
     ValueError
-        If an axis is out of range, or there are not as many shifts.
+        If an axis is out of bounds, or there are not as many shifts.
+
+    Examples
+    --------
+    >>> roll(asarray([1, 2, 3]), 1)
+    PArray([3, 1, 2], dtype=int64)
     """
     array, shifts = as_array(x, "roll"), integers("roll", "shift", shift)
     if axis is None:
@@ -281,30 +243,36 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     return moved("roll", array, shifts, axis=axes)
 
 
+@_shared
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
     """Return each value repeated.
 
     Parameters
     ----------
-    x : array
-    repeats : int or array of integers
-        How often: all alike, or one number for each element along the axis.
+    {x}
+    repeats : int or array of integers, shape (N,)
+        How often: one number for all values, or one for each of the N along the axis.
     axis : int, optional
-        By default the array is flattened first.
+        Default: the array is flattened first.
 
     Returns
     -------
-    PArray
+    {PArray}
 
     Raises
     ------
     TypeError
         If ``repeats`` are no integers.
     ValueError
-        If one is negative, or there are not as many as elements.
+        If one is negative, or there are not as many as values.
+
+    Examples
+    --------
+    >>> repeat(asarray([1, 2, 3]), asarray([2, 0, 1]))
+    PArray([1, 1, 3], dtype=int64)
     """
     array = as_array(x, "repeat")
-    array_class((array, repeats))  # two bindings do not mix
+    require_one_namespace(array, repeats)
     times = _times(repeats, backend_of(array._buffer))
     if axis is not None:
         axis = axis_in("repeat", axis, array.ndim)
@@ -322,42 +290,26 @@ def _times(repeats: Any, backend: Any) -> Any:
     return integers("repeat", "repeats", repeats)
 
 
+@_shared
 def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
     """Return the array repeated as tiles.
 
     Parameters
     ----------
-    x : array
+    {x}
     repetitions : tuple of int
         How often along each axis, from the last axis on.
 
     Returns
     -------
-    PArray
-    """
-    return moved("tile", x, integers("tile", "repetitions", repetitions))
-
-
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
-    """Return the slices along an axis.
-
-    Parameters
-    ----------
-    x : array
-    axis : int
-
-    Returns
-    -------
-    tuple of PArray
-        Views, as many as the axis is long.
+    {PArray}
 
     Raises
     ------
+    TypeError
+        If ``repetitions`` are no integers.
     ValueError
-        If ``x`` is 0-d, or the axis out of range.
+        If one is negative.
     """
-    array = as_array(x, "unstack")
-    if not array.ndim:
-        raise ValueError("unstack needs one axis or more, and x has none")
-    front = moveaxis(array, axis_in("unstack", axis, array.ndim), 0)
-    return tuple(front[i] for i in range(front.shape[0]))
+    array, times = as_array(x, "tile"), integers("tile", "repetitions", repetitions)
+    return moved("tile", array, times)

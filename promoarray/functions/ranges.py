@@ -10,9 +10,10 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.dtypes import WEAK, DType
 from promoarray.functions._creation import cast_values, default, zeros_of
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import INTEGERS, Plan
@@ -35,23 +36,30 @@ def arange(
     Parameters
     ----------
     start, stop, step : int or float
-        One alone is the stop, and counting starts at 0.
+        A single number is the stop, and the range starts at 0.
     dtype : dtype_like, optional
-        By default the policy's for integers if all numbers are, else its for floats.
+        Default: the policy's default integer if all numbers are ints, else its default float.
     device : str, optional
-        By default the CPU.
+        Default: the CPU.
 
     Returns
     -------
-    PArray
-        One-dimensional.
+    PArray, shape (N,)
+        Of ``dtype``.
 
     Raises
     ------
     OverflowError
         If an integer of the range does not fit the dtype.
+    TypeError
+        If one is no real number.
     ValueError
-        If ``step`` is 0, or the range has no end or too many elements.
+        If ``step`` is 0, or the range is infinite or has too many elements.
+
+    Examples
+    --------
+    >>> arange(3, dtype=int8)
+    PArray([0, 1, 2], dtype=int8)
     """
     start, stop = (0, start) if stop is None else (start, stop)
     start, stop, step = (_number(v, "arange") for v in (start, stop, step))
@@ -162,19 +170,21 @@ def linspace(
     num : int
         How many.
     dtype : dtype_like, optional
-        By default the policy's for floats, or for complex numbers where one is.
+        Default: the policy's default float, or its default complex dtype if one number is complex.
     device : str, optional
-        By default the CPU.
+        Default: the CPU.
     endpoint : bool
         Whether ``stop`` is the last value.
 
     Returns
     -------
-    PArray
-        One-dimensional.
+    PArray, shape (num,)
+        Of ``dtype``.
 
     Raises
     ------
+    TypeError
+        If one is no number.
     ValueError
         If ``num`` is negative.
 
@@ -182,6 +192,11 @@ def linspace(
     -----
     Of integers NumPy, JAX and most policies give the floor, PyTorch, Paddle and MindSpore drop the
     fractions; the former two drop those of ``start`` and ``stop`` first.
+
+    Examples
+    --------
+    >>> linspace(0, 1, 3)
+    PArray([0. , 0.5, 1. ], dtype=float64)
     """
     ends = _number(start, "linspace"), _number(stop, "linspace")
     weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
@@ -225,17 +240,23 @@ def eye(
     ----------
     n_rows : int
     n_cols : int, optional
-        By default as many as rows.
+        Default: ``n_rows``.
     k : int
         Which diagonal: 0 is the main one, 1 the next above.
     dtype : dtype_like, optional
-        By default the policy's for floats: float64 in NumPy, float32 in PyTorch.
+        Default: the policy's default float, float64 in NumPy, float32 in PyTorch.
     device : str, optional
-        By default the CPU.
+        Default: the CPU.
 
     Returns
     -------
-    PArray
+    PArray, shape (n_rows, n_cols)
+        Of ``dtype``.
+
+    Raises
+    ------
+    ValueError
+        If a length is negative.
     """
     xp = on_device(device).xp
     return cast_values(xp.eye(n_rows, n_cols, k=k, device=device), dt.weak_float, dtype, device)
@@ -246,25 +267,35 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
 
     Parameters
     ----------
-    *arrays : array
-        Of one axis or none. Nothing promotes, under any policy: each grid keeps its dtype.
+    *arrays : array, shape (N,) or ()
+        Nothing promotes, under any policy: each grid keeps its dtype.
     indexing : {"xy", "ij"}
         Whether the first array runs along the second axis, or along the first.
 
     Returns
     -------
     tuple of PArray
-        As many as arrays, each of as many axes, with memory of its own.
+        As many as arrays, each with as many axes and with memory of its own.
 
     Raises
     ------
     ValueError
         If an array has more axes, or there is no such indexing.
+
+    Examples
+    --------
+    >>> x, y = meshgrid(asarray([1, 2]), asarray([0.5, 1.5]))
+    >>> x
+    PArray([[1, 2],
+            [1, 2]], dtype=int64)
+    >>> y
+    PArray([[0.5, 0.5],
+            [1.5, 1.5]], dtype=float64)
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid has indexing 'xy' and 'ij', not {indexing!r}")
+        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
     entered = [as_array(x, "meshgrid") for x in arrays]
-    array_class(tuple(entered))  # two bindings do not mix
+    require_one_namespace(*entered)
     if any(x.ndim > 1 for x in entered):
         raise ValueError("meshgrid takes arrays of one axis")
     axes = list(range(len(entered)))
@@ -283,47 +314,36 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     return tuple(grids)
 
 
-def tril(x: Any, /, *, k: int = 0) -> PArray:
-    """Return the lower triangle of matrices, and zeros above.
-
+_triangular = template(
+    """
     Parameters
     ----------
-    x : array
-        Of two axes or more, of any dtype, which it keeps.
+    x : array, shape (..., M, N)
     k : int
-        The last diagonal to keep: 0 is the main one, 1 the next above.
+        {k}
 
     Returns
     -------
-    PArray
+    PArray, shape (..., M, N)
+        Of the dtype of ``x``.
 
     Raises
     ------
     ValueError
         If ``x`` has fewer than two axes.
     """
+)
+
+
+@_triangular(k="The last diagonal to keep: 0 is the main one, 1 the next above.")
+def tril(x: Any, /, *, k: int = 0) -> PArray:
+    """Return the lower triangle of matrices, and zeros above."""
     return _triangle("tril", x, k)
 
 
+@_triangular(k="The first diagonal to keep: 0 is the main one, 1 the next above.")
 def triu(x: Any, /, *, k: int = 0) -> PArray:
-    """Return the upper triangle of matrices, and zeros below.
-
-    Parameters
-    ----------
-    x : array
-        Of two axes or more, of any dtype, which it keeps.
-    k : int
-        The first diagonal to keep: 0 is the main one, 1 the next above.
-
-    Returns
-    -------
-    PArray
-
-    Raises
-    ------
-    ValueError
-        If ``x`` has fewer than two axes.
-    """
+    """Return the upper triangle of matrices, and zeros below."""
     return _triangle("triu", x, k)
 
 

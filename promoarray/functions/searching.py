@@ -10,8 +10,9 @@ from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import axes_in
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
@@ -19,20 +20,46 @@ from promoarray.promotion.in_force import policy as in_force
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
+_extreme = template(
+    """
+    Parameters
+    ----------
+    x : array, any shape
+    axis : int, optional
+        Default: the array is flattened first.
+    keepdims : bool
+        Keep the axis with length 1.
+
+    Returns
+    -------
+    PArray
+        The shape of ``x`` without the axis; 0-d by default. Of the policy's dtype for indices:
+        int64, but int32 in JAX without x64.
+
+    Raises
+    ------
+    PromotionError
+        If the policy does not order the dtype.
+    ValueError
+        If there are no elements, or there is no such axis.
+    """
+)
+
+
 def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     """Choose elements of one array where a condition holds, of another elsewhere.
 
     Parameters
     ----------
-    condition : bool array
-        It takes no part in promotion.
+    condition : array of bool
+        Takes no part in promotion.
     x1, x2 : array or Python scalar
         Their dtypes promote as the policy says for ``where``.
 
     Returns
     -------
     PArray
-        Of the shape all three broadcast to.
+        Of the shape all three broadcast to and the promoted dtype.
 
     Raises
     ------
@@ -40,11 +67,18 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
         If the policy has no common dtype for ``x1`` and ``x2``.
     TypeError
         If the condition is not of bools.
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> where(asarray([True, False]), asarray([1, 2], dtype=int8), 0.5)
+    PArray([1. , 0.5], dtype=float64)
     """
     mask = as_array(condition, "where")
     if mask.dtype is not dt.bool:
         raise TypeError(f"where needs a bool condition, not {mask.dtype}; write condition != 0")
-    array_class((mask, x1, x2))  # two bindings do not mix, the condition's included
+    require_one_namespace(mask, x1, x2)
     if mask._policy is None:
         return call("where", x1, x2, condition=mask._buffer)
     with in_force(mask._policy):  # the condition's binding counts, if not its dtype
@@ -52,46 +86,21 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     return mask._wrap(out._buffer, out._type) if type(out) is PArray else out
 
 
+@_extreme()
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
 
-    Parameters
-    ----------
-    x : array
-    axis : int, optional
-        By default the array is looked at as if it were flat.
-    keepdims : bool
-        Keep the axis with length 1.
-
-    Returns
-    -------
-    PArray
-        Of the policy's integers for indices: int64, but int32 in JAX without x64.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no order in the dtype.
-    ValueError
-        If there are no elements.
+    Examples
+    --------
+    >>> argmax(asarray([[1, 5], [7, 3]]), axis=1)
+    PArray([1, 0], dtype=int64)
     """
     return call("argmax", x, axis=axis, keepdims=keepdims)
 
 
+@_extreme()
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
-    """Return the index of the first smallest element; NaN counts as smallest. See ``argmax``.
-
-    Parameters
-    ----------
-    x : array
-    axis, keepdims
-        As in ``argmax``.
-
-    Returns
-    -------
-    PArray
-        Of the policy's integers for indices: int64, but int32 in JAX without x64.
-    """
+    """Return the index of the first smallest element; NaN counts as smallest."""
     return call("argmin", x, axis=axis, keepdims=keepdims)
 
 
@@ -100,17 +109,24 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PAr
 
     Parameters
     ----------
-    x : array
-        Of any dtype: no policy refuses to count. NaN is not zero, -0.0 is.
+    x : array, any shape
+        Of any dtype but string: no policy refuses to count. NaN is not zero, -0.0 is.
     axis : int or tuple of int, optional
-        By default all.
+        Default: all.
     keepdims : bool
         Keep the counted axes with length 1.
 
     Returns
     -------
     PArray
-        Of the policy's default integers.
+        The shape of ``x`` without the axes. Of the policy's default integer.
+
+    Raises
+    ------
+    TypeError
+        If the elements are strings.
+    ValueError
+        If there is no such axis.
     """
     array = as_array(x, "count_nonzero")
     backend = backend_of(array._buffer)
@@ -125,22 +141,29 @@ def nonzero(x: Any, /) -> tuple[PArray, ...]:
 
     Parameters
     ----------
-    x : array
-        Of any dtype: no policy refuses. NaN is not zero, -0.0 is.
+    x : array, any shape but ()
+        Of any dtype but string: no policy refuses. NaN is not zero, -0.0 is.
 
     Returns
     -------
-    tuple of PArray
-        One an axis, of the policy's default integers.
+    tuple of PArray, each of shape (K,)
+        One per axis, of the policy's default integer.
 
     Raises
     ------
+    TypeError
+        If the elements are strings.
     ValueError
         If ``x`` is 0-d.
+
+    Examples
+    --------
+    >>> nonzero(asarray([0, 3, 0, 5]))
+    (PArray([1, 3], dtype=int64),)
     """
     array = as_array(x, "nonzero")
     if not array.ndim:
-        raise ValueError("nonzero of a 0-d array has no index to give; write x != 0")
+        raise ValueError("nonzero: a 0-d array has no axis to index; write x != 0")
     backend = backend_of(array._buffer)
     return tuple(_index(array, i) for i in backend.xp.nonzero(_truth(array, backend)))
 
@@ -148,7 +171,7 @@ def nonzero(x: Any, /) -> tuple[PArray, ...]:
 def _truth(array: PArray, backend: Any) -> Any:
     """Whether each element is not zero, as a buffer."""
     if array.dtype is dt.string:
-        raise TypeError("a string is no number to compare with zero; write astype first")
+        raise TypeError("strings do not compare with zero; write astype first")
     return backend.cast(array._buffer, storage_dtype(array), dt.bool)
 
 
@@ -162,41 +185,48 @@ def _index(array: PArray, values: Any) -> PArray:
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> PArray:
-    """Return where values would be put into sorted ones to keep the order.
+    """Return where values would be inserted into sorted ones to keep the order.
 
     Parameters
     ----------
-    x1 : array
-        One-dimensional, in ascending order, NaN last.
-    x2 : array or Python scalar
-        What to put in. The two dtypes promote as the policy says.
+    x1 : array, shape (N,)
+        In ascending order, NaN last.
+    x2 : array or Python scalar, any shape
+        What to insert. The two dtypes promote as the policy says.
     side : {"left", "right"}
-        Before values that are equal, or behind them.
-    sorter : array of integers, optional
+        Before values that are equal, or after them.
+    sorter : array of integers, shape (N,), optional
         Indices that sort ``x1``, which then need not be in order.
 
     Returns
     -------
     PArray
-        Of the shape of ``x2``, of the policy's integers for indices; int32 in JAX, with x64 too.
+        Of the shape of ``x2``, of the policy's dtype for indices; int32 in JAX, with x64 too.
 
     Raises
     ------
     PromotionError
-        If the policy does not compare the two dtypes: PyTorch wants them to agree.
+        If the policy does not compare the two dtypes: PyTorch takes two of one dtype.
     ValueError
-        If ``x1`` has not one axis, there is no such side, or the sorter has another shape.
+        If ``x1`` is not one-dimensional, there is no such side, or the sorter has another shape.
+
+    Examples
+    --------
+    >>> searchsorted(asarray([1, 3, 5]), asarray([3, 4]))
+    PArray([1, 2], dtype=int64)
     """
     array = as_array(x1, "searchsorted")
     if array.ndim != 1:
-        raise ValueError(f"searchsorted needs x1 of one axis, not {array.ndim}")
+        raise ValueError(f"searchsorted: x1 must be one-dimensional, not of shape {array.shape}")
     if side not in ("left", "right"):
-        raise ValueError(f"searchsorted has the sides 'left' and 'right', not {side!r}")
+        raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
     if sorter is None:
         return call("searchsorted", array, x2, side=side)
     order = as_array(sorter, "searchsorted")
-    array_class((array, order))  # two bindings do not mix
+    require_one_namespace(array, order)
     if order.shape != array.shape:
-        raise ValueError(f"the sorter has shape {order.shape}, and x1 {array.shape}")
+        raise ValueError(
+            f"searchsorted: sorter has shape {order.shape}, x1 has shape {array.shape}"
+        )
     index = positions(order, backend_of(array._buffer))
     return call("searchsorted", array, x2, side=side, sorter=index)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
+from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
@@ -35,8 +36,19 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: PArray
 
 
+_shared = sharing(
+    """
+    x : array, any shape
+        It is flattened.
+    PromotionError
+        If the policy finds no unique elements of the dtype.
+    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
+    """
+)
+
+
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
-    """Tell of each element of one array whether it is in another.
+    """Return whether each element of one array is in another.
 
     Parameters
     ----------
@@ -44,7 +56,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
         One of them an array. Their dtypes promote as the policy says for ``isin``: mostly as for
         ``==``. NaN is in nothing.
     invert : bool
-        Tell whether it is not.
+        Return whether it is not.
 
     Returns
     -------
@@ -54,7 +66,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
     Raises
     ------
     PromotionError
-        If the dtypes do not promote, or the policy looks for none such: bools in PyTorch.
+        If the dtypes do not promote, or the policy does not search the dtype: bools in PyTorch.
     TypeError
         If neither is an array.
 
@@ -68,61 +80,82 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
     return call("isin", x1, x2, invert=invert)
 
 
+@_shared
 def unique_all(x: Any, /) -> UniqueAllResult:
-    """Return the different elements, where they are first, how they make up ``x``, and how many.
+    """Return the unique elements, their first indices, how they make up ``x``, and their counts.
 
     Parameters
     ----------
-    x : array
-        Of any dtype and shape; it is flattened.
+    {x}
 
     Returns
     -------
     UniqueAllResult
-        ``values`` in ascending order, NaN last and each its own; ``indices`` of the first of each
-        in the flattened ``x``; ``inverse_indices`` of ``x``'s shape, so that ``values`` at them is
-        ``x``; ``counts``. The first has the dtype of ``x``, the others are indices.
+        ``values``, shape (K,), of the dtype of ``x``, in ascending order, NaN last and each NaN its
+        own; ``indices``, shape (K,), where each is first in the flattened ``x``;
+        ``inverse_indices``, of the shape of ``x``, so that ``values`` at them is ``x``; ``counts``,
+        shape (K,).
 
     Raises
     ------
-    PromotionError
-        If the policy has no such dtype.
+    {PromotionError}
 
     Notes
     -----
-    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
+    {Indices}
     """
-    return UniqueAllResult(*_several("unique_all", x))
+    return UniqueAllResult(*call("unique_all", as_array(x, "unique_all")))
 
 
+@_shared
 def unique_counts(x: Any, /) -> UniqueCountsResult:
-    """Return the different elements and how many there are of each; see ``unique_all``.
+    """Return the unique elements and how many there are of each.
 
     Parameters
     ----------
-    x : array
-        Of any dtype and shape; it is flattened.
+    {x}
 
     Returns
     -------
     UniqueCountsResult
         ``values`` and ``counts``, as in ``unique_all``.
+
+    Raises
+    ------
+    {PromotionError}
+
+    Notes
+    -----
+    {Indices}
+
+    Examples
+    --------
+    >>> unique_counts(asarray([3, 1, 3])).counts
+    PArray([1, 2], dtype=int64)
     """
-    return UniqueCountsResult(*_several("unique_counts", x))
+    return UniqueCountsResult(*call("unique_counts", as_array(x, "unique_counts")))
 
 
+@_shared
 def unique_inverse(x: Any, /) -> UniqueInverseResult:
-    """Return the different elements and how they make up ``x``; see ``unique_all``.
+    """Return the unique elements and how they make up ``x``.
 
     Parameters
     ----------
-    x : array
-        Of any dtype and shape; it is flattened.
+    {x}
 
     Returns
     -------
     UniqueInverseResult
         ``values`` and ``inverse_indices``, as in ``unique_all``.
+
+    Raises
+    ------
+    {PromotionError}
+
+    Notes
+    -----
+    {Indices}
 
     Examples
     --------
@@ -133,24 +166,29 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     PArray([[1, 0],
             [0, 1]], dtype=int64)
     """
-    return UniqueInverseResult(*_several("unique_inverse", x))
+    return UniqueInverseResult(*call("unique_inverse", as_array(x, "unique_inverse")))
 
 
+@_shared
 def unique_values(x: Any, /) -> PArray:
-    """Return the different elements of the flattened array, in order; see ``unique_all``.
+    """Return the unique elements of the flattened array.
 
     Parameters
     ----------
-    x : array
-        Of any dtype and shape; it is flattened.
+    {x}
 
     Returns
     -------
-    PArray
-        One-dimensional, of the dtype of ``x``.
+    PArray, shape (K,)
+        In ascending order, NaN last and each NaN its own. Of the dtype of ``x``.
+
+    Raises
+    ------
+    {PromotionError}
+
+    Examples
+    --------
+    >>> unique_values(asarray([[3, 1], [1, 3]]))
+    PArray([1, 3], dtype=int64)
     """
     return call("unique_values", as_array(x, "unique_values"))
-
-
-def _several(name: str, x: Any) -> Any:
-    return call(name, as_array(x, name))

@@ -1,4 +1,4 @@
-"""Chapter "statistical functions". What they return for integers is the policy's business."""
+"""Chapter "statistical functions". The policy decides what they return for integers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
+from promoarray.functions._docs import reduction, template
 from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
@@ -30,228 +31,159 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     return astype(call(name, astype(x, dtype, copy=False), **options), dtype, copy=False)
 
 
-def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
-    """Sum elements.
-
+_DTYPE = """
+    dtype : dtype_like, optional
+        Default: the dtype that the policy accumulates ``x`` in. int8 becomes int64 in NumPy and
+        PyTorch, stays int8 in Paddle. float16 and narrower floats accumulate in float32 and are
+        rounded once.
+    """
+_CORRECTION = """
+    correction : float
+        The divisor is ``N - correction``: 0 for a population, 1 for a sample of one.
+    """
+_cumulative = template(
+    """
     Parameters
     ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
+    x : array, shape (..., N)
+    axis : int, optional
+        May be left out for one-dimensional arrays only.
     dtype : dtype_like, optional
-        By default what the policy accumulates ``x`` in: int8 becomes int64 in NumPy and PyTorch,
-        stays int8 in Paddle. float16 and narrower accumulate in float32 and are rounded once.
-    keepdims : bool
-        Keep the reduced axes with length 1.
+        Default: the dtype that the policy accumulates ``x`` in, as for ``sum``. Narrow floats
+        accumulate in float32, each partial result rounded once.
+    include_initial : bool
+        {initial}
 
     Returns
     -------
-    PArray
-        0 of no elements.
+    PArray, shape (..., N) or (..., N + 1)
+        Of ``dtype``.
 
     Raises
     ------
     PromotionError
-        If the policy does not sum this dtype.
+        If the policy has no such reduction of the dtype.
+    ValueError
+        If ``x`` is 0-d, the axis is left out for several axes, or there is no such axis.
+    """
+)
+
+
+@reduction(
+    option=_DTYPE,
+    result="Of ``dtype``. 0 of no elements.",
+    refuses="If the policy does not sum the dtype.",
+)
+def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
+    """Sum elements.
+
+    Examples
+    --------
+    >>> x = asarray([100, 100], dtype=int8)
+    >>> sum(x)
+    PArray(200, dtype=int64)
+    >>> with policy("paddle"):
+    ...     sum(x)
+    PArray(-56, dtype=int8)
     """
     return _reduced("sum", x, dtype, axis=axis, keepdims=keepdims)
 
 
+@reduction(
+    option=_DTYPE,
+    result="Of ``dtype``. 1 of no elements.",
+    refuses="If the policy does not multiply the dtype.",
+)
 def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
-    """Multiply elements.
-
-    Parameters
-    ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    dtype : dtype_like, optional
-        By default what the policy accumulates ``x`` in, as for ``sum``.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-
-    Returns
-    -------
-    PArray
-        1 of no elements.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not multiply this dtype.
-    """
+    """Multiply elements."""
     return _reduced("prod", x, dtype, axis=axis, keepdims=keepdims)
 
 
+@reduction(
+    result=(
+        "Floats keep their dtype; integers give float64 in NumPy, float32 in JAX and Paddle. "
+        "Narrow floats are summed up in float32, and the mean is rounded once. NaN of no "
+        "elements."
+    ),
+    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+)
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the arithmetic mean.
 
-    Parameters
-    ----------
-    x : array
-        Narrow floats are summed up in float32, and the mean is rounded once.
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-
-    Returns
-    -------
-    PArray
-        Of integers float64 in NumPy, float32 in JAX and Paddle. NaN of no elements.
-
-    Raises
-    ------
-    PromotionError
-        If the policy has no mean of the dtype: PyTorch and the array API of integers.
+    Examples
+    --------
+    >>> mean(asarray([1, 2]))
+    PArray(1.5, dtype=float64)
     """
     return call("mean", x, axis=axis, keepdims=keepdims)
 
 
+@reduction(
+    option=_CORRECTION,
+    result="Real, of the dtype of ``var``.",
+    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+)
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
-    """Return the standard deviation.
-
-    Parameters
-    ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    correction : float
-        The divisor is ``N - correction``: 0 for a whole population, 1 for a sample of it.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-
-    Returns
-    -------
-    PArray
-        Real, of the dtype that ``var`` has under the policy.
-
-    Raises
-    ------
-    PromotionError
-        If the policy has none of the dtype, as for ``mean``.
-    """
+    """Return the standard deviation."""
     return call("std", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
+@reduction(
+    option=_CORRECTION,
+    result="Real. Integers give float64 in NumPy, float32 in JAX and Paddle.",
+    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+)
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
-    """Return the variance.
-
-    Parameters
-    ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    correction : float
-        The divisor is ``N - correction``: 0 for a whole population, 1 for a sample of it.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-
-    Returns
-    -------
-    PArray
-        Real; of integers float64 in NumPy, float32 in JAX and Paddle.
-
-    Raises
-    ------
-    PromotionError
-        If the policy has none of the dtype, as for ``mean``.
-    """
+    """Return the variance."""
     return call("var", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
+@reduction(
+    result="Of the dtype of ``x``. NaN if there is one.",
+    refuses=(
+        "If the policy does not order the dtype: complex numbers nearly everywhere, bools in "
+        "the array API."
+    ),
+    invalid="If there are no elements, or there is no such axis.",
+)
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the largest element.
-
-    Parameters
-    ----------
-    x : array
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-
-    Returns
-    -------
-    PArray
-        Of the dtype of ``x``. NaN if there is one.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no order in the dtype: complex numbers nearly everywhere, bools in the
-        array API.
-    ValueError
-        If there are no elements.
-    """
+    """Return the largest element."""
     return call("max", x, axis=axis, keepdims=keepdims)
 
 
+@reduction(
+    result="Of the dtype of ``x``. NaN if there is one.",
+    refuses=(
+        "If the policy does not order the dtype: complex numbers nearly everywhere, bools in "
+        "the array API."
+    ),
+    invalid="If there are no elements, or there is no such axis.",
+)
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the smallest element; errors are as in ``max``.
-
-    Parameters
-    ----------
-    x : array
-    axis, keepdims
-        As in ``max``.
-
-    Returns
-    -------
-    PArray
-        Of the dtype of ``x``. NaN if there is one.
-    """
+    """Return the smallest element."""
     return call("min", x, axis=axis, keepdims=keepdims)
 
 
+@_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
     """Return the running sum along an axis.
 
-    Parameters
-    ----------
-    x : array
-    axis : int, optional
-        May be left out for one-dimensional arrays only.
-    dtype : dtype_like, optional
-        By default what the policy accumulates ``x`` in, as for ``sum``. Narrow floats accumulate in
-        float32, each sum rounded once.
-    include_initial : bool
-        Whether a 0 comes first, and the axis is one longer.
-
-    Returns
-    -------
-    PArray
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not sum this dtype.
-    ValueError
-        If ``x`` is 0-d, or the axis left out for several or out of range.
+    Examples
+    --------
+    >>> cumulative_sum(asarray([1, 2, 3]), include_initial=True)
+    PArray([0, 1, 3, 6], dtype=int64)
     """
     options = {"axis": _axis("cumulative_sum", x, axis), "include_initial": include_initial}
     return _reduced("cumulative_sum", x, dtype, **options)
 
 
+@_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
-    """Return the running product along an axis; dtypes and errors are as in ``cumulative_sum``.
-
-    Parameters
-    ----------
-    x : array
-    axis, dtype
-        As in ``cumulative_sum``.
-    include_initial : bool
-        Whether a 1 comes first, and the axis is one longer.
-
-    Returns
-    -------
-    PArray
-    """
+    """Return the running product along an axis."""
     options = {"axis": _axis("cumulative_prod", x, axis), "include_initial": include_initial}
     return _reduced("cumulative_prod", x, dtype, **options)
 

@@ -7,49 +7,29 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
-from promoarray.functions.manipulation import concat
+from promoarray.functions._docs import reduction
 from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
 
 
+@reduction(
+    x="Numbers are true if they are not zero; so NaN is true.",
+    result="Of bools; PyTorch gives uint8 for uint8. True of no elements.",
+    refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
+)
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Whether every element is true.
-
-    Parameters
-    ----------
-    x : array
-        Numbers count by not being zero; NaN is true.
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-
-    Returns
-    -------
-    PArray
-        Of bools; PyTorch answers uint8 for uint8. True of no elements.
-    """
+    """Return whether every element is true."""
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
+@reduction(
+    x="Numbers are true if they are not zero; so NaN is true.",
+    result="Of bools; PyTorch gives uint8 for uint8. False of no elements.",
+    refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
+)
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Whether some element is true.
-
-    Parameters
-    ----------
-    x : array
-        Numbers count by not being zero; NaN is true.
-    axis : int or tuple of int, optional
-        By default all.
-    keepdims : bool
-        Keep the reduced axes with length 1.
-
-    Returns
-    -------
-    PArray
-        Of bools; PyTorch answers uint8 for uint8. False of no elements.
-    """
+    """Return whether any element is true."""
     return call("any", x, axis=axis, keepdims=keepdims)
 
 
@@ -66,37 +46,42 @@ def diff(
 
     Parameters
     ----------
-    x : array
+    x : array, shape (..., N)
         Integers keep their dtype and wrap round. Of bools the difference is whether they differ,
         except where the policy takes differences of numbers only (``array_api``, ``onnx``).
     axis : int
+        Default: the last.
     n : int
         How often to take differences; 0 returns ``x``.
     prepend, append : array, optional
-        What to put before and after ``x`` along the axis first, as ``concat`` does; dtypes promote
-        as there.
+        Put before and after ``x`` along the axis first; dtypes promote as in ``concat``.
 
     Returns
     -------
-    PArray
-        ``n`` shorter along the axis.
+    PArray, shape (..., N - n)
+        Of the dtype of ``x``, promoted with those of ``prepend`` and ``append``.
 
     Raises
     ------
     PromotionError
-        If the policy has no common dtype for ``x`` and what is put around it.
+        If the policy has no common dtype for the three, or no difference of the dtype.
     ValueError
         If ``n`` is negative, or there is no such axis.
+
+    Examples
+    --------
+    >>> diff(asarray([1, 4, 9]))
+    PArray([3, 5], dtype=int64)
     """
     array = as_array(x, "diff")
     if n < 0:
-        raise ValueError(f"diff is taken n times, 0 or more, not {n}")
+        raise ValueError(f"diff: n must be 0 or more, not {n}")
     axis = axis_in("diff", axis, array.ndim)
     if not n:
         return array
     around = [part for part in (prepend, array, append) if part is not None]
     if len(around) > 1:
-        array = concat(around, axis=axis)
+        array = call("concat", *around, axis=axis)
     for _ in range(n):
         array = call("diff", array, axis=axis)
     return array

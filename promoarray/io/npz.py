@@ -37,8 +37,8 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import type_of
+from promoarray.core.asarray import asarray
 from promoarray.dtypes import BY_NAME, DType, Kind, as_dtype
-from promoarray.functions.creation import asarray
 from promoarray.io.packing import PACKED, codes_of
 from promoarray.parray import PArray
 
@@ -206,7 +206,7 @@ def _encoded(name: str, buffer: Buffer) -> tuple[Buffer, Buffer]:
     """The bytes of all texts, and where each ends."""
     texts = buffer.ravel().tolist()
     if not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"save: the strings of {name!r} have missing ones; fill them first")
+        raise ValueError(f"save: array {name!r} has missing strings; fill them first")
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
     return np.frombuffer(b"".join(encoded), np.uint8), ends
@@ -280,7 +280,7 @@ def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> B
     The size its header claims is held against the size of the entry before memory is asked for.
     """
     if not info.filename.endswith(".npy"):
-        raise ValueError(f"entry {info.filename!r} is no .npy file")
+        raise ValueError(f"entry {info.filename!r} is not a .npy file")
     with archive.open(info) as entry:
         version = np.lib.format.read_magic(entry)
         if version not in ((1, 0), (2, 0)):
@@ -293,7 +293,9 @@ def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> B
             raise ValueError(f"entry {name!r} holds Python objects, and nothing is unpickled")
         count, held = prod(shape), info.file_size - entry.tell()
         if min(shape, default=0) < 0 or count * storage.itemsize != held:
-            raise ValueError(f"entry {name!r} claims shape {shape} of {storage}, and has {held} B")
+            raise ValueError(
+                f"entry {name!r} is {held} bytes long; its header says shape {shape} of {storage}"
+            )
         out = np.empty(count, storage)
         _fill(out.view(np.uint8) if held else np.empty(0, np.uint8), entry, name)
     return out.reshape(shape, order="F" if fortran else "C")
@@ -307,7 +309,7 @@ def _fill(memory: Buffer, entry: IO[bytes], name: str) -> None:
             break
         memory[start : start + len(part)] = np.frombuffer(part, np.uint8)
     if entry.read(1):  # at the end zipfile compares the sum
-        raise ValueError(f"entry {name!r} goes on behind its array")
+        raise ValueError(f"entry {name!r} has bytes after its array")
 
 
 def _restored(entries: dict[str, Buffer], about: Buffer) -> dict[str, PArray]:
@@ -330,7 +332,7 @@ def _restored(entries: dict[str, Buffer], about: Buffer) -> dict[str, PArray]:
             raise ValueError(f"array {name!r} has shape {buffer.shape}, and should have {shape}")
         arrays[name] = PArray._wrap(buffer, label)
     if entries:
-        raise ValueError(f"it says nothing of its entries {', '.join(map(repr, entries))}")
+        raise ValueError(f"it does not describe its entries {', '.join(map(repr, entries))}")
     return arrays
 
 
@@ -346,7 +348,7 @@ def _labelled(name: str, buffer: Buffer, dtype: DType) -> Buffer:
     buffer = buffer.astype(buffer.dtype.newbyteorder("="), copy=False)
     if dtype is dt.complex32:
         if buffer.shape[-1:] != (2,):
-            raise ValueError(f"array {name!r} of complex32 is no array of pairs")
+            raise ValueError(f"array {name!r} of complex32 is not stored as pairs")
         joined: Buffer = np.ascontiguousarray(buffer).view(dtype.storage)[..., 0]
         return joined
     if dtype in PACKED and buffer.size and buffer.max() >= 1 << dtype.bits:

@@ -98,7 +98,7 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
     number, what = tensor.data_type, f"tensor {tensor.name!r}"
     name = dict(zip(*reversed(_numbers(onnx)), strict=True)).get(number)
     if name is None:
-        raise ValueError(f"{what}: {_said(onnx, number)} is no element type promoarray knows")
+        raise ValueError(f"{what}: {_said(onnx, number)} is not an element type promoarray knows")
     dtype, field = TYPES[name]
     if any(n < 0 for n in tensor.dims):
         raise ValueError(f"{what}: the shape {tuple(tensor.dims)} has a negative length")
@@ -199,7 +199,7 @@ def _with_data(onnx: Any, tensor: Any, what: str, base_dir: str | os.PathLike[st
 def _values(tensor: Any, field: str, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
     if field == "raw_data":
         if dtype is dt.string:
-            raise ValueError(f"{what}: strings do not lie in raw_data")
+            raise ValueError(f"{what}: strings are not stored in raw_data")
         return _of_bytes(tensor.raw_data, dtype, shape, what)
     given = getattr(tensor, field)
     wanted = _entries_of(prod(shape), dtype)

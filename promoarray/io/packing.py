@@ -114,7 +114,7 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
 def _packed(dtype: DType, name: str) -> DType:
     if dtype not in PACKED:
         names = ", ".join(row.name for row in PACKED)
-        raise TypeError(f"{name} is about {names}; {dtype.name} fills whole bytes as it is")
+        raise TypeError(f"{name} takes {names}; {dtype.name} fills whole bytes already")
     return dtype
 
 

@@ -1,14 +1,15 @@
-"""Chapter "linear algebra functions" and the extension of that name, ``pa.linalg``.
+"""Extension "linear algebra functions", ``pa.linalg``.
 
-The main namespace has ``matmul``, ``matrix_transpose``, ``tensordot`` and ``vecdot``. Narrow floats
-are computed in float32 and rounded once. What factors a matrix takes float32, float64 and their
-complex dtypes in every framework; policies differ in the others. NumPy computes integers, and what
-it does not know as floats, in float64 and has no float16; JAX makes integers floats and keeps the
-narrow floats; PyTorch, Paddle, TensorFlow and the standard refuse integers.
+Four of its names are in the main namespace too. Narrow floats are computed in float32 and rounded
+once. Factorizations take float32, float64 and their complex dtypes in every framework; policies
+differ in the others. NumPy computes integers, and what it does not know as floats, in float64 and
+has no float16; JAX makes integers floats and keeps the narrow floats; PyTorch, Paddle, TensorFlow
+and the standard refuse integers.
 """
 
 from __future__ import annotations
 
+from promoarray.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.linalg.decompositions import (
     cholesky,
     det,
@@ -25,17 +26,7 @@ from promoarray.linalg.decompositions import (
     svdvals,
 )
 from promoarray.linalg.norms import matrix_norm, matrix_rank, vector_norm
-from promoarray.linalg.products import (
-    cross,
-    diagonal,
-    matmul,
-    matrix_power,
-    matrix_transpose,
-    outer,
-    tensordot,
-    trace,
-    vecdot,
-)
+from promoarray.linalg.products import cross, diagonal, matrix_power, outer, trace
 
 __all__ = [
     "cholesky",

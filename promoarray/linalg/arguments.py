@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
@@ -29,6 +29,6 @@ def tolerance(rtol: Any, x: PArray) -> Any:
     """A tolerance for ``x`` as kernels take it: Python's number, or the buffer of an array."""
     if not isinstance(rtol, PArray):
         return rtol
-    array_class((x, rtol))  # two bindings do not mix
+    require_one_namespace(x, rtol)
     wide = astype(rtol, "float64", copy=False)
     return wide._buffer

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
+from promoarray.functions._docs import sharing
 from promoarray.linalg.arguments import matrices, square, tolerance
 from promoarray.parray import PArray
 
@@ -46,20 +47,31 @@ class SVDResult(NamedTuple):
     Vh: PArray
 
 
+_shared = sharing(
+    """
+    x : array, shape (..., M, M)
+        Float or complex matrices; NumPy and JAX take integers too.
+    PromotionError
+        If the policy does not factor matrices of the dtype.
+    ValueError
+        If a matrix is not square.
+    """
+)
+
+
 def solve(x1: Any, x2: Any, /) -> PArray:
     """Solve ``x1 @ x = x2``.
 
     Parameters
     ----------
-    x1 : array
-        A stack of square matrices.
-    x2 : array
-        A vector if it has one axis, else a stack of matrices; stacks broadcast.
+    x1 : array, shape (..., M, M)
+    x2 : array, shape (M,) or (..., M, K)
+        A vector if it has one axis, else matrices; leading axes broadcast.
 
     Returns
     -------
-    PArray
-        NumPy and JAX promote the dtypes, and make floats of them first; the others want two of one
+    PArray, shape (..., M) or (..., M, K)
+        NumPy and JAX promote the dtypes, and make floats of them first; the others take two of one
         dtype.
 
     Raises
@@ -67,60 +79,70 @@ def solve(x1: Any, x2: Any, /) -> PArray:
     PromotionError
         If the policy solves no systems of these dtypes.
     ValueError
-        If the shapes do not fit, or a matrix is singular.
+        If the shapes do not match, or a matrix is singular.
+
+    Examples
+    --------
+    >>> linalg.solve(asarray([[2.0, 0.0], [0.0, 4.0]]), asarray([1.0, 1.0]))
+    PArray([0.5 , 0.25], dtype=float64)
     """
     stack, sides = square(x1, "solve"), as_array(x2, "solve")
-    rows = sides.shape[0 if sides.ndim == 1 else -2] if sides.ndim else None
+    rows = sides.shape[0 if sides.ndim == 1 else -2] if sides.ndim else "none"
     if rows != stack.shape[-1]:
         raise ValueError(
-            f"solve: {stack.shape} @ x has {stack.shape[-1]} rows, and x2 is {sides.shape}"
+            f"solve: shapes {stack.shape} and {sides.shape} do not match: "
+            f"x1 has {stack.shape[-1]} rows, x2 has {rows}"
         )
     return call("solve", stack, sides)
 
 
+@_shared
 def inv(x: Any, /) -> PArray:
     """Return the inverse of square matrices.
 
     Parameters
     ----------
-    x : array
-        A stack of square matrices.
+    {x}
 
     Returns
     -------
-    PArray
-        float64 of integers in NumPy, a float in JAX; the others refuse integers.
+    PArray, shape (..., M, M)
+        Of the dtype of ``x``; of integers float64 in NumPy, a float in JAX. The others refuse them.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
+    {PromotionError}
     ValueError
-        If a matrix is not square or singular.
+        If a matrix is not square or is singular.
+
+    Examples
+    --------
+    >>> linalg.inv(asarray([[2, 0], [0, 4]]))
+    PArray([[0.5 , 0.  ],
+            [0.  , 0.25]], dtype=float64)
     """
     return call("inv", square(x, "inv"))
 
 
+@_shared
 def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
     """Return the Moore-Penrose pseudo-inverse of matrices.
 
     Parameters
     ----------
-    x : array
-        A stack of matrices.
-    rtol : float or array, optional
-        Singular values below this part of the largest count as 0. By default the machine epsilon
-        times the longer side, whatever the policy.
+    x : array, shape (..., M, N)
+    rtol : float or array, shape (...), optional
+        Singular values below ``rtol`` times the largest count as 0. Default: the machine epsilon
+        times ``max(M, N)``, under every policy.
 
     Returns
     -------
-    PArray
-        The sides swapped; dtypes as in ``inv``. TensorFlow and MindSpore take real floats only.
+    PArray, shape (..., N, M)
+        Dtypes as in ``inv``. TensorFlow and MindSpore take real floats only.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
+    {PromotionError}
     ValueError
         If there are fewer than two axes.
     """
@@ -128,226 +150,239 @@ def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
     return call("pinv", array, rtol=tolerance(rtol, array))
 
 
+@_shared
 def det(x: Any, /) -> PArray:
-    """Return the determinant of square matrices; dtypes as in ``inv``.
+    """Return the determinant of square matrices.
 
     Parameters
     ----------
-    x : array
-        A square matrix or a stack of them.
+    {x}
 
     Returns
     -------
-    PArray
-        Of the shape of the stack.
+    PArray, shape (...)
+        Dtypes as in ``inv``.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square.
+    {PromotionError}
+    {ValueError}
     """
     return call("det", square(x, "det"))
 
 
+@_shared
 def slogdet(x: Any, /) -> SlogdetResult:
     """Return sign and logarithm of the determinant of square matrices.
 
     Parameters
     ----------
-    x : array
-        A square matrix or a stack of them.
+    {x}
 
     Returns
     -------
     SlogdetResult
-        ``sign``, and ``logabsdet``, real but in TensorFlow and Paddle, which keep the complex dtype
-        of a complex matrix; -inf where the matrix is singular. Dtypes else as in ``inv``.
+        ``sign`` and ``logabsdet``, both of shape (...); the latter is -inf where a matrix is
+        singular. It is real except in TensorFlow and Paddle, which keep the complex dtype of a
+        complex matrix. Dtypes else as in ``inv``.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square.
+    {PromotionError}
+    {ValueError}
     """
-    return SlogdetResult(*_several("slogdet", square(x, "slogdet")))
+    return SlogdetResult(*call("slogdet", square(x, "slogdet")))
 
 
+@_shared
 def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
     """Factor Hermitian, positive-definite matrices into a triangle and its conjugate transpose.
 
     Parameters
     ----------
-    x : array
-        A stack of square matrices, of which one triangle is looked at.
+    x : array, shape (..., M, M)
+        Only one triangle is read.
     upper : bool
         Return the upper triangle ``U`` with ``x = U^H @ U``, not the lower one.
 
     Returns
     -------
-    PArray
+    PArray, shape (..., M, M)
         Dtypes as in ``inv``.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
+    {PromotionError}
     ValueError
         If a matrix is not square or not positive definite.
     """
     return call("cholesky", square(x, "cholesky"), upper=upper)
 
 
+@_shared
 def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Factor matrices into orthonormal columns and an upper triangle.
 
     Parameters
     ----------
-    x : array
-        A stack of matrices.
+    x : array, shape (..., M, N)
     mode : {"reduced", "complete"}
-        Whether ``Q`` has as many columns as the shorter side of ``x``, or as ``x`` has rows.
+        Whether ``Q`` has K = min(M, N) columns, or K = M.
 
     Returns
     -------
     QRResult
-        ``Q`` and ``R``; dtypes as in ``inv``.
+        ``Q``, shape (..., M, K), and ``R``, shape (..., K, N); dtypes as in ``inv``.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
+    {PromotionError}
     ValueError
         If there are fewer than two axes, or no such mode.
     """
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode is 'reduced' or 'complete', not {mode!r}")
-    return QRResult(*_several("qr", matrices(x, "qr"), mode=mode))
+    return QRResult(*call("qr", matrices(x, "qr"), mode=mode))
 
 
+@_shared
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """Factor matrices into ``U @ diag(S) @ Vh``.
 
     Parameters
     ----------
-    x : array
-        A stack of matrices.
+    x : array, shape (..., M, N)
     full_matrices : bool
-        Whether ``U`` and ``Vh`` are square.
+        Whether ``U`` and ``Vh`` are square, or have K = min(M, N) columns and rows.
 
     Returns
     -------
     SVDResult
-        ``U``, ``S`` in descending order, ``Vh``. ``S`` is real (in MindSpore of the dtype of
-        ``x``); dtypes else as in ``inv``.
+        ``U``, ``S``, shape (..., K), in descending order, and ``Vh``. ``S`` is real (in MindSpore
+        of the dtype of ``x``); dtypes else as in ``inv``.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
+    {PromotionError}
     ValueError
-        If there are fewer than two axes, or NaN keep the computation from its end.
+        If there are fewer than two axes, or the computation does not converge because of NaN.
     """
-    return SVDResult(*_several("svd", matrices(x, "svd"), full_matrices=full_matrices))
+    return SVDResult(*call("svd", matrices(x, "svd"), full_matrices=full_matrices))
 
 
+@_shared
 def svdvals(x: Any, /) -> PArray:
-    """Return the singular values of matrices, in descending order; see ``svd``.
+    """Return the singular values of matrices, in descending order.
 
     Parameters
     ----------
-    x : array
-        A matrix or a stack of them.
+    x : array, shape (..., M, N)
 
     Returns
     -------
-    PArray
-        Real; a vector for each matrix.
+    PArray, shape (..., min(M, N))
+        ``S`` of ``svd``, of its dtype.
+
+    Raises
+    ------
+    {PromotionError}
+    ValueError
+        If there are fewer than two axes, or the computation does not converge because of NaN.
     """
     return call("svdvals", matrices(x, "svdvals"))
 
 
+@_shared
 def eig(x: Any, /) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices.
 
     Parameters
     ----------
-    x : array
-        A square matrix or a stack of them.
+    {x}
 
     Returns
     -------
     EigResult
-        ``eigenvalues`` in no order and ``eigenvectors`` in columns, complex under every policy, as
-        the standard has them: NumPy's own are real where all of them happen to be.
+        ``eigenvalues``, shape (..., M), in no order, and ``eigenvectors``, shape (..., M, M), in
+        columns. Complex under every policy, as the standard has them: NumPy's own are real
+        where all of them happen to be.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
+    {PromotionError}
     ValueError
         If a matrix is not square or not finite.
     """
-    return EigResult(*_several("eig", square(x, "eig")))
+    return EigResult(*call("eig", square(x, "eig")))
 
 
+@_shared
 def eigvals(x: Any, /) -> PArray:
-    """Return the eigenvalues of square matrices, which are complex; see ``eig``.
+    """Return the eigenvalues of square matrices.
 
     Parameters
     ----------
-    x : array
-        A square matrix or a stack of them.
+    {x}
 
     Returns
     -------
-    PArray
-        Complex under every policy; a vector for each matrix, in no order.
+    PArray, shape (..., M)
+        In no order, complex under every policy.
+
+    Raises
+    ------
+    {PromotionError}
+    ValueError
+        If a matrix is not square or not finite.
     """
     return call("eigvals", square(x, "eigvals"))
 
 
+@_shared
 def eigh(x: Any, /) -> EighResult:
     """Return eigenvalues and eigenvectors of Hermitian matrices.
 
     Parameters
     ----------
-    x : array
-        A stack of square matrices, of which the lower triangle is looked at.
+    x : array, shape (..., M, M)
+        Only the lower triangle is read.
 
     Returns
     -------
     EighResult
-        ``eigenvalues`` in ascending order, real (in TensorFlow of the dtype of ``x``), and
-        ``eigenvectors`` in columns. Dtypes else as in ``inv``.
+        ``eigenvalues``, shape (..., M), in ascending order, real (in TensorFlow of the dtype of
+        ``x``), and ``eigenvectors``, shape (..., M, M), in columns. Dtypes else as in ``inv``.
 
     Raises
     ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square.
+    {PromotionError}
+    {ValueError}
     """
-    return EighResult(*_several("eigh", square(x, "eigh")))
+    return EighResult(*call("eigh", square(x, "eigh")))
 
 
+@_shared
 def eigvalsh(x: Any, /) -> PArray:
-    """Return the eigenvalues of Hermitian matrices in ascending order; see ``eigh``.
+    """Return the eigenvalues of Hermitian matrices.
 
     Parameters
     ----------
-    x : array
-        A Hermitian matrix or a stack of them; the lower triangle is looked at.
+    x : array, shape (..., M, M)
+        Only the lower triangle is read.
 
     Returns
     -------
-    PArray
-        Real; a vector for each matrix.
+    PArray, shape (..., M)
+        In ascending order, of the dtype that ``eigh`` gives.
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> linalg.eigvalsh(asarray([[2.0, 0.0], [0.0, 1.0]]))
+    PArray([1., 2.], dtype=float64)
     """
     return call("eigvalsh", square(x, "eigvalsh"))
-
-
-def _several(name: str, array: PArray, **options: Any) -> Any:
-    return call(name, array, **options)

@@ -18,19 +18,18 @@ def matrix_norm(
 
     Parameters
     ----------
-    x : array
-        A stack of matrices.
+    x : array, shape (..., M, N)
     keepdims : bool
         Keep the last two axes with length 1.
     ord : {"fro", "nuc", 1, 2, inf, -1, -2, -inf}
         Frobenius, nuclear, the largest sum of a column, the largest singular value, the largest sum
-        of a row, and with - the smallest ones.
+        of a row; with a minus sign the smallest ones.
 
     Returns
     -------
-    PArray
-        Real, but in TensorFlow, Paddle and MindSpore of the dtype of a complex ``x``. Integers have
-        norms in NumPy, JAX and MindSpore, and as integers in ONNX.
+    PArray, shape (...)
+        Real, except in TensorFlow, Paddle and MindSpore: of the dtype of a complex ``x``. Integers
+        have norms in NumPy, JAX and MindSpore, and as integers in ONNX.
 
     Raises
     ------
@@ -38,6 +37,11 @@ def matrix_norm(
         If the policy has no norm of the dtype.
     ValueError
         If there are fewer than two axes, or no such norm.
+
+    Examples
+    --------
+    >>> linalg.matrix_norm(asarray([[3.0, 0.0], [0.0, 4.0]]))
+    PArray(5., dtype=float64)
     """
     array = matrices(x, "matrix_norm")
     if ord is not None and ord not in ("fro", "nuc", 1, 2, -1, -2, float("inf"), -float("inf")):
@@ -57,19 +61,20 @@ def vector_norm(
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
     axis : int or tuple of int, optional
-        The axes that make up a vector, all by default.
+        The axes that make up a vector. Default: all.
     keepdims : bool
         Keep them with length 1.
     ord : int or float
-        The root of the sum of which powers; inf for the largest element, -inf for the smallest, 0
-        for how many are not 0.
+        The exponent p of ``sum(abs(x) ** p) ** (1 / p)``; inf for the largest element, -inf for the
+        smallest, 0 for the number of elements that are not 0.
 
     Returns
     -------
     PArray
-        Real. Dtypes as in ``matrix_norm``; JAX makes float64 of every integer here.
+        The shape of ``x`` without the axes. Real; dtypes as in ``matrix_norm``, but JAX makes
+        float64 of every integer here.
 
     Raises
     ------
@@ -77,6 +82,11 @@ def vector_norm(
         If the policy has no norm of the dtype.
     ValueError
         If there is no such axis, or the smallest of no elements is asked for.
+
+    Examples
+    --------
+    >>> linalg.vector_norm(asarray([3.0, 4.0], dtype=float32))
+    PArray(5., dtype=float32)
     """
     array = as_array(x, "vector_norm")
     axes = axes_in("vector_norm", axis, array.ndim)
@@ -88,14 +98,14 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
 
     Parameters
     ----------
-    x : array
-        A stack of matrices.
-    rtol : float or array, optional
-        As in ``pinv``.
+    x : array, shape (..., M, N)
+    rtol : float or array, shape (...), optional
+        Singular values below ``rtol`` times the largest count as 0. Default: the machine epsilon
+        times ``max(M, N)``, under every policy.
 
     Returns
     -------
-    PArray
+    PArray, shape (...)
         Of int64; int32 in JAX without x64, TensorFlow and Paddle 2.6.
 
     Raises

@@ -1,110 +1,15 @@
-"""Products of matrices and vectors, and what moves or sums their elements."""
+"""Products beyond those of the main namespace, diagonals and traces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
+from promoarray.linalg.decompositions import inv
 from promoarray.parray import PArray
-
-
-def matmul(x1: Any, x2: Any, /) -> PArray:
-    """Multiply matrices, ``x1 @ x2``.
-
-    Parameters
-    ----------
-    x1, x2 : array
-        Stacks of matrices, which broadcast, or vectors.
-
-    Returns
-    -------
-    PArray
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not multiply matrices of these dtypes: PyTorch, Paddle and TensorFlow
-        want two of one dtype.
-    ValueError
-        If the shapes do not fit, or an array is 0-d.
-    """
-    return call("matmul", x1, x2)
-
-
-def matrix_transpose(x: Any, /) -> PArray:
-    """Return the array with its last two axes swapped, of any dtype under every policy.
-
-    Parameters
-    ----------
-    x : array
-        Of two axes or more.
-
-    Returns
-    -------
-    PArray
-        A view.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two axes.
-    """
-    return as_array(x, "matrix_transpose").mT
-
-
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
-    """Multiply vectors along an axis, the first conjugated.
-
-    Parameters
-    ----------
-    x1, x2 : array
-        Of the same length along the axis; the others broadcast.
-    axis : int
-
-    Returns
-    -------
-    PArray
-        Without the axis. Paddle and MindSpore sum narrow integers up in int64, the others keep the
-        promoted dtype; PyTorch takes floats and complex numbers only.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not multiply these dtypes.
-    ValueError
-        If the lengths differ.
-    """
-    return call("vecdot", x1, x2, axis=axis)
-
-
-def tensordot(
-    x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
-) -> PArray:
-    """Contract axes of two arrays.
-
-    Parameters
-    ----------
-    x1, x2 : array
-    axes : int, or two sequences of int
-        How many of the last axes of ``x1`` go with the first of ``x2``, or which.
-
-    Returns
-    -------
-    PArray
-        The axes of ``x1`` that are left, then those of ``x2``. Dtypes promote as in ``matmul``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not multiply these dtypes.
-    ValueError
-        If the lengths of the axes differ.
-    """
-    return call("tensordot", x1, x2, axes=axes)
 
 
 def outer(x1: Any, x2: Any, /) -> PArray:
@@ -112,20 +17,20 @@ def outer(x1: Any, x2: Any, /) -> PArray:
 
     Parameters
     ----------
-    x1, x2 : array
-        Of one axis each.
+    x1 : array, shape (M,)
+    x2 : array, shape (N,)
 
     Returns
     -------
-    PArray
-        A matrix. Dtypes promote as in ``multiply`` under most policies; Paddle 2.6 wants one dtype.
+    PArray, shape (M, N)
+        Dtypes promote as in ``multiply`` under most policies; Paddle 2.6 takes two of one dtype.
 
     Raises
     ------
     PromotionError
         If the policy does not multiply these dtypes.
     ValueError
-        If one is no vector.
+        If one is not one-dimensional.
     """
     return call("outer", x1, x2)
 
@@ -135,16 +40,16 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
 
     Parameters
     ----------
-    x1, x2 : array
+    x1, x2 : array, shape (..., 3)
         With three elements along the axis; the other axes broadcast.
     axis : int
-        Counted from the last, where the arrays have not as many axes.
+        Negative, counted from the last, if the arrays differ in their number of axes.
 
     Returns
     -------
-    PArray
+    PArray, shape (..., 3)
         Dtypes promote as in ``subtract`` under NumPy, JAX and Paddle; PyTorch, TensorFlow and
-        MindSpore want one dtype.
+        MindSpore take two of one dtype.
 
     Raises
     ------
@@ -152,10 +57,17 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
         If the policy does not multiply these dtypes.
     ValueError
         If there are not three elements.
+
+    Examples
+    --------
+    >>> linalg.cross(asarray([1, 0, 0]), asarray([0, 1, 0]))
+    PArray([0, 0, 1], dtype=int64)
     """
     arrays = [as_array(x, "cross") for x in (x1, x2)]
     if axis >= 0 and arrays[0].ndim != arrays[1].ndim:
-        raise ValueError(f"cross: axis {axis} is not the same in both; count it from the last")
+        raise ValueError(
+            f"cross: x1 has {arrays[0].ndim} axes, x2 has {arrays[1].ndim}; write axis negative"
+        )
     for x in arrays:
         if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
             raise ValueError(f"cross takes 3 elements along axis {axis}, not shape {x.shape}")
@@ -167,21 +79,22 @@ def matrix_power(x: Any, n: int, /) -> PArray:
 
     Parameters
     ----------
-    x : array
-        A stack of square matrices.
+    x : array, shape (..., M, M)
     n : int
         0 gives identities, a negative one powers of the inverse.
 
     Returns
     -------
-    PArray
-        Of the dtype ``x @ x`` has, or for a negative ``n`` that of ``inv(x)``. Paddle and the
+    PArray, shape (..., M, M)
+        Of the dtype that ``x @ x`` has, or for a negative ``n`` that of ``inv(x)``. Paddle and the
         standard take floats only.
 
     Raises
     ------
     PromotionError
         If the policy does not multiply matrices of the dtype.
+    TypeError
+        If ``n`` is no int.
     ValueError
         If a matrix is not square, or has no inverse.
     """
@@ -189,8 +102,6 @@ def matrix_power(x: Any, n: int, /) -> PArray:
     if not isinstance(n, int):
         raise TypeError(f"matrix_power takes an int, not {n!r}")
     if n < 0:
-        from promoarray.linalg.decompositions import inv  # which few programs need
-
         array = inv(array)
     return call("matrix_power", array, n=abs(n))
 
@@ -200,15 +111,15 @@ def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
 
     Parameters
     ----------
-    x : array
-        A stack of matrices, of any dtype the policy has; the result keeps it.
+    x : array, shape (..., M, N)
+        Of any dtype the policy has; the result keeps it.
     offset : int
         0 is the main diagonal, 1 the next above.
 
     Returns
     -------
-    PArray
-        A copy, with the diagonal as its last axis. JAX's is never weakly typed.
+    PArray, shape (..., K)
+        A copy; K is the length of the diagonal. JAX's is never weakly typed.
 
     Raises
     ------
@@ -223,16 +134,16 @@ def trace(x: Any, /, *, offset: int = 0, dtype: object = None) -> PArray:
 
     Parameters
     ----------
-    x : array
-        A stack of matrices.
+    x : array, shape (..., M, N)
     offset : int
         0 is the main diagonal, 1 the next above.
     dtype : dtype_like, optional
-        By default what the policy sums ``x`` up in; see ``sum``.
+        Default: the dtype that the policy sums ``x`` up in; see ``sum``.
 
     Returns
     -------
-    PArray
+    PArray, shape (...)
+        Of ``dtype``.
 
     Raises
     ------

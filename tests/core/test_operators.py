@@ -293,7 +293,9 @@ def test_manipulation_keeps_dtype_and_bits(dtype: DType) -> None:
 
 def test_manipulation_refuses_what_makes_no_sense() -> None:
     x = pa.zeros((2, 3))
-    with pytest.raises(IndexError, match="expand_dims: there is no axis 4"):
+    with pytest.raises(
+        IndexError, match="expand_dims: axis 4 is out of bounds for array of dimension 3"
+    ):
         pa.expand_dims(x, axis=4)
     with pytest.raises(ValueError, match="squeeze"):
         pa.squeeze(x, 0)
@@ -301,9 +303,9 @@ def test_manipulation_refuses_what_makes_no_sense() -> None:
         pa.concat([])
     with pytest.raises(ValueError, match="at least one"):
         pa.stack([])
-    with pytest.raises(ValueError, match="not as many axes"):
+    with pytest.raises(ValueError, match="differ in their number of axes"):
         pa.concat([x, pa.zeros(2)])
-    with pytest.raises(ValueError, match="not of one shape"):
+    with pytest.raises(ValueError, match="must have one shape"):
         pa.stack([x, pa.zeros(2)])
     with pytest.raises(IndexError, match="out of bounds"):
         pa.take(x, pa.asarray([5]), axis=0)
@@ -335,7 +337,7 @@ def test_reductions_take_axes_and_keepdims() -> None:
     assert [i.tolist() for i in pa.nonzero(x)] == [[0, 0, 1, 1, 1], [1, 2, 0, 1, 2]]
     assert pa.cumulative_sum(x, axis=1, include_initial=True).tolist()[0] == [0, 0, 1, 3]
     assert pa.cumulative_prod(x[1], include_initial=True).tolist() == [1, 3, 12, 60]
-    with pytest.raises(ValueError, match="there is no axis 3"):
+    with pytest.raises(ValueError, match="sum: axis 3 is out of bounds for array of dimension 2"):
         pa.sum(x, axis=3)
     with pytest.raises(ValueError, match="one-dimensional arrays only"):
         pa.cumulative_sum(x)
@@ -369,7 +371,7 @@ def test_products_of_matrices_and_vectors() -> None:
         pa.linalg.outer(x, x)
     with pytest.raises(ValueError, match="matmul"):
         x @ x
-    with pytest.raises(ValueError, match="0-d array is no matrix"):
+    with pytest.raises(ValueError, match="0-d array is not a matrix"):
         x @ 2
 
 

@@ -63,7 +63,9 @@ def test_what_is_not_contiguous_and_what_has_no_elements(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
 def test_samples_without_a_distance_have_no_frequencies(name: str) -> None:
-    with pytest.raises(ZeroDivisionError, match=f"{name}: d is the distance .* write d=1.0"):
+    with pytest.raises(
+        ZeroDivisionError, match=f"{name}: d, the distance between samples, .* write d=1.0"
+    ):
         getattr(fft, name)(4, d=0.0)
 
 
@@ -123,7 +125,7 @@ def test_frequencies(name: str) -> None:
     assert getattr(pa.namespace("torch").fft, name)(4).dtype is pa.float32
     with pytest.raises(TypeError, match="real floating-point"):
         function(4, dtype=pa.complex64)
-    with pytest.raises(ValueError, match="n is how many"):
+    with pytest.raises(ValueError, match="n must be 1 or more"):
         function(0)
 
 
@@ -142,13 +144,15 @@ def test_shifts_keep_every_dtype(dtype: DType) -> None:
 
 def test_wrong_arguments_are_told() -> None:
     x = pa.ones((2, 3))
-    with pytest.raises(ValueError, match="no axis 2 in an array of 2"):
+    with pytest.raises(ValueError, match="axis 2 is out of bounds for array of dimension 2"):
         fft.fft(x, axis=2)
-    with pytest.raises(ValueError, match="no axis -1 in a 0-d array"):
+    with pytest.raises(ValueError, match="axis -1 is out of bounds for array of dimension 0"):
         fft.fft(pa.asarray(1.0))
+    with pytest.raises(ValueError, match="ifftshift: axis 2 is out of bounds for array"):
+        fft.ifftshift(x, axes=(0, 2))
     with pytest.raises(ValueError, match="not 0"):
         fft.fft(x, n=0)
-    with pytest.raises(ValueError, match="nothing along axis"):
+    with pytest.raises(ValueError, match="axis -1 has length 0"):
         fft.fft(pa.ones((2, 0)))
     with pytest.raises(ValueError, match="norm is"):
         fft.fft(x, norm="none")  # type: ignore[arg-type]

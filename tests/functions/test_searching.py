@@ -57,9 +57,9 @@ def test_searchsorted_promotes_as_the_policy_says() -> None:
 
 def test_searchsorted_refuses_what_it_cannot_search() -> None:
     x = pa.asarray([1, 2])
-    with pytest.raises(ValueError, match="x1 of one axis, not 2"):
+    with pytest.raises(ValueError, match="x1 must be one-dimensional"):
         pa.searchsorted(x[None], x)
-    with pytest.raises(ValueError, match="'left' and 'right', not 'middle'"):
+    with pytest.raises(ValueError, match="'left' or 'right', not 'middle'"):
         pa.searchsorted(x, x, side="middle")
     with pytest.raises(ValueError, match=r"sorter has shape \(3,\)"):
         pa.searchsorted(x, x, sorter=pa.asarray([0, 1, 2]))
@@ -93,7 +93,7 @@ def test_nan_is_not_zero_and_negative_zero_is() -> None:
     assert pa.count_nonzero(pa.asarray([1j, 0j])).item() == 1
     with pa.policy("onnx"):
         assert pa.count_nonzero(x).item() == 2
-    with pytest.raises(TypeError, match="a string is no number"):
+    with pytest.raises(TypeError, match="strings do not compare with zero"):
         pa.nonzero(pa.asarray(["a"]))
 
 
@@ -120,7 +120,7 @@ def test_diff_of_what_is_put_around() -> None:
         pa.diff(x, append=pa.asarray([0.5]))
     with pytest.raises(ValueError, match="0 or more, not -1"):
         pa.diff(x, n=-1)
-    with pytest.raises(ValueError, match="no axis 1"):
+    with pytest.raises(ValueError, match="axis 1 is out of bounds"):
         pa.diff(x, axis=1)
     with pa.policy("array_api"), pytest.raises(pa.PromotionError, match="diff"):
         pa.diff(pa.asarray([True, False]))
@@ -154,7 +154,7 @@ def test_taking_says_what_is_wrong() -> None:
             function(x, pa.asarray([[0]]), axis=5)
     with pytest.raises(ValueError, match="needs axis="):
         pa.take(x, pa.asarray([0]))
-    with pytest.raises(ValueError, match="as many axes as x, not 1 and 2"):
+    with pytest.raises(ValueError, match="x has 2 axes, indices have 1"):
         pa.take_along_axis(x, pa.asarray([0]))
     torch, jax = pa.namespace("torch"), pa.namespace("jax")
     with pytest.raises(TypeError, match="do not mix"):

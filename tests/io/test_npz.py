@@ -186,7 +186,7 @@ def test_a_folder_that_is_not_there_is_named_as_it_was_given(tmp_path: Path) -> 
 
 def test_missing_strings_are_not_saved() -> None:
     missing = np.array(["1", None], np.dtypes.StringDType(na_object=None))
-    with pytest.raises(ValueError, match="strings of 'x' have missing ones"):
+    with pytest.raises(ValueError, match="array 'x' has missing strings"):
         pa.save(io.BytesIO(), x=missing)
 
 
@@ -240,7 +240,7 @@ def test_foreign_files_are_refused_by_name_and_reason(tmp_path: Path) -> None:
         "dates.npz": "datetime64",
         "text.npz": "not a zip file",
         "empty.npz": "not a zip file",
-        "zip.npz": "'readme.txt' is no .npy file",
+        "zip.npz": "'readme.txt' is not a .npy file",
     }.items():
         with pytest.raises(ValueError, match=rf"cannot load .*{name}.*{words}"):
             pa.load(tmp_path / name)
@@ -300,10 +300,10 @@ def rewritten(about: Any = None, **entries: Any) -> io.BytesIO:
         ({"arrays.a.weak_type": "float32"}, {}, "is not weak"),
         ({"arrays.b": {"dtype": "int8", "shape": []}}, {}, "entry 'b' is missing"),
         ({}, {"a": None}, "entry 'a' is missing"),
-        ({}, {"extra": np.zeros(2)}, "says nothing of its entries 'extra'"),
+        ({}, {"extra": np.zeros(2)}, "does not describe its entries 'extra'"),
         ({}, {"a": np.zeros(2)}, "bfloat16 is stored as float64"),
         ({"arrays.a.dtype": "int4"}, {"a": np.array([1, 77], np.uint8)}, "more than the 4 bits"),
-        ({"arrays.a.dtype": "complex32"}, {"a": np.zeros(3, np.float16)}, "no array of pairs"),
+        ({"arrays.a.dtype": "complex32"}, {"a": np.zeros(3, np.float16)}, "is not stored as pairs"),
         ({}, {"__promoarray__/ends/s": np.array([2, 1])}, "do not end where they should"),
         ({}, {"__promoarray__/ends/s": np.array([1, 4])}, "do not end where they should"),
         ({}, {"__promoarray__/ends/s": np.array([1])}, "bytes and 2 ends"),
@@ -323,5 +323,5 @@ def test_a_header_that_claims_too_much_costs_no_memory() -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a.npy", header.getvalue() + b"\0" * 8)
-    with pytest.raises(ValueError, match=r"claims shape \(1125899906842624,\)"):
+    with pytest.raises(ValueError, match=r"its header says shape \(1125899906842624,\)"):
         pa.load(file)

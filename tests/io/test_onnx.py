@@ -169,7 +169,7 @@ def tensor(kind: str, **fields: Any) -> Any:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: TensorProto(name="t"), r"'t': data_type 0 \(UNDEFINED\) is no element type"),
+        (lambda: TensorProto(name="t"), r"'t': data_type 0 \(UNDEFINED\) is not an element type"),
         (lambda: TensorProto(data_type=99), r"data_type 99 \(unknown\)"),
         (lambda: tensor("FLOAT", dims=[-1]), "negative length"),
         (lambda: tensor("FLOAT", dims=[2]), "has its values in no field"),
@@ -192,7 +192,7 @@ def tensor(kind: str, **fields: Any) -> Any:
         (lambda: tensor("FLOAT8E5M2", dims=[1], int32_data=[256]), "256 is not within 0 to 255"),
         (lambda: tensor("BOOL", dims=[1], raw_data=b"\2"), "2 is not within 0 to 1"),
         (lambda: tensor("BOOL", dims=[1], int32_data=[2]), "2 is not within 0 to 1"),
-        (lambda: tensor("STRING", dims=[1], raw_data=b"a"), "strings do not lie in raw_data"),
+        (lambda: tensor("STRING", dims=[1], raw_data=b"a"), "strings are not stored in raw_data"),
         (lambda: tensor("STRING", dims=[1], string_data=[b"\xff"]), "not UTF-8"),
         (lambda: tensor("STRING", dims=[2], string_data=[b"a"]), "takes 2 entries of string_data"),
         (

@@ -116,15 +116,15 @@ def test_matrices_without_an_answer_are_told() -> None:
         linalg.cholesky(-singular)
     with pytest.raises(ValueError, match="eig: "):
         linalg.eig(pa.full((2, 2), math.nan))
-    with pytest.raises(ValueError, match="rows, and x2 is"):
+    with pytest.raises(ValueError, match="x1 has 3 rows, x2 has 2"):
         linalg.solve(definite((3, 3)), pa.ones(2))
     with pytest.raises(ValueError, match="mode"):
         linalg.qr(singular, mode="raw")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="ord"):
         linalg.matrix_norm(singular, ord=3)
-    with pytest.raises(ValueError, match="no axis 2"):
+    with pytest.raises(ValueError, match="axis 2 is out of bounds for array of dimension 2"):
         linalg.vector_norm(singular, axis=2)
-    with pytest.raises(ValueError, match="named twice"):
+    with pytest.raises(ValueError, match="repeated axis"):
         linalg.vector_norm(singular, axis=(0, -2))
     for vectors in (pa.ones(0), pa.ones((2, 0))):
         with pytest.raises(ValueError, match="no smallest one"):
@@ -191,7 +191,7 @@ def test_cross_broadcasts_along_its_axis() -> None:
     x, y = pa.asarray([[1, 0, 0], [0, 1, 0]]), pa.asarray([0, 1, 0])
     assert linalg.cross(x, y).tolist() == [[0, 0, 1], [0, 0, 0]]
     assert linalg.cross(x.T, y[:, None], axis=-2).tolist() == [[0, 0], [0, 0], [1, 0]]
-    with pytest.raises(ValueError, match="count it from the last"):
+    with pytest.raises(ValueError, match="x1 has 2 axes, x2 has 1; write axis negative"):
         linalg.cross(x, y, axis=1)
 
 

@@ -1,0 +1,105 @@
+"""Chapter "manipulation functions", third part: arrays joined, which promotes, and split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from promoarray.core.dispatch import call
+from promoarray.core.move import moved
+from promoarray.core.operands import as_array
+from promoarray.core.shapes import axis_in, integers
+from promoarray.parray import PArray
+
+__all__ = ["concat", "stack", "unstack"]
+
+
+def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
+    """Join arrays along an axis they have.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        Of shapes that differ along ``axis`` only. Their dtypes promote as the policy says for
+        ``concat``.
+    axis : int or None
+        None joins them flat.
+
+    Returns
+    -------
+    PArray
+        Of the promoted dtype; the axis has the sum of the lengths.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no common dtype for them: ONNX and the array API for mixed kinds, say.
+    ValueError
+        If there are none, or their other axes differ.
+
+    Examples
+    --------
+    >>> concat([asarray([1, 2]), asarray([0.5])])
+    PArray([1. , 2. , 0.5], dtype=float64)
+    """
+    operands, along = tuple(arrays), integers("concat", "axis", 0 if axis is None else axis)
+    if axis is None:
+        operands = tuple(moved("reshape", as_array(x, "concat"), (-1,)) for x in operands)
+    return call("concat", *_some(operands, "concat"), axis=along)
+
+
+def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
+    """Join arrays of one shape along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        Of one shape. Their dtypes promote as the policy says for ``concat``.
+    axis : int
+        Where the new axis is in the result.
+
+    Returns
+    -------
+    PArray
+        Of the promoted dtype; the new axis is as long as there are arrays.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no common dtype for them, as for ``concat``.
+    ValueError
+        If there are none, or their shapes differ.
+    """
+    along = integers("stack", "axis", axis)
+    return call("stack", *_some(tuple(arrays), "stack"), axis=along)
+
+
+def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
+    if not arrays:
+        raise ValueError(f"{name} needs at least one array")
+    return arrays
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
+    """Return the slices along an axis.
+
+    Parameters
+    ----------
+    x : array, any shape but ()
+    axis : int
+
+    Returns
+    -------
+    tuple of PArray
+        Views without the axis, as many as it is long, of the dtype of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` is 0-d, or the axis out of bounds.
+    """
+    array = as_array(x, "unstack")
+    if not array.ndim:
+        raise ValueError("unstack needs one axis or more, and x has none")
+    front = moved("moveaxis", array, axis_in("unstack", axis, array.ndim), 0)
+    return tuple(front[i] for i in range(front.shape[0]))

@@ -1,0 +1,65 @@
+"""Docstrings are complete, and their examples run and print what they say."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import promoarray as pa
+
+CHAPTERS = (
+    *(pa.broadcasting, pa.creation, pa.data_types, pa.elementwise, pa.indexing, pa.info),
+    *(pa.joining, pa.linear_algebra, pa.manipulation, pa.ranges, pa.searching, pa.sets, pa.sorting),
+    *(pa.statistical, pa.utility, pa.linalg, pa.fft, pa.extras),
+)
+TOOLS = {name: getattr(pa, name) for name in ("save", "load", "to_onnx", "from_onnx")}
+FUNCTIONS: dict[str, Callable[..., Any]] = TOOLS | {"pack": pa.pack, "unpack": pa.unpack}
+FUNCTIONS |= {
+    f"{chapter.__name__}.{name}": getattr(chapter, name)
+    for chapter in CHAPTERS
+    for name in chapter.__all__
+}
+
+
+def sections(function: Callable[..., Any]) -> dict[str, str]:
+    """The text under each heading of numpydoc."""
+    parts = re.split(r"^(\w[\w ]+)\n-+$", inspect.getdoc(function) or "", flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def named(text: str) -> list[str]:
+    """The parameters that a section lists."""
+    heads = [line.partition(" : ")[0] for line in text.splitlines() if re.match(r"[\w*]", line)]
+    return [name.lstrip("*") for head in heads for name in head.split(", ")]
+
+
+def test_every_parameter_result_and_error_is_documented() -> None:
+    wrong = []
+    for name, function in FUNCTIONS.items():
+        found, wanted = sections(function), list(inspect.signature(function).parameters)
+        if named(found.get("Parameters", "")) != wanted:
+            wrong.append(f"{name}: documents {named(found.get('Parameters', ''))} of {wanted}")
+        needed = {"Returns", "Raises"} if wanted else {"Returns"}
+        if function is pa.save:
+            needed = {"Raises"}
+        wrong += [f"{name} has no {section}" for section in needed - set(found)]
+        if re.search(r"^ *\{\w+\}$", function.__doc__ or "", re.MULTILINE):
+            wrong.append(f"{name}: a shared entry is missing")
+    assert wrong == []
+
+
+def test_examples_print_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runner, parser = doctest.DocTestRunner(), doctest.DocTestParser()
+    names = {name: getattr(pa, name) for name in pa.__all__}
+    for name, function in {**FUNCTIONS, "view": pa.PArray.view}.items():
+        test = parser.get_doctest(inspect.getdoc(function) or "", names.copy(), name, None, 0)
+        runner.run(test)
+    assert runner.summarize(verbose=False).attempted > 40
+    assert runner.failures == 0
