@@ -20,8 +20,9 @@ from functools import partial
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import (
     BITS,
@@ -36,7 +37,7 @@ from promoarray.promotion.plan import (
     Refusal,
 )
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperandTypes, OperationRule
+from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule, Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
 from promoarray.promotion.source import Source
@@ -124,7 +125,9 @@ def entering(
 ) -> OperandTypes:
     """Make the step that folds tensors, then 0-d ones if they have a rule, then scalars."""
 
-    def operand_types(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    def operand_types(
+        policy: PolicyLike, operands: tuple[Operand, ...]
+    ) -> tuple[DType, ...] | Refusal:
         entered = supported_types(policy, operands)
         if isinstance(entered, Refusal):
             return entered
@@ -143,7 +146,7 @@ def entering(
     return operand_types
 
 
-def _to_bools(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def _to_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     entered = supported_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)
 
@@ -216,6 +219,18 @@ def can_cast(source: DType, target: DType) -> bool:
     return not lowered or (source.kind in INTEGERS and target.kind in INTEGERS)
 
 
+CASTS = CastRule(
+    mode=DEFAULT._replace(to_integer=ToInteger.ACLNN),
+    sources=(Source("Ascend aclnn documentation", "casts", "CANN 8.5"),),
+    notes=(
+        "NaN is 0 in integers, floats overflow to Inf, integers keep the low bits (documented).",
+        "Floats to integers are the Ascend 950's: int32 and int64 saturate; int8 and int16 keep the"
+        " low bits of a saturated int32, unsigned integers those of a saturated int64.",
+        "For the 910B overflow to 8 and 16 bits is not documented; the model is the 950's.",
+        "Casts to float8 are not documented here; they are ml_dtypes'.",
+    ),
+)
+
 _PAGE = "互推导关系 (mutual derivation)"
 _DIFFERS = (
     "float64 with complex32 or complex64 is complex64 by CANN 8.0's page (aclnn@8.0), complex128 by"
@@ -236,7 +251,7 @@ V8_0 = Policy(
     operand_types=entering(promote_8_0, on_910b),
     scalars=Scalars(fit=wrap),
     defaults=NARROW,
-    cast=cast_quirks.ACLNN,
+    cast=CASTS,
     can_cast=can_cast,
     refusal=(
         f"the table says NA ({_PAGE}): u16, u32 and u64 go only with themselves; the device says"
@@ -293,7 +308,7 @@ def supported(policy: Policy) -> Policy:
     """
 
     def listed(rule: OperationRule) -> OperationRule:
-        def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
             for operand in operands:
                 if not operand.type.weak and operand.type not in ADD_DTYPES:
                     return Refusal(f"aclnn {name} does not list {operand.type.name}")

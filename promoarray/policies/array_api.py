@@ -12,7 +12,7 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import STANDARD, DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import CastRule, no_complex_to_real
 from promoarray.promotion.linalg_rules import linear
 from promoarray.promotion.plan import BITS, INEXACT, INTEGERS, NUMBERS, REALS
 from promoarray.promotion.policy import Policy
@@ -142,6 +142,16 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POSITION: TypeRule(admit=REALS, result=always(dt.int64)),
 }
 
+CASTS = CastRule(
+    refuses=no_complex_to_real,
+    sources=(Source("Python array API standard", "astype", "2025.12"),),
+    notes=(
+        "The standard leaves floats beyond an integer, NaN and Inf among them, and narrower"
+        " integers to the library; here they are NumPy's.",
+        "Complex to real is refused, as the standard asks (astype).",
+    ),
+)
+
 ARRAY_API = Policy(
     name="array_api",
     title="the array API standard",
@@ -159,7 +169,7 @@ ARRAY_API = Policy(
         "expm1": ("standard_expm1",),
         "tanh": ("standard_tanh",),
     },
-    cast=cast_quirks.ARRAY_API,
+    cast=CASTS,
     can_cast=can_cast,
     refusal="the standard leaves promotion across kinds undefined, and of uint64 with signed"
     " integers (Type Promotion Rules)",

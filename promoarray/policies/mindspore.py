@@ -17,9 +17,17 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family
 from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
-from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_quirks import (
+    NARROW_FLOATS,
+    RECORDED,
+    SAID_BY_X86,
+    rounds_twice,
+)
+from promoarray.promotion.cast_rules import CastRule, case
+from promoarray.promotion.cast_transforms import Through, real_part_counts
 from promoarray.promotion.linalg_rules import LAPACK, linear, uniques
 from promoarray.promotion.plan import (
     BITS,
@@ -33,7 +41,7 @@ from promoarray.promotion.plan import (
     Refusal,
 )
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperandTypes, OperationRule
+from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
 from promoarray.promotion.source import Source
@@ -105,7 +113,7 @@ _WHY_REAL = "complex numbers have no order"
 def real(enter: OperandTypes) -> OperandTypes:
     """Refuse complex Python scalars, as everything in MindSpore does."""
 
-    def checked(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    def checked(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
         if any(operand.type is dt.weak_complex for operand in operands):
             return Refusal("MindSpore takes no complex Python scalars")
         return enter(policy, operands)
@@ -113,7 +121,7 @@ def real(enter: OperandTypes) -> OperandTypes:
     return checked
 
 
-def _product(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def _product(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Fold tensors, and apart from them what is 0-d or a scalar; then the higher category wins."""
     entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -134,20 +142,20 @@ BIT_BY_BIT = entering(agreed, bits)
 def admitting(test: Callable[[Operand], bool], why: str, rule: OperationRule) -> OperationRule:
     """Make a rule that looks at each operand before anything is promoted."""
 
-    def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         return rule(policy, name, operands) if all(map(test, operands)) else Refusal(why)
 
     return checked
 
 
-def _no_two_bools(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _no_two_bools(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse two bools, as mindspore.ops.add and sub do."""
     if all(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
         return Refusal(f"mindspore.ops has no {name} of two bools")
     return TypeRule()(policy, name, operands)
 
 
-def _remainder(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _remainder(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Compose x - floor(x / y) * y, whose product takes no wide unsigned with a bool tensor."""
     first, second = operands
     if first.type in WIDE_UNSIGNED and second.type is dt.bool and second.rank is Rank.ARRAY:
@@ -155,7 +163,7 @@ def _remainder(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan
     return TypeRule()(policy, name, operands)
 
 
-def _copysign(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _copysign(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer the first operand's dtype, float32 for anything but float16, float32 and float64."""
     first, second = operands
     kinds = {first.type.kind, second.type.kind}
@@ -273,6 +281,24 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
 }
 
+_CPU = "mindspore 2.10.0, CPU"
+
+CASTS = CastRule(
+    mode=DEFAULT._replace(to_integer=ToInteger.X86),
+    cases=(
+        case("u32", "bf16 f16 f32 f64 c64 c128", transform=Through(dt.int64)),
+        case("b1", "c64 c128", transform=real_part_counts),
+    ),
+    quirks=(rounds_twice(_CPU, f"{NARROW_FLOATS} f16"),),
+    sources=(Source("mindspore.Tensor.astype", RECORDED, _CPU),),
+    notes=(
+        SAID_BY_X86,
+        "To uint32 floats go through int64.",
+        "A complex number becomes the bool of its real part.",
+        "MindSpore's CPU has no float8; here they are ml_dtypes'.",
+    ),
+)
+
 V2_10 = Policy(
     name="mindspore@2.10",
     title="MindSpore 2.10",
@@ -310,7 +336,7 @@ V2_10 = Policy(
         "linspace": ("linspace_towards_zero",),
     },
     defaults=NARROW,
-    cast=cast_quirks.MINDSPORE,
+    cast=CASTS,
     refusal=(
         "there is no implicit conversion: uint16, uint32 and uint64 go only with themselves and"
         " bool, and complex Python scalars with nothing (mindspore.ops.add, dtype conversion rules)"

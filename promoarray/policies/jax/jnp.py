@@ -6,7 +6,7 @@ meets an array. The result is the least upper bound in a lattice; nothing leads 
 
 Sources: "Design of Type Promotion Semantics for JAX" (JEP 9407), the lattice and its appendix;
 ``_type_promotion_lattice`` in jax/_src/dtypes.py. Recorded: conformance/golden/jax_*.txt, 0.10.2.
-``jax@lax``, which promotes nothing, is in ``jax_lax.py``.
+``jax@lax``, which promotes nothing, is in ``lax.py``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
+from promoarray.policies.jax.casts import JAX as CASTS
 from promoarray.policies.numpy.numpy_2 import can_cast
-from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import complexified, linear, uniques
 from promoarray.promotion.plan import (
     BITS,
@@ -32,7 +32,7 @@ from promoarray.promotion.plan import (
     Refusal,
 )
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, PromotionRule
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
 from promoarray.promotion.source import Source
@@ -91,7 +91,7 @@ X32 = {weak: NARROWED.get(strong, strong) for weak, strong in WIDE.items()}
 TINY = frozenset(rows("i2 i4 u2 u4"))
 
 
-def entering(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def entering(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Enter operands as their own types; a Python bool is as good as a bool array."""
     entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -137,7 +137,7 @@ def higher_precision(a: DType, b: DType) -> DType | None:
     return max(a, b, key=properties)
 
 
-def matmul(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def matmul(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote, but let integers and complex numbers become no narrower than an operand is.
 
     Upstream asks ``lax.dot_general`` for the promoted dtype, and a weakly typed array is as wide
@@ -157,7 +157,7 @@ def bool_to_int32(dtype: DType) -> DType:
     return dt.int32 if dtype is dt.bool else dtype
 
 
-def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """``x ** n`` with a Python int is repeated multiplication in x's dtype; else promote.
 
     Integers then lose their weakness, and so does a scalar base with an array of integers. A 0-d
@@ -338,7 +338,7 @@ JNP = Policy(
     },
     defaults=WIDE,
     weak_arrays=True,
-    cast=cast_quirks.JAX,
+    cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(_JEP, _LATTICE_SOURCE),

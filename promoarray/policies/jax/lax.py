@@ -26,8 +26,7 @@ from promoarray.promotion.plan import (
     Plan,
     Refusal,
 )
-from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import WIDE
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
@@ -41,7 +40,7 @@ def promote(a: DType, b: DType) -> DType | None:
     return b if a.weak else a
 
 
-def dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def dot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer the operand of higher precision: the one mixture lax does take."""
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -54,7 +53,7 @@ def dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refu
     return policy.make_plan(name, result, result, len(operands))
 
 
-def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Take a float or complex base with an exponent of its dtype or of any integer dtype."""
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):

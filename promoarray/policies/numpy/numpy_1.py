@@ -33,7 +33,7 @@ from promoarray.policies.numpy.numpy_2 import (
 )
 from promoarray.promotion.linalg_rules import complexified
 from promoarray.promotion.plan import INTEGERS, ORDERED, Operand
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import PolicyLike
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule
@@ -52,7 +52,7 @@ SEARCHED: Mapping[Family, tuple[DType, ...]] = {
 """The loops of the ufuncs that search them, in their order."""
 
 
-def by_value(policy: Policy, name: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+def by_value(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """Let scalars and 0-d arrays enter as the dtype that their value makes of them.
 
     Only beside arrays, and only if no scalar's kind is above that of every array

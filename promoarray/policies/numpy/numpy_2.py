@@ -15,11 +15,18 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_quirks import (
+    ML_DTYPES,
+    RECORDED,
+    SAID_BY_X86,
+    lowest_scale_up,
+    rounds_twice,
+)
+from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
 from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
 from promoarray.promotion.source import Source
@@ -136,7 +143,7 @@ def floats(dtype: DType) -> DType:
     return dt.float16 if dtype.bits <= 8 else dt.float32 if dtype.bits == 16 else dt.float64
 
 
-def highest_first(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def highest_first(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let more than two enter in the order of their kinds, from complex down to bool.
 
     Pair by pair int16, uint16 and float16 would make int32 first, and of that float64
@@ -148,7 +155,7 @@ def highest_first(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType,
     return tuple(sorted(entered, key=lambda d: (d.weak, -d.kind.category)))
 
 
-def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def as_floats(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as the float it is computed in, scalars as what they make of it."""
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -161,7 +168,7 @@ def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...
     return tuple(floats(common if d.weak else d) for d in entered)
 
 
-def as_truth(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def as_truth(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as whether it is non-zero; nothing promotes."""
     entered = policy.operand_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)
@@ -190,7 +197,7 @@ def in_lapack(dtype: DType) -> DType | None:
     return None if dtype in (dt.float16, dt.complex32) else dt.float64
 
 
-def factored(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def factored(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as what numpy.linalg makes of it by itself."""
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -229,7 +236,7 @@ _WIDE_INTEGERS = {(dt.int64, dt.uint64), (dt.uint64, dt.int64)}
 def exactly_compared(rule: TypeRule) -> OperationRule:
     """Compare int64 with uint64 as the integers they are, though they promote to float64."""
 
-    def compare(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    def compare(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         """Compare int64 with uint64 as the integers they are."""
         plan = rule(policy, name, operands)
         signed = [o.type.kind is Kind.INT and not o.type.weak for o in operands]
@@ -301,6 +308,20 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 
 REFUSAL = "neither dtype casts safely to the other or to a third (numpy.promote_types)"
 
+CASTS = CastRule(
+    quirks=(rounds_twice(ML_DTYPES), lowest_scale_up(ML_DTYPES)),
+    sources=(
+        Source("NumPy reference, numpy.ndarray.astype", RECORDED, "2.4"),
+        Source("jax-ml/ml_dtypes, ml_dtypes/include/float8.h", RECORDED, "0.6.0"),
+    ),
+    notes=(
+        SAID_BY_X86,
+        "For uint32 that is NumPy's vector loop; its plain one, which strided arrays and the last"
+        " few elements take, gives other numbers.",
+        "ml_dtypes asks its floats of 8 bits and fewer first: NaN is 0, Inf an end of the integer.",
+        "float4 and float6 have no NaN: it becomes -0, and -NaN becomes 0.",
+    ),
+)
 
 _REFERENCE = Source("NumPy reference", "Data type promotion in NumPy; numpy.result_type", "2.4")
 
@@ -324,7 +345,7 @@ NUMPY_2 = Policy(
     kernels={"arange": ("arange_in_dtype", "arange_by_difference")},
     defaults=WIDE,
     inplace=same_kind,
-    cast=cast_quirks.NUMPY,
+    cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import (
     DEFAULT,
@@ -19,15 +22,33 @@ from promoarray.kernels.cast_mode import (
     ScaleZero,
     ToInteger,
 )
-from promoarray.promotion.cast_quirks import LARGEST, SAID_BY_X86, rounds_twice
+from promoarray.promotion.cast_quirks import SAID_BY_X86, rounds_twice
 from promoarray.promotion.cast_rules import ROUND_MODE, SATURATE, CastRule, Knob, Quirk, case
-from promoarray.promotion.cast_transforms import LOWEST_NORMAL, Between, CodeIs, half_away
+from promoarray.promotion.cast_transforms import (
+    LOWEST_NORMAL,
+    X86,
+    Between,
+    CodeIs,
+    Codes,
+    cast_codes,
+    double,
+)
 from promoarray.promotion.source import Source
 
 _ORT = "onnxruntime 1.31.1, CPU"
 _REFERENCE = "onnx.reference 1.23.2"
 _OFP8 = "f8_e4m3fn f8_e4m3fnuz f8_e5m2 f8_e5m2fnuz"
 _FNUZ = "f8_e4m3fnuz f8_e5m2fnuz"
+
+
+def half_away(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
+    """Round half away from zero instead of truncating, then keep the low bits."""
+    x = double(codes, source)
+    few = np.abs(x) < 2.0**52
+    inside = np.where(few, x, 0.0)
+    exact = np.where(few, np.trunc(inside + np.copysign(0.5, inside)), x)
+    return cast_codes(exact.view(np.uint64), dt.float64, target, X86)
+
 
 QUIRKS = (
     rounds_twice(f"{_ORT}; {_REFERENCE}"),
@@ -41,7 +62,7 @@ QUIRKS = (
         "infinity-to-fnuz-saturates",
         "with saturate, Inf becomes the largest value of the fnuz types before opset 24, too",
         f"{_ORT}; {_REFERENCE}",
-        (case(_FNUZ, saturate=True, infinity=LARGEST),),
+        (case(_FNUZ, saturate=True, infinity=Beyond.LARGEST),),
     ),
     Quirk(
         "e4m3fn-480-to-496-is-448",
@@ -127,7 +148,7 @@ def cast_of(opset: int, first_admitted: Callable[[DType], int | None]) -> CastRu
         from_then = f"the pair is admitted from opset {max(missing.values())} on"
         return f"Cast of opset {opset} has no {' and no '.join(missing)}; {from_then}"
 
-    infinity_to_fnuz = LARGEST if opset >= 24 else Beyond.NAN
+    infinity_to_fnuz = Beyond.LARGEST if opset >= 24 else Beyond.NAN
     knobs: dict[str, Knob] = {}
     if opset >= 19:
         knobs["saturate"] = SATURATE
@@ -136,20 +157,20 @@ def cast_of(opset: int, first_admitted: Callable[[DType], int | None]) -> CastRu
     return CastRule(
         mode=DEFAULT._replace(to_integer=ToInteger.X86),
         cases=(
-            case(_OFP8, saturate=True, overflow=LARGEST, infinity=LARGEST),
+            case(_OFP8, saturate=True, overflow=Beyond.LARGEST, infinity=Beyond.LARGEST),
             case(_FNUZ, saturate=True, infinity=infinity_to_fnuz),
             case("scale", round_mode="up", scale_rounding=ScaleRounding.UP),
             case("scale", round_mode="down", scale_rounding=ScaleRounding.DOWN),
             case(
                 "scale",
                 saturate=True,
-                overflow=LARGEST,
-                infinity=LARGEST,
+                overflow=Beyond.LARGEST,
+                infinity=Beyond.LARGEST,
                 scale_negative=ScaleNegative.SMALLEST,
                 scale_zero=ScaleZero.SMALLEST,
             ),
             case("scale", saturate=False, scale_strict=True),
-            case("float4 float6", overflow=LARGEST, infinity=LARGEST),
+            case("float4 float6", overflow=Beyond.LARGEST, infinity=Beyond.LARGEST),
             case("float4", nan_without=NanWithout.LARGEST, keep_nan_sign=False),
             case("int2 int4 ints", "scale", to_integer=ToInteger.NUMPY),
         ),

@@ -6,8 +6,8 @@ Data Type Promotion" tabulates (``TENSORS``). A Python scalar or, since 3.0, one
 the gate: it keeps the tensor's dtype if its kind is no higher, else the lookup answers.
 
 Editions: ``paddle`` is the document, its printed errors mended; on 0-d tensors, where it is silent,
-it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in ``paddle_3_3.py`` and
-``paddle_2_6.py``.
+it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in ``wheel_3_3.py`` and
+``wheel_2_6.py``.
 
 What the document contradicts itself in, and how it is settled:
 
@@ -32,11 +32,11 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
+from promoarray.policies.paddle.casts import PADDLE
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule, Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
 from promoarray.promotion.source import Source
@@ -131,7 +131,7 @@ class Gate:
     scalar: PromotionRule = rises
 
     def __call__(
-        self, policy: Policy, operands: tuple[Operand, ...]
+        self, policy: PolicyLike, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
         entered = supported_types(policy, operands)
         if isinstance(entered, Refusal):
@@ -201,7 +201,7 @@ def summed(dtype: DType) -> DType:
     return dt.int64 if dtype in (dt.bool, dt.int32) else dtype
 
 
-def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
     plan = TypeRule(operand_types=OPEN, result=to_bool)(policy, name, operands)
     tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
@@ -319,7 +319,7 @@ DOCUMENT = Policy(
     ),
     kernels={**CHECKED, "pow": ("double_reciprocal_pow",)},
     defaults=NARROW,
-    cast=cast_quirks.PADDLE,
+    cast=PADDLE,
     refusal=REFUSAL,
     sources=(
         Source(

@@ -16,6 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
+from promoarray.policies.paddle.casts import PADDLE_2_6
 from promoarray.policies.paddle.document import (
     AGREE,
     CHECKED,
@@ -26,11 +27,9 @@ from promoarray.policies.paddle.document import (
     through,
 )
 from promoarray.policies.paddle.wheel_3_3 import as_left, floats_from, transformed
-from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import BITS, INEXACT, INTEGERS, ORDERED, Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.source import Source
@@ -96,7 +95,7 @@ class Sides:
     scalar: PromotionRule = lifted
 
     def __call__(
-        self, policy: Policy, operands: tuple[Operand, ...]
+        self, policy: PolicyLike, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
         entered = supported_types(policy, operands)
         if isinstance(entered, Refusal):
@@ -113,7 +112,7 @@ PAIRS = Sides(floats_only, stays)
 CAST = Sides(left)
 
 
-def after_complex(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def after_complex(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but let a leading complex tensor have the others cast."""
     rule = transformed if operands[0].type.kind is Kind.COMPLEX else agreed
     label = to_bool if ROWS[name].family is Family.LOGICAL else same
@@ -222,7 +221,7 @@ V2_6 = DOCUMENT.derive(
         fit_exponent=not_negative(through(single=True)),  # as 3.3.1, it never comes back from one
     ),
     kernels={**CHECKED, "pow": ("double_pow",)},
-    cast=cast_quirks.PADDLE_2_6,
+    cast=PADDLE_2_6,
     refusal=REFUSAL,
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 2.6.2"),

@@ -1,13 +1,7 @@
-"""PyTorch: three ranks of operands, and a table that never widens a category it need not.
+"""PyTorch: what its operators and functions take and compute in, and the policies.
 
-Operands are sorted into arrays, 0-d arrays and Python scalars ("wrapped numbers"). Each rank is
-promoted by the table among itself; a lower rank then changes the result only where its *category*
-(bool, integer, float, complex) is higher. So ``int8[2] + int64[]`` is int8 and ``int8[2] + 1.5`` is
-float32, the default dtype.
-
-Sources: PyTorch's documentation, torch.Tensor attributes, "Type Promotion"; the table and the ranks
-are `promoteTypes` in c10/core/ScalarType.cpp and `result_type` in
-aten/src/ATen/native/TypeProperties.cpp. Recorded: conformance/golden/torch.txt, 2.13.0 on CPU.
+From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answers on the CPU
+(conformance/golden/torch.txt).
 """
 
 from __future__ import annotations
@@ -18,7 +12,15 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
+from promoarray.policies.torch.casts import TORCH_2_11, TORCH_2_13
+from promoarray.policies.torch.promotion import (
+    COMPLEX_OF,
+    DTYPES,
+    REFUSAL,
+    by_ranks,
+    can_cast,
+    promote,
+)
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import (
     BITS,
@@ -34,8 +36,7 @@ from promoarray.promotion.plan import (
     Refusal,
 )
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
-from promoarray.promotion.rules import Table, fold
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
@@ -48,100 +49,15 @@ from promoarray.promotion.type_steps import (
     with_arrays,
 )
 
-# c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
-TABLE = Table("""
-      u8    i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  b1    bf16
-u8    u8    i16   i16   i32   i64   f16   f32   f64   c32   c64   c128  u8    bf16
-i8    i16   i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  i8    bf16
-i16   i16   i16   i16   i32   i64   f16   f32   f64   c32   c64   c128  i16   bf16
-i32   i32   i32   i32   i32   i64   f16   f32   f64   c32   c64   c128  i32   bf16
-i64   i64   i64   i64   i64   i64   f16   f32   f64   c32   c64   c128  i64   bf16
-f16   f16   f16   f16   f16   f16   f16   f32   f64   c32   c64   c128  f16   f32
-f32   f32   f32   f32   f32   f32   f32   f32   f64   c64   c64   c128  f32   f32
-f64   f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  c128  f64   f64
-c32   c32   c32   c32   c32   c32   c32   c64   c128  c32   c64   c128  c32   c64
-c64   c64   c64   c64   c64   c64   c64   c64   c128  c64   c64   c128  c64   c64
-c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
-b1    u8    i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  b1    bf16
-bf16  bf16  bf16  bf16  bf16  bf16  f32   f32   f64   c64   c64   c128  bf16  bf16
-""")
 
-SHELLS = frozenset({dt.uint2, dt.uint4, dt.uint16, dt.uint32, dt.uint64})
-"""What upstream calls barebones unsigned types: below any float, and beside everything else."""
-
-FLOATS = (dt.bfloat16, dt.float16, dt.float32, dt.float64)
-
-COMPLEX_OF = {
-    dt.float16: dt.complex32,
-    dt.bfloat16: dt.complex64,
-    dt.float32: dt.complex64,
-    dt.float64: dt.complex128,
-}
-
-DTYPES = (
-    *TABLE.dtypes,
-    *(dt.int2, dt.int4, dt.uint2, dt.uint4, dt.uint16, dt.uint32, dt.uint64),
-    *(dt.float8_e4m3fn, dt.float8_e4m3fnuz, dt.float8_e5m2, dt.float8_e5m2fnuz),
-    dt.float8_e8m0fnu,
-)
-
-
-def promote(a: DType, b: DType) -> DType | None:
-    """Common dtype of two; weak ones count as wrapped numbers."""
-    if a.weak is not b.weak:
-        return combine(b, NARROW[a]) if a.weak else combine(a, NARROW[b])
-    a, b = NARROW.get(a, a), NARROW.get(b, b)
-    if a in SHELLS and b in FLOATS:
-        return b
-    if b in SHELLS and a in FLOATS:
-        return a
-    return TABLE(a, b) if a in DTYPES else None
-
-
-def combine(higher: DType, lower: DType) -> DType | None:
-    """Let a lower rank raise the category of a higher one (`combine_categories` upstream)."""
-    if higher.kind is Kind.COMPLEX:
-        return higher
-    if higher.kind is Kind.FLOAT:
-        return COMPLEX_OF.get(higher) if lower.kind is Kind.COMPLEX else higher
-    if higher is dt.bool or lower.kind is Kind.FLOAT:
-        return promote(higher, lower)
-    return lower if lower.kind is Kind.COMPLEX else higher
-
-
-def by_ranks(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Promote each rank among itself, then let the lower ones raise the category."""
-    entered = supported_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    common: DType | None = None
-    for rank in Rank:  # Python scalars, 0-d arrays, arrays: from the lowest up
-        types = [NARROW.get(o.type, o.type) for o in operands if o.rank is rank]
-        if not types:
-            continue
-        own = fold(promote, types)
-        both = own if own is None or common is None else combine(own, common)
-        if both is None:
-            return Refusal(REFUSAL)
-        common = both
-    assert common is not None
-    return (common,)
-
-
-REFUSAL = (
-    "uint16, uint32 and uint64 promote only with floats, and float8 dtypes and the 2- and 4-bit"
-    " integers with nothing but themselves (promoteTypes in c10/core/ScalarType.cpp)"
-)
-
-
-def subtract(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def subtract(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bools, even beside another dtype and as a Python scalar."""
     if any(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
         return Refusal("subtraction with a bool is not supported; logical_xor(x1, x2) is")
     return TypeRule()(policy, name, operands)
 
 
-def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bool ** bool, but not a Python bool as exponent, which needs no kernel."""
     if operands[-1].type is dt.weak_bool:
         return TypeRule()(policy, name, operands)
@@ -166,7 +82,7 @@ def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
     return Decomposition("reciprocal", 1, "multiply") if real and scalar else None
 
 
-def isin(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):
         return Refusal("isin takes no bool and no complex")
@@ -189,18 +105,6 @@ def converted(value: Any, dtype: DType) -> Any:
         in_range(-value, dtype)
         return wrap(value, dtype)
     return in_range(value, dtype)
-
-
-def can_cast(source: DType, target: DType) -> bool:
-    """Allow all but complex to real, float to integer, and anything to bool (`canCast`).
-
-    Upstream's `isIntegralType` does not know the 2- and 4-bit integers: a float goes into them.
-    """
-    if target.kind is Kind.COMPLEX or source is target:
-        return True
-    if source.kind is Kind.COMPLEX or target is dt.bool:
-        return False
-    return source.kind is not Kind.FLOAT or target.kind is Kind.FLOAT or target.bits < 8
 
 
 _SPREAD: frozenset[Kind | DType] = frozenset({*COMPLEX_OF, Kind.COMPLEX})
@@ -318,25 +222,11 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
 }
 
 
-def edition(edition: str) -> Policy:
-    """PyTorch ``2.13``; ``2.11`` differs in one cast only."""
-    policy = TORCH_2_13
-    if edition == "2.11":
-        policy = policy.derive(
-            "torch@2.11",
-            title="PyTorch 2.11",
-            cast=cast_quirks.TORCH_2_11,
-            notes=(*NOTES, NOTE_2_11),
-        )
-    return policy
-
-
 NOTES = (
     "A 0-d tensor counts for less than one with dimensions, a Python scalar for less than both.",
 )
-NOTE_2_11 = "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN."
 
-TORCH_2_13 = Policy(
+V2_13 = Policy(
     name="torch@2.13",
     title="PyTorch 2.13",
     principle=(
@@ -365,7 +255,7 @@ TORCH_2_13 = Policy(
     },
     defaults=NARROW,
     inplace=can_cast,
-    cast=cast_quirks.TORCH_2_13,
+    cast=TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(
@@ -375,3 +265,15 @@ TORCH_2_13 = Policy(
     ),
     notes=NOTES,
 )
+
+V2_11 = V2_13.derive(
+    "torch@2.11",
+    title="PyTorch 2.11",
+    cast=TORCH_2_11,
+    notes=(
+        *NOTES,
+        "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN.",
+    ),
+)
+
+POLICIES = {"2.13": V2_13, "2.11": V2_11}
