@@ -195,7 +195,7 @@ def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> No
         ("explain add int8", "add takes 2 operands, not 1"),
         ("explain add int8 one", "'one' is neither a dtype nor a Python scalar"),
         ("explain add int8 f*", "'f*' is what a scalar counts as"),
-        ("cast one --from f32 --to f16", "'one' is no number"),
+        ("cast one --from f32 --to f16", "'one' is not a number"),
         (f"cast {10**400} --from f32 --to f16", "does not fit float32"),
         ("cast 1 --from f32 --to f99", "'f99' names no dtype"),
         ("cast 1 --from f32 --to f16 --policy torch --saturate 1", "has saturate"),

@@ -11,11 +11,11 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core.operands import array_class, as_array
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import INTEGERS, Plan
+from promoarray.promotion.plan import Plan
 from promoarray.promotion.scalars import bounds, in_range, truncated
 
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]

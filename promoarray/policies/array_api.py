@@ -10,11 +10,10 @@ Source: Python array API standard 2025.12, "Type Promotion Rules" and the functi
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import STANDARD, DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, REALS, STANDARD, DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.cast_rules import CastRule, no_complex_to_real
 from promoarray.promotion.linalg_rules import linear
-from promoarray.promotion.plan import BITS, INEXACT, INTEGERS, NUMBERS, REALS
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice

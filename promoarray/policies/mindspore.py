@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family
-from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
+from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, promote_8_5
 from promoarray.promotion.cast_quirks import (
     NARROW_FLOATS,
     RECORDED,
@@ -28,25 +28,17 @@ from promoarray.promotion.cast_quirks import (
 )
 from promoarray.promotion.cast_rules import CastRule, case
 from promoarray.promotion.cast_transforms import Through, real_part_counts
-from promoarray.promotion.linalg_rules import LAPACK, linear, uniques
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    Operand,
-    Plan,
-    Rank,
-    Refusal,
-)
+from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, uniques
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
+from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
+    NO_ORDER,
     agreed,
     always,
     component,
@@ -107,9 +99,6 @@ def fit_compared(value: Any, dtype: DType) -> Any:
     return exactly(value, dtype)
 
 
-_WHY_REAL = "complex numbers have no order"
-
-
 def real(enter: OperandTypes) -> OperandTypes:
     """Refuse complex Python scalars, as everything in MindSpore does."""
 
@@ -126,17 +115,17 @@ def _product(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, 
     entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
-    arrays = [o.type for o in operands if o.rank is Rank.ARRAY]
-    lower = [NARROW.get(o.type, o.type) for o in operands if o.rank is not Rank.ARRAY]
+    arrays = types_of(operands, Rank.ARRAY)
+    lower = list(map(policy.strong, types_of(operands, Rank.ZERO_D, Rank.SCALAR)))
     folds = [fold(promote_8_5, dtypes) for dtypes in (arrays, lower) if dtypes]
     common = None if None in folds else fold(higher, (d for d in folds if d))
     return Refusal(policy.refusal) if common is None else (common,)
 
 
-COMMON = real(entering(promote, raised))
+COMMON = real(ArraysFirst(promote, scalar=raised))
 PRODUCT = real(_product)
-AGREED = real(entering(agreed, raised))
-BIT_BY_BIT = entering(agreed, bits)
+AGREED = real(ArraysFirst(agreed, scalar=raised))
+BIT_BY_BIT = ArraysFirst(agreed, scalar=bits)
 
 
 def admitting(test: Callable[[Operand], bool], why: str, rule: OperationRule) -> OperationRule:
@@ -179,7 +168,6 @@ _LOGICAL = admitting(
     TypeRule(result=to_bool),
 )
 _BITWISE = TypeRule(admit=BITS)
-_AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
 _SORTED = TypeRule(
     admit=frozenset({dt.uint8, Kind.INT, dt.float16, dt.float32, dt.float64}),
     why="sort takes uint8, signed integers, float16, float32 and float64",
@@ -199,13 +187,13 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     Family.POW: TypeRule(),
     Family.EQUALITY: TypeRule(result=to_bool),
-    "equal": TypeRule(operand_types=real(entering(promote, higher)), result=to_bool),
-    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=_WHY_REAL),
+    "equal": TypeRule(operand_types=real(ArraysFirst(promote, scalar=higher)), result=to_bool),
+    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
     Family.LOGICAL: _LOGICAL,
     Family.BITWISE: with_arrays("first", _BITWISE),
     "bitwise_invert": TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(operand_types=BIT_BY_BIT, admit=INTEGERS),
-    Family.EXTREMUM: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.EXTREMUM: TypeRule(admit=ORDERED, why=NO_ORDER),
     "fmax": TypeRule(admit=_FMAX),
     "fmin": TypeRule(admit=_FMAX),
     Family.FLOAT_BINARY: TypeRule(admit=ORDERED),
@@ -219,7 +207,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.CLIP: admitting(
         lambda operand: operand.type.kind not in (Kind.BOOL, Kind.COMPLEX),
         "clip takes no bool and no complex",
-        TypeRule(operand_types=entering(promote, higher)),
+        TypeRule(operand_types=ArraysFirst(promote, scalar=higher)),
     ),
     Family.MATMUL: TypeRule(operand_types=AGREED, why="both matrices must have one dtype"),
     "outer": TypeRule(operand_types=PRODUCT),
@@ -248,16 +236,16 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     **dict.fromkeys(("cholesky", "det"), TypeRule(admit=LAPACK | {dt.float16})),
     "qr": TypeRule(admit=LAPACK | {dt.float16}, extra_results=(same,)),
     "slogdet": TypeRule(admit=LAPACK | {dt.float16}, extra_results=(same,)),
-    "svd": TypeRule(admit=LAPACK, extra_results=(same, same), note=_AS_COMPLEX),
-    "svdvals": TypeRule(admit=LAPACK, note=_AS_COMPLEX),
+    "svd": TypeRule(admit=LAPACK, extra_results=(same, same), note=AS_COMPLEX),
+    "svdvals": TypeRule(admit=LAPACK, note=AS_COMPLEX),
     "pinv": TypeRule(
         admit=frozenset({dt.float32, dt.float64}), why="pinv takes float32 and float64"
     ),
-    Family.NORM: TypeRule(compute=exact_to(dt.float32), note=_AS_COMPLEX),
+    Family.NORM: TypeRule(compute=exact_to(dt.float32), note=AS_COMPLEX),
     **uniques(TypeRule(), lambda dtype: dt.int64 if dtype is dt.int64 else dt.int32),
     Family.SORT: _SORTED,
     Family.INDEX: replace(_SORTED, result=always(dt.int32)),
-    Family.CONCAT: TypeRule(operand_types=real(entering(promote_8_5, raised))),
+    Family.CONCAT: TypeRule(operand_types=real(ArraysFirst(promote_8_5, scalar=raised))),
     "stack": TypeRule(operand_types=AGREED, why="stack takes tensors of one dtype"),
     Family.LOSS: TypeRule(admit=INEXACT),
     Family.FLOAT_UNARY: TypeRule(compute=exact_to(dt.float32)),
@@ -266,7 +254,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "sign": TypeRule(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
     Family.ROUND: TypeRule(admit=ORDERED),
     "ceil": TypeRule(admit=frozenset({Kind.FLOAT})),
-    Family.TEST: TypeRule(admit=ORDERED, result=to_bool, why=_WHY_REAL),
+    Family.TEST: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
     "isinf": TypeRule(result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(admit=NUMBERS),
@@ -275,10 +263,10 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "cumulative_prod": TypeRule(compute=exact_to(dt.int64)),
     Family.MEAN: TypeRule(admit=frozenset({Kind.FLOAT})),
     "mean": TypeRule(note="An integer mean stays an integer."),
-    Family.EXTREME: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.EXTREME: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.TRUTH: TypeRule(result=to_bool),
     "any": TypeRule(result=lambda dtype: dtype if dtype is dt.uint8 else dt.bool),
-    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=NO_ORDER),
 }
 
 _CPU = "mindspore 2.10.0, CPU"

@@ -1,4 +1,4 @@
-"""Promotion tables as people write them: blanks, CSV, Markdown or a mapping, all to cells.
+"""What people write, read: promotion tables (blanks, CSV, Markdown, mappings), dtypes, scalars.
 
 Here a code such as ``i8`` counts bits, as everywhere in promoarray's tables; names serve too.
 """
@@ -36,6 +36,24 @@ def cell_dtype(written: object) -> DType:
     except TypeError:
         codes = ", ".join(BY_CODE)
         raise ValueError(f"{written!r} names no dtype. Write a name or one of: {codes}") from None
+
+
+def python_scalar(text: str) -> bool | int | float | complex | None:
+    """Return the Python scalar that a text is; None if it is none.
+
+    Examples
+    --------
+    >>> [python_scalar(text) for text in ("True", "2", "2.5", "2j", "two")]
+    [True, 2, 2.5, 2j, None]
+    """
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
 
 
 def cell(written: object) -> DType | None:

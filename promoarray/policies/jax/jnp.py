@@ -15,29 +15,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.jax.casts import JAX as CASTS
 from promoarray.policies.numpy.numpy_2 import can_cast
-from promoarray.promotion.linalg_rules import complexified, linear, uniques
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    Operand,
-    Plan,
-    Rank,
-    Refusal,
-)
+from promoarray.promotion.linalg_rules import linear, spectrum, uniques
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, PromotionRule
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeMap, TypeRule, to_bool
-from promoarray.promotion.type_steps import component, rows, supported_types
+from promoarray.promotion.type_steps import component, rows, with_bools
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
 # 64 bits of 32, u32 -> i64, is u32 -> i32.
@@ -91,14 +81,6 @@ X32 = {weak: NARROWED.get(strong, strong) for weak, strong in WIDE.items()}
 TINY = frozenset(rows("i2 i4 u2 u4"))
 
 
-def entering(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Enter operands as their own types; a Python bool is as good as a bool array."""
-    entered = supported_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    return tuple(dt.bool if d is dt.weak_bool else d for d in entered)
-
-
 def inexact(dtype: DType) -> DType:
     """``to_inexact_dtype``: 64-bit integers become float64, others float32, weak ones weak.
 
@@ -119,7 +101,7 @@ def floating(dtype: DType) -> DType | None:
 
 def spectral(dtype: DType) -> DType:
     """The complex dtype in which ``lax.fft`` computes."""
-    return complexified(floating(dtype) or dt.float32)
+    return spectrum(floating(dtype) or dt.float32)
 
 
 def higher_precision(a: DType, b: DType) -> DType | None:
@@ -328,7 +310,7 @@ JNP = Policy(
     promote=LATTICE,
     dtypes=DTYPES,
     operations=_operations(WIDE),
-    operand_types=entering,
+    operand_types=with_bools,
     scalars=_scalars(dt.int64),
     kernels={
         "floor_divide": ("xla_floor_divide",),

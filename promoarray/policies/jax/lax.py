@@ -11,21 +11,11 @@ Recorded: conformance/golden/jax_lax.txt, 0.10.2 with x64.
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.jax.jnp import JNP, TINY, floating, higher_precision, spectral
-from promoarray.promotion.linalg_rules import complexified
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    REALS,
-    Operand,
-    Plan,
-    Refusal,
-)
+from promoarray.promotion.linalg_rules import spectrum
+from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import WIDE
 from promoarray.promotion.source import Source
@@ -71,13 +61,8 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 
 
 def _as_complex(dtype: DType) -> DType | None:
-    if dtype.kind is Kind.COMPLEX:
-        return dtype
-    return {
-        dt.float32: dt.complex64,
-        dt.float64: dt.complex128,
-        dt.weak_float: dt.weak_complex,
-    }.get(dtype)
+    """The complex dtype that lax.conj makes of a float; none of the half precisions."""
+    return None if dtype in (dt.float16, dt.bfloat16) else dtype.complexified
 
 
 _FLOATS = frozenset({Kind.FLOAT})
@@ -107,7 +92,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "vecdot": refuse("jax.lax has no vecdot; lax.dot conjugates nothing"),
     "cholesky": TypeRule(compute=floating),
     "eigh": TypeRule(compute=floating, result=component, extra_results=(same,)),
-    "eig": TypeRule(admit=INEXACT, result=complexified, extra_results=(complexified,)),
+    "eig": TypeRule(admit=INEXACT, result=spectrum, extra_results=(spectrum,)),
     "qr": TypeRule(admit=INEXACT, extra_results=(same,)),
     "svd": TypeRule(admit=INEXACT, extra_results=(component, same)),
     **dict.fromkeys(("fft", "ifft"), TypeRule(compute=lambda d: spectral(WIDE.get(d, d)))),

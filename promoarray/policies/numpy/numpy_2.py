@@ -13,7 +13,7 @@ for dtypes from outside. Recorded: conformance/golden/numpy2.txt (2.4.6).
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.cast_quirks import (
     ML_DTYPES,
@@ -23,15 +23,22 @@ from promoarray.promotion.cast_quirks import (
     rounds_twice,
 )
 from promoarray.promotion.cast_rules import CastRule
-from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
-from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, Operand, Plan, Refusal
+from promoarray.promotion.linalg_rules import LAPACK, linear, spectrum
+from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import always, component, exact_to, rows, supported_types
+from promoarray.promotion.type_steps import (
+    always,
+    as_truth,
+    component,
+    exact_to,
+    rows,
+    supported_types,
+)
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
 # nearly all casts among its float8, float6 and float4 types safe, in circles; the edges here keep
@@ -137,7 +144,7 @@ def promote(a: DType, b: DType) -> DType | None:
 
 def floats(dtype: DType) -> DType:
     """The float in which NumPy computes ``sin`` of a dtype: the first it casts to safely."""
-    if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
+    if dtype.kind in INEXACT:
         return dtype
     dtype = WIDE.get(dtype, dtype)
     return dt.float16 if dtype.bits <= 8 else dt.float32 if dtype.bits == 16 else dt.float64
@@ -166,12 +173,6 @@ def as_floats(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType,
     if common.kind not in INTEGERS or all(d.weak for d in entered):
         return (floats(policy.strong(common)),)
     return tuple(floats(common if d.weak else d) for d in entered)
-
-
-def as_truth(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Let every operand enter as whether it is non-zero; nothing promotes."""
-    entered = policy.operand_types(policy, operands)
-    return entered if isinstance(entered, Refusal) else (dt.bool,)
 
 
 def _no_bool(dtype: DType) -> DType:
@@ -215,7 +216,7 @@ def in_norms(dtype: DType) -> DType:
 
 def transformed(dtype: DType) -> DType | None:
     """The dtype in which numpy.fft computes: float64 for bools and integers."""
-    if dtype.kind not in (Kind.FLOAT, Kind.COMPLEX):
+    if dtype.kind not in INEXACT:
         return dt.float64
     return None if dtype is dt.complex32 else dtype
 
@@ -223,7 +224,7 @@ def transformed(dtype: DType) -> DType | None:
 def spectral(dtype: DType) -> DType | None:
     """The complex dtype in which numpy.fft computes what has a complex intermediate."""
     found = transformed(dtype)
-    return found and complexified(found)
+    return found and spectrum(found)
 
 
 _LAPACK_NOTE = "NumPy's float32, float64 and complex stay; all else computes in float64"

@@ -16,10 +16,11 @@ from collections.abc import Callable
 from functools import cache
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.console import listed
+from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
 from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
-from promoarray.promotion.plan import INTEGERS, Operand, Plan, Refusal, accumulator
+from promoarray.promotion.plan import Operand, Plan, Refusal, accumulator
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
@@ -190,7 +191,7 @@ def _rule(name: str, operator: str, history: str, opset: int) -> OperationRule:
         admit=frozenset(types),
         result=RESULTS.get(OPERATIONS[name].family, same),
         extra_results=(always(dt.int64),) * (len(FIELDS.get(name, ())) - 1),
-        why=f"{operator} of opset {opset} takes {', '.join(d.name for d in types)}",
+        why=f"{operator} of opset {opset} takes {listed(d.name for d in types)}",
         note=f"ONNX computes this with {operator}",
     )
 

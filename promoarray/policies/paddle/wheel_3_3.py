@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE_3_3
@@ -27,7 +27,7 @@ from promoarray.policies.paddle.document import (
     TENSORS,
     WIDENING,
 )
-from promoarray.promotion.plan import BITS, INTEGERS, ORDERED, Operand, Plan, Rank, Refusal
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW
 from promoarray.promotion.source import Source

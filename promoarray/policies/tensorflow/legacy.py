@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.casts import TENSORFLOW
-from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
-from promoarray.promotion.plan import INTEGERS, Operand, Plan, Refusal
+from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, spectrum
+from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import Scalars, in_range, shown, wrap
@@ -145,7 +145,6 @@ _extremum = TypeRule(admit=_REALS | WEAK - {dt.weak_complex}, result=settled, wh
 _floats = TypeRule(promote=legacy, admit=FLOATS, why=LISTED)
 _FACTORED = frozenset({dt.float16, *LAPACK})
 _REAL_FACTORED = _FACTORED - COMPLEX
-_AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
 _sorted = TypeRule(admit=_REALS, why=LISTED)
 bools = TypeRule(promote=legacy, admit=frozenset({dt.bool}), result=to_bool, why=LISTED)
 same_dtype = TypeRule(promote=legacy)
@@ -180,11 +179,11 @@ OPERATIONS: dict[str | Family, OperationRule] = {
         fft=TypeRule(admit=COMPLEX, why=LISTED),
         rfft=TypeRule(admit=frozenset({dt.float32, dt.float64}), why=LISTED),
     ),
-    "eig": TypeRule(admit=LAPACK, result=complexified, extra_results=(complexified,), why=LISTED),
-    "eigvals": TypeRule(admit=LAPACK, result=complexified, why=LISTED),
-    "eigh": TypeRule(admit=_FACTORED, extra_results=(same,), why=LISTED, note=_AS_COMPLEX),
-    "eigvalsh": TypeRule(admit=_FACTORED, why=LISTED, note=_AS_COMPLEX),
-    "slogdet": TypeRule(admit=_FACTORED, extra_results=(same,), why=LISTED, note=_AS_COMPLEX),
+    "eig": TypeRule(admit=LAPACK, result=spectrum, extra_results=(spectrum,), why=LISTED),
+    "eigvals": TypeRule(admit=LAPACK, result=spectrum, why=LISTED),
+    "eigh": TypeRule(admit=_FACTORED, extra_results=(same,), why=LISTED, note=AS_COMPLEX),
+    "eigvalsh": TypeRule(admit=_FACTORED, why=LISTED, note=AS_COMPLEX),
+    "slogdet": TypeRule(admit=_FACTORED, extra_results=(same,), why=LISTED, note=AS_COMPLEX),
     "pinv": TypeRule(admit=_REAL_FACTORED, why=LISTED),
     "matrix_rank": TypeRule(admit=_REAL_FACTORED, result=always(dt.int32), why=LISTED),
     Family.NORM: TypeRule(

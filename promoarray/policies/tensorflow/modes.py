@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType
+from promoarray.dtypes import INTEGERS, DType
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.legacy import (
     FROM_BOOL,
@@ -36,13 +36,12 @@ from promoarray.policies.tensorflow.legacy import (
     same_dtype,
     settled,
 )
-from promoarray.promotion.plan import INTEGERS, Operand, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars, shown
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import supported_types, with_arrays
+from promoarray.promotion.type_steps import with_arrays, with_bools
 
 # _BINARY_DTYPE_RES_HALF: its cells are the joins of this lattice (JAX's, but for the narrow types).
 ALL = Lattice("""
@@ -104,14 +103,6 @@ def promote_safe(a: DType, b: DType) -> DType | None:
     return b if b in HOLDS.above(a) else a if a in HOLDS.above(b) else None
 
 
-def bool_is_bool(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Enter a Python bool as bool, which casts to anything, where nothing is converted."""
-    entered = supported_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    return tuple(dt.bool if dtype is dt.weak_bool else dtype for dtype in entered)
-
-
 def fits_int32(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int32: the modes make an int32 of every Python int first."""
     if type(value) is int and not -(1 << 31) <= value < 1 << 31:
@@ -129,8 +120,8 @@ MODE_OPERATIONS: dict[str | Family, OperationRule] = {
     "bitwise_invert": integers,
     Family.LOGICAL: TypeRule(promote=lambda a, b: dt.bool, result=to_bool),
     "logical_not": bools,
-    Family.WHERE: TypeRule(operand_types=bool_is_bool, result=settled),
-    Family.CONCAT: TypeRule(operand_types=bool_is_bool, result=settled),
+    Family.WHERE: TypeRule(operand_types=with_bools, result=settled),
+    Family.CONCAT: TypeRule(operand_types=with_bools, result=settled),
     Family.MATMUL: TypeRule(admit=PRODUCTS, why=LISTED),
 }
 MODE_FUNCTIONS: dict[str | Family, OperationRule] = {

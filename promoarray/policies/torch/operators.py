@@ -10,37 +10,26 @@ from dataclasses import replace
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.torch.casts import TORCH_2_11, TORCH_2_13
 from promoarray.policies.torch.promotion import (
-    COMPLEX_OF,
     DTYPES,
+    FLOATS,
     REFUSAL,
     by_ranks,
     can_cast,
     promote,
 )
 from promoarray.promotion.linalg_rules import LAPACK, linear
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    REALS,
-    Decomposition,
-    Operand,
-    Plan,
-    Rank,
-    Refusal,
-)
+from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
+    NO_ORDER,
     agreed,
     always,
     component,
@@ -107,7 +96,7 @@ def converted(value: Any, dtype: DType) -> Any:
     return in_range(value, dtype)
 
 
-_SPREAD: frozenset[Kind | DType] = frozenset({*COMPLEX_OF, Kind.COMPLEX})
+_SPREAD: frozenset[Kind | DType] = frozenset({*FLOATS, Kind.COMPLEX})
 _TO_FLOAT = exact_to(dt.float32)
 _INT64 = always(dt.int64)
 _OPMATH_NOTE = "beside float16 and bfloat16 a scalar is float32 and is not rounded first"
@@ -121,7 +110,7 @@ _NO_LOW = (
     " are not supported)"
 )
 
-_sorted = TypeRule(admit=ORDERED, why="complex numbers have no order")
+_sorted = TypeRule(admit=ORDERED, why=NO_ORDER)
 _float_binary = TypeRule(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
 _floats_only = TypeRule(
     admit=frozenset({Kind.FLOAT}), why="integers are not turned into floats here"

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy_like import PolicyLike
-from promoarray.promotion.rules import Table, fold
+from promoarray.promotion.ranks import lowest_first
+from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW
-from promoarray.promotion.type_steps import (
-    supported_types,
-)
 
 # c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
 TABLE = Table("""
@@ -44,13 +42,6 @@ SHELLS = frozenset({dt.uint2, dt.uint4, dt.uint16, dt.uint32, dt.uint64})
 """What upstream calls barebones unsigned types: below any float, and beside everything else."""
 
 FLOATS = (dt.bfloat16, dt.float16, dt.float32, dt.float64)
-
-COMPLEX_OF = {
-    dt.float16: dt.complex32,
-    dt.bfloat16: dt.complex64,
-    dt.float32: dt.complex64,
-    dt.float64: dt.complex128,
-}
 
 DTYPES = (
     *TABLE.dtypes,
@@ -77,7 +68,7 @@ def combine(higher: DType, lower: DType) -> DType | None:
     if higher.kind is Kind.COMPLEX:
         return higher
     if higher.kind is Kind.FLOAT:
-        return COMPLEX_OF.get(higher) if lower.kind is Kind.COMPLEX else higher
+        return higher.complexified if lower.kind is Kind.COMPLEX else higher
     if higher is dt.bool or lower.kind is Kind.FLOAT:
         return promote(higher, lower)
     return lower if lower.kind is Kind.COMPLEX else higher
@@ -85,21 +76,8 @@ def combine(higher: DType, lower: DType) -> DType | None:
 
 def by_ranks(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Promote each rank among itself, then let the lower ones raise the category."""
-    entered = supported_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    common: DType | None = None
-    for rank in Rank:  # Python scalars, 0-d arrays, arrays: from the lowest up
-        types = [NARROW.get(o.type, o.type) for o in operands if o.rank is rank]
-        if not types:
-            continue
-        own = fold(promote, types)
-        both = own if own is None or common is None else combine(own, common)
-        if both is None:
-            return Refusal(REFUSAL)
-        common = both
-    assert common is not None
-    return (common,)
+    tensors = tuple(operand._replace(type=policy.strong(operand.type)) for operand in operands)
+    return lowest_first(policy, tensors, combine)
 
 
 REFUSAL = (
