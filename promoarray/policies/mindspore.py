@@ -5,6 +5,9 @@ and nothing else, and u16, u32 and u64 take only a bool one. A 0-d tensor is a t
 ``*`` and ``/``: there it counts as a scalar, and the wide unsigned integers take any real scalar
 but no bool tensor. mindspore.ops are the functions; where the operator of a Tensor does otherwise,
 the operator counts and the function is in ``functions``.
+
+MindSpore is the framework of the Ascend devices, and its table is that of aclnn 8.5: it is taken
+from there.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def six_is_an_end(codes: Codes, source: DType, target: DType, out: Codes) -> Cod
 
 _JAX = "jaxlib 0.10.2, CPU"
 
-JAX = CastRule(
+CASTS = CastRule(
     mode=DEFAULT._replace(to_integer=ToInteger.SATURATE),
     cases=(case("float4", keep_nan_sign=False),),
     quirks=(

@@ -13,7 +13,8 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.jax.jnp import JNP, TINY, floating, higher_precision, spectral
+from promoarray.policies.jax.jnp import JNP
+from promoarray.policies.jax.operations import TINY, floating, higher_precision, spectral
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike

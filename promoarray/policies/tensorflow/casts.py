@@ -58,7 +58,7 @@ def by_halves(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
 _SHORT = "float8 bf16 f16 f32 f64"
 _TENSORFLOW = "tensorflow 2.21.0, CPU"
 
-TENSORFLOW = CastRule(
+CASTS = CastRule(
     mode=DEFAULT._replace(to_integer=ToInteger.X86),
     cases=(
         case("i8 u8 i16 u16", "f16 bf16 f32 f64 c128", transform=packed),

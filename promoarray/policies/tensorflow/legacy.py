@@ -16,7 +16,7 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.tensorflow.casts import TENSORFLOW
+from promoarray.policies.tensorflow.casts import CASTS
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
@@ -240,7 +240,7 @@ LEGACY = Policy(
         "bitwise_right_shift": ("right_shift_within",),
     },
     defaults=DEFAULTS,
-    cast=TENSORFLOW,
+    cast=CASTS,
     refusal="tensors must have the same dtype; only a Python scalar becomes that of its tensor",
     sources=(
         Source("TensorFlow API, tf.Tensor and tf.convert_to_tensor", "", "2.21"),
