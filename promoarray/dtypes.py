@@ -326,7 +326,7 @@ def as_dtype(dtype: object) -> DType:
     Raises
     ------
     TypeError
-        If it names no dtype promoarray has, or two.
+        If it is not a dtype of promoarray's, or names two.
     """
     if type(dtype) is DType:
         return dtype
@@ -338,7 +338,7 @@ def as_dtype(dtype: object) -> DType:
         found = _from_numpy(dtype)
     if found is None or found.weak:
         names = ", ".join(row.name for row in (*CONCRETE, string))
-        raise TypeError(f"{dtype!r} is no dtype promoarray knows. Write one of: {names}")
+        raise TypeError(f"{dtype!r} is not a dtype promoarray knows. Write one of: {names}")
     return found
 
 

@@ -190,7 +190,7 @@ def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> No
         ("compare x.py --policies torhc", "no policy 'torhc'"),
         ("table torch --op ad", "no operation 'ad'. Near it: add"),
         ("table torch --op sin", "sin takes one operand, so it has no table"),
-        ("table torch --dtypes i8,i99", "'i99' names no dtype"),
+        ("table torch --dtypes i8,i99", "'i99' is not a dtype"),
         ("explain ad int8 1", "no operation 'ad'. Near it: add"),
         ("explain add int8", "add takes 2 operands, not 1"),
         ("explain add int8 one", "'one' is neither a dtype nor a Python scalar"),

@@ -92,12 +92,12 @@ def test_python_types_mean_what_they_mean_in_numpy() -> None:
     ],
 )
 def test_what_names_no_dtype_is_a_type_error_that_lists_them(other: object) -> None:
-    with pytest.raises(TypeError, match=r"no dtype promoarray knows\. Write one of: bool, int2"):
+    with pytest.raises(TypeError, match=r"not a dtype promoarray knows\. Write one of: bool, int2"):
         as_dtype(other)
 
 
 def test_an_array_is_no_dtype() -> None:
-    with pytest.raises(TypeError, match="no dtype promoarray knows"):
+    with pytest.raises(TypeError, match="not a dtype promoarray knows"):
         pa.asarray([1], dtype=pa.asarray([1]))
 
 

@@ -34,7 +34,7 @@ from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, component, exact_to, supported_types
 
-# The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.
+# The page in its order (s8 there is i8 here); row bf16, column f16 corrected as said above.
 TABLE = Table("""
          f32   f16   f64   bf16  i8    u8    i16   i32   i64   c32   c64   c128
     f32  f32   f32   f64   f32   f32   f32   f32   f32   f32   c64   c64   c128

@@ -130,7 +130,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SUM: TypeRule(
         admit=NUMBERS,
         compute=_summed,
-        note="integers sum up in the default integer dtype of their kind, int64 or uint64",
+        note="integers are summed in the default integer dtype of their kind, int64 or uint64",
     ),
     Family.MEAN: TypeRule(
         admit=_FLOATS, why="the standard defines std and var for real floats only"

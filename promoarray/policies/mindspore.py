@@ -73,7 +73,7 @@ def higher(tensor: DType, lower: DType) -> DType:
 
 
 def bits(tensor: DType, scalar: DType) -> DType | None:
-    """Let the bits of a bool or int in (shifts)."""
+    """Take a bool or int by its bits (shifts)."""
     return tensor if scalar.kind.category <= dt.int8.kind.category else None
 
 
@@ -209,7 +209,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: TypeRule(),
     Family.CLIP: admitting(
         lambda operand: operand.type.kind not in (Kind.BOOL, Kind.COMPLEX),
-        "clip takes no bool and no complex",
+        "clip takes neither bool nor complex",
         TypeRule(operand_types=ArraysFirst(promote, scalar=higher)),
     ),
     Family.MATMUL: TypeRule(operand_types=AGREED, why="both matrices must have one dtype"),
@@ -217,7 +217,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "vecdot": TypeRule(operand_types=PRODUCT, compute=summed),
     "trace": TypeRule(
         admit=NUMBERS - {Kind.FLOAT} | {dt.float16, dt.float32, dt.float64},
-        why="trace takes no bool and no bfloat16",
+        why="trace takes neither bool nor bfloat16",
     ),
     "matrix_power": TypeRule(
         admit=frozenset({Kind.INT, dt.uint8, dt.float32, dt.float64}),

@@ -16,7 +16,7 @@ from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.type_rules import TypeMap, TypeRule, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, as_truth, component
 
-_NO_BOOL = "a bool is no number to compute with: write x.astype(...)"
+_NO_BOOL = "a bool is not a number to compute with: write x.astype(...)"
 
 
 def to_float(default: DType) -> TypeMap:
@@ -44,11 +44,11 @@ def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationR
         Family.DIVIDE: floats,
         Family.FLOOR_DIVIDE: TypeRule(admit=REALS, why=f"{_NO_BOOL}; {NO_ORDER}"),
         Family.POW: no_bool,
-        Family.EQUALITY: TypeRule(
-            result=to_bool, note="the operands promote, the answer is a bool"
-        ),
+        Family.EQUALITY: TypeRule(result=to_bool, note="the operands promote, the result is bool"),
         Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
-        Family.LOGICAL: TypeRule(operand_types=as_truth, note="operands count by being non-zero"),
+        Family.LOGICAL: TypeRule(
+            operand_types=as_truth, note="each operand counts as true where it is non-zero"
+        ),
         Family.BITWISE: TypeRule(admit=BITS),
         Family.SHIFT: TypeRule(admit=INTEGERS),
         Family.EXTREMUM: ordered,

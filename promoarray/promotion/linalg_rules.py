@@ -19,7 +19,7 @@ from promoarray.promotion.type_steps import always, component
 LAPACK = frozenset({dt.float32, dt.float64, dt.complex64, dt.complex128})
 """The dtypes that LAPACK and its like have routines for."""
 
-AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
+AS_COMPLEX = "real results of a complex matrix have its complex dtype"
 """A note where singular values and the like of complex matrices are complex."""
 
 
@@ -75,7 +75,7 @@ def linear(
         Family.SORT: TypeRule(),
         Family.INDEX: TypeRule(result=indices, note=f"indices are {index.name}"),
         **uniques(TypeRule(), indices),
-        Family.ISIN: TypeRule(result=to_bool, note="the operands promote, the answer is a bool"),
+        Family.ISIN: TypeRule(result=to_bool, note="the operands promote, the result is bool"),
         Family.MOVE: TypeRule(),
     }
 

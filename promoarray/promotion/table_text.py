@@ -35,7 +35,7 @@ def cell_dtype(written: object) -> DType:
         return as_dtype(written)
     except TypeError:
         codes = ", ".join(BY_CODE)
-        raise ValueError(f"{written!r} names no dtype. Write a name or one of: {codes}") from None
+        raise ValueError(f"{written!r} is not a dtype. Write a name or one of: {codes}") from None
 
 
 def python_scalar(text: str) -> bool | int | float | complex | None:
@@ -73,7 +73,7 @@ def read_cells(pairs: Mapping[tuple[object, object], object], *, symmetric: bool
     cells: Cells = {}
     for key, written in pairs.items():
         if not _is_pair(key):
-            raise ValueError(f"{key!r} is no pair of dtypes; write (a, b): dtype")
+            raise ValueError(f"{key!r} is not a pair of dtypes; write (a, b): dtype")
         cells[cell_dtype(key[0]), cell_dtype(key[1])] = cell(written)
     if symmetric:
         for (a, b), common in list(cells.items()):
@@ -109,7 +109,7 @@ def read_table(source: TableLike) -> Table:
         source = Path(source).read_text(encoding="utf-8")
     lines = [line for line in source.strip("\n").splitlines() if line.strip()]
     if len(lines) < 2:
-        raise ValueError("a table has a line that names its columns, and a line a row")
+        raise ValueError("a table needs a line that names its columns, and one line per row")
     rows = _split(lines)
     cells = _squared(rows)
     return Table.from_cells(cells)

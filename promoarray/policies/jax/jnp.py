@@ -148,7 +148,7 @@ POLICIES = {
         title="JAX with strict promotion",
         principle="Equal dtypes only, or a Python scalar with an array of its or a higher kind.",
         promote=STRICT,
-        refusal="strict promotion (jax_numpy_dtype_promotion='strict') joins equal dtypes only,"
+        refusal="strict promotion (jax_numpy_dtype_promotion='strict') promotes equal dtypes only,"
         " and Python scalars with arrays of their kind or a higher one",
         notes=("jax_numpy_dtype_promotion='strict', with x64.",),
     ),

@@ -51,7 +51,7 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
         return entered
     x, y = entered
     if x.kind not in INEXACT:
-        return Refusal("lax.pow wants a float or complex base")
+        return Refusal("lax.pow needs a float or complex base")
     if y.kind in INTEGERS:
         result: DType | None = x if y.weak else policy.strong(x)
     else:
@@ -68,9 +68,9 @@ def _as_complex(dtype: DType) -> DType | None:
 
 _FLOATS = frozenset({Kind.FLOAT})
 _COMPLEX = frozenset({Kind.COMPLEX})
-_numbers = TypeRule(admit=NUMBERS, why="lax computes nothing of bools but the bitwise functions")
-_inexact = TypeRule(admit=INEXACT, why="lax turns no integers into floats")
-_floats = TypeRule(admit=_FLOATS, why="lax takes floats only here")
+_numbers = TypeRule(admit=NUMBERS, why="lax takes bools in bitwise functions only")
+_inexact = TypeRule(admit=INEXACT, why="lax does not convert integers to floats")
+_floats = TypeRule(admit=_FLOATS, why="this function of lax takes floats only")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: _numbers,
@@ -118,10 +118,10 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "ceil": _floats,
     "round": _floats,
     "isfinite": TypeRule(admit=_FLOATS, result=to_bool),
-    "conj": TypeRule(compute=_as_complex, why="lax.conj takes no integers"),
+    "conj": TypeRule(compute=_as_complex, why="lax.conj does not take integers"),
     "real": TypeRule(admit=_COMPLEX, result=component),
     "imag": TypeRule(admit=_COMPLEX, result=component),
-    Family.SUM: TypeRule(admit=NUMBERS, note="lax widens nothing"),
+    Family.SUM: TypeRule(admit=NUMBERS, note="lax does not widen"),
     Family.EXTREME: TypeRule(),
     Family.TRUTH: TypeRule(admit=frozenset({Kind.BOOL})),
     Family.POSITION: TypeRule(result=always(dt.int32)),

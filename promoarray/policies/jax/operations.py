@@ -75,7 +75,7 @@ def matmul(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
         return plan
     widest = higher_precision(*(policy.strong(o.type) for o in operands))
     if widest and widest.kind is not Kind.FLOAT and widest.bits > plan.inputs[0].bits:
-        return Refusal(f"lax.dot_general makes no {plan.inputs[0].name} of {widest.name}")
+        return Refusal(f"lax.dot_general does not narrow {widest.name} to {plan.inputs[0].name}")
     return plan
 
 
@@ -116,7 +116,7 @@ def strongly(defaults: Defaults, step: TypeMap = same) -> TypeMap:
 
 
 def summed(defaults: Defaults, dtype: DType) -> DType | None:
-    """What a sum is in: of integers the widest of their kind; there is none of the tiny ones."""
+    """The dtype of a sum: of integers the widest of their kind, but None for 2 and 4 bits."""
     if dtype in TINY:
         return None
     if dtype.kind in (Kind.BOOL, Kind.INT):
@@ -142,7 +142,7 @@ _floats = TypeRule(compute=floating, note=_FLOAT_NOTE)
 
 _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
-    "subtract": TypeRule(admit=NUMBERS, why="JAX subtracts no bools: write x1 ^ x2"),
+    "subtract": TypeRule(admit=NUMBERS, why="JAX does not subtract bools: write x1 ^ x2"),
     Family.DIVIDE: TypeRule(compute=inexact, note=_FLOAT_NOTE),
     Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=bool_to_int32, note=_INT32_NOTE),
     Family.POW: power,
@@ -165,12 +165,12 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.CONCAT: TypeRule(),
     Family.LOSS: TypeRule(admit=ORDERED),
     Family.FLOAT_UNARY: _floats,
-    Family.SIGN: TypeRule(admit=NUMBERS, why="JAX gives a bool no sign"),
+    Family.SIGN: TypeRule(admit=NUMBERS, why="JAX does not take the sign of a bool"),
     "positive": TypeRule(),
     "abs": TypeRule(compute=lambda d: None if d in (dt.int2, dt.int4) else d, result=component),
     "square": TypeRule(compute=bool_to_int32, note=_INT32_NOTE),
     Family.ROUND: TypeRule(admit=ORDERED),
-    "round": TypeRule(admit=NUMBERS, why="JAX rounds no bools"),
+    "round": TypeRule(admit=NUMBERS, why="JAX does not round bools"),
     Family.TEST: TypeRule(result=to_bool),
     "signbit": TypeRule(admit=_WIDE_REAL, result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
@@ -201,7 +201,8 @@ def _strong_results(defaults: Defaults) -> dict[str | Family, OperationRule]:
         "log2": logarithm,
         "log10": logarithm,
         Family.SUM: TypeRule(
-            compute=partial(summed, defaults), note="integers sum up in the widest of their kind"
+            compute=partial(summed, defaults),
+            note="integers are summed in the widest of their kind",
         ),
         "cumulative_prod": TypeRule(
             compute=lambda d: position if d is dt.bool else strong(d), note=_STRONG_NOTE
@@ -230,14 +231,14 @@ def _linear_algebra(defaults: Defaults) -> dict[str | Family, OperationRule]:
                 why="lax.fft transforms float32 and float64",
             ),
         ),
-        "cross": TypeRule(admit=NUMBERS, compute=strong, why="JAX subtracts no bools"),
+        "cross": TypeRule(admit=NUMBERS, compute=strong, why="JAX does not subtract bools"),
         "inv": strong_floats,
         "pinv": strong_floats,
         "slogdet": replace(strong_floats, extra_results=(component,)),
         "vector_norm": TypeRule(
             compute=partial(squared, defaults),
             result=component,
-            note="integers add up as floats",
+            note="integers are summed as floats",
         ),
         **uniques(
             TypeRule(result=lambda d: strong(d) if d.kind is Kind.COMPLEX else d), always(position)

@@ -128,7 +128,7 @@ def promote_types(a: DType, b: DType) -> DType | None:
 
 
 def promote(a: DType, b: DType) -> DType | None:
-    """Promote two dtypes; a weak one only sees to the kind."""
+    """Promote two dtypes; a weak one only decides the kind."""
     if a.weak and b.weak:
         return max(a, b, key=lambda d: d.kind.category)
     if b.weak:
@@ -188,7 +188,7 @@ def _summed(dtype: DType) -> DType:
 _INT8_NOTE = "there is no loop for bool, so it computes in int8"
 FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wider in float64"
 _LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
-_SIGN = "NumPy gives a bool no sign: write logical_not for ~ or ^ for -"
+_SIGN = "NumPy does not take the sign of a bool: write logical_not for ~ or ^ for -"
 
 
 def in_lapack(dtype: DType) -> DType | None:
@@ -210,7 +210,7 @@ def factored(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, 
 
 
 def in_norms(dtype: DType) -> DType:
-    """The same for norms, which need no routine: float16 stays."""
+    """The dtype in which norms are computed: as ``in_lapack``, but float16 stays."""
     return in_lapack(dtype) or dtype
 
 
@@ -251,18 +251,19 @@ def exactly_compared(rule: TypeRule) -> OperationRule:
 
 _float_binary = TypeRule(operand_types=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
 _order = TypeRule(result=to_bool, note="complex numbers compare by real part, then imaginary part")
-_identity_of_ints = TypeRule(admit=ORDERED, note="integers and bools are whole already")
+_identity_of_ints = TypeRule(admit=ORDERED, note="integers and bools stay as they are")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
-    "subtract": TypeRule(admit=NUMBERS, why="NumPy subtracts no bools: write x1 ^ x2"),
+    "subtract": TypeRule(admit=NUMBERS, why="NumPy does not subtract bools: write x1 ^ x2"),
     Family.DIVIDE: TypeRule(compute=exact_to(dt.float64), note="integers divide in float64"),
     Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=_no_bool, note=_INT8_NOTE),
     Family.POW: TypeRule(compute=_no_bool, note=_INT8_NOTE),
     Family.EQUALITY: exactly_compared(TypeRule(result=to_bool)),
     Family.ORDER: exactly_compared(_order),
     Family.LOGICAL: TypeRule(
-        operand_types=as_truth, note="operands count by being non-zero; nothing promotes"
+        operand_types=as_truth,
+        note="each operand counts as true where it is non-zero; nothing promotes",
     ),
     Family.BITWISE: TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(admit=BITS, compute=_no_bool, note=_INT8_NOTE),
@@ -271,7 +272,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: TypeRule(),
     Family.CLIP: TypeRule(note="the bounds promote with the array"),
     Family.MATMUL: TypeRule(),
-    "cross": TypeRule(admit=NUMBERS, why="NumPy subtracts no bools"),
+    "cross": TypeRule(admit=NUMBERS, why="NumPy does not subtract bools"),
     **linear(
         TypeRule(compute=in_lapack, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
         index=dt.int64,
@@ -298,7 +299,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(compute=_no_bool, note=_INT8_NOTE),
     Family.SUM: TypeRule(
-        compute=_summed, note="bool and integers sum up in int64, unsigned in uint64"
+        compute=_summed, note="bool and integers are summed in int64, unsigned ones in uint64"
     ),
     Family.MEAN: TypeRule(compute=exact_to(dt.float64), result=component),
     "mean": TypeRule(compute=exact_to(dt.float64)),

@@ -115,7 +115,7 @@ PADDLE_2_6 = CastRule(
         rounds_twice(_PADDLE_2, f"{NARROW_FLOATS} f16"),
         Quirk(
             "truncates-to-bfloat16",
-            "bfloat16 is the upper half of the float32, not the nearest one (mended in 3.0)",
+            "bfloat16 is the upper half of the float32, not the nearest one (fixed in 3.0)",
             _PADDLE_2,
             (case("bf16", transform=truncated_bfloat16),),
         ),

@@ -5,9 +5,9 @@ the same in 2.6 and 3.3), and a gate before it that lets through what the docume
 Data Type Promotion" tabulates (``TENSORS``). A Python scalar or, since 3.0, one 0-d tensor passes
 the gate: it keeps the tensor's dtype if its kind is no higher, else the lookup answers.
 
-Editions: ``paddle`` is the document, its printed errors mended; on 0-d tensors, where it is silent,
-it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in ``wheel_3_3.py`` and
-``wheel_2_6.py``.
+Editions: ``paddle`` is the document, its printed errors corrected; on 0-d tensors, where it is
+silent, it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in
+``wheel_3_3.py`` and ``wheel_2_6.py``.
 
 What the document contradicts itself in, and how it is settled:
 
@@ -50,7 +50,7 @@ from promoarray.promotion.type_steps import (
     exact_to,
 )
 
-# Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; mended as said above.
+# Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; corrected as said above.
 TENSORS = Table("""
          bf16  f16   f32   f64   b1    u8    i8    i16   i32   i64   c64   c128
     bf16 bf16  f32   f32   f64   -     -     -     -     -     -     c64   c128
@@ -179,7 +179,7 @@ def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
 
 
 _FACTORED = "linear algebra takes float32, float64 and complex tensors of one dtype"
-_SUM_NOTE = "bool and int32 sum up in int64"
+_SUM_NOTE = "bool and int32 are summed in int64"
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
@@ -191,7 +191,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "floor_divide": TypeRule(operand_types=WIDENING, admit=ORDERED),
     Family.POW: TypeRule(standard_kernel=True),
     Family.EQUALITY: _logic,
-    Family.ORDER: TypeRule(result=to_bool, admit=ORDERED, why="The Logic Rule leaves complex out"),
+    Family.ORDER: TypeRule(result=to_bool, admit=ORDERED, why="The Logic Rule excludes complex"),
     Family.LOGICAL: _logic,
     Family.BITWISE: TypeRule(
         operand_types=ArraysFirst(agreed, scalar=rises), admit=BITS, why=AGREE

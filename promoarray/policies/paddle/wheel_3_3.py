@@ -65,7 +65,7 @@ def _truncated(common: DType, scalar: DType) -> DType | None:
 
 
 def _whole(common: DType, scalar: DType) -> DType | None:
-    """Let the bits of any bool or int in."""
+    """Take any bool or int, by its bits."""
     return common if scalar.kind.category <= dt.int8.kind.category else None
 
 

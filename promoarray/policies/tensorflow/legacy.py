@@ -193,7 +193,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.INDEX: replace(_sorted, result=always(dt.int32)),
     Family.CONCAT: same_dtype,
     Family.LOSS: _floats,
-    Family.FLOAT_UNARY: TypeRule(admit=_INEXACT, why="integers are not turned into floats"),
+    Family.FLOAT_UNARY: TypeRule(
+        admit=_INEXACT, why="this operation does not convert integers to floats"
+    ),
     Family.SIGN: TypeRule(admit=_NUMBERS - UNSIGNED, why=LISTED),
     "abs": TypeRule(admit=_NUMBERS - UNSIGNED, result=component, why=LISTED),
     "positive": TypeRule(),

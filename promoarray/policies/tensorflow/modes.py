@@ -144,7 +144,7 @@ MODES = {
         scalars=Scalars(fit=fits_int32, fit_compared=fits),
         defaults=STORED,
         weak_arrays=True,
-        refusal="the lattice of TF-NumPy type promotion joins no such dtypes",
+        refusal="the lattice of TF-NumPy type promotion has no common dtype for them",
         sources=(
             Source("TensorFlow guide, TF-NumPy type promotion", "Mode ALL", "2.21"),
             Source("tensorflow/python/framework/flexible_dtypes.py", "", "2.21.0"),

@@ -60,7 +60,7 @@ def divisor_in_opmath(index: int, operand: Operand, common: DType) -> DType:
 
 
 def either_in_opmath(index: int, operand: Operand, common: DType) -> DType:
-    """The same for a product, also that of ``s / x``: a Python scalar is its second operand."""
+    """Leave a scalar factor in float32, also in ``s / x``: a Python scalar comes second there."""
     return divisor_in_opmath(1 if operand.rank is Rank.SCALAR else index, operand, common)
 
 
@@ -74,7 +74,7 @@ def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
 def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):
-        return Refusal("isin takes no bool and no complex")
+        return Refusal("isin takes neither bool nor complex")
     return TypeRule(result=to_bool)(policy, name, operands)
 
 
@@ -101,19 +101,19 @@ _TO_FLOAT = exact_to(dt.float32)
 _INT64 = always(dt.int64)
 _OPMATH_NOTE = "beside float16 and bfloat16 a scalar is float32 and is not rounded first"
 _FLOAT_NOTE = "bool and integers compute in the default dtype, float32"
-_SUM_NOTE = "bool and integers, uint64 too, sum up in int64"
+_SUM_NOTE = "bool and integers, uint64 too, are summed in int64"
 _INEXACT = "bools and integers have no mean, std or var"
 
 _AGREED = "the operands must have one dtype, and not bool"
 _NO_LOW = (
-    "linear algebra wants operands of one floating point or complex dtype (low precision dtypes"
+    "linear algebra needs operands of one floating point or complex dtype (low precision dtypes"
     " are not supported)"
 )
 
 _sorted = TypeRule(admit=ORDERED, why=NO_ORDER)
 _float_binary = TypeRule(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
 _floats_only = TypeRule(
-    admit=frozenset({Kind.FLOAT}), why="integers are not turned into floats here"
+    admit=frozenset({Kind.FLOAT}), why="this operation does not convert integers to floats"
 )
 _unary = TypeRule(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 
@@ -141,7 +141,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.FLOAT_BINARY: _float_binary,
     "hypot": _floats_only,
     "nextafter": _floats_only,
-    "logaddexp": TypeRule(admit=INEXACT, why="integers are not turned into floats here"),
+    "logaddexp": TypeRule(admit=INEXACT, why="this operation does not convert integers to floats"),
     Family.WHERE: TypeRule(),
     Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
     Family.MATMUL: TypeRule(
@@ -154,7 +154,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     **linear(
         TypeRule(operand_types=supported_types, promote=agreed, admit=LAPACK, why=_NO_LOW),
         index=dt.int64,
-        norms=TypeRule(admit=INEXACT, why="a norm wants a floating point or complex tensor"),
+        norms=TypeRule(admit=INEXACT, why="a norm needs a floating point or complex tensor"),
         fft=TypeRule(
             admit=LAPACK | BITS,
             compute=_TO_FLOAT,
@@ -186,7 +186,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.EXTREME: TypeRule(admit=ORDERED),
     Family.TRUTH: TypeRule(
         result=lambda d: d if d is dt.uint8 else dt.bool,
-        note="uint8 answers uint8: PyTorch's bool was a uint8 once",
+        note="uint8 gives uint8: PyTorch's bool was once a uint8",
     ),
     Family.POSITION: TypeRule(admit=REALS, result=_INT64),
 }
