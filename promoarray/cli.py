@@ -24,7 +24,7 @@ from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, families
-from promoarray.promotion.table_text import cell_dtype
+from promoarray.promotion.table_text import cell_dtype, python_scalar
 
 EPILOG = (
     "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 the question was wrong, "
@@ -302,7 +302,7 @@ def _known_operation(op: str) -> Operation:
 
 def _operand(text: str) -> Any:
     """A Python scalar, or the Operand that a dtype stands for."""
-    scalar = _scalar(text)
+    scalar = python_scalar(text)
     if scalar is not None:
         return scalar
     try:
@@ -313,17 +313,6 @@ def _operand(text: str) -> Any:
     if dtype.weak:
         raise UsageError(f"{text!r} is what a scalar counts as; write a scalar such as 1 or 2.5")
     return Operand(dtype, Rank.ZERO_D if text.endswith("[]") else Rank.ARRAY)
-
-
-def _scalar(text: str) -> bool | int | float | complex | None:
-    if text in ("True", "False"):
-        return text == "True"
-    for kind in (int, float, complex):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return None
 
 
 def _real(name: str) -> Any:

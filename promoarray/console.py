@@ -49,6 +49,12 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
+def listed(words: Iterable[str]) -> str:
+    """Return "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def plain(renderable: Any) -> str:
     """Return what rich makes of something, without colours."""
     from rich.console import Console

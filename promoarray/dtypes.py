@@ -100,6 +100,17 @@ _CATEGORY = {
 }
 
 
+INTEGERS = frozenset({Kind.INT, Kind.UINT})
+BITS = INTEGERS | {Kind.BOOL}
+"""Kinds whose bits mean themselves: what ``&``, ``|`` and ``^`` take."""
+REALS = INTEGERS | {Kind.FLOAT}
+ORDERED = BITS | REALS
+"""Kinds that ``<`` compares."""
+INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
+NUMBERS = REALS | {Kind.COMPLEX}
+"""Kinds that arithmetic takes where bools are not numbers."""
+
+
 class Format(NamedTuple):
     """How a float's bits are laid out, as the casts need it.
 
@@ -157,6 +168,20 @@ class DType:
         """Whether this is what a Python scalar is before it meets an array."""
         return self.code.endswith("*")
 
+    @property
+    def part(self) -> DType:
+        """The float that a complex dtype is a pair of; any other dtype itself."""
+        return BY_CODE[_PARTS.get(self.code, self.code)]
+
+    @property
+    def complexified(self) -> DType | None:
+        """The complex dtype of pairs of a float; complex64 for bfloat16, which has none itself.
+
+        A complex dtype is its own. None for dtypes that have none: bools, integers, strings and
+        floats of 8 bits and fewer.
+        """
+        return BY_CODE.get(_COMPLEX.get(self.code, ""))
+
     def __repr__(self) -> str:
         return f"promoarray.{self.name}"
 
@@ -165,6 +190,11 @@ class DType:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _by_code, (self.code,)
+
+
+_PARTS = {"c32": "f16", "c64": "f32", "c128": "f64", "c*": "f*"}
+_COMPLEX = {part: code for code, part in _PARTS.items()} | {code: code for code in _PARTS}
+_COMPLEX["bf16"] = "c64"
 
 
 def _by_code(code: str) -> DType:
@@ -249,12 +279,11 @@ complex32, complex64, complex128 = (BY_CODE[f"c{n}"] for n in (32, 64, 128))
 string = BY_CODE["str"]
 weak_bool, weak_int, weak_float, weak_complex = (BY_CODE[c] for c in ("b*", "i*", "f*", "c*"))
 
-WEAK = {
-    builtins.bool: weak_bool,
-    builtins.int: weak_int,
-    builtins.float: weak_float,
-    builtins.complex: weak_complex,
-}
+WEAK_TYPES = (weak_bool, weak_int, weak_float, weak_complex)
+
+WEAK = dict(
+    zip((builtins.bool, builtins.int, builtins.float, builtins.complex), WEAK_TYPES, strict=True)
+)
 """The type of a Python scalar. Exact types only: ``np.float64`` is a float, but a 0-d array."""
 
 STANDARD = (
@@ -297,7 +326,7 @@ def as_dtype(dtype: object) -> DType:
     Raises
     ------
     TypeError
-        If it names no dtype promoarray has, or two.
+        If it is not a dtype of promoarray's, or names two.
     """
     if type(dtype) is DType:
         return dtype
@@ -309,7 +338,7 @@ def as_dtype(dtype: object) -> DType:
         found = _from_numpy(dtype)
     if found is None or found.weak:
         names = ", ".join(row.name for row in (*CONCRETE, string))
-        raise TypeError(f"{dtype!r} is no dtype promoarray knows. Write one of: {names}")
+        raise TypeError(f"{dtype!r} is not a dtype promoarray knows. Write one of: {names}")
     return found
 
 

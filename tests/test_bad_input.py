@@ -136,7 +136,7 @@ def test_functions_of_one_array_take_nothing_else(name: str, other: str) -> None
 
 @pytest.mark.parametrize("other", NUMPYS)
 def test_numpy_arrays_without_a_dtype_of_ours_are_refused(other: str) -> None:
-    wrong, match = NUMPYS[other], r"no dtype promoarray knows|x\.filled|Cannot interpret"
+    wrong, match = NUMPYS[other], r"not a dtype promoarray knows|x\.filled|Cannot interpret"
     if other != "text":  # which is an array of strings to asarray, but to no operator
         with pytest.raises(TypeError, match=match):
             pa.asarray(wrong)
@@ -205,9 +205,9 @@ def test_asarray_takes_pandas_objects_when_asked_to(make: Any) -> None:
 
 @pytest.mark.parametrize("name", ["zeros", "ones", "empty", "asarray", "arange", "eye"])
 def test_an_unknown_dtype_is_a_type_error(name: str) -> None:
-    with pytest.raises(TypeError, match="'int7' is no dtype promoarray knows"):
+    with pytest.raises(TypeError, match="'int7' is not a dtype promoarray knows"):
         getattr(pa, name)(3, dtype="int7")
-    with pytest.raises(TypeError, match="'int7' is no dtype promoarray knows"):
+    with pytest.raises(TypeError, match="'int7' is not a dtype promoarray knows"):
         fresh().astype("int7")
 
 

@@ -92,12 +92,12 @@ def test_python_types_mean_what_they_mean_in_numpy() -> None:
     ],
 )
 def test_what_names_no_dtype_is_a_type_error_that_lists_them(other: object) -> None:
-    with pytest.raises(TypeError, match=r"no dtype promoarray knows\. Write one of: bool, int2"):
+    with pytest.raises(TypeError, match=r"not a dtype promoarray knows\. Write one of: bool, int2"):
         as_dtype(other)
 
 
 def test_an_array_is_no_dtype() -> None:
-    with pytest.raises(TypeError, match="no dtype promoarray knows"):
+    with pytest.raises(TypeError, match="not a dtype promoarray knows"):
         pa.asarray([1], dtype=pa.asarray([1]))
 
 
@@ -205,3 +205,14 @@ def test_kinds_are_numpys_letters() -> None:
     assert dt.string.storage.kind == dt.string.kind
     assert dt.bfloat16.kind == "f"
     assert dt.int4.kind in "iu"
+
+
+PARTS = {"c32": "f16", "c64": "f32", "c128": "f64", "c*": "f*"}
+PAIRS = {**{part: code for code, part in PARTS.items()}, "bf16": "c64", **{c: c for c in PARTS}}
+
+
+@pytest.mark.parametrize("dtype", BY_CODE.values(), ids=str)
+def test_a_complex_dtype_is_a_pair_of_its_part(dtype: DType) -> None:
+    assert dtype.part.code == PARTS.get(dtype.code, dtype.code)
+    made = dtype.complexified
+    assert (made and made.code) == PAIRS.get(dtype.code)

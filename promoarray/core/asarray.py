@@ -79,7 +79,8 @@ def _as_source(obj: Any, copy: bool | None) -> Array | None:
         return None
     if hasattr(obj, "__dlpack__"):
         try:
-            return from_dlpack(obj, copy=copy)
+            found: Array = from_dlpack(obj, copy=copy)
+            return found
         except (BufferError, RuntimeError):  # what has no name there may have one in NumPy
             if not hasattr(obj, "__array__"):
                 raise

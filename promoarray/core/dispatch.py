@@ -22,10 +22,10 @@ from promoarray.core.observers import (
 from promoarray.core.operands import array_class, as_operand, canonicalize, operand_of
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
-from promoarray.dtypes import WEAK
+from promoarray.dtypes import INTEGERS, WEAK
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import INTEGERS, Decision, Operand, Plan, Refusal
+from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 
 

@@ -10,8 +10,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.operands import as_operand, require_one_namespace
-from promoarray.dtypes import Kind
-from promoarray.promotion.plan import INTEGERS
+from promoarray.dtypes import INTEGERS, Kind
 
 
 def as_key(key: Any, x: Array) -> Any:

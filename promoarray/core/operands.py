@@ -61,7 +61,7 @@ def wrap(x: Any, cls: type[Array] | None = None) -> Array:
     buffer, dtype = (numpy_backend if isinstance(x, np.generic) else backend_of(x)).adopt(x)
     if dtype is None:
         raise TypeError(
-            f"NumPy dtype {buffer.dtype} is no dtype promoarray knows; "
+            f"NumPy dtype {buffer.dtype} is not a dtype promoarray knows; "
             "write x.astype(...) with a numeric dtype first"
         )
     return (cls or Array.default)._wrap(buffer, dtype)

@@ -18,9 +18,9 @@ from promoarray.core.cast import convert
 from promoarray.core.observers import notify_default
 from promoarray.core.operands import array_class, as_operand, fitted, operand_of
 from promoarray.core.refusals import promotion_error
-from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import INTEGERS, Refusal
+from promoarray.promotion.plan import Refusal
 from promoarray.promotion.scalars import in_range, truncated
 
 

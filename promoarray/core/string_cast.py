@@ -25,9 +25,9 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import PromotionError
-from promoarray.promotion.plan import INTEGERS, Operand
+from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 

@@ -12,11 +12,11 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.core.cast import convert
 from promoarray.diagnostics.explain.cast_values import answers, cells
-from promoarray.dtypes import DType, Kind
-from promoarray.promotion.plan import INTEGERS
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.scalars import bounds
+from promoarray.promotion.table_text import python_scalar
 
 DEFAULT = "numpy,jax,torch,tensorflow,paddle,mindspore,aclnn,onnx"
 """One policy of every framework."""
@@ -51,7 +51,9 @@ def _one(text: str, source: DType) -> np.ndarray[Any, Any]:
         if not 0 <= code < (2 if source is dt.bool else 1 << source.bits):
             raise ValueError(f"{text!r} is no code of {source.name}, of {source.bits} bits")
         return np.array([code], f"u{source.storage.itemsize}").view(source.storage)
-    value = _number(text)
+    value = python_scalar(text)
+    if value is None:
+        raise ValueError(f"{text!r} is not a number; write 1.5, -0.0, inf, nan, or bits:7f")
     if source.kind in INTEGERS:
         low, high = bounds(source)
         if type(value) is not int or not low <= value <= high:
@@ -63,17 +65,6 @@ def _one(text: str, source: DType) -> np.ndarray[Any, Any]:
     if cmath.isfinite(value) and not cmath.isfinite(backend.decoded(made, source).item()):
         raise ValueError(f"{text!r} is beyond {source.name}; its bits can be given, as in bits:7f")
     return made
-
-
-def _number(text: str) -> bool | int | float | complex:
-    if text in ("True", "False"):
-        return text == "True"
-    for kind in (int, float, complex):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise ValueError(f"{text!r} is no number; write 1.5, -0.0, inf, nan, or bits:7f")
 
 
 def question(args: Namespace, source: DType) -> tuple[list[Policy], np.ndarray[Any, Any]]:

@@ -19,10 +19,9 @@ from promoarray.console import html_table, text
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import explicit
 from promoarray.core.operands import as_array
-from promoarray.dtypes import DType, Kind, as_dtype
+from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.functions.data_types import finfo
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import INTEGERS
 from promoarray.promotion.scalars import bounds
 
 if TYPE_CHECKING:
@@ -287,7 +286,7 @@ def _beyond(x: Values, target: DType) -> tuple[Values, Values]:
         if x.dtype.kind != "f":
             return np.asarray(x < least), np.asarray(x > most)
         return np.asarray(np.trunc(x) < least), np.asarray(np.trunc(x) >= float(most + 1))
-    layout = _PARTS.get(target, target).format
+    layout = target.part.format
     assert layout is not None
     low, high = _range(target)
     half = float(_last_place(np.array([high]), target)[0]) / 2
@@ -330,12 +329,9 @@ def _whole_difference(given: Values, made: Values) -> Values:
     return difference
 
 
-_PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
-
-
 def _last_place(size: Values, target: DType) -> Values:
     """The distance of the target's neighbours at a magnitude, inside its range."""
-    layout = _PARTS.get(target, target).format
+    layout = target.part.format
     assert layout is not None
     _, exponent = np.frexp(size)
     least = 1 - layout.bias if layout.mantissa else -layout.bias

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from promoarray import dtypes as dt
-from promoarray.dtypes import DType
+from promoarray.dtypes import WEAK_TYPES, DType
 from promoarray.operations import operation
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -17,8 +16,6 @@ from promoarray.promotion.rules import fold
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-SCALARS = (dt.weak_bool, dt.weak_int, dt.weak_float, dt.weak_complex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ def table_of(policy: Policy, op: str = "", dtypes: Iterable[DType] = ()) -> Poli
         raise ValueError(
             f"{name} takes one operand, so it has no table; ask `explain {name} DTYPE`"
         )
-    rows = tuple(dtypes) or (*policy.dtypes, *SCALARS)
+    rows = tuple(dtypes) or (*policy.dtypes, *WEAK_TYPES)
     cells = tuple(tuple(_cell(policy, name, a, b) for b in rows) for a in rows)
     return PolicyTable(policy.name, name, rows, cells)
 

@@ -18,9 +18,9 @@ from promoarray.core.cast import scalar
 from promoarray.core.escape import Escape
 from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
 from promoarray.diagnostics.escape_report import Escapes
-from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.functions.data_types import finfo
-from promoarray.promotion.plan import INTEGERS, Operand, Plan
+from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
 

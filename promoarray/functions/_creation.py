@@ -9,10 +9,9 @@ from promoarray.backends import on_device
 from promoarray.core.asarray import canonical
 from promoarray.core.cast import convert, scalar
 from promoarray.core.observers import notify_default
-from promoarray.dtypes import DType, Kind, as_dtype
+from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import INTEGERS
 from promoarray.promotion.scalars import in_range, truncated
 
 

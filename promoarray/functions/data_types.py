@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from promoarray import dtypes as dt
 from promoarray.core import cast
 from promoarray.core.operands import array_class, as_array, as_operand, canonicalize, operand_of
 from promoarray.core.refusals import promotion_error
-from promoarray.dtypes import DType, Format, as_dtype, isdtype
+from promoarray.dtypes import INTEGERS, DType, Format, as_dtype, isdtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import INTEGERS, Operand, Refusal
+from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
@@ -220,9 +219,6 @@ def _row(type: Any) -> DType:
     return entered.dtype if isinstance(entered, PArray) else as_dtype(type)
 
 
-_PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
-
-
 def finfo(type: Any, /) -> finfo_object:
     """Return the limits of a float dtype, or of the parts of a complex one.
 
@@ -246,8 +242,7 @@ def finfo(type: Any, /) -> finfo_object:
     >>> finfo(float8_e4m3fn).max
     448.0
     """
-    row = _row(type)
-    row = _PARTS.get(row, row)
+    row = _row(type).part
     if row.format is None:
         raise TypeError(f"finfo takes a float or complex dtype, not {row.name}; write pa.iinfo")
     layout = row.format

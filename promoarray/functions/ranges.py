@@ -11,12 +11,12 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core.operands import as_array, require_one_namespace
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import INTEGERS, Plan
+from promoarray.promotion.plan import Plan
 from promoarray.promotion.scalars import bounds, in_range, truncated
 
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]

@@ -230,8 +230,7 @@ def _entries_of(size: int, dtype: DType) -> int:
 
 def _part(dtype: DType) -> np.dtype[Any]:
     """What a complex dtype is a pair of; the others' own storage."""
-    parts = {dt.complex64: dt.float32, dt.complex128: dt.float64}
-    part: np.dtype[Any] = parts.get(dtype, dtype).storage
+    part: np.dtype[Any] = dtype.part.storage
     return part
 
 

@@ -1,4 +1,37 @@
-"""Policies: every framework's rules, one module each, and what they are written in."""
+"""Every framework's rules, one file or folder per framework, and what a policy is written in.
+
+A framework's file holds all that promoarray knows of it:
+
+* its **promotion table**, a ``Table`` or ``Lattice`` in the order of the vendor's page, or a
+  function of two dtypes (``promote``);
+* its **operation rules**, by operation or family: what each takes, computes in and returns
+  (``OPERATIONS``; ``FUNCTIONS`` where a function differs from its operator);
+* its **cast rule**: what a value becomes that the target cannot hold, and the bugs of shipped
+  versions as named quirks (``CASTS``);
+* its **sources**: documents, source files and recorded answers, in the docstring and in the
+  ``Policy``, which ``pa.explain`` quotes.
+
+``edition(edition)`` returns the ``Policy`` of an edition. A folder's ``__init__`` holds only that;
+its files import each other, never the ``__init__``. What several frameworks share is in
+``promoarray.promotion``: ``default_rules``, ``linalg_rules``, ``type_steps``, ``ranks``,
+``cast_quirks`` and ``cast_transforms``, ``variants``.
+
+To add a framework:
+
+1. Record what it answers: write ``conformance/oracles/<framework>.py`` and keep its answers in
+   ``conformance/golden``; name the policy they are of in ``conformance/check.py``.
+2. Write ``policies/<framework>.py``: the table, ``OPERATIONS``, ``CASTS``, a ``Policy``, and
+   ``edition``. Start from ``array_api.py``, the shortest.
+3. Name it and its editions in ``promotion/registry.py`` (``BUILT_IN``), the default edition first.
+4. ``policy.check()`` proves or refutes what should hold of the table, and
+   ``python conformance/check.py`` compares the policy with the recorded answers. A departure is
+   listed with its reason in ``conformance/departures.toml``.
+5. Add ``tests/policies/test_<framework>.py``. Add the policy to ``conformance/cast_tables.py`` and
+   run it: it writes ``docs/casts.md``.
+
+A policy from outside promoarray needs none of this: see ``register`` and the entry-point group
+``promoarray.policies``.
+"""
 
 from promoarray.promotion.in_force import get_policy, set_policy
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -6,6 +39,9 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, list_policies, register
 from promoarray.promotion.rules import Lattice, PromotionRule, Table
 from promoarray.promotion.source import Source
+
+Rule = PromotionRule
+"""The former name of ``PromotionRule``."""
 
 __all__ = [
     "Lattice",
@@ -15,6 +51,7 @@ __all__ = [
     "PromotionRule",
     "Rank",
     "Refusal",
+    "Rule",
     "Source",
     "Table",
     "as_policy",

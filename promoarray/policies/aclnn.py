@@ -19,31 +19,22 @@ from __future__ import annotations
 from functools import partial
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.linalg_rules import LAPACK, linear
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    REALS,
-    Operand,
-    Plan,
-    Rank,
-    Refusal,
-)
+from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperandTypes, OperationRule
-from promoarray.promotion.rules import PromotionRule, Table, fold
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.ranks import ArraysFirst
+from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import always, component, exact_to, supported_types
+from promoarray.promotion.type_steps import NO_ORDER, always, component, exact_to, supported_types
 
-# The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.
+# The page in its order (s8 there is i8 here); row bf16, column f16 corrected as said above.
 TABLE = Table("""
          f32   f16   f64   bf16  i8    u8    i16   i32   i64   c32   c64   c128
     f32  f32   f32   f64   f32   f32   f32   f32   f32   f32   c64   c64   c128
@@ -102,53 +93,19 @@ def on_910b(tensor: DType, scalar: DType) -> DType | None:
     return tensor
 
 
-_COMPLEX_OF = {
-    dt.float16: dt.complex32,
-    dt.bfloat16: dt.complex64,
-    dt.float32: dt.complex64,
-    dt.float64: dt.complex128,
-}
-
-
 def on_950(tensor: DType, lower: DType) -> DType | None:
     """Let a scalar raise the category and nothing else: PyTorch's wrapped numbers (950)."""
     if lower.kind.category <= tensor.kind.category:
         return tensor
-    if lower.kind is Kind.COMPLEX and tensor in _COMPLEX_OF:
-        return _COMPLEX_OF[tensor]
+    if lower.kind is Kind.COMPLEX and tensor.kind is Kind.FLOAT:
+        return tensor.complexified
     return promote_8_5(tensor, NARROW.get(lower, lower))
 
 
-def entering(
-    tensors: PromotionRule, scalar: PromotionRule, zero_d: PromotionRule | None = None
-) -> OperandTypes:
-    """Make the step that folds tensors, then 0-d ones if they have a rule, then scalars."""
-
-    def operand_types(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-        entered = supported_types(policy, operands)
-        if isinstance(entered, Refusal):
-            return entered
-        ranks = {rank: [o.type for o in operands if o.rank is rank] for rank in Rank}
-        arrays, points, scalars = (ranks[r] for r in (Rank.ARRAY, Rank.ZERO_D, Rank.SCALAR))
-        if zero_d is None or not arrays:
-            tensor_types, points = [o.type for o in operands if o.rank is not Rank.SCALAR], []
-        else:
-            tensor_types = arrays
-        common = fold(tensors, tensor_types) if tensor_types else NARROW[scalars.pop(0)]
-        for rule, others in ((zero_d, points), (scalar, scalars)):
-            if rule is not None and common is not None:
-                common = fold(rule, [common, *others])
-        return Refusal(policy.refusal) if common is None else (common,)
-
-    return operand_types
-
-
-def _to_bools(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def _to_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     entered = supported_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)
 
-
-_WHY_REAL = "complex numbers have no order"
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
@@ -166,16 +123,16 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     Family.POW: TypeRule(admit=NUMBERS, why="aclnnPow refuses bool with bool"),
     Family.EQUALITY: TypeRule(result=to_bool),
-    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=_WHY_REAL),
+    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
     Family.LOGICAL: TypeRule(
         operand_types=_to_bools, note="Each operand becomes bool; nothing is derived."
     ),
     Family.BITWISE: TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(admit=INTEGERS),
-    Family.EXTREMUM: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.EXTREMUM: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.FLOAT_BINARY: TypeRule(admit=ORDERED, compute=exact_to(dt.float32)),
     Family.WHERE: TypeRule(),
-    Family.CLIP: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.CLIP: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.MATMUL: TypeRule(admit=NUMBERS),
     **linear(
         TypeRule(admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
@@ -187,8 +144,8 @@ OPERATIONS: dict[str | Family, OperationRule] = {
             note="Bools and integers are transformed in float32.",
         ),
     ),
-    Family.SORT: TypeRule(admit=ORDERED, why=_WHY_REAL),
-    Family.INDEX: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.SORT: TypeRule(admit=ORDERED, why=NO_ORDER),
+    Family.INDEX: TypeRule(admit=ORDERED, result=always(dt.int64), why=NO_ORDER),
     Family.CONCAT: TypeRule(note="A left fold of the table."),
     Family.LOSS: TypeRule(admit=INEXACT),
     Family.FLOAT_UNARY: TypeRule(compute=exact_to(dt.float32)),
@@ -200,9 +157,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "conj": TypeRule(),
     Family.SUM: TypeRule(compute=exact_to(dt.int64)),
     Family.MEAN: TypeRule(admit=INEXACT),
-    Family.EXTREME: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.EXTREME: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.TRUTH: TypeRule(result=to_bool),
-    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=NO_ORDER),
 }
 
 
@@ -215,6 +172,18 @@ def can_cast(source: DType, target: DType) -> bool:
     lowered = source.kind.category > target.kind.category
     return not lowered or (source.kind in INTEGERS and target.kind in INTEGERS)
 
+
+CASTS = CastRule(
+    mode=DEFAULT._replace(to_integer=ToInteger.ACLNN),
+    sources=(Source("Ascend aclnn documentation", "casts", "CANN 8.5"),),
+    notes=(
+        "NaN is 0 in integers, floats overflow to Inf, integers keep the low bits (documented).",
+        "Floats to integers are the Ascend 950's: int32 and int64 saturate; int8 and int16 keep the"
+        " low bits of a saturated int32, unsigned integers those of a saturated int64.",
+        "For the 910B overflow to 8 and 16 bits is not documented; the model is the 950's.",
+        "Casts to float8 are not documented here; they are ml_dtypes'.",
+    ),
+)
 
 _PAGE = "互推导关系 (mutual derivation)"
 _DIFFERS = (
@@ -233,10 +202,10 @@ V8_0 = Policy(
     promote=promote_8_0,
     dtypes=DTYPES,
     operations=OPERATIONS,
-    operand_types=entering(promote_8_0, on_910b),
+    operand_types=ArraysFirst(promote_8_0, scalar=on_910b),
     scalars=Scalars(fit=wrap),
     defaults=NARROW,
-    cast=cast_quirks.ACLNN,
+    cast=CASTS,
     can_cast=can_cast,
     refusal=(
         f"the table says NA ({_PAGE}): u16, u32 and u64 go only with themselves; the device says"
@@ -252,7 +221,7 @@ V8_0 = Policy(
     ),
 )
 
-_AS_TORCH = entering(promote_8_5, on_950, on_950)
+_AS_TORCH = ArraysFirst(promote_8_5, scalar=on_950, zero_d=on_950)
 V8_5 = V8_0.derive(
     "aclnn@8.5",
     title="Ascend aclnn, CANN 8.5",
@@ -265,11 +234,11 @@ V8_5 = V8_0.derive(
     | {
         Family.EQUALITY: TypeRule(operand_types=_AS_TORCH, result=to_bool),
         Family.ORDER: TypeRule(
-            operand_types=_AS_TORCH, admit=ORDERED, result=to_bool, why=_WHY_REAL
+            operand_types=_AS_TORCH, admit=ORDERED, result=to_bool, why=NO_ORDER
         ),
-        Family.EXTREMUM: TypeRule(operand_types=_AS_TORCH, admit=ORDERED, why=_WHY_REAL),
+        Family.EXTREMUM: TypeRule(operand_types=_AS_TORCH, admit=ORDERED, why=NO_ORDER),
     },
-    operand_types=entering(promote_8_5, on_950),
+    operand_types=ArraysFirst(promote_8_5, scalar=on_950),
     ranks=True,
     sources=(Source(_PAGE, "推导规则", "CANN 8.5"),),
     notes=(
@@ -293,7 +262,7 @@ def supported(policy: Policy) -> Policy:
     """
 
     def listed(rule: OperationRule) -> OperationRule:
-        def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
             for operand in operands:
                 if not operand.type.weak and operand.type not in ADD_DTYPES:
                     return Refusal(f"aclnn {name} does not list {operand.type.name}")

@@ -10,11 +10,10 @@ Source: Python array API standard 2025.12, "Type Promotion Rules" and the functi
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import STANDARD, DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, REALS, STANDARD, DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import CastRule, no_complex_to_real
 from promoarray.promotion.linalg_rules import linear
-from promoarray.promotion.plan import BITS, INEXACT, INTEGERS, NUMBERS, REALS
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
@@ -131,7 +130,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SUM: TypeRule(
         admit=NUMBERS,
         compute=_summed,
-        note="integers sum up in the default integer dtype of their kind, int64 or uint64",
+        note="integers are summed in the default integer dtype of their kind, int64 or uint64",
     ),
     Family.MEAN: TypeRule(
         admit=_FLOATS, why="the standard defines std and var for real floats only"
@@ -141,6 +140,16 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.TRUTH: TypeRule(result=to_bool),
     Family.POSITION: TypeRule(admit=REALS, result=always(dt.int64)),
 }
+
+CASTS = CastRule(
+    refuses=no_complex_to_real,
+    sources=(Source("Python array API standard", "astype", "2025.12"),),
+    notes=(
+        "The standard leaves floats beyond an integer, NaN and Inf among them, and narrower"
+        " integers to the library; here they are NumPy's.",
+        "Complex to real is refused, as the standard asks (astype).",
+    ),
+)
 
 ARRAY_API = Policy(
     name="array_api",
@@ -159,7 +168,7 @@ ARRAY_API = Policy(
         "expm1": ("standard_expm1",),
         "tanh": ("standard_tanh",),
     },
-    cast=cast_quirks.ARRAY_API,
+    cast=CASTS,
     can_cast=can_cast,
     refusal="the standard leaves promotion across kinds undefined, and of uint64 with signed"
     " integers (Type Promotion Rules)",

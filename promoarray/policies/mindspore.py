@@ -5,6 +5,9 @@ and nothing else, and u16, u32 and u64 take only a bool one. A 0-d tensor is a t
 ``*`` and ``/``: there it counts as a scalar, and the wide unsigned integers take any real scalar
 but no bool tensor. mindspore.ops are the functions; where the operator of a Tensor does otherwise,
 the operator counts and the function is in ``functions``.
+
+MindSpore is the framework of the Ascend devices, and its table is that of aclnn 8.5: it is taken
+from there.
 """
 
 from __future__ import annotations
@@ -16,29 +19,29 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family
-from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
-from promoarray.promotion import cast_quirks
-from promoarray.promotion.linalg_rules import LAPACK, linear, uniques
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    Operand,
-    Plan,
-    Rank,
-    Refusal,
+from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, promote_8_5
+from promoarray.promotion.cast_quirks import (
+    NARROW_FLOATS,
+    RECORDED,
+    SAID_BY_X86,
+    rounds_twice,
 )
+from promoarray.promotion.cast_rules import CastRule, case
+from promoarray.promotion.cast_transforms import Through, real_part_counts
+from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, uniques
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperandTypes, OperationRule
+from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
+from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
+    NO_ORDER,
     agreed,
     always,
     component,
@@ -70,7 +73,7 @@ def higher(tensor: DType, lower: DType) -> DType:
 
 
 def bits(tensor: DType, scalar: DType) -> DType | None:
-    """Let the bits of a bool or int in (shifts)."""
+    """Take a bool or int by its bits (shifts)."""
     return tensor if scalar.kind.category <= dt.int8.kind.category else None
 
 
@@ -99,13 +102,10 @@ def fit_compared(value: Any, dtype: DType) -> Any:
     return exactly(value, dtype)
 
 
-_WHY_REAL = "complex numbers have no order"
-
-
 def real(enter: OperandTypes) -> OperandTypes:
     """Refuse complex Python scalars, as everything in MindSpore does."""
 
-    def checked(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    def checked(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
         if any(operand.type is dt.weak_complex for operand in operands):
             return Refusal("MindSpore takes no complex Python scalars")
         return enter(policy, operands)
@@ -113,41 +113,41 @@ def real(enter: OperandTypes) -> OperandTypes:
     return checked
 
 
-def _product(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def _product(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Fold tensors, and apart from them what is 0-d or a scalar; then the higher category wins."""
     entered = supported_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
-    arrays = [o.type for o in operands if o.rank is Rank.ARRAY]
-    lower = [NARROW.get(o.type, o.type) for o in operands if o.rank is not Rank.ARRAY]
+    arrays = types_of(operands, Rank.ARRAY)
+    lower = list(map(policy.strong, types_of(operands, Rank.ZERO_D, Rank.SCALAR)))
     folds = [fold(promote_8_5, dtypes) for dtypes in (arrays, lower) if dtypes]
     common = None if None in folds else fold(higher, (d for d in folds if d))
     return Refusal(policy.refusal) if common is None else (common,)
 
 
-COMMON = real(entering(promote, raised))
+COMMON = real(ArraysFirst(promote, scalar=raised))
 PRODUCT = real(_product)
-AGREED = real(entering(agreed, raised))
-BIT_BY_BIT = entering(agreed, bits)
+AGREED = real(ArraysFirst(agreed, scalar=raised))
+BIT_BY_BIT = ArraysFirst(agreed, scalar=bits)
 
 
 def admitting(test: Callable[[Operand], bool], why: str, rule: OperationRule) -> OperationRule:
     """Make a rule that looks at each operand before anything is promoted."""
 
-    def checked(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         return rule(policy, name, operands) if all(map(test, operands)) else Refusal(why)
 
     return checked
 
 
-def _no_two_bools(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _no_two_bools(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse two bools, as mindspore.ops.add and sub do."""
     if all(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
         return Refusal(f"mindspore.ops has no {name} of two bools")
     return TypeRule()(policy, name, operands)
 
 
-def _remainder(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _remainder(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Compose x - floor(x / y) * y, whose product takes no wide unsigned with a bool tensor."""
     first, second = operands
     if first.type in WIDE_UNSIGNED and second.type is dt.bool and second.rank is Rank.ARRAY:
@@ -155,7 +155,7 @@ def _remainder(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan
     return TypeRule()(policy, name, operands)
 
 
-def _copysign(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _copysign(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer the first operand's dtype, float32 for anything but float16, float32 and float64."""
     first, second = operands
     kinds = {first.type.kind, second.type.kind}
@@ -171,7 +171,6 @@ _LOGICAL = admitting(
     TypeRule(result=to_bool),
 )
 _BITWISE = TypeRule(admit=BITS)
-_AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
 _SORTED = TypeRule(
     admit=frozenset({dt.uint8, Kind.INT, dt.float16, dt.float32, dt.float64}),
     why="sort takes uint8, signed integers, float16, float32 and float64",
@@ -191,13 +190,13 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     Family.POW: TypeRule(),
     Family.EQUALITY: TypeRule(result=to_bool),
-    "equal": TypeRule(operand_types=real(entering(promote, higher)), result=to_bool),
-    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=_WHY_REAL),
+    "equal": TypeRule(operand_types=real(ArraysFirst(promote, scalar=higher)), result=to_bool),
+    Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
     Family.LOGICAL: _LOGICAL,
     Family.BITWISE: with_arrays("first", _BITWISE),
     "bitwise_invert": TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(operand_types=BIT_BY_BIT, admit=INTEGERS),
-    Family.EXTREMUM: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.EXTREMUM: TypeRule(admit=ORDERED, why=NO_ORDER),
     "fmax": TypeRule(admit=_FMAX),
     "fmin": TypeRule(admit=_FMAX),
     Family.FLOAT_BINARY: TypeRule(admit=ORDERED),
@@ -210,15 +209,15 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: TypeRule(),
     Family.CLIP: admitting(
         lambda operand: operand.type.kind not in (Kind.BOOL, Kind.COMPLEX),
-        "clip takes no bool and no complex",
-        TypeRule(operand_types=entering(promote, higher)),
+        "clip takes neither bool nor complex",
+        TypeRule(operand_types=ArraysFirst(promote, scalar=higher)),
     ),
     Family.MATMUL: TypeRule(operand_types=AGREED, why="both matrices must have one dtype"),
     "outer": TypeRule(operand_types=PRODUCT),
     "vecdot": TypeRule(operand_types=PRODUCT, compute=summed),
     "trace": TypeRule(
         admit=NUMBERS - {Kind.FLOAT} | {dt.float16, dt.float32, dt.float64},
-        why="trace takes no bool and no bfloat16",
+        why="trace takes neither bool nor bfloat16",
     ),
     "matrix_power": TypeRule(
         admit=frozenset({Kind.INT, dt.uint8, dt.float32, dt.float64}),
@@ -240,16 +239,16 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     **dict.fromkeys(("cholesky", "det"), TypeRule(admit=LAPACK | {dt.float16})),
     "qr": TypeRule(admit=LAPACK | {dt.float16}, extra_results=(same,)),
     "slogdet": TypeRule(admit=LAPACK | {dt.float16}, extra_results=(same,)),
-    "svd": TypeRule(admit=LAPACK, extra_results=(same, same), note=_AS_COMPLEX),
-    "svdvals": TypeRule(admit=LAPACK, note=_AS_COMPLEX),
+    "svd": TypeRule(admit=LAPACK, extra_results=(same, same), note=AS_COMPLEX),
+    "svdvals": TypeRule(admit=LAPACK, note=AS_COMPLEX),
     "pinv": TypeRule(
         admit=frozenset({dt.float32, dt.float64}), why="pinv takes float32 and float64"
     ),
-    Family.NORM: TypeRule(compute=exact_to(dt.float32), note=_AS_COMPLEX),
+    Family.NORM: TypeRule(compute=exact_to(dt.float32), note=AS_COMPLEX),
     **uniques(TypeRule(), lambda dtype: dt.int64 if dtype is dt.int64 else dt.int32),
     Family.SORT: _SORTED,
     Family.INDEX: replace(_SORTED, result=always(dt.int32)),
-    Family.CONCAT: TypeRule(operand_types=real(entering(promote_8_5, raised))),
+    Family.CONCAT: TypeRule(operand_types=real(ArraysFirst(promote_8_5, scalar=raised))),
     "stack": TypeRule(operand_types=AGREED, why="stack takes tensors of one dtype"),
     Family.LOSS: TypeRule(admit=INEXACT),
     Family.FLOAT_UNARY: TypeRule(compute=exact_to(dt.float32)),
@@ -258,7 +257,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "sign": TypeRule(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
     Family.ROUND: TypeRule(admit=ORDERED),
     "ceil": TypeRule(admit=frozenset({Kind.FLOAT})),
-    Family.TEST: TypeRule(admit=ORDERED, result=to_bool, why=_WHY_REAL),
+    Family.TEST: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
     "isinf": TypeRule(result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(admit=NUMBERS),
@@ -267,11 +266,29 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "cumulative_prod": TypeRule(compute=exact_to(dt.int64)),
     Family.MEAN: TypeRule(admit=frozenset({Kind.FLOAT})),
     "mean": TypeRule(note="An integer mean stays an integer."),
-    Family.EXTREME: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.EXTREME: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.TRUTH: TypeRule(result=to_bool),
     "any": TypeRule(result=lambda dtype: dtype if dtype is dt.uint8 else dt.bool),
-    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=NO_ORDER),
 }
+
+_CPU = "mindspore 2.10.0, CPU"
+
+CASTS = CastRule(
+    mode=DEFAULT._replace(to_integer=ToInteger.X86),
+    cases=(
+        case("u32", "bf16 f16 f32 f64 c64 c128", transform=Through(dt.int64)),
+        case("b1", "c64 c128", transform=real_part_counts),
+    ),
+    quirks=(rounds_twice(_CPU, f"{NARROW_FLOATS} f16"),),
+    sources=(Source("mindspore.Tensor.astype", RECORDED, _CPU),),
+    notes=(
+        SAID_BY_X86,
+        "To uint32 floats go through int64.",
+        "A complex number becomes the bool of its real part.",
+        "MindSpore's CPU has no float8; here they are ml_dtypes'.",
+    ),
+)
 
 V2_10 = Policy(
     name="mindspore@2.10",
@@ -310,7 +327,7 @@ V2_10 = Policy(
         "linspace": ("linspace_towards_zero",),
     },
     defaults=NARROW,
-    cast=cast_quirks.MINDSPORE,
+    cast=CASTS,
     refusal=(
         "there is no implicit conversion: uint16, uint32 and uint64 go only with themselves and"
         " bool, and complex Python scalars with nothing (mindspore.ops.add, dtype conversion rules)"

@@ -17,7 +17,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
 
 Codes = np.ndarray[Any, Any]
@@ -126,32 +126,6 @@ def real_part_counts(codes: Codes, source: DType, target: DType, out: Codes) -> 
     return cast_codes(codes, source, target)
 
 
-def packed_by_halves(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """The same, but by way of uint16, whose upper half is then taken for negative numbers."""
-    half = packed(codes, source, dt.uint16, np.empty(0, np.uint16)).view(np.int16)
-    return np.clip(half, 0, 255).astype(out.dtype)
-
-
-def packed(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """A float goes through int32, whose lowest number stands for all it cannot hold; then saturate.
-
-    That is how vectors of integers are packed on x86-64.
-    """
-    whole = cast_codes(codes, source, dt.int32, X86).view(np.int32)
-    top = (1 << target.bits - (target.kind is Kind.INT)) - 1
-    low = -top - 1 if target.kind is Kind.INT else 0
-    return np.clip(whole, low, top).astype(np.int64).astype(out.dtype)
-
-
-def half_away(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """Round half away from zero instead of truncating, then keep the low bits."""
-    x = double(codes, source)
-    few = np.abs(x) < 2.0**52
-    inside = np.where(few, x, 0.0)
-    exact = np.where(few, np.trunc(inside + np.copysign(0.5, inside)), x)
-    return cast_codes(exact.view(np.uint64), dt.float64, target, X86)
-
-
 @dataclass(frozen=True, slots=True)
 class Flushed:
     """What is smaller than a limit becomes zero, with its sign where there is one.
@@ -170,50 +144,3 @@ class Flushed:
         if layout is not None and layout.negative_zero:
             zero = zero | sign_bits(codes, source, target)
         return np.where((size < self.limit) & (x != 0), zero, out)
-
-
-def truncated_bfloat16(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """The upper half of the float32, without rounding."""
-    bits = single(codes, source).view(np.uint32)
-    return (bits >> np.uint32(16)).astype(np.uint16)
-
-
-def by_halves(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """A short float goes through float32 to uint32."""
-    return cast_codes(single(codes, source).view(np.uint32), dt.float32, target, X86)
-
-
-def six_is_an_end(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """The largest value of float4 is taken for an infinity: it becomes an end of the integers."""
-    top = (1 << target.bits - (target.kind is Kind.INT)) - 1
-    low = (1 << target.bits - 1) if target.kind is Kind.INT else 0
-    ends = np.where(codes == 0xF, out.dtype.type(low), out)
-    return np.where(codes == 0x7, out.dtype.type(top), ends)
-
-
-def paddle_2_float16(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """Truncate, and let all above 65504 be Inf."""
-    x = single(codes, source)
-    size = np.abs(rounded(codes, source))
-    down = cast_codes(size.view(np.uint64), dt.float64, dt.float16)
-    above = cast_codes(down, dt.float16, dt.float64).view(np.float64) > size
-    down = np.where(above & np.isfinite(size), down - np.uint16(1), down)
-    down = np.where(size > 65504.0, np.uint16(0x7C00), down)
-    return np.where(np.isnan(x), out, down | sign_bits(codes, source, target))
-
-
-def paddle_3_float16(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """Shift the significands of tiny numbers by too much, which x86-64 takes modulo 64."""
-    bits = single(codes, source).view(np.uint32).astype(np.uint64)
-    exponent = bits >> np.uint64(23) & np.uint64(0xFF)
-    significand = bits & np.uint64(0x7FFFFF) | np.uint64(0x800000)
-    shift = (np.uint64(113) - exponent) & np.uint64(63)
-    wide = significand << np.uint64(_PRECISION) >> shift
-    odd = wide >> np.uint64(_MANTISSA) & np.uint64(1)
-    half = np.uint64((1 << _MANTISSA - 1) - 1)
-    code = (wide + half + odd >> np.uint64(_MANTISSA)).astype(np.uint16)
-    tiny = exponent < np.uint64(113 - 63)
-    return np.where(tiny, code | sign_bits(codes, source, target), out)
-
-
-_PRECISION, _MANTISSA = 40, 53

@@ -9,29 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.linalg_rules import linear
-from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, REALS, Operand, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.type_rules import TypeMap, TypeRule, to_bool
-from promoarray.promotion.type_steps import always, component
+from promoarray.promotion.type_steps import NO_ORDER, always, as_truth, component
 
-_NO_ORDER = "complex numbers have no order"
-_NO_BOOL = "a bool is no number to compute with: write x.astype(...)"
-
-
-def as_truth(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Let every operand enter as whether it is non-zero; nothing promotes."""
-    entered = policy.operand_types(policy, operands)
-    return entered if isinstance(entered, Refusal) else (dt.bool,)
+_NO_BOOL = "a bool is not a number to compute with: write x.astype(...)"
 
 
 def to_float(default: DType) -> TypeMap:
     """Make the step that turns bools and integers into the default float, weak ones into weak."""
 
     def step(dtype: DType) -> DType:
-        if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
+        if dtype.kind in INEXACT:
             return dtype
         return dt.weak_float if dtype.weak else default
 
@@ -44,26 +36,26 @@ def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationR
     as_float = to_float(floating)
     float_note = f"bools and integers compute in the default float, {floating.name}"
     no_bool = TypeRule(admit=NUMBERS, why=_NO_BOOL)
-    ordered = TypeRule(admit=ORDERED, why=_NO_ORDER)
+    ordered = TypeRule(admit=ORDERED, why=NO_ORDER)
     floats = TypeRule(compute=as_float, note=float_note)
     return {
         Family.ARITHMETIC: TypeRule(),
         "subtract": no_bool,
         Family.DIVIDE: floats,
-        Family.FLOOR_DIVIDE: TypeRule(admit=REALS, why=f"{_NO_BOOL}; {_NO_ORDER}"),
+        Family.FLOOR_DIVIDE: TypeRule(admit=REALS, why=f"{_NO_BOOL}; {NO_ORDER}"),
         Family.POW: no_bool,
-        Family.EQUALITY: TypeRule(
-            result=to_bool, note="the operands promote, the answer is a bool"
+        Family.EQUALITY: TypeRule(result=to_bool, note="the operands promote, the result is bool"),
+        Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
+        Family.LOGICAL: TypeRule(
+            operand_types=as_truth, note="each operand counts as true where it is non-zero"
         ),
-        Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=_NO_ORDER),
-        Family.LOGICAL: TypeRule(operand_types=as_truth, note="operands count by being non-zero"),
         Family.BITWISE: TypeRule(admit=BITS),
         Family.SHIFT: TypeRule(admit=INTEGERS),
         Family.EXTREMUM: ordered,
         Family.FLOAT_BINARY: TypeRule(admit=ORDERED, compute=as_float, note=float_note),
         Family.WHERE: TypeRule(),
         Family.CLIP: TypeRule(
-            admit=ORDERED, why=_NO_ORDER, note="the bounds promote with the array"
+            admit=ORDERED, why=NO_ORDER, note="the bounds promote with the array"
         ),
         Family.MATMUL: no_bool,
         **linear(floats, index=integer),
@@ -87,6 +79,6 @@ def operations(defaults: Mapping[DType, DType]) -> dict[str | Family, OperationR
         Family.EXTREME: ordered,
         Family.TRUTH: TypeRule(result=to_bool),
         Family.POSITION: TypeRule(
-            admit=ORDERED, result=always(integer), why=_NO_ORDER, note="positions are integers"
+            admit=ORDERED, result=always(integer), why=NO_ORDER, note="positions are integers"
         ),
     }

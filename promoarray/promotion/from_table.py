@@ -14,9 +14,10 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.default_rules import operations as general
-from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
-from promoarray.promotion.rules import Lattice, Table, fold
+from promoarray.promotion.ranks import lowest_first
+from promoarray.promotion.rules import Lattice, Table
 from promoarray.promotion.scalars import WIDE, Scalars, in_range, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.table_text import cell_dtype
@@ -92,26 +93,12 @@ class Extended:
 
 def by_rank(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Promote each rank among itself; a lower one counts only if its kind is higher."""
-    entered = supported_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    common: DType | None = None
-    for rank in Rank:  # Python scalars, 0-d arrays, arrays: from the lowest up
-        types = [o.type for o in operands if o.rank is rank]
-        if not types:
-            continue
-        own = fold(policy.promote, types)
-        if own is not None and common is not None and _outranks(common, own):
-            own = policy.promote(own, common)
-        if own is None:
-            return Refusal(policy.refusal)
-        common = own
-    assert common is not None
-    return (common,)
 
+    def raised(higher: DType, lower: DType) -> DType | None:
+        outranks = lower.kind.category > higher.kind.category
+        return policy.promote(higher, lower) if outranks else higher
 
-def _outranks(lower: DType, higher: DType) -> bool:
-    return lower.kind.category > higher.kind.category
+    return lowest_first(policy, operands, raised)
 
 
 def same_kind(result: DType, target: DType) -> bool:

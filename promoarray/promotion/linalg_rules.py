@@ -19,14 +19,14 @@ from promoarray.promotion.type_steps import always, component
 LAPACK = frozenset({dt.float32, dt.float64, dt.complex64, dt.complex128})
 """The dtypes that LAPACK and its like have routines for."""
 
-_COMPLEX_OF = {dt.float64: dt.complex128, dt.weak_float: dt.weak_complex}
+AS_COMPLEX = "real results of a complex matrix have its complex dtype"
+"""A note where singular values and the like of complex matrices are complex."""
 
 
-def complexified(dtype: DType) -> DType:
-    """Answer the complex dtype of pairs of a float; complex64 for the narrow ones."""
-    if dtype.kind is Kind.COMPLEX:
-        return dtype
-    return _COMPLEX_OF.get(dtype, dt.complex64)
+def spectrum(dtype: DType) -> DType:
+    """Answer the complex dtype of eigenvalues and transforms; complex64 for all narrow dtypes."""
+    found = None if dtype is dt.float16 else dtype.complexified
+    return found or dt.complex64
 
 
 def linear(
@@ -42,21 +42,21 @@ def linear(
 
     Parameters
     ----------
-    floats : By
+    floats : TypeRule
         What linear algebra takes and computes in.
     index : DType
         Of indices, counts and ranks.
-    norms, fft : By, optional
-        The same for norms and Fourier transforms; else as ``floats``.
-    rfft, irfft : By, optional
-        The same for transforms of real numbers (else as ``fft``, but no complex ones), and for
-        those that end in them.
+    norms, fft : TypeRule, optional
+        What norms and Fourier transforms take and compute in; else as ``floats``.
+    rfft, irfft : TypeRule, optional
+        What transforms of real numbers take (else as ``fft``, but no complex ones), and those that
+        end in them (else as ``fft``).
     """
     norms, fft = norms or floats, fft or floats
     if rfft is None:
         rfft = replace(fft, admit=_real(fft.admit))
     real, indices = replace(floats, result=component), always(index)
-    spectrum = replace(floats, result=complexified)
+    pairs = replace(floats, result=spectrum)
     return {
         Family.LINALG: floats,
         "matrix_rank": replace(floats, result=indices),
@@ -66,16 +66,16 @@ def linear(
         "svdvals": real,
         "eigh": replace(real, extra_results=(same,)),
         "eigvalsh": real,
-        "eig": replace(spectrum, extra_results=(complexified,)),
-        "eigvals": spectrum,
+        "eig": replace(pairs, extra_results=(spectrum,)),
+        "eigvals": pairs,
         Family.NORM: replace(norms, result=component),
-        Family.FFT: replace(fft, result=complexified),
-        Family.RFFT: replace(rfft, result=complexified),
+        Family.FFT: replace(fft, result=spectrum),
+        Family.RFFT: replace(rfft, result=spectrum),
         Family.IRFFT: replace(irfft or fft, result=component),
         Family.SORT: TypeRule(),
         Family.INDEX: TypeRule(result=indices, note=f"indices are {index.name}"),
         **uniques(TypeRule(), indices),
-        Family.ISIN: TypeRule(result=to_bool, note="the operands promote, the answer is a bool"),
+        Family.ISIN: TypeRule(result=to_bool, note="the operands promote, the result is bool"),
         Family.MOVE: TypeRule(),
     }
 

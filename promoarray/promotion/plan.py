@@ -10,15 +10,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family
-
-INTEGERS = frozenset({Kind.INT, Kind.UINT})
-BITS = INTEGERS | {Kind.BOOL}
-REALS = INTEGERS | {Kind.FLOAT}
-ORDERED = BITS | REALS
-INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
-NUMBERS = REALS | {Kind.COMPLEX}
 
 
 class Rank(Enum):

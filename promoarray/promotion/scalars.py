@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family, operation
-from promoarray.promotion.plan import INTEGERS
 
 WIDE = {
     dt.weak_bool: dt.bool,

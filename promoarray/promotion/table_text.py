@@ -1,4 +1,4 @@
-"""Promotion tables as people write them: blanks, CSV, Markdown or a mapping, all to cells.
+"""What people write, read: promotion tables (blanks, CSV, Markdown, mappings), dtypes, scalars.
 
 Here a code such as ``i8`` counts bits, as everywhere in promoarray's tables; names serve too.
 """
@@ -35,7 +35,25 @@ def cell_dtype(written: object) -> DType:
         return as_dtype(written)
     except TypeError:
         codes = ", ".join(BY_CODE)
-        raise ValueError(f"{written!r} names no dtype. Write a name or one of: {codes}") from None
+        raise ValueError(f"{written!r} is not a dtype. Write a name or one of: {codes}") from None
+
+
+def python_scalar(text: str) -> bool | int | float | complex | None:
+    """Return the Python scalar that a text is; None if it is none.
+
+    Examples
+    --------
+    >>> [python_scalar(text) for text in ("True", "2", "2.5", "2j", "two")]
+    [True, 2, 2.5, 2j, None]
+    """
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
 
 
 def cell(written: object) -> DType | None:
@@ -55,7 +73,7 @@ def read_cells(pairs: Mapping[tuple[object, object], object], *, symmetric: bool
     cells: Cells = {}
     for key, written in pairs.items():
         if not _is_pair(key):
-            raise ValueError(f"{key!r} is no pair of dtypes; write (a, b): dtype")
+            raise ValueError(f"{key!r} is not a pair of dtypes; write (a, b): dtype")
         cells[cell_dtype(key[0]), cell_dtype(key[1])] = cell(written)
     if symmetric:
         for (a, b), common in list(cells.items()):
@@ -91,7 +109,7 @@ def read_table(source: TableLike) -> Table:
         source = Path(source).read_text(encoding="utf-8")
     lines = [line for line in source.strip("\n").splitlines() if line.strip()]
     if len(lines) < 2:
-        raise ValueError("a table has a line that names its columns, and a line a row")
+        raise ValueError("a table needs a line that names its columns, and one line per row")
     rows = _split(lines)
     cells = _squared(rows)
     return Table.from_cells(cells)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.dtypes import BY_CODE, INEXACT, DType
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
-_COMPONENT = {
-    dt.complex32: dt.float16,
-    dt.complex64: dt.float32,
-    dt.complex128: dt.float64,
-    dt.weak_complex: dt.weak_float,
-}
+NO_ORDER = "complex numbers have no order"
+"""Why complex numbers are refused where values are compared."""
 
 
 def rows(codes: str) -> tuple[DType, ...]:
@@ -24,7 +20,7 @@ def rows(codes: str) -> tuple[DType, ...]:
 
 def component(dtype: DType) -> DType:
     """Answer the float a complex dtype is a pair of; leave the others."""
-    return _COMPONENT.get(dtype, dtype)
+    return dtype.part
 
 
 def always(dtype: DType) -> Callable[[DType], DType]:
@@ -34,7 +30,7 @@ def always(dtype: DType) -> Callable[[DType], DType]:
 
 def exact_to(default: DType) -> Callable[[DType], DType]:
     """Make the step that turns bools and integers into ``default`` and leaves the others."""
-    return lambda dtype: dtype if dtype.kind in (Kind.FLOAT, Kind.COMPLEX) else default
+    return lambda dtype: dtype if dtype.kind in INEXACT else default
 
 
 def agreed(a: DType, b: DType) -> DType | None:
@@ -50,6 +46,20 @@ def supported_types(
         if not operand.type.weak and operand.type not in policy.dtypes:
             return Refusal(f"{policy.title} has no {operand.type.name}")
     return tuple(operand.type for operand in operands)
+
+
+def with_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Enter operands as their own types, but a Python bool as a bool array."""
+    entered = supported_types(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    return tuple(dt.bool if dtype is dt.weak_bool else dtype for dtype in entered)
+
+
+def as_truth(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Enter every operand as whether it is non-zero; nothing promotes."""
+    entered = policy.operand_types(policy, operands)
+    return entered if isinstance(entered, Refusal) else (dt.bool,)
 
 
 _WANTED: dict[str, Callable[[list[bool]], bool]] = {

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from promoarray.dtypes import Kind
-from promoarray.promotion.plan import INEXACT, INTEGERS, REALS
+from promoarray.dtypes import INEXACT, INTEGERS, REALS, Kind
 
 
 class Variant(NamedTuple):

@@ -273,7 +273,7 @@ def test_texts_are_not_taken_for_markup(capsys: pytest.CaptureFixture[str]) -> N
         (["--from", "f32", "--to", "f99", "1"], "f99"),
         (["--from", "f32", "--to", "f8", "1"], "f8_e4m3fn"),
         (["--from", "f32", "--to", "i*", "1"], "what a scalar counts as"),
-        (["--from", "f32", "--to", "int8", "one"], "'one' is no number"),
+        (["--from", "f32", "--to", "int8", "one"], "'one' is not a number"),
         (["--from", "int8", "--to", "f32", "300"], "int8, which holds -128 to 127"),
         (["--from", "int8", "--to", "f32", "1.5"], "int8, which holds"),
         (["--from", "f32", "--to", "f16", "1j"], "'1j' is no float32"),

@@ -289,9 +289,9 @@ def test_in_place_the_result_is_cast_to_the_target() -> None:
         (("add", "int8"), TypeError, "add takes 2 operands, not 1"),
         (("sin", "int8", 1), TypeError, "sin takes 1 operand, not 2"),
         (("concat",), TypeError, "concat takes operands, not 0"),
-        (("add", "int8", "i99"), TypeError, "'i99' is no dtype"),
-        (("add", "int8", [1]), TypeError, "is no dtype"),
-        (("add", "int8", None), TypeError, "None is no dtype"),
+        (("add", "int8", "i99"), TypeError, "'i99' is not a dtype"),
+        (("add", "int8", [1]), TypeError, "is not a dtype"),
+        (("add", "int8", None), TypeError, "None is not a dtype"),
     ],
 )
 def test_a_wrong_question_is_an_error(

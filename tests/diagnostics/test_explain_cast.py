@@ -164,7 +164,7 @@ def test_every_policy_names_its_sources() -> None:
         (("float32",), "astype takes an array and a dtype, not 1"),
         (("float32", "int8", 1), "astype takes an array and a dtype, not 3"),
         ((500.0, "int8"), "write pa.asarray"),
-        (("float32", "int99"), "no dtype"),
+        (("float32", "int99"), "not a dtype"),
     ],
 )
 def test_wrong_questions(operands: tuple[object, ...], says: str) -> None:

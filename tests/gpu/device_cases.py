@@ -14,9 +14,8 @@ import numpy as np
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.dtypes import CONCRETE, DType, Kind
+from promoarray.dtypes import CONCRETE, INTEGERS, DType, Kind
 from promoarray.operations import OPERATIONS, Family
-from promoarray.promotion.plan import INTEGERS
 from promoarray.promotion.registry import as_policy
 
 ELEMENTWISE = frozenset(

@@ -294,7 +294,7 @@ def rewritten(about: Any = None, **entries: Any) -> io.BytesIO:
         ({"format": 2}, {}, "of version 2, and this promoarray reads 1"),
         ({"format": None}, {}, "of version None"),
         ({"arrays": 3}, {}, "no attribute|object"),
-        ({"arrays.a.dtype": "int7"}, {}, "is no dtype"),
+        ({"arrays.a.dtype": "int7"}, {}, "is not a dtype"),
         ({"arrays.a.dtype": "float32"}, {}, "float32 is stored as uint16"),
         ({"arrays.a.shape": [3]}, {}, r"has shape \(2,\), and should have \(3,\)"),
         ({"arrays.a.weak_type": "float32"}, {}, "is not weak"),

@@ -105,7 +105,7 @@ def test_namespaces_keep_their_arrays() -> None:
         (lambda: pa.pack(pa.asarray([1], dtype=pa.int8)), TypeError, "int8 fills whole bytes"),
         (lambda: pa.pack([1, 2]), TypeError, "takes an array"),
         (lambda: pa.unpack(b"\0", pa.float32, 1), TypeError, "float32 fills whole bytes"),
-        (lambda: pa.unpack(b"\0", "no", 1), TypeError, "is no dtype"),
+        (lambda: pa.unpack(b"\0", "no", 1), TypeError, "is not a dtype"),
         (lambda: pa.unpack(pa.asarray([1]), pa.int4, 1), TypeError, "not of int64"),
         (lambda: pa.unpack("ab", pa.int4, 1), TypeError, "takes an array"),
         (lambda: pa.unpack(b"\0", pa.int4, 3), ValueError, "take 2 bytes, and 1 are given"),

@@ -58,7 +58,7 @@ def test_safe_answers_as_all_or_refuses() -> None:
     [
         (LEGACY, "add", "i8 i16", "same dtype"),
         (LEGACY, "add", "b1 b1", "list of types"),
-        (LEGACY, "sin", "i32", "not turned into floats"),
+        (LEGACY, "sin", "i32", "does not convert integers to floats"),
         (LEGACY, "add", "c32 c32", "TensorFlow has no complex32"),
         (ALL, "add", "f8_e5m2 f32", "TF-NumPy type promotion"),
         (SAFE, "add", "i32 f32", "holds all values"),

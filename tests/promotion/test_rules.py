@@ -95,7 +95,7 @@ def test_a_mapping_holds_in_both_orders_unless_both_are_given() -> None:
     ("text", "says"),
     [
         ("i8", "a line that names its columns"),
-        ("   i8 f99\ni8 i8 i8\nf99 i8 i8", "'f99' names no dtype"),
+        ("   i8 f99\ni8 i8 i8\nf99 i8 i8", "'f99' is not a dtype"),
         ("   i8 f32\ni8 i8 f32\nf32 f32", "row f32 has 1 cells for 2 columns"),
         ("   i8 f32\ni8 i8 f32 f32\nf32 f32 f32", "row i8 has 3 cells for 2 columns"),
         ("   i8 f32\ni8 i8 f32", "a table is square, and f32 is a row or a column only"),
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_named(text: str, says: str) -> None:
     ("text", "says"),
     [
         ("i8 i16", "has no arrow"),
-        ("i8 -> i99", "'i99' names no dtype"),
+        ("i8 -> i99", "'i99' is not a dtype"),
         ("i8 -> i16\ni16 -> i8", "run in a circle: i8 -> i16 -> i8"),
     ],
 )
@@ -383,9 +383,9 @@ def test_a_policy_is_not_changed_by_deriving() -> None:
 
 
 def test_an_unknown_dtype_in_a_change_is_named() -> None:
-    with pytest.raises(ValueError, match="'f99' names no dtype"):
+    with pytest.raises(ValueError, match="'f99' is not a dtype"):
         as_policy("numpy").derive("mine", {("i8", "f99"): "f32"})
-    with pytest.raises(ValueError, match="is no pair of dtypes"):
+    with pytest.raises(ValueError, match="is not a pair of dtypes"):
         as_policy("numpy").derive("mine", {"i8": "f32"})
 
 

@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 
 Buffer = np.ndarray[Any, Any]
-
-_PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
 
 
 def transformed(
@@ -42,7 +39,7 @@ def _side_by_side(buffer: Buffer, dtype: DType) -> tuple[Buffer, DType]:
     """Real and imaginary parts in turn; the latter are zero in real numbers."""
     flat = np.ascontiguousarray(buffer).reshape(-1)
     if dtype.kind is Kind.COMPLEX:
-        return flat.view(_PARTS[dtype].storage), _PARTS[dtype]
+        return flat.view(dtype.part.storage), dtype.part
     parts = np.empty(2 * flat.size, dtype.storage)
     parts[::2], parts[1::2] = flat, 0
     return parts, dtype

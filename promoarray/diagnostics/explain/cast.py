@@ -19,12 +19,12 @@ from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.cast_mode import CastMode, ScaleRounding
 from promoarray.parray import PArray
 from promoarray.promotion.cast_rules import GROUPS, CastPlan, Quirk, dtypes
-from promoarray.promotion.plan import INTEGERS, Operand
+from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.scalars import bounds

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Format, Kind
-from promoarray.promotion.plan import INTEGERS
+from promoarray.dtypes import INTEGERS, DType, Format, Kind
 from promoarray.promotion.scalars import bounds
-
-_PART = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
 
 
 def loss(source: DType, target: DType) -> str:
@@ -21,8 +18,8 @@ def loss(source: DType, target: DType) -> str:
     if source.kind is Kind.COMPLEX:
         if target.kind is not Kind.COMPLEX:
             return "drops the imaginary part"
-        return _floats(_PART[source], _PART[target])
-    target = _PART.get(target, target)
+        return _floats(source.part, target.part)
+    target = target.part
     if target.kind is Kind.BOOL:
         return "keeps only whether a value is zero"
     if source.kind is Kind.BOOL:

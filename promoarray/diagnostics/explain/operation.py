@@ -16,11 +16,11 @@ from promoarray.core.operands import operand_of
 from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
-from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType
+from promoarray.dtypes import BY_CODE, BY_NAME, INTEGERS, WEAK, DType
 from promoarray.operations import Family, operation
 from promoarray.parray import PArray
 from promoarray.promotion.overrides import ChangedOperandTypes, ChangedOperation
-from promoarray.promotion.plan import INTEGERS, Operand, Plan, Rank, Refusal
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperandTypes, OperationRule
 from promoarray.promotion.registry import as_policy

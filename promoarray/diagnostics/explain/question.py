@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
+from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.operands import array_class, as_operand
-from promoarray.core.operators import OF_UFUNC
 from promoarray.diagnostics.explain.cast import explain_cast
 from promoarray.diagnostics.explain.operation import explain_operation
 from promoarray.diagnostics.explain.report import Explanation

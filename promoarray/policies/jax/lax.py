@@ -11,23 +11,13 @@ Recorded: conformance/golden/jax_lax.txt, 0.10.2 with x64.
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
-from promoarray.policies.jax.jnp import JNP, TINY, floating, higher_precision, spectral
-from promoarray.promotion.linalg_rules import complexified
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    REALS,
-    Operand,
-    Plan,
-    Refusal,
-)
-from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.policies.jax.jnp import JNP
+from promoarray.policies.jax.operations import TINY, floating, higher_precision, spectral
+from promoarray.promotion.linalg_rules import spectrum
+from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import WIDE
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
@@ -41,7 +31,7 @@ def promote(a: DType, b: DType) -> DType | None:
     return b if a.weak else a
 
 
-def dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def dot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer the operand of higher precision: the one mixture lax does take."""
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -54,14 +44,14 @@ def dot(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refu
     return policy.make_plan(name, result, result, len(operands))
 
 
-def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Take a float or complex base with an exponent of its dtype or of any integer dtype."""
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     x, y = entered
     if x.kind not in INEXACT:
-        return Refusal("lax.pow wants a float or complex base")
+        return Refusal("lax.pow needs a float or complex base")
     if y.kind in INTEGERS:
         result: DType | None = x if y.weak else policy.strong(x)
     else:
@@ -72,20 +62,15 @@ def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Re
 
 
 def _as_complex(dtype: DType) -> DType | None:
-    if dtype.kind is Kind.COMPLEX:
-        return dtype
-    return {
-        dt.float32: dt.complex64,
-        dt.float64: dt.complex128,
-        dt.weak_float: dt.weak_complex,
-    }.get(dtype)
+    """The complex dtype that lax.conj makes of a float; none of the half precisions."""
+    return None if dtype in (dt.float16, dt.bfloat16) else dtype.complexified
 
 
 _FLOATS = frozenset({Kind.FLOAT})
 _COMPLEX = frozenset({Kind.COMPLEX})
-_numbers = TypeRule(admit=NUMBERS, why="lax computes nothing of bools but the bitwise functions")
-_inexact = TypeRule(admit=INEXACT, why="lax turns no integers into floats")
-_floats = TypeRule(admit=_FLOATS, why="lax takes floats only here")
+_numbers = TypeRule(admit=NUMBERS, why="lax takes bools in bitwise functions only")
+_inexact = TypeRule(admit=INEXACT, why="lax does not convert integers to floats")
+_floats = TypeRule(admit=_FLOATS, why="this function of lax takes floats only")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: _numbers,
@@ -108,7 +93,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "vecdot": refuse("jax.lax has no vecdot; lax.dot conjugates nothing"),
     "cholesky": TypeRule(compute=floating),
     "eigh": TypeRule(compute=floating, result=component, extra_results=(same,)),
-    "eig": TypeRule(admit=INEXACT, result=complexified, extra_results=(complexified,)),
+    "eig": TypeRule(admit=INEXACT, result=spectrum, extra_results=(spectrum,)),
     "qr": TypeRule(admit=INEXACT, extra_results=(same,)),
     "svd": TypeRule(admit=INEXACT, extra_results=(component, same)),
     **dict.fromkeys(("fft", "ifft"), TypeRule(compute=lambda d: spectral(WIDE.get(d, d)))),
@@ -133,10 +118,10 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "ceil": _floats,
     "round": _floats,
     "isfinite": TypeRule(admit=_FLOATS, result=to_bool),
-    "conj": TypeRule(compute=_as_complex, why="lax.conj takes no integers"),
+    "conj": TypeRule(compute=_as_complex, why="lax.conj does not take integers"),
     "real": TypeRule(admit=_COMPLEX, result=component),
     "imag": TypeRule(admit=_COMPLEX, result=component),
-    Family.SUM: TypeRule(admit=NUMBERS, note="lax widens nothing"),
+    Family.SUM: TypeRule(admit=NUMBERS, note="lax does not widen"),
     Family.EXTREME: TypeRule(),
     Family.TRUTH: TypeRule(admit=frozenset({Kind.BOOL})),
     Family.POSITION: TypeRule(result=always(dt.int32)),

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.dtypes import BY_CODE, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import Family, operation
 from promoarray.policies.numpy.numpy_2 import (
     FLOAT_NOTE,
@@ -31,9 +31,9 @@ from promoarray.policies.numpy.numpy_2 import (
     floats,
     promote,
 )
-from promoarray.promotion.linalg_rules import complexified
-from promoarray.promotion.plan import INTEGERS, ORDERED, Operand
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.linalg_rules import spectrum
+from promoarray.promotion.plan import Operand
+from promoarray.promotion.policy_like import PolicyLike
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule
@@ -52,7 +52,7 @@ SEARCHED: Mapping[Family, tuple[DType, ...]] = {
 """The loops of the ufuncs that search them, in their order."""
 
 
-def by_value(policy: Policy, name: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+def by_value(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """Let scalars and 0-d arrays enter as the dtype that their value makes of them.
 
     Only beside arrays, and only if no scalar's kind is above that of every array
@@ -173,7 +173,7 @@ NUMPY_1 = NUMPY_2.derive(
         Family.ROUND: TypeRule(admit=ORDERED, compute=floats, note=FLOAT_NOTE),
         Family.FFT: TypeRule(compute=always(dt.complex128), note=_FFT),
         Family.RFFT: TypeRule(
-            admit=ORDERED, compute=always(dt.float64), result=complexified, note=_FFT
+            admit=ORDERED, compute=always(dt.float64), result=spectrum, note=_FFT
         ),
         Family.IRFFT: TypeRule(compute=always(dt.complex128), result=component, note=_FFT),
         "irfftn": TypeRule(compute=always(dt.complex128), result=component, note=_FFT),

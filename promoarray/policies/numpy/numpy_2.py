@@ -13,18 +13,32 @@ for dtypes from outside. Recorded: conformance/golden/numpy2.txt (2.4.6).
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
-from promoarray.promotion.linalg_rules import LAPACK, complexified, linear
-from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, Operand, Plan, Refusal
+from promoarray.promotion.cast_quirks import (
+    ML_DTYPES,
+    RECORDED,
+    SAID_BY_X86,
+    lowest_scale_up,
+    rounds_twice,
+)
+from promoarray.promotion.cast_rules import CastRule
+from promoarray.promotion.linalg_rules import LAPACK, linear, spectrum
+from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import always, component, exact_to, rows, supported_types
+from promoarray.promotion.type_steps import (
+    always,
+    as_truth,
+    component,
+    exact_to,
+    rows,
+    supported_types,
+)
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
 # nearly all casts among its float8, float6 and float4 types safe, in circles; the edges here keep
@@ -114,7 +128,7 @@ def promote_types(a: DType, b: DType) -> DType | None:
 
 
 def promote(a: DType, b: DType) -> DType | None:
-    """Promote two dtypes; a weak one only sees to the kind."""
+    """Promote two dtypes; a weak one only decides the kind."""
     if a.weak and b.weak:
         return max(a, b, key=lambda d: d.kind.category)
     if b.weak:
@@ -130,13 +144,13 @@ def promote(a: DType, b: DType) -> DType | None:
 
 def floats(dtype: DType) -> DType:
     """The float in which NumPy computes ``sin`` of a dtype: the first it casts to safely."""
-    if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
+    if dtype.kind in INEXACT:
         return dtype
     dtype = WIDE.get(dtype, dtype)
     return dt.float16 if dtype.bits <= 8 else dt.float32 if dtype.bits == 16 else dt.float64
 
 
-def highest_first(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def highest_first(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let more than two enter in the order of their kinds, from complex down to bool.
 
     Pair by pair int16, uint16 and float16 would make int32 first, and of that float64
@@ -148,7 +162,7 @@ def highest_first(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType,
     return tuple(sorted(entered, key=lambda d: (d.weak, -d.kind.category)))
 
 
-def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def as_floats(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as the float it is computed in, scalars as what they make of it."""
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -159,12 +173,6 @@ def as_floats(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...
     if common.kind not in INTEGERS or all(d.weak for d in entered):
         return (floats(policy.strong(common)),)
     return tuple(floats(common if d.weak else d) for d in entered)
-
-
-def as_truth(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Let every operand enter as whether it is non-zero; nothing promotes."""
-    entered = policy.operand_types(policy, operands)
-    return entered if isinstance(entered, Refusal) else (dt.bool,)
 
 
 def _no_bool(dtype: DType) -> DType:
@@ -180,7 +188,7 @@ def _summed(dtype: DType) -> DType:
 _INT8_NOTE = "there is no loop for bool, so it computes in int8"
 FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wider in float64"
 _LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
-_SIGN = "NumPy gives a bool no sign: write logical_not for ~ or ^ for -"
+_SIGN = "NumPy does not take the sign of a bool: write logical_not for ~ or ^ for -"
 
 
 def in_lapack(dtype: DType) -> DType | None:
@@ -190,7 +198,7 @@ def in_lapack(dtype: DType) -> DType | None:
     return None if dtype in (dt.float16, dt.complex32) else dt.float64
 
 
-def factored(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def factored(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let every operand enter as what numpy.linalg makes of it by itself."""
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
@@ -202,13 +210,13 @@ def factored(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...]
 
 
 def in_norms(dtype: DType) -> DType:
-    """The same for norms, which need no routine: float16 stays."""
+    """The dtype in which norms are computed: as ``in_lapack``, but float16 stays."""
     return in_lapack(dtype) or dtype
 
 
 def transformed(dtype: DType) -> DType | None:
     """The dtype in which numpy.fft computes: float64 for bools and integers."""
-    if dtype.kind not in (Kind.FLOAT, Kind.COMPLEX):
+    if dtype.kind not in INEXACT:
         return dt.float64
     return None if dtype is dt.complex32 else dtype
 
@@ -216,7 +224,7 @@ def transformed(dtype: DType) -> DType | None:
 def spectral(dtype: DType) -> DType | None:
     """The complex dtype in which numpy.fft computes what has a complex intermediate."""
     found = transformed(dtype)
-    return found and complexified(found)
+    return found and spectrum(found)
 
 
 _LAPACK_NOTE = "NumPy's float32, float64 and complex stay; all else computes in float64"
@@ -229,7 +237,7 @@ _WIDE_INTEGERS = {(dt.int64, dt.uint64), (dt.uint64, dt.int64)}
 def exactly_compared(rule: TypeRule) -> OperationRule:
     """Compare int64 with uint64 as the integers they are, though they promote to float64."""
 
-    def compare(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    def compare(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         """Compare int64 with uint64 as the integers they are."""
         plan = rule(policy, name, operands)
         signed = [o.type.kind is Kind.INT and not o.type.weak for o in operands]
@@ -243,18 +251,19 @@ def exactly_compared(rule: TypeRule) -> OperationRule:
 
 _float_binary = TypeRule(operand_types=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
 _order = TypeRule(result=to_bool, note="complex numbers compare by real part, then imaginary part")
-_identity_of_ints = TypeRule(admit=ORDERED, note="integers and bools are whole already")
+_identity_of_ints = TypeRule(admit=ORDERED, note="integers and bools stay as they are")
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
-    "subtract": TypeRule(admit=NUMBERS, why="NumPy subtracts no bools: write x1 ^ x2"),
+    "subtract": TypeRule(admit=NUMBERS, why="NumPy does not subtract bools: write x1 ^ x2"),
     Family.DIVIDE: TypeRule(compute=exact_to(dt.float64), note="integers divide in float64"),
     Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=_no_bool, note=_INT8_NOTE),
     Family.POW: TypeRule(compute=_no_bool, note=_INT8_NOTE),
     Family.EQUALITY: exactly_compared(TypeRule(result=to_bool)),
     Family.ORDER: exactly_compared(_order),
     Family.LOGICAL: TypeRule(
-        operand_types=as_truth, note="operands count by being non-zero; nothing promotes"
+        operand_types=as_truth,
+        note="each operand counts as true where it is non-zero; nothing promotes",
     ),
     Family.BITWISE: TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(admit=BITS, compute=_no_bool, note=_INT8_NOTE),
@@ -263,7 +272,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: TypeRule(),
     Family.CLIP: TypeRule(note="the bounds promote with the array"),
     Family.MATMUL: TypeRule(),
-    "cross": TypeRule(admit=NUMBERS, why="NumPy subtracts no bools"),
+    "cross": TypeRule(admit=NUMBERS, why="NumPy does not subtract bools"),
     **linear(
         TypeRule(compute=in_lapack, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
         index=dt.int64,
@@ -290,7 +299,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(compute=_no_bool, note=_INT8_NOTE),
     Family.SUM: TypeRule(
-        compute=_summed, note="bool and integers sum up in int64, unsigned in uint64"
+        compute=_summed, note="bool and integers are summed in int64, unsigned ones in uint64"
     ),
     Family.MEAN: TypeRule(compute=exact_to(dt.float64), result=component),
     "mean": TypeRule(compute=exact_to(dt.float64)),
@@ -301,6 +310,20 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 
 REFUSAL = "neither dtype casts safely to the other or to a third (numpy.promote_types)"
 
+CASTS = CastRule(
+    quirks=(rounds_twice(ML_DTYPES), lowest_scale_up(ML_DTYPES)),
+    sources=(
+        Source("NumPy reference, numpy.ndarray.astype", RECORDED, "2.4"),
+        Source("jax-ml/ml_dtypes, ml_dtypes/include/float8.h", RECORDED, "0.6.0"),
+    ),
+    notes=(
+        SAID_BY_X86,
+        "For uint32 that is NumPy's vector loop; its plain one, which strided arrays and the last"
+        " few elements take, gives other numbers.",
+        "ml_dtypes asks its floats of 8 bits and fewer first: NaN is 0, Inf an end of the integer.",
+        "float4 and float6 have no NaN: it becomes -0, and -NaN becomes 0.",
+    ),
+)
 
 _REFERENCE = Source("NumPy reference", "Data type promotion in NumPy; numpy.result_type", "2.4")
 
@@ -324,7 +347,7 @@ NUMPY_2 = Policy(
     kernels={"arange": ("arange_in_dtype", "arange_by_difference")},
     defaults=WIDE,
     inplace=same_kind,
-    cast=cast_quirks.NUMPY,
+    cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(

@@ -8,7 +8,11 @@ float6 and int4 of onnx.ai. Two implementations answer where the text does not; 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+import numpy as np
+
+from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import (
     DEFAULT,
@@ -19,15 +23,33 @@ from promoarray.kernels.cast_mode import (
     ScaleZero,
     ToInteger,
 )
-from promoarray.promotion.cast_quirks import LARGEST, SAID_BY_X86, rounds_twice
-from promoarray.promotion.cast_rules import ROUND_MODE, SATURATE, CastRule, Knob, Quirk, case
-from promoarray.promotion.cast_transforms import LOWEST_NORMAL, Between, CodeIs, half_away
+from promoarray.promotion.cast_quirks import SAID_BY_X86, rounds_twice
+from promoarray.promotion.cast_rules import ROUND_MODE, SATURATE, CastRule, Quirk, case
+from promoarray.promotion.cast_transforms import (
+    LOWEST_NORMAL,
+    X86,
+    Between,
+    CodeIs,
+    Codes,
+    cast_codes,
+    double,
+)
 from promoarray.promotion.source import Source
 
 _ORT = "onnxruntime 1.31.1, CPU"
 _REFERENCE = "onnx.reference 1.23.2"
 _OFP8 = "f8_e4m3fn f8_e4m3fnuz f8_e5m2 f8_e5m2fnuz"
 _FNUZ = "f8_e4m3fnuz f8_e5m2fnuz"
+
+
+def half_away(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
+    """Round half away from zero instead of truncating, then keep the low bits."""
+    x = double(codes, source)
+    few = np.abs(x) < 2.0**52
+    inside = np.where(few, x, 0.0)
+    exact = np.where(few, np.trunc(inside + np.copysign(0.5, inside)), x)
+    return cast_codes(exact.view(np.uint64), dt.float64, target, X86)
+
 
 QUIRKS = (
     rounds_twice(f"{_ORT}; {_REFERENCE}"),
@@ -41,7 +63,7 @@ QUIRKS = (
         "infinity-to-fnuz-saturates",
         "with saturate, Inf becomes the largest value of the fnuz types before opset 24, too",
         f"{_ORT}; {_REFERENCE}",
-        (case(_FNUZ, saturate=True, infinity=LARGEST),),
+        (case(_FNUZ, saturate=True, infinity=Beyond.LARGEST),),
     ),
     Quirk(
         "e4m3fn-480-to-496-is-448",
@@ -110,60 +132,6 @@ VERSIONS = (1, 6, 9, 13, 19, 21, 23, 24, 25, 28)
 """The opsets in which Cast changed."""
 
 
-def cast_of(opset: int, first_admitted: Callable[[DType], int | None]) -> CastRule:
-    """Cast of an opset: its attributes, tables and types.
-
-    ``first_admitted`` answers the opset whose Cast first takes a dtype, or None.
-    """
-
-    def refuses(source: DType, target: DType) -> str | None:
-        since = {dtype: first_admitted(dtype) for dtype in (source, target)}
-        never = [dtype.name for dtype, first in since.items() if first is None]
-        if never:
-            return f"Cast takes no {never[0]}, in any opset"
-        missing = {dtype.name: first for dtype, first in since.items() if first and first > opset}
-        if not missing:
-            return None
-        from_then = f"the pair is admitted from opset {max(missing.values())} on"
-        return f"Cast of opset {opset} has no {' and no '.join(missing)}; {from_then}"
-
-    infinity_to_fnuz = LARGEST if opset >= 24 else Beyond.NAN
-    knobs: dict[str, Knob] = {}
-    if opset >= 19:
-        knobs["saturate"] = SATURATE
-    if opset >= 24:
-        knobs["round_mode"] = ROUND_MODE
-    return CastRule(
-        mode=DEFAULT._replace(to_integer=ToInteger.X86),
-        cases=(
-            case(_OFP8, saturate=True, overflow=LARGEST, infinity=LARGEST),
-            case(_FNUZ, saturate=True, infinity=infinity_to_fnuz),
-            case("scale", round_mode="up", scale_rounding=ScaleRounding.UP),
-            case("scale", round_mode="down", scale_rounding=ScaleRounding.DOWN),
-            case(
-                "scale",
-                saturate=True,
-                overflow=LARGEST,
-                infinity=LARGEST,
-                scale_negative=ScaleNegative.SMALLEST,
-                scale_zero=ScaleZero.SMALLEST,
-            ),
-            case("scale", saturate=False, scale_strict=True),
-            case("float4 float6", overflow=LARGEST, infinity=LARGEST),
-            case("float4", nan_without=NanWithout.LARGEST, keep_nan_sign=False),
-            case("int2 int4 ints", "scale", to_integer=ToInteger.NUMPY),
-        ),
-        knobs=knobs,
-        refuses=refuses,
-        quirks=QUIRKS if opset >= 19 else QUIRKS[:2],
-        sources=(
-            Source("ONNX Operators", f"Cast-{max(v for v in VERSIONS if v <= opset)}", "1.23.2"),
-            Source("onnx.ai/onnx/technical", "float4, float6 and int4"),
-        ),
-        notes=NOTES,
-    )
-
-
 NOTES = (
     SAID_BY_X86 + " (Cast: undefined.)",
     "saturate is about float8, round_mode about float8e8m0; to other types they change nothing, as"
@@ -185,3 +153,60 @@ NOTES = (
     " which onnx.reference has given up and onnxruntime never did.",
     "An integer becomes bool by zero or not; Cast's remark on truncating 36 to 1 is not followed.",
 )
+
+_CASES = (
+    case(_OFP8, saturate=True, overflow=Beyond.LARGEST, infinity=Beyond.LARGEST),
+    case("scale", round_mode="up", scale_rounding=ScaleRounding.UP),
+    case("scale", round_mode="down", scale_rounding=ScaleRounding.DOWN),
+    case(
+        "scale",
+        saturate=True,
+        overflow=Beyond.LARGEST,
+        infinity=Beyond.LARGEST,
+        scale_negative=ScaleNegative.SMALLEST,
+        scale_zero=ScaleZero.SMALLEST,
+    ),
+    case("scale", saturate=False, scale_strict=True),
+    case("float4 float6", overflow=Beyond.LARGEST, infinity=Beyond.LARGEST),
+    case("float4", nan_without=NanWithout.LARGEST, keep_nan_sign=False),
+    case("int2 int4 ints", "scale", to_integer=ToInteger.NUMPY),
+)
+_FNUZ_BEFORE_24 = case(_FNUZ, saturate=True, infinity=Beyond.NAN)
+
+KNOBS = {"saturate": (19, SATURATE), "round_mode": (24, ROUND_MODE)}
+"""Cast's attributes besides the type, and the opset that brought each."""
+
+
+def refuses(
+    opset: int, first_admitted: Callable[[DType], int | None], source: DType, target: DType
+) -> str | None:
+    """Why Cast of an opset does not take a pair of types; None if it does."""
+    since = {dtype: first_admitted(dtype) for dtype in (source, target)}
+    never = [dtype.name for dtype, first in since.items() if first is None]
+    if never:
+        return f"Cast takes no {never[0]}, in any opset"
+    missing = {dtype.name: first for dtype, first in since.items() if first and first > opset}
+    if not missing:
+        return None
+    from_then = f"the pair is admitted from opset {max(missing.values())} on"
+    return f"Cast of opset {opset} has no {' and no '.join(missing)}; {from_then}"
+
+
+def cast_of(opset: int, first_admitted: Callable[[DType], int | None]) -> CastRule:
+    """Cast of an opset: its attributes, tables and types.
+
+    ``first_admitted`` answers the opset whose Cast first takes a dtype, or None.
+    """
+    version = max(v for v in VERSIONS if v <= opset)
+    return CastRule(
+        mode=DEFAULT._replace(to_integer=ToInteger.X86),
+        cases=_CASES if opset >= 24 else (*_CASES, _FNUZ_BEFORE_24),
+        knobs={name: knob for name, (since, knob) in KNOBS.items() if opset >= since},
+        refuses=partial(refuses, opset, first_admitted),
+        quirks=QUIRKS if opset >= 19 else QUIRKS[:2],
+        sources=(
+            Source("ONNX Operators", f"Cast-{version}", "1.23.2"),
+            Source("onnx.ai/onnx/technical", "float4, float6 and int4"),
+        ),
+        notes=NOTES,
+    )

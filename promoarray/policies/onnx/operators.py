@@ -16,12 +16,13 @@ from collections.abc import Callable
 from functools import cache
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.console import listed
+from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
 from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
-from promoarray.promotion.plan import INTEGERS, Operand, Plan, Refusal, accumulator
+from promoarray.promotion.plan import Operand, Plan, Refusal, accumulator
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
@@ -142,7 +143,7 @@ def agree(a: DType, b: DType) -> DType | None:
     return array if constant(scalar, array) else None
 
 
-def constants(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def constants(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Enter operands as their own types; Python scalars alone are constants of one default type."""
     entered = supported_types(policy, operands)
     if isinstance(entered, Refusal) or not all(dtype.weak for dtype in entered):
@@ -160,7 +161,7 @@ def constant(scalar: DType, array: DType) -> bool:
 def power(base: tuple[DType, ...], exponent: tuple[DType, ...], opset: int) -> OperationRule:
     """Pow: the result is of the base's type; from opset 12 the exponent has a type of its own."""
 
-    def rule(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    def rule(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         entered = policy.operand_types(policy, operands)
         if isinstance(entered, Refusal):
             return entered
@@ -190,7 +191,7 @@ def _rule(name: str, operator: str, history: str, opset: int) -> OperationRule:
         admit=frozenset(types),
         result=RESULTS.get(OPERATIONS[name].family, same),
         extra_results=(always(dt.int64),) * (len(FIELDS.get(name, ())) - 1),
-        why=f"{operator} of opset {opset} takes {', '.join(d.name for d in types)}",
+        why=f"{operator} of opset {opset} takes {listed(d.name for d in types)}",
         note=f"ONNX computes this with {operator}",
     )
 

@@ -5,9 +5,9 @@ the same in 2.6 and 3.3), and a gate before it that lets through what the docume
 Data Type Promotion" tabulates (``TENSORS``). A Python scalar or, since 3.0, one 0-d tensor passes
 the gate: it keeps the tensor's dtype if its kind is no higher, else the lookup answers.
 
-Editions: ``paddle`` is the document, its printed errors mended; on 0-d tensors, where it is silent,
-it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in ``paddle_3_3.py`` and
-``paddle_2_6.py``.
+Editions: ``paddle`` is the document, its printed errors corrected; on 0-d tensors, where it is
+silent, it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in
+``wheel_3_3.py`` and ``wheel_2_6.py``.
 
 What the document contradicts itself in, and how it is settled:
 
@@ -24,26 +24,33 @@ What the document contradicts itself in, and how it is settled:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
-from promoarray.promotion.linalg_rules import LAPACK, linear
-from promoarray.promotion.plan import BITS, INTEGERS, NUMBERS, ORDERED, Operand, Plan, Rank, Refusal
+from promoarray.policies.paddle.casts import PADDLE
+from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
-from promoarray.promotion.rules import PromotionRule, Table, fold
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.ranks import ArraysFirst
+from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
-from promoarray.promotion.type_steps import agreed, always, component, exact_to, supported_types
+from promoarray.promotion.type_steps import (
+    NO_ORDER,
+    agreed,
+    always,
+    component,
+    exact_to,
+)
 
-# Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; mended as said above.
+# Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; corrected as said above.
 TENSORS = Table("""
          bf16  f16   f32   f64   b1    u8    i8    i16   i32   i64   c64   c128
     bf16 bf16  f32   f32   f64   -     -     -     -     -     -     c64   c128
@@ -109,58 +116,13 @@ def zero_d(common: DType, other: DType) -> DType | None:
     return common if same_kind else LOOKUP(common, other)
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """How operands enter: which rule joins which ranks.
-
-    Attributes
-    ----------
-    arrays : Rule
-        Two tensors that are not 0-d.
-    zero_d : Rule
-        Such a tensor and a 0-d one.
-    zero_ds : Rule
-        Two 0-d tensors.
-    scalar : Rule
-        The dtype so far and a Python scalar.
-    """
-
-    arrays: PromotionRule = TENSORS
-    zero_d: PromotionRule = zero_d
-    zero_ds: PromotionRule = LOOKUP
-    scalar: PromotionRule = rises
-
-    def __call__(
-        self, policy: Policy, operands: tuple[Operand, ...]
-    ) -> tuple[DType, ...] | Refusal:
-        entered = supported_types(policy, operands)
-        if isinstance(entered, Refusal):
-            return entered
-        arrays, points, scalars = (
-            [operand.type for operand in operands if operand.rank is rank]
-            for rank in (Rank.ARRAY, Rank.ZERO_D, Rank.SCALAR)
-        )
-        if arrays:
-            common = _join(self.zero_d, fold(self.arrays, arrays), points)
-        elif points:
-            common = fold(self.zero_ds, points)
-        else:
-            common = NARROW[scalars.pop(0)]
-        common = _join(self.scalar, common, scalars)
-        return Refusal(policy.refusal) if common is None else (common,)
-
-
-def _join(rule: PromotionRule, common: DType | None, others: list[DType]) -> DType | None:
-    return None if common is None else fold(rule, [common, *others])
-
-
-OPEN = Gate()
+OPEN = ArraysFirst(TENSORS, scalar=rises, zero_d=zero_d, zero_ds=LOOKUP)
 """The operators that know 0-d tensors (``support_promotion_ops`` upstream)."""
-WIDENING = Gate(zero_d=LOOKUP)
+WIDENING = replace(OPEN, zero_d=LOOKUP)
 """floor_divide: a 0-d tensor opens the gate but counts in full."""
-SHUT = Gate(zero_d=TENSORS, zero_ds=TENSORS, scalar=stays)
+SHUT = ArraysFirst(TENSORS, scalar=stays)
 """Functions for which a 0-d tensor is a tensor, and that take no scalars to promote."""
-AGREED = Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed, scalar=stays)
+AGREED = ArraysFirst(agreed, scalar=stays, zero_d=agreed, zero_ds=agreed)
 """Functions that promote nothing."""
 
 
@@ -201,7 +163,7 @@ def summed(dtype: DType) -> DType:
     return dt.int64 if dtype in (dt.bool, dt.int32) else dtype
 
 
-def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
     plan = TypeRule(operand_types=OPEN, result=to_bool)(policy, name, operands)
     tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
@@ -217,9 +179,7 @@ def _logic(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | R
 
 
 _FACTORED = "linear algebra takes float32, float64 and complex tensors of one dtype"
-_AS_COMPLEX = "what is real of a complex matrix is given in its dtype"
-_SUM_NOTE = "bool and int32 sum up in int64"
-_WHY_REAL = "complex numbers have no order"
+_SUM_NOTE = "bool and int32 are summed in int64"
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
@@ -231,20 +191,20 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "floor_divide": TypeRule(operand_types=WIDENING, admit=ORDERED),
     Family.POW: TypeRule(standard_kernel=True),
     Family.EQUALITY: _logic,
-    Family.ORDER: TypeRule(result=to_bool, admit=ORDERED, why="The Logic Rule leaves complex out"),
+    Family.ORDER: TypeRule(result=to_bool, admit=ORDERED, why="The Logic Rule excludes complex"),
     Family.LOGICAL: _logic,
     Family.BITWISE: TypeRule(
-        operand_types=Gate(zero_d=agreed, zero_ds=agreed, arrays=agreed), admit=BITS, why=AGREE
+        operand_types=ArraysFirst(agreed, scalar=rises), admit=BITS, why=AGREE
     ),
     Family.SHIFT: TypeRule(operand_types=AGREED, admit=INTEGERS, why=AGREE),
-    Family.EXTREMUM: TypeRule(operand_types=SHUT, admit=ORDERED, why=_WHY_REAL),
+    Family.EXTREMUM: TypeRule(operand_types=SHUT, admit=ORDERED, why=NO_ORDER),
     Family.FLOAT_BINARY: TypeRule(operand_types=SHUT, admit=frozenset({Kind.FLOAT})),
     "atan2": TypeRule(operand_types=SHUT, admit=ORDERED, compute=exact_to(dt.float64)),
     "hypot": TypeRule(compute=exact_to(dt.float32), note="Composed of square, + and sqrt."),
     "copysign": TypeRule(admit=ORDERED),
     "logaddexp": TypeRule(operand_types=SHUT, admit=ORDERED, compute=exact_to(dt.float32)),
-    Family.WHERE: TypeRule(operand_types=Gate(zero_d=TENSORS, zero_ds=TENSORS)),
-    Family.CLIP: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.WHERE: TypeRule(operand_types=ArraysFirst(TENSORS, scalar=rises)),
+    Family.CLIP: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.MATMUL: TypeRule(operand_types=AGREED, why=AGREE),
     **dict.fromkeys(("outer", "cross"), TypeRule()),
     "vecdot": TypeRule(compute=summed, note=_SUM_NOTE),
@@ -262,10 +222,10 @@ OPERATIONS: dict[str | Family, OperationRule] = {
         ),
     ),
     "matrix_power": TypeRule(admit=LAPACK, why=_FACTORED),
-    "matrix_norm": TypeRule(admit=LAPACK, why=_FACTORED, note=_AS_COMPLEX),
-    "slogdet": TypeRule(admit=LAPACK, extra_results=(same,), why=_FACTORED, note=_AS_COMPLEX),
-    Family.SORT: TypeRule(admit=ORDERED, why=_WHY_REAL),
-    Family.INDEX: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    "matrix_norm": TypeRule(admit=LAPACK, why=_FACTORED, note=AS_COMPLEX),
+    "slogdet": TypeRule(admit=LAPACK, extra_results=(same,), why=_FACTORED, note=AS_COMPLEX),
+    Family.SORT: TypeRule(admit=ORDERED, why=NO_ORDER),
+    Family.INDEX: TypeRule(admit=ORDERED, result=always(dt.int64), why=NO_ORDER),
     Family.CONCAT: TypeRule(operand_types=AGREED, why=AGREE),
     Family.LOSS: TypeRule(operand_types=SHUT),
     "l1_loss": TypeRule(operand_types=SHUT, result=component),
@@ -286,9 +246,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.MEAN: TypeRule(admit=ORDERED, note="An integer mean stays an integer."),
     "mean": TypeRule(note="An integer mean stays an integer."),
     "std": TypeRule(admit=ORDERED, compute=exact_to(dt.float32)),
-    Family.EXTREME: TypeRule(admit=ORDERED, why=_WHY_REAL),
+    Family.EXTREME: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.TRUTH: TypeRule(result=to_bool),
-    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=_WHY_REAL),
+    Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=NO_ORDER),
 }
 
 CHECKED = {
@@ -319,7 +279,7 @@ DOCUMENT = Policy(
     ),
     kernels={**CHECKED, "pow": ("double_reciprocal_pow",)},
     defaults=NARROW,
-    cast=cast_quirks.PADDLE,
+    cast=PADDLE,
     refusal=REFUSAL,
     sources=(
         Source(

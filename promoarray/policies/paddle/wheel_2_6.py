@@ -10,12 +10,11 @@ tensor. Python scalars become the tensor's dtype; a float makes an integer tenso
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
+from promoarray.policies.paddle.casts import PADDLE_2_6
 from promoarray.policies.paddle.document import (
     AGREE,
     CHECKED,
@@ -26,12 +25,10 @@ from promoarray.policies.paddle.document import (
     through,
 )
 from promoarray.policies.paddle.wheel_3_3 import as_left, floats_from, transformed
-from promoarray.promotion import cast_quirks
 from promoarray.promotion.linalg_rules import LAPACK
-from promoarray.promotion.plan import BITS, INEXACT, INTEGERS, ORDERED, Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
-from promoarray.promotion.rules import PromotionRule, fold
+from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
@@ -40,7 +37,6 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
-    supported_types,
     with_arrays,
 )
 
@@ -69,7 +65,7 @@ def lifted(common: DType, scalar: DType) -> DType:
     return dt.float32 if scalar.kind is Kind.FLOAT and common.kind not in INEXACT else common
 
 
-def complexified(common: DType, scalar: DType) -> DType | None:
+def with_complex(common: DType, scalar: DType) -> DType | None:
     """Let a complex scalar make float32 and float64 complex, and refuse it beside the rest."""
     if scalar.kind is not Kind.COMPLEX or common.kind is Kind.COMPLEX:
         return lifted(common, scalar)
@@ -88,46 +84,29 @@ def wide_tensor(common: DType, scalar: DType) -> DType | None:
     return floats_only(common, dt.float64 if scalar is dt.weak_float else NARROW[scalar])
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """How operands enter: tensors from left to right, then the Python scalars."""
-
-    tensors: PromotionRule
-    scalar: PromotionRule = lifted
-
-    def __call__(
-        self, policy: Policy, operands: tuple[Operand, ...]
-    ) -> tuple[DType, ...] | Refusal:
-        entered = supported_types(policy, operands)
-        if isinstance(entered, Refusal):
-            return entered
-        tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
-        scalars = [o.type for o in operands if o.rank is Rank.SCALAR]
-        common = fold(self.tensors, tensors) if tensors else NARROW[scalars.pop(0)]
-        common = common and fold(self.scalar, [common, *scalars])
-        return Refusal(policy.refusal) if common is None else (common,)
+AGREED = ArraysFirst(agreed, scalar=stays)
+PAIRS = ArraysFirst(floats_only, scalar=stays)
+CAST = ArraysFirst(left, scalar=lifted)
+PROMOTED = ArraysFirst(floats, scalar=lifted)
+TRANSFORMED = ArraysFirst(transformed, scalar=stays)
+TRUNCATED = ArraysFirst(agreed, scalar=truncated)
 
 
-AGREED = Sides(agreed, stays)
-PAIRS = Sides(floats_only, stays)
-CAST = Sides(left)
-
-
-def after_complex(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def after_complex(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but let a leading complex tensor have the others cast."""
     rule = transformed if operands[0].type.kind is Kind.COMPLEX else agreed
     label = to_bool if ROWS[name].family is Family.LOGICAL else same
-    return TypeRule(operand_types=Sides(rule, stays), result=label, why=AGREE)(
+    return TypeRule(operand_types=ArraysFirst(rule, scalar=stays), result=label, why=AGREE)(
         policy, name, operands
     )
 
 
 _LEFT = with_arrays("first", TypeRule(operand_types=CAST, admit=ORDERED))
 _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
-    Family.ARITHMETIC: TypeRule(operand_types=Sides(floats)),
-    "multiply": TypeRule(operand_types=Sides(floats, complexified)),
+    Family.ARITHMETIC: TypeRule(operand_types=PROMOTED),
+    "multiply": TypeRule(operand_types=ArraysFirst(floats, scalar=with_complex)),
     Family.DIVIDE: TypeRule(
-        operand_types=Sides(as_left, complexified), compute=exact_to(dt.float32)
+        operand_types=ArraysFirst(as_left, scalar=with_complex), compute=exact_to(dt.float32)
     ),
     Family.FLOOR_DIVIDE: _LEFT,
     "floor_divide": _LEFT,
@@ -141,17 +120,18 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.EXTREMUM: TypeRule(operand_types=AGREED, admit=ORDERED, why=AGREE),
     Family.FLOAT_BINARY: TypeRule(operand_types=AGREED, admit=frozenset({Kind.FLOAT}), why=AGREE),
     "atan2": TypeRule(operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float64), why=AGREE),
-    "hypot": TypeRule(operand_types=Sides(floats), compute=exact_to(dt.float32)),
+    "hypot": TypeRule(operand_types=PROMOTED, compute=exact_to(dt.float32)),
     "logaddexp": TypeRule(
         operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float32), why=AGREE
     ),
     Family.WHERE: TypeRule(operand_types=PAIRS),
-    Family.CLIP: TypeRule(operand_types=Sides(agreed, truncated), admit=ORDERED),
+    Family.CLIP: TypeRule(operand_types=TRUNCATED, admit=ORDERED),
     Family.MATMUL: TypeRule(
-        operand_types=Sides(as_left), note="@ casts the right operand to the left dtype."
+        operand_types=ArraysFirst(as_left, scalar=lifted),
+        note="@ casts the right operand to the left dtype.",
     ),
-    "tensordot": TypeRule(operand_types=Sides(transformed, stays), why=AGREE),
-    "outer": TypeRule(operand_types=Sides(transformed, stays), why=AGREE),
+    "tensordot": TypeRule(operand_types=TRANSFORMED, why=AGREE),
+    "outer": TypeRule(operand_types=TRANSFORMED, why=AGREE),
     "cross": TypeRule(operand_types=AGREED, why=AGREE),
     "vecdot": TypeRule(operand_types=AGREED, why=AGREE),
     "solve": TypeRule(operand_types=AGREED, admit=LAPACK, why=AGREE),
@@ -172,9 +152,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
 def _functions() -> dict[str | Family, OperationRule]:
     """The functions take tensors that agree, but for two floats; few take a scalar on the right."""
     arrays = {
-        name: TypeRule(
-            operand_types=PAIRS if row.family is Family.ARITHMETIC else Sides(transformed, stays)
-        )
+        name: TypeRule(operand_types=PAIRS if row.family is Family.ARITHMETIC else TRANSFORMED)
         for name, row in ROWS.items()
         if row.family in (Family.ARITHMETIC, Family.DIVIDE) or name == "matmul"
     }
@@ -194,14 +172,13 @@ def _functions() -> dict[str | Family, OperationRule]:
         if row.arity == 2 and row.family in (Family.EXTREMUM, Family.FLOAT_BINARY, Family.LOGICAL,
                                              Family.LOSS)
     }  # fmt: skip
-    scalar = Sides(agreed, truncated)
     return {
         **{name: with_arrays("all", rule) for name, rule in (arrays | agreeing | others).items()},
         "pow": with_arrays(
-            "first", TypeRule(operand_types=scalar, standard_kernel=True, why=AGREE)
+            "first", TypeRule(operand_types=TRUNCATED, standard_kernel=True, why=AGREE)
         ),
-        "equal": with_arrays("first", TypeRule(operand_types=scalar, result=to_bool, why=AGREE)),
-        "where": TypeRule(operand_types=Sides(floats_only, wide_tensor)),
+        "equal": with_arrays("first", TypeRule(operand_types=TRUNCATED, result=to_bool, why=AGREE)),
+        "where": TypeRule(operand_types=ArraysFirst(floats_only, scalar=wide_tensor)),
     }
 
 
@@ -215,14 +192,14 @@ V2_6 = DOCUMENT.derive(
     promote=floats,
     operations=_OPERATIONS,
     functions=_functions(),
-    operand_types=Sides(floats),
+    operand_types=PROMOTED,
     ranks=False,
     scalars=Scalars(
         fit=through(single=True),
         fit_exponent=not_negative(through(single=True)),  # as 3.3.1, it never comes back from one
     ),
     kernels={**CHECKED, "pow": ("double_pow",)},
-    cast=cast_quirks.PADDLE_2_6,
+    cast=PADDLE_2_6,
     refusal=REFUSAL,
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 2.6.2"),

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
+from promoarray.policies.paddle.casts import PADDLE_3_3
 from promoarray.policies.paddle.document import (
     AGREE,
     AGREED,
@@ -26,10 +27,8 @@ from promoarray.policies.paddle.document import (
     TENSORS,
     WIDENING,
 )
-from promoarray.promotion import cast_quirks
-from promoarray.promotion.plan import BITS, INTEGERS, ORDERED, Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
@@ -66,7 +65,7 @@ def _truncated(common: DType, scalar: DType) -> DType | None:
 
 
 def _whole(common: DType, scalar: DType) -> DType | None:
-    """Let the bits of any bool or int in."""
+    """Take any bool or int, by its bits."""
     return common if scalar.kind.category <= dt.int8.kind.category else None
 
 
@@ -80,7 +79,7 @@ def _as_tensor(common: DType, scalar: DType) -> DType | None:
     return TENSORS(common, NARROW[scalar])
 
 
-def _bitwise(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _bitwise(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
     if operands[-1].rank is Rank.SCALAR:
         return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
@@ -89,7 +88,7 @@ def _bitwise(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan |
     )
 
 
-def _nll(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Compose exp(input) - label * input; exp makes an integer float32, and the rest must fit."""
     product = SHUT(policy, operands)
     if isinstance(product, Refusal):
@@ -123,7 +122,7 @@ def _functions(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family
     }
 
 
-def _stack(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but cast what follows a complex tensor."""
     after_complex = operands[0].type.kind is Kind.COMPLEX
     return TypeRule(
@@ -162,7 +161,7 @@ V3_3 = DOCUMENT.derive(
     dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
     operations=_OPERATIONS_3_3,
     functions=_functions(_OPERATIONS_3_3),
-    cast=cast_quirks.PADDLE_3_3,
+    cast=PADDLE_3_3,
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
     ),

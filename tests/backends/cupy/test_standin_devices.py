@@ -189,7 +189,7 @@ def test_dtypes_promoarray_lacks(cupy: Any) -> None:
         pass
 
     x = Structured(np.zeros(2, [("a", "f4")]))
-    with pytest.raises(TypeError, match="no dtype promoarray knows"):
+    with pytest.raises(TypeError, match="not a dtype promoarray knows"):
         pa.asarray(x)
 
 

@@ -1,13 +1,7 @@
-"""PyTorch: three ranks of operands, and a table that never widens a category it need not.
+"""PyTorch: what its operators and functions take and compute in, and the policies.
 
-Operands are sorted into arrays, 0-d arrays and Python scalars ("wrapped numbers"). Each rank is
-promoted by the table among itself; a lower rank then changes the result only where its *category*
-(bool, integer, float, complex) is higher. So ``int8[2] + int64[]`` is int8 and ``int8[2] + 1.5`` is
-float32, the default dtype.
-
-Sources: PyTorch's documentation, torch.Tensor attributes, "Type Promotion"; the table and the ranks
-are `promoteTypes` in c10/core/ScalarType.cpp and `result_type` in
-aten/src/ATen/native/TypeProperties.cpp. Recorded: conformance/golden/torch.txt, 2.13.0 on CPU.
+From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answers on the CPU
+(conformance/golden/torch.txt).
 """
 
 from __future__ import annotations
@@ -16,30 +10,26 @@ from dataclasses import replace
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion import cast_quirks
-from promoarray.promotion.linalg_rules import LAPACK, linear
-from promoarray.promotion.plan import (
-    BITS,
-    INEXACT,
-    INTEGERS,
-    NUMBERS,
-    ORDERED,
-    REALS,
-    Decomposition,
-    Operand,
-    Plan,
-    Rank,
-    Refusal,
+from promoarray.policies.torch.casts import TORCH_2_11, TORCH_2_13
+from promoarray.policies.torch.promotion import (
+    DTYPES,
+    FLOATS,
+    REFUSAL,
+    by_ranks,
+    can_cast,
+    promote,
 )
+from promoarray.promotion.linalg_rules import LAPACK, linear
+from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
-from promoarray.promotion.rules import Table, fold
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
+    NO_ORDER,
     agreed,
     always,
     component,
@@ -48,100 +38,15 @@ from promoarray.promotion.type_steps import (
     with_arrays,
 )
 
-# c10/core/ScalarType.cpp, promoteTypes, in upstream's order (u1 i1 ... there, by bytes).
-TABLE = Table("""
-      u8    i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  b1    bf16
-u8    u8    i16   i16   i32   i64   f16   f32   f64   c32   c64   c128  u8    bf16
-i8    i16   i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  i8    bf16
-i16   i16   i16   i16   i32   i64   f16   f32   f64   c32   c64   c128  i16   bf16
-i32   i32   i32   i32   i32   i64   f16   f32   f64   c32   c64   c128  i32   bf16
-i64   i64   i64   i64   i64   i64   f16   f32   f64   c32   c64   c128  i64   bf16
-f16   f16   f16   f16   f16   f16   f16   f32   f64   c32   c64   c128  f16   f32
-f32   f32   f32   f32   f32   f32   f32   f32   f64   c64   c64   c128  f32   f32
-f64   f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  c128  f64   f64
-c32   c32   c32   c32   c32   c32   c32   c64   c128  c32   c64   c128  c32   c64
-c64   c64   c64   c64   c64   c64   c64   c64   c128  c64   c64   c128  c64   c64
-c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
-b1    u8    i8    i16   i32   i64   f16   f32   f64   c32   c64   c128  b1    bf16
-bf16  bf16  bf16  bf16  bf16  bf16  f32   f32   f64   c64   c64   c128  bf16  bf16
-""")
 
-SHELLS = frozenset({dt.uint2, dt.uint4, dt.uint16, dt.uint32, dt.uint64})
-"""What upstream calls barebones unsigned types: below any float, and beside everything else."""
-
-FLOATS = (dt.bfloat16, dt.float16, dt.float32, dt.float64)
-
-COMPLEX_OF = {
-    dt.float16: dt.complex32,
-    dt.bfloat16: dt.complex64,
-    dt.float32: dt.complex64,
-    dt.float64: dt.complex128,
-}
-
-DTYPES = (
-    *TABLE.dtypes,
-    *(dt.int2, dt.int4, dt.uint2, dt.uint4, dt.uint16, dt.uint32, dt.uint64),
-    *(dt.float8_e4m3fn, dt.float8_e4m3fnuz, dt.float8_e5m2, dt.float8_e5m2fnuz),
-    dt.float8_e8m0fnu,
-)
-
-
-def promote(a: DType, b: DType) -> DType | None:
-    """Common dtype of two; weak ones count as wrapped numbers."""
-    if a.weak is not b.weak:
-        return combine(b, NARROW[a]) if a.weak else combine(a, NARROW[b])
-    a, b = NARROW.get(a, a), NARROW.get(b, b)
-    if a in SHELLS and b in FLOATS:
-        return b
-    if b in SHELLS and a in FLOATS:
-        return a
-    return TABLE(a, b) if a in DTYPES else None
-
-
-def combine(higher: DType, lower: DType) -> DType | None:
-    """Let a lower rank raise the category of a higher one (`combine_categories` upstream)."""
-    if higher.kind is Kind.COMPLEX:
-        return higher
-    if higher.kind is Kind.FLOAT:
-        return COMPLEX_OF.get(higher) if lower.kind is Kind.COMPLEX else higher
-    if higher is dt.bool or lower.kind is Kind.FLOAT:
-        return promote(higher, lower)
-    return lower if lower.kind is Kind.COMPLEX else higher
-
-
-def by_ranks(policy: Policy, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Promote each rank among itself, then let the lower ones raise the category."""
-    entered = supported_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    common: DType | None = None
-    for rank in Rank:  # Python scalars, 0-d arrays, arrays: from the lowest up
-        types = [NARROW.get(o.type, o.type) for o in operands if o.rank is rank]
-        if not types:
-            continue
-        own = fold(promote, types)
-        both = own if own is None or common is None else combine(own, common)
-        if both is None:
-            return Refusal(REFUSAL)
-        common = both
-    assert common is not None
-    return (common,)
-
-
-REFUSAL = (
-    "uint16, uint32 and uint64 promote only with floats, and float8 dtypes and the 2- and 4-bit"
-    " integers with nothing but themselves (promoteTypes in c10/core/ScalarType.cpp)"
-)
-
-
-def subtract(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def subtract(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bools, even beside another dtype and as a Python scalar."""
     if any(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
         return Refusal("subtraction with a bool is not supported; logical_xor(x1, x2) is")
     return TypeRule()(policy, name, operands)
 
 
-def power(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bool ** bool, but not a Python bool as exponent, which needs no kernel."""
     if operands[-1].type is dt.weak_bool:
         return TypeRule()(policy, name, operands)
@@ -155,7 +60,7 @@ def divisor_in_opmath(index: int, operand: Operand, common: DType) -> DType:
 
 
 def either_in_opmath(index: int, operand: Operand, common: DType) -> DType:
-    """The same for a product, also that of ``s / x``: a Python scalar is its second operand."""
+    """Leave a scalar factor in float32, also in ``s / x``: a Python scalar comes second there."""
     return divisor_in_opmath(1 if operand.rank is Rank.SCALAR else index, operand, common)
 
 
@@ -166,10 +71,10 @@ def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
     return Decomposition("reciprocal", 1, "multiply") if real and scalar else None
 
 
-def isin(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):
-        return Refusal("isin takes no bool and no complex")
+        return Refusal("isin takes neither bool nor complex")
     return TypeRule(result=to_bool)(policy, name, operands)
 
 
@@ -191,36 +96,24 @@ def converted(value: Any, dtype: DType) -> Any:
     return in_range(value, dtype)
 
 
-def can_cast(source: DType, target: DType) -> bool:
-    """Allow all but complex to real, float to integer, and anything to bool (`canCast`).
-
-    Upstream's `isIntegralType` does not know the 2- and 4-bit integers: a float goes into them.
-    """
-    if target.kind is Kind.COMPLEX or source is target:
-        return True
-    if source.kind is Kind.COMPLEX or target is dt.bool:
-        return False
-    return source.kind is not Kind.FLOAT or target.kind is Kind.FLOAT or target.bits < 8
-
-
-_SPREAD: frozenset[Kind | DType] = frozenset({*COMPLEX_OF, Kind.COMPLEX})
+_SPREAD: frozenset[Kind | DType] = frozenset({*FLOATS, Kind.COMPLEX})
 _TO_FLOAT = exact_to(dt.float32)
 _INT64 = always(dt.int64)
 _OPMATH_NOTE = "beside float16 and bfloat16 a scalar is float32 and is not rounded first"
 _FLOAT_NOTE = "bool and integers compute in the default dtype, float32"
-_SUM_NOTE = "bool and integers, uint64 too, sum up in int64"
+_SUM_NOTE = "bool and integers, uint64 too, are summed in int64"
 _INEXACT = "bools and integers have no mean, std or var"
 
 _AGREED = "the operands must have one dtype, and not bool"
 _NO_LOW = (
-    "linear algebra wants operands of one floating point or complex dtype (low precision dtypes"
+    "linear algebra needs operands of one floating point or complex dtype (low precision dtypes"
     " are not supported)"
 )
 
-_sorted = TypeRule(admit=ORDERED, why="complex numbers have no order")
+_sorted = TypeRule(admit=ORDERED, why=NO_ORDER)
 _float_binary = TypeRule(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
 _floats_only = TypeRule(
-    admit=frozenset({Kind.FLOAT}), why="integers are not turned into floats here"
+    admit=frozenset({Kind.FLOAT}), why="this operation does not convert integers to floats"
 )
 _unary = TypeRule(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 
@@ -248,7 +141,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.FLOAT_BINARY: _float_binary,
     "hypot": _floats_only,
     "nextafter": _floats_only,
-    "logaddexp": TypeRule(admit=INEXACT, why="integers are not turned into floats here"),
+    "logaddexp": TypeRule(admit=INEXACT, why="this operation does not convert integers to floats"),
     Family.WHERE: TypeRule(),
     Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
     Family.MATMUL: TypeRule(
@@ -261,7 +154,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     **linear(
         TypeRule(operand_types=supported_types, promote=agreed, admit=LAPACK, why=_NO_LOW),
         index=dt.int64,
-        norms=TypeRule(admit=INEXACT, why="a norm wants a floating point or complex tensor"),
+        norms=TypeRule(admit=INEXACT, why="a norm needs a floating point or complex tensor"),
         fft=TypeRule(
             admit=LAPACK | BITS,
             compute=_TO_FLOAT,
@@ -293,7 +186,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.EXTREME: TypeRule(admit=ORDERED),
     Family.TRUTH: TypeRule(
         result=lambda d: d if d is dt.uint8 else dt.bool,
-        note="uint8 answers uint8: PyTorch's bool was a uint8 once",
+        note="uint8 gives uint8: PyTorch's bool was once a uint8",
     ),
     Family.POSITION: TypeRule(admit=REALS, result=_INT64),
 }
@@ -318,25 +211,11 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
 }
 
 
-def edition(edition: str) -> Policy:
-    """PyTorch ``2.13``; ``2.11`` differs in one cast only."""
-    policy = TORCH_2_13
-    if edition == "2.11":
-        policy = policy.derive(
-            "torch@2.11",
-            title="PyTorch 2.11",
-            cast=cast_quirks.TORCH_2_11,
-            notes=(*NOTES, NOTE_2_11),
-        )
-    return policy
-
-
 NOTES = (
     "A 0-d tensor counts for less than one with dimensions, a Python scalar for less than both.",
 )
-NOTE_2_11 = "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN."
 
-TORCH_2_13 = Policy(
+V2_13 = Policy(
     name="torch@2.13",
     title="PyTorch 2.13",
     principle=(
@@ -365,7 +244,7 @@ TORCH_2_13 = Policy(
     },
     defaults=NARROW,
     inplace=can_cast,
-    cast=cast_quirks.TORCH_2_13,
+    cast=TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(
@@ -375,3 +254,15 @@ TORCH_2_13 = Policy(
     ),
     notes=NOTES,
 )
+
+V2_11 = V2_13.derive(
+    "torch@2.11",
+    title="PyTorch 2.11",
+    cast=TORCH_2_11,
+    notes=(
+        *NOTES,
+        "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN.",
+    ),
+)
+
+POLICIES = {"2.13": V2_13, "2.11": V2_11}

@@ -1,0 +1,247 @@
+"""jax.numpy: what its operations take and compute in, as far as promotion does not say.
+
+``defaults`` are what the weak types become, with and without x64; the rules that ask for them are
+made for each.
+
+Recorded: conformance/golden/jax_*.txt, 0.10.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
+from promoarray.operations import Family
+from promoarray.promotion.linalg_rules import linear, spectrum, uniques
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
+from promoarray.promotion.type_steps import always, component, rows
+
+TINY = frozenset(rows("i2 i4 u2 u4"))
+
+Defaults = Mapping[DType, DType]
+
+
+def inexact(dtype: DType) -> DType:
+    """``to_inexact_dtype``: 64-bit integers become float64, others float32, weak ones weak.
+
+    It forgets the 2-bit integers, so these divide as integers and have no ``sin``.
+    """
+    if dtype.kind in INEXACT or dtype in (dt.int2, dt.uint2):
+        return dtype
+    if dtype is dt.weak_int:
+        return dt.weak_float
+    return dt.float64 if dtype.bits == 64 else dt.float32
+
+
+def floating(dtype: DType) -> DType | None:
+    """``to_inexact_dtype`` for functions that want a float: None for the 2-bit integers."""
+    found = inexact(dtype)
+    return found if found.kind in INEXACT else None
+
+
+def spectral(dtype: DType) -> DType:
+    """The complex dtype in which ``lax.fft`` computes."""
+    return spectrum(floating(dtype) or dt.float32)
+
+
+def higher_precision(a: DType, b: DType) -> DType | None:
+    """XLA's ``HigherPrecisionType``: complex, then range, precision, width and sign; no ties."""
+
+    def properties(dtype: DType) -> tuple[int, ...]:
+        part = component(dtype)
+        f = part.format
+        top, mantissa = ((f.largest >> f.mantissa) - f.bias, f.mantissa) if f else (-1, -1)
+        bits = 1 if part is dt.bool else part.bits
+        return dtype.kind is Kind.COMPLEX, top, mantissa, bits, part.kind is not Kind.UINT
+
+    if a is not b and properties(a) == properties(b):
+        return None
+    return max(a, b, key=properties)
+
+
+def matmul(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Promote, but let integers and complex numbers become no narrower than an operand is.
+
+    Upstream asks ``lax.dot_general`` for the promoted dtype, and a weakly typed array is as wide
+    as its default dtype there.
+    """
+    plan = TypeRule()(policy, name, operands)
+    if isinstance(plan, Refusal):
+        return plan
+    widest = higher_precision(*(policy.strong(o.type) for o in operands))
+    if widest and widest.kind is not Kind.FLOAT and widest.bits > plan.inputs[0].bits:
+        return Refusal(f"lax.dot_general does not narrow {widest.name} to {plan.inputs[0].name}")
+    return plan
+
+
+def bool_to_int32(dtype: DType) -> DType:
+    """Bools compute in int32 where their own arithmetic makes no sense."""
+    return dt.int32 if dtype is dt.bool else dtype
+
+
+def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """``x ** n`` with a Python int is repeated multiplication in x's dtype; else promote.
+
+    Integers then lose their weakness, and so does a scalar base with an array of integers. A 0-d
+    array is an exponent as any other, which it is under ``jit``; outside of it JAX takes its value.
+    """
+    _, exponent = operands
+    entered = policy.operand_types(policy, operands)
+    if isinstance(entered, Refusal):
+        return entered
+    x, y = entered
+    if exponent.rank is Rank.SCALAR and exponent.type in (dt.weak_bool, dt.weak_int):
+        common: DType | None = x
+    else:
+        common = policy.promote(x, y)
+        if common in TINY:
+            return Refusal("jax.numpy.power does not take 2- and 4-bit integers")
+        if common is dt.weak_int or (x.weak and y.kind in INTEGERS and not y.weak):
+            common = common and policy.strong(common)
+    if common is None:
+        return Refusal(policy.refusal)
+    common = bool_to_int32(common)
+    plan = policy.make_plan(name, common, common, 2)
+    return plan._replace(standard_kernel=exponent.rank is Rank.SCALAR)
+
+
+def strongly(defaults: Defaults, step: TypeMap = same) -> TypeMap:
+    """Make the step whose result is never weakly typed."""
+    return lambda dtype: None if (found := step(dtype)) is None else defaults.get(found, found)
+
+
+def summed(defaults: Defaults, dtype: DType) -> DType | None:
+    """The dtype of a sum: of integers the widest of their kind, but None for 2 and 4 bits."""
+    if dtype in TINY:
+        return None
+    if dtype.kind in (Kind.BOOL, Kind.INT):
+        return defaults[dt.weak_int]
+    if dtype.kind is Kind.UINT:
+        return dt.uint64 if defaults[dt.weak_int] is dt.int64 else dt.uint32
+    return defaults.get(dtype, dtype)
+
+
+def squared(defaults: Defaults, dtype: DType) -> DType | None:
+    """What a sum of squares is in before its root: a float."""
+    if dtype.kind in INEXACT:
+        return defaults.get(dtype, dtype)
+    return summed(defaults, dtype) and defaults[dt.weak_float]
+
+
+_WIDE_REAL = BITS | frozenset(rows("bf16 f16 f32 f64 f*"))
+_FLOAT_NOTE = "64-bit integers compute in the widest float, bools and other integers in float32"
+_INT32_NOTE = "bools compute in int32"
+_STRONG_NOTE = "the result is not weakly typed"
+
+_floats = TypeRule(compute=floating, note=_FLOAT_NOTE)
+
+_OPERATIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: TypeRule(),
+    "subtract": TypeRule(admit=NUMBERS, why="JAX does not subtract bools: write x1 ^ x2"),
+    Family.DIVIDE: TypeRule(compute=inexact, note=_FLOAT_NOTE),
+    Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=bool_to_int32, note=_INT32_NOTE),
+    Family.POW: power,
+    Family.EQUALITY: TypeRule(result=to_bool),
+    Family.ORDER: TypeRule(result=to_bool),
+    Family.LOGICAL: TypeRule(
+        result=to_bool, note="the operands promote, though the result is bool"
+    ),
+    Family.BITWISE: TypeRule(admit=BITS),
+    Family.SHIFT: TypeRule(admit=BITS, compute=bool_to_int32, note=_INT32_NOTE),
+    Family.EXTREMUM: TypeRule(),
+    Family.FLOAT_BINARY: _floats,
+    "copysign": TypeRule(admit=_WIDE_REAL, compute=floating, note=_FLOAT_NOTE),
+    "nextafter": TypeRule(admit=ORDERED, compute=floating, note=_FLOAT_NOTE),
+    Family.WHERE: TypeRule(),
+    Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
+    Family.MATMUL: matmul,
+    "outer": TypeRule(),
+    "matrix_power": TypeRule(),
+    Family.CONCAT: TypeRule(),
+    Family.LOSS: TypeRule(admit=ORDERED),
+    Family.FLOAT_UNARY: _floats,
+    Family.SIGN: TypeRule(admit=NUMBERS, why="JAX does not take the sign of a bool"),
+    "positive": TypeRule(),
+    "abs": TypeRule(compute=lambda d: None if d in (dt.int2, dt.int4) else d, result=component),
+    "square": TypeRule(compute=bool_to_int32, note=_INT32_NOTE),
+    Family.ROUND: TypeRule(admit=ORDERED),
+    "round": TypeRule(admit=NUMBERS, why="JAX does not round bools"),
+    Family.TEST: TypeRule(result=to_bool),
+    "signbit": TypeRule(admit=_WIDE_REAL, result=to_bool),
+    Family.COMPLEX: TypeRule(result=component),
+    "conj": TypeRule(),
+    Family.TRUTH: TypeRule(result=to_bool),
+    "searchsorted": TypeRule(
+        result=always(dt.int32), note="int32 with x64 too, while no index needs more"
+    ),
+}
+
+
+def operations(defaults: Defaults) -> dict[str | Family, OperationRule]:
+    """Return the rule of every operation, given what the weak types become."""
+    return _linear_algebra(defaults) | _OPERATIONS | _strong_results(defaults)
+
+
+def _strong_results(defaults: Defaults) -> dict[str | Family, OperationRule]:
+    """The rules of elementwise functions and reductions whose result is not weakly typed."""
+    strong, strong_float = strongly(defaults), strongly(defaults, floating)
+    position = defaults[dt.weak_int]
+    logarithm = TypeRule(compute=strong_float, note=_STRONG_NOTE)
+    return {
+        "hypot": TypeRule(admit=ORDERED, compute=strong_float, note=_STRONG_NOTE),
+        "logaddexp": TypeRule(
+            compute=lambda d: strong(d) if d.kind is Kind.COMPLEX else floating(d),
+            note="the result of weakly typed complex operands is not",
+        ),
+        "log2": logarithm,
+        "log10": logarithm,
+        Family.SUM: TypeRule(
+            compute=partial(summed, defaults),
+            note="integers are summed in the widest of their kind",
+        ),
+        "cumulative_prod": TypeRule(
+            compute=lambda d: position if d is dt.bool else strong(d), note=_STRONG_NOTE
+        ),
+        Family.MEAN: TypeRule(compute=strong_float, result=component, note=_FLOAT_NOTE),
+        "mean": TypeRule(compute=strongly(defaults, inexact), note=_FLOAT_NOTE),
+        Family.EXTREME: TypeRule(compute=strong, note=_STRONG_NOTE),
+        Family.POSITION: TypeRule(result=always(position)),
+    }
+
+
+def _linear_algebra(defaults: Defaults) -> dict[str | Family, OperationRule]:
+    """The rules of linear algebra, Fourier transforms, sets and sorting."""
+    strong, strong_float = strongly(defaults), strongly(defaults, floating)
+    position = defaults[dt.weak_int]
+    strong_floats = TypeRule(compute=strong_float, note=_FLOAT_NOTE)
+    return {
+        **linear(
+            _floats,
+            index=position,
+            norms=strong_floats,
+            fft=TypeRule(compute=strongly(defaults, spectral), note=_STRONG_NOTE),
+            rfft=TypeRule(
+                admit=BITS | frozenset(rows("f32 f64 f*")),
+                compute=strong_float,
+                why="lax.fft transforms float32 and float64",
+            ),
+        ),
+        "cross": TypeRule(admit=NUMBERS, compute=strong, why="JAX does not subtract bools"),
+        "inv": strong_floats,
+        "pinv": strong_floats,
+        "slogdet": replace(strong_floats, extra_results=(component,)),
+        "vector_norm": TypeRule(
+            compute=partial(squared, defaults),
+            result=component,
+            note="integers are summed as floats",
+        ),
+        **uniques(
+            TypeRule(result=lambda d: strong(d) if d.kind is Kind.COMPLEX else d), always(position)
+        ),
+        "diagonal": TypeRule(result=strong),
+    }
