@@ -37,7 +37,7 @@ class Escapes:
     counts: Counter[Escape] = field(default_factory=Counter)
 
     def rows(self) -> Iterator[Row]:
-        """Yield each place, taker, door and dtype, with the shapes that left and how often."""
+        """Yield each place, consumer, channel and dtype with its shapes and how often they left."""
         groups: dict[Escape, list[Escape]] = {}
         for each in sorted(self.counts):
             groups.setdefault(replace(each, shape=()), []).append(each)
@@ -52,12 +52,14 @@ class Escapes:
                 "line": e.site.line,
                 "source": e.site.text,
                 "expression": e.site.expression,
-                "door": e.channel,
+                "channel": e.channel,
+                "door": e.channel,  # the former name
                 "scalar": e.scalar,
                 "dtype": e.dtype,
                 "shapes": [list(shape) for shape in shapes],
                 "count": count,
-                "taker": _taken(e),
+                "consumer": _consumer(e),
+                "taker": _consumer(e),  # the former name
             }
             for e, shapes, count in self.rows()
         ]
@@ -128,7 +130,7 @@ def _to(e: Escape) -> str:
     return f"  to {e.consumer} ({e.inside}: {e.inside.text})"
 
 
-def _taken(e: Escape) -> dict[str, Any] | None:
+def _consumer(e: Escape) -> dict[str, Any] | None:
     if not e.consumer:
         return None
     return {

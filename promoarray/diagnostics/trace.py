@@ -176,6 +176,6 @@ def trace() -> Iterator[Trace]:
     -----
     Only this context is traced: threads started in the block are not.
     """
-    watcher = Trace()
-    with observing(watcher):
-        yield watcher
+    traced = Trace()
+    with observing(traced):
+        yield traced

@@ -21,8 +21,8 @@ from promoarray.diagnostics.compare.run_all import (
     execute,
     outcome_under,
 )
+from promoarray.diagnostics.shadow.observer import DEFAULT, shadowed
 from promoarray.diagnostics.shadow.report import Report
-from promoarray.diagnostics.shadow.watcher import DEFAULT, shadowed
 from promoarray.promotion.registry import as_policy
 
 
