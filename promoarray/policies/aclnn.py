@@ -22,6 +22,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import (
     BITS,
@@ -42,6 +43,7 @@ from promoarray.promotion.plan import (
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import PromotionRule, Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import always, component, exact_to, supported_types
 
 # The page in its order (s8 there is i8 here); row bf16, column f16 mended as said above.
@@ -218,9 +220,10 @@ def can_cast(source: DType, target: DType) -> bool:
 
 
 _PAGE = "互推导关系 (mutual derivation)"
-_DIFFERS = (
-    "float64 with complex32 or complex64 is complex64 by CANN 8.0's page (aclnn@8.0), complex128 by"
-    " that of 8.5 (aclnn@8.5)."
+_DIFFERS = Note(
+    "float64 with complex32 or complex64 is complex64 by CANN 8.0's page (aclnn@8.0),"
+    " complex128 by that of 8.5 (aclnn@8.5).",
+    dtypes("f64 c32 c64 c128"),
 )
 
 V8_0 = Policy(
@@ -245,9 +248,14 @@ V8_0 = Policy(
     ),
     sources=(Source(_PAGE, "推导规则", "CANN 8.0"),),
     notes=(
-        "bfloat16 with float16 is float32 both ways; the page prints float64 one way.",
+        Note(
+            "bfloat16 with float16 is float32 both ways; the page prints float64 one way.",
+            dtypes("bf16 f16 f32 f64"),
+        ),
         _DIFFERS,
-        "A scalar enters as on the 910B: a float tensor keeps its dtype.",
+        Note(
+            "A scalar enters as on the 910B: a float tensor keeps its dtype.", ranks=[Rank.SCALAR]
+        ),
         "Reductions and functions of one argument follow torch_npu's conventions, which are"
         " PyTorch's; so do linear algebra, Fourier transforms, sets and sorting.",
     ),
@@ -274,9 +282,16 @@ V8_5 = V8_0.derive(
     ranks=True,
     sources=(Source(_PAGE, "推导规则", "CANN 8.5"),),
     notes=(
-        "bfloat16 with complex32 is complex32 (torch.promote_types: complex64).",
+        Note(
+            "bfloat16 with complex32 is complex32 (torch.promote_types: complex64).",
+            dtypes("bf16 c32 c64"),
+        ),
         _DIFFERS,
-        "A scalar enters as on the 950; one 0-d operand does so in comparisons and extrema only.",
+        Note(
+            "A scalar enters as on the 950; one 0-d operand does so in comparisons and extrema"
+            " only.",
+            ranks=[Rank.SCALAR, Rank.ZERO_D],
+        ),
         "Reductions and functions of one argument follow torch_npu's conventions, which are"
         " PyTorch's; so do linear algebra, Fourier transforms, sets and sorting.",
     ),

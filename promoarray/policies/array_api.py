@@ -13,6 +13,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import STANDARD, DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import linear
 from promoarray.promotion.plan import (
     BITS,
@@ -27,6 +28,7 @@ from promoarray.promotion.plan import (
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, in_range
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import always, component, supported_types
 
 # "Type promotion diagram": the dashed lines, which lead out of Python scalars, are `promote` below.
@@ -172,7 +174,10 @@ ARRAY_API = Policy(
     sources=(Source("Python array API standard", "Type Promotion Rules", "2025.12"),),
     notes=(
         "Everything the standard leaves undefined is refused.",
-        "Defaults it leaves open are NumPy's: int64, float64, complex128.",
+        Note(
+            "Defaults it leaves open are NumPy's: int64, float64, complex128.",
+            dtypes("i64 f64 c128"),
+        ),
     ),
 )
 

@@ -20,6 +20,7 @@ from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, entering, promote_8_5
 from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear, uniques
 from promoarray.promotion.plan import (
     BITS,
@@ -40,6 +41,7 @@ from promoarray.promotion.plan import (
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import (
     agreed,
     always,
@@ -319,7 +321,10 @@ V2_10 = Policy(
     ),
     sources=(Source("mindspore.ops and Tensor operators", "measured on the CPU", "2.10.0"),),
     notes=(
-        "float64 with complex64 is complex128, unlike in aclnn@8.0; there is no complex32.",
+        Note(
+            "float64 with complex64 is complex128, unlike in aclnn@8.0; there is no complex32.",
+            dtypes("f64 c64 c128 c32"),
+        ),
         "Tensors have no << and >>; the functions bitwise_left_shift and bitwise_right_shift do.",
     ),
 )

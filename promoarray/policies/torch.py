@@ -19,6 +19,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import (
     BITS,
@@ -39,6 +40,7 @@ from promoarray.promotion.plan import (
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import (
     agreed,
     always,
@@ -332,9 +334,16 @@ def edition(edition: str) -> Policy:
 
 
 NOTES = (
-    "A 0-d tensor counts for less than one with dimensions, a Python scalar for less than both.",
+    Note(
+        "A 0-d tensor counts for less than one with dimensions, a Python scalar for less"
+        " than both.",
+        ranks=[Rank.SCALAR, Rank.ZERO_D],
+    ),
 )
-NOTE_2_11 = "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN."
+NOTE_2_11 = Note(
+    "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN.",
+    dtypes("f8_e4m3fn"),
+)
 
 TORCH_2_13 = Policy(
     name="torch@2.13",

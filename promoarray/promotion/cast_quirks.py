@@ -16,7 +16,16 @@ from promoarray.kernels.cast_mode import (
     ScaleZero,
     ToInteger,
 )
-from promoarray.promotion.cast_rules import Case, CastRule, Quirk, case, no_complex_to_real
+from promoarray.promotion.cast_rules import (
+    FLOAT_DTYPES,
+    INTEGER_DTYPES,
+    Case,
+    CastRule,
+    Quirk,
+    case,
+    dtypes,
+    no_complex_to_real,
+)
 from promoarray.promotion.cast_transforms import (
     LOWEST_NORMAL,
     Between,
@@ -33,12 +42,15 @@ from promoarray.promotion.cast_transforms import (
     truncated_bfloat16,
 )
 from promoarray.promotion.policy import Source
+from promoarray.promotion.source import Note
 
 LARGEST = Beyond.LARGEST
 RECORDED = "recorded in conformance/golden"
-SAID_BY_X86 = (
-    "What a float becomes in an integer that cannot hold it is undefined in C; here it is what the"
-    " framework's build for x86-64 gives, on every machine."
+SAID_BY_X86 = Note(
+    "What a float becomes in an integer that cannot hold it is undefined in C; here it"
+    " is what the framework's build for x86-64 gives, on every machine.",
+    INTEGER_DTYPES,
+    of=FLOAT_DTYPES,
 )
 
 # -- quirks that several frameworks share ----------------------------------------------------------
@@ -93,10 +105,21 @@ NUMPY = CastRule(
     ),
     notes=(
         SAID_BY_X86,
-        "For uint32 that is NumPy's vector loop; its plain one, which strided arrays and the last"
-        " few elements take, gives other numbers.",
-        "ml_dtypes asks its floats of 8 bits and fewer first: NaN is 0, Inf an end of the integer.",
-        "float4 and float6 have no NaN: it becomes -0, and -NaN becomes 0.",
+        Note(
+            "For uint32 that is NumPy's vector loop; its plain one, which strided arrays and"
+            " the last few elements take, gives other numbers.",
+            dtypes("u32"),
+        ),
+        Note(
+            "ml_dtypes asks its floats of 8 bits and fewer first: NaN is 0, Inf an end of the"
+            " integer.",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
+        Note(
+            "float4 and float6 have no NaN: it becomes -0, and -NaN becomes 0.",
+            dtypes("float4 float6"),
+        ),
     ),
 )
 
@@ -104,8 +127,12 @@ ARRAY_API = CastRule(
     refuses=no_complex_to_real,
     sources=(Source("Python array API standard", "astype", "2025.12"),),
     notes=(
-        "The standard leaves floats beyond an integer, NaN and Inf among them, and narrower"
-        " integers to the library; here they are NumPy's.",
+        Note(
+            "The standard leaves floats beyond an integer, NaN and Inf among them, and narrower"
+            " integers to the library; here they are NumPy's.",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
         "Complex to real is refused, as the standard asks (astype).",
     ),
 )
@@ -138,8 +165,12 @@ JAX = CastRule(
     ),
     sources=(Source("XLA, ConvertElementType", RECORDED, _JAX),),
     notes=(
-        "Floats beyond an integer saturate, and NaN is 0 (XLA).",
-        "float4 has no NaN: it becomes -0.",
+        Note(
+            "Floats beyond an integer saturate, and NaN is 0 (XLA).",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
+        Note("float4 has no NaN: it becomes -0.", dtypes("float4")),
     ),
 )
 
@@ -157,8 +188,11 @@ TORCH_2_11 = CastRule(
     sources=(Source("torch.Tensor.to", RECORDED, _TORCH),),
     notes=(
         SAID_BY_X86,
-        "float8_e8m0fnu takes the absolute value; 0 is its smallest scale.",
-        "PyTorch has no casts to float6 and float4; here they are ml_dtypes'.",
+        Note("float8_e8m0fnu takes the absolute value; 0 is its smallest scale.", dtypes("scale")),
+        Note(
+            "PyTorch has no casts to float6 and float4; here they are ml_dtypes'.",
+            dtypes("float4 float6"),
+        ),
     ),
 )
 TORCH_2_13 = CastRule(
@@ -166,7 +200,10 @@ TORCH_2_13 = CastRule(
     cases=(*TORCH_2_11.cases, case("f8_e4m3fn", overflow=LARGEST, infinity=LARGEST)),
     quirks=TORCH_2_11.quirks,
     sources=TORCH_2_11.sources,
-    notes=("float8_e4m3fn saturates, Inf too (2.11: NaN).", *TORCH_2_11.notes),
+    notes=(
+        Note("float8_e4m3fn saturates, Inf too (2.11: NaN).", dtypes("f8_e4m3fn")),
+        *TORCH_2_11.notes,
+    ),
 )
 
 # -- TensorFlow -----------------------------------------------------------------------------------
@@ -200,13 +237,21 @@ TENSORFLOW = CastRule(
     sources=(Source("tf.cast", RECORDED, _TENSORFLOW),),
     notes=(
         SAID_BY_X86,
-        "To 8 and 16 bits floats go through int32, whose lowest number stands for all it cannot"
-        " hold, and saturate then (Eigen's vectors). float16 and float64 to uint8 go through"
-        " uint16, whose upper half is 0. (What is left over behind a thread's last whole vector"
-        " keeps its low bits instead.)",
-        "A complex number becomes the bool of its real part.",
-        "tf.cast reaches no fnuz float, scale, float6 or float4 on the CPU; here they are"
-        " ml_dtypes'.",
+        Note(
+            "To 8 and 16 bits floats go through int32, whose lowest number stands for all it"
+            " cannot hold, and saturate then (Eigen's vectors). float16 and float64 to uint8 go"
+            " through uint16, whose upper half is 0. (What is left over behind a thread's last"
+            " whole vector keeps its low bits instead.)",
+            dtypes("f16 f64 u8 u16 i32"),
+            of=FLOAT_DTYPES,
+        ),
+        Note("A complex number becomes the bool of its real part.", dtypes("b1")),
+        Note(
+            "tf.cast reaches no fnuz float, scale, float6 or float4 on the CPU; here they are"
+            " ml_dtypes'.",
+            dtypes("fnuz scale float6 float4"),
+            of=FLOAT_DTYPES,
+        ),
     ),
 )
 
@@ -220,9 +265,12 @@ PADDLE = CastRule(
     sources=(Source("paddle.cast", RECORDED, _PADDLE_3),),
     notes=(
         SAID_BY_X86,
-        "float8_e4m3fn and float8_e5m2 saturate, Inf too.",
-        "Paddle has no other float8, float6, float4 and no integers of 2 and 4 bits; here they are"
-        " ml_dtypes'.",
+        Note("float8_e4m3fn and float8_e5m2 saturate, Inf too.", dtypes("f8_e4m3fn f8_e5m2")),
+        Note(
+            "Paddle has no other float8, float6, float4 and no integers of 2 and 4 bits; here"
+            " they are ml_dtypes'.",
+            dtypes("float8 float6 float4"),
+        ),
     ),
 )
 _FLOATS = "float8 bf16 f16 f32 f64 c64 c128"
@@ -278,7 +326,12 @@ PADDLE_2_6 = CastRule(
         ),
     ),
     sources=(Source("paddle.cast", RECORDED, _PADDLE_2), *PADDLE.sources),
-    notes=("Paddle 2.6 casts from and to no float8; here they are those of 3.3.", *PADDLE.notes),
+    notes=(
+        Note(
+            "Paddle 2.6 casts from and to no float8; here they are those of 3.3.", dtypes("float8")
+        ),
+        *PADDLE.notes,
+    ),
 )
 
 # -- aclnn and MindSpore --------------------------------------------------------------------------
@@ -287,11 +340,21 @@ ACLNN = CastRule(
     mode=DEFAULT._replace(to_integer=ToInteger.ACLNN),
     sources=(Source("Ascend aclnn documentation", "casts", "CANN 8.5"),),
     notes=(
-        "NaN is 0 in integers, floats overflow to Inf, integers keep the low bits (documented).",
-        "Floats to integers are the Ascend 950's: int32 and int64 saturate; int8 and int16 keep the"
-        " low bits of a saturated int32, unsigned integers those of a saturated int64.",
+        Note(
+            "NaN is 0 in integers, floats overflow to Inf, integers keep the low bits"
+            " (documented).",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
+        Note(
+            "Floats to integers are the Ascend 950's: int32 and int64 saturate; int8 and int16"
+            " keep the low bits of a saturated int32, unsigned integers those of a saturated"
+            " int64.",
+            dtypes("i8 i16 i32 i64"),
+            of=FLOAT_DTYPES,
+        ),
         "For the 910B overflow to 8 and 16 bits is not documented; the model is the 950's.",
-        "Casts to float8 are not documented here; they are ml_dtypes'.",
+        Note("Casts to float8 are not documented here; they are ml_dtypes'.", dtypes("float8")),
     ),
 )
 
@@ -306,8 +369,8 @@ MINDSPORE = CastRule(
     sources=(Source("mindspore.Tensor.astype", RECORDED, _MINDSPORE),),
     notes=(
         SAID_BY_X86,
-        "To uint32 floats go through int64.",
-        "A complex number becomes the bool of its real part.",
-        "MindSpore's CPU has no float8; here they are ml_dtypes'.",
+        Note("To uint32 floats go through int64.", dtypes("u32"), of=FLOAT_DTYPES),
+        Note("A complex number becomes the bool of its real part.", dtypes("b1")),
+        Note("MindSpore's CPU has no float8; here they are ml_dtypes'.", dtypes("float8")),
     ),
 )

@@ -38,6 +38,7 @@ from promoarray.promotion.plan import (
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import Lattice, PromotionRule
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import component, rows, supported_types
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
@@ -343,7 +344,12 @@ JNP = Policy(
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(_JEP, _LATTICE_SOURCE),
-    notes=("A Python scalar is weakly typed, and so is what is made of nothing else.",),
+    notes=(
+        Note(
+            "A Python scalar is weakly typed, and so is what is made of nothing else.",
+            ranks=[Rank.SCALAR],
+        ),
+    ),
 )
 
 

@@ -31,10 +31,12 @@ from promoarray.policies.numpy.numpy_2 import (
     floats,
     promote,
 )
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import complexified
-from promoarray.promotion.plan import INTEGERS, ORDERED, Operand, TypeRule
+from promoarray.promotion.plan import INTEGERS, ORDERED, Operand, Rank, TypeRule
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import always, component, rows
 
 _BOOL, _INTEGERS = (dt.bool,), rows("i8 u8 i16 u16 i32 u32 i64 u64")
@@ -191,10 +193,20 @@ NUMPY_1 = NUMPY_2.derive(
         ),
     ),
     notes=(
-        "A scalar or 0-d array counts as the smallest dtype that holds its value, unless its kind"
-        " is above that of the arrays: int8 array + 1000 is int16, int8 array + 1.5 float64.",
-        "Bitwise operators, shifts, //, % and ** take the first loop that holds the values: a uint8"
-        " array & 300 is int16, though + 300 is uint16.",
-        "Python ints beyond 64 bits made object arrays; here they are refused.",
+        Note(
+            "A scalar or 0-d array counts as the smallest dtype that holds its value, unless"
+            " its kind is above that of the arrays: int8 array + 1000 is int16, int8 array + 1.5"
+            " float64.",
+            ranks=[Rank.SCALAR, Rank.ZERO_D],
+        ),
+        Note(
+            "Bitwise operators, shifts, //, % and ** take the first loop that holds the values:"
+            " a uint8 array & 300 is int16, though + 300 is uint16.",
+            dtypes("u8 i16 u16"),
+        ),
+        Note(
+            "Python ints beyond 64 bits made object arrays; here they are refused.",
+            ranks=[Rank.SCALAR],
+        ),
     ),
 )

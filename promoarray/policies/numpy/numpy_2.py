@@ -25,6 +25,7 @@ from promoarray.promotion.plan import (
     Operand,
     OperationRule,
     Plan,
+    Rank,
     Refusal,
     TypeRule,
     to_bool,
@@ -32,6 +33,7 @@ from promoarray.promotion.plan import (
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import always, component, exact_to, rows, supported_types
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
@@ -341,8 +343,15 @@ NUMPY_2 = Policy(
         Source("jax-ml/ml_dtypes", "registered casts", "0.6.0"),
     ),
     notes=(
-        "A Python scalar chooses the kind of the result, never its width; an int must fit.",
-        "Dtypes of ml_dtypes pair as numpy.promote_types says, and Python scalars are weak beside"
-        " them too, which ml_dtypes itself does not keep: there bfloat16 + 1.0 is float32.",
+        Note(
+            "A Python scalar chooses the kind of the result, never its width; an int must fit.",
+            ranks=[Rank.SCALAR],
+        ),
+        Note(
+            "Dtypes of ml_dtypes pair as numpy.promote_types says, and Python scalars are weak"
+            " beside them too, which ml_dtypes itself does not keep: there bfloat16 + 1.0 is"
+            " float32.",
+            ranks=[Rank.SCALAR],
+        ),
     ),
 )

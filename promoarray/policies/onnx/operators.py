@@ -24,6 +24,7 @@ from promoarray.promotion.plan import (
     Operand,
     OperationRule,
     Plan,
+    Rank,
     Refusal,
     TypeRule,
     accumulator,
@@ -33,6 +34,7 @@ from promoarray.promotion.plan import (
 )
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import always, supported_types
 
 GROUPS = {
@@ -239,8 +241,11 @@ def of_opset(opset: int) -> Policy:
             Source("ONNX Operators", "Cast", version),
         ),
         notes=(
-            "A Python scalar is a constant of the array's type, as onnxscript writes it; it must"
-            " fit, and be of the array's kind or a lower one.",
+            Note(
+                "A Python scalar is a constant of the array's type, as onnxscript writes it; it"
+                " must fit, and be of the array's kind or a lower one.",
+                ranks=[Rank.SCALAR],
+            ),
             "Functions that no single operator computes are refused.",
         ),
     )

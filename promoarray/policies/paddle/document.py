@@ -33,6 +33,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import (
     BITS,
@@ -51,6 +52,7 @@ from promoarray.promotion.plan import (
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import PromotionRule, Table, fold
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import agreed, always, component, exact_to, supported_types
 
 # Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; mended as said above.
@@ -338,7 +340,13 @@ DOCUMENT = Policy(
         Source("paddle/phi/common/type_promotion.h", "0-d tensors", "paddlepaddle 3.3.1"),
     ),
     notes=(
-        "The document prints c64 and c128 for c64 with f64 and i64; mended to c128 and c64.",
-        "The document says nothing of 0-d tensors: they do as in paddle@3.3.",
+        Note(
+            "The document prints c64 and c128 for c64 with f64 and i64; mended to c128 and c64.",
+            dtypes("c64 c128 f64 i64"),
+        ),
+        Note(
+            "The document says nothing of 0-d tensors: they do as in paddle@3.3.",
+            ranks=[Rank.ZERO_D],
+        ),
     ),
 )

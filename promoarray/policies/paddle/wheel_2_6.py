@@ -27,6 +27,7 @@ from promoarray.policies.paddle.document import (
 )
 from promoarray.policies.paddle.wheel_3_3 import as_left, floats_from, transformed
 from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import (
     BITS,
@@ -46,6 +47,7 @@ from promoarray.promotion.plan import (
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import (
     agreed,
     always,
@@ -241,6 +243,9 @@ V2_6 = DOCUMENT.derive(
     ),
     notes=(
         "The document names version 2.6, but describes 3.0 and later.",
-        "Measured on the CPU wheel, which lacks many float16, bfloat16, bool and int8 kernels.",
+        Note(
+            "Measured on the CPU wheel, which lacks many float16, bfloat16, bool and int8 kernels.",
+            dtypes("f16 bf16 b1 i8"),
+        ),
     ),
 )

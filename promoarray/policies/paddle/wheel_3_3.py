@@ -27,6 +27,7 @@ from promoarray.policies.paddle.document import (
     WIDENING,
 )
 from promoarray.promotion import cast_quirks
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import (
     BITS,
     INTEGERS,
@@ -41,6 +42,7 @@ from promoarray.promotion.plan import (
 )
 from promoarray.promotion.policy import Policy, Source
 from promoarray.promotion.scalars import NARROW
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_steps import agreed, with_arrays
 
 
@@ -174,5 +176,10 @@ V3_3 = DOCUMENT.derive(
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
     ),
-    notes=("Measured on the CPU wheel, which lacks many float16, bfloat16 and bool kernels.",),
+    notes=(
+        Note(
+            "Measured on the CPU wheel, which lacks many float16, bfloat16 and bool kernels.",
+            dtypes("f16 bf16 b1"),
+        ),
+    ),
 )
