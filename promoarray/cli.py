@@ -297,7 +297,8 @@ def _known_operation(op: str) -> Operation:
     if op in OPERATIONS or op in BY_SYMBOL:
         return operation(op)
     near = difflib.get_close_matches(op, OPERATIONS, n=4, cutoff=0.5)
-    raise UsageError(f"no operation {op!r}." + (f" Near it: {', '.join(near)}" if near else ""))
+    meant = f" Did you mean: {', '.join(near)}?" if near else ""
+    raise UsageError(f"there is no operation {op!r}.{meant}")
 
 
 def _operand(text: str) -> Any:
@@ -305,11 +306,7 @@ def _operand(text: str) -> Any:
     scalar = _scalar(text)
     if scalar is not None:
         return scalar
-    try:
-        dtype = _dtype(text.removesuffix("[]"))
-    except UsageError as error:
-        said = str(error).replace("names no dtype", "is neither a dtype nor a Python scalar")
-        raise UsageError(said) from None
+    dtype = _dtype(text.removesuffix("[]"), "is neither a dtype nor a Python scalar")
     if dtype.weak:
         raise UsageError(f"{text!r} is what a scalar counts as; write a scalar such as 1 or 2.5")
     return Operand(dtype, Rank.ZERO_D if text.endswith("[]") else Rank.ARRAY)
@@ -334,14 +331,16 @@ def _real(name: str) -> Any:
     return dtype
 
 
-def _dtype(name: str) -> Any:
+def _dtype(name: str, otherwise: str = "is not a dtype") -> Any:
     """A dtype by name or code; not by NumPy's codes, where f8 is a float of eight bytes."""
     found = BY_NAME.get(name) or BY_CODE.get(name)
     if found is None:
         names = [n for n, d in (*BY_NAME.items(), *BY_CODE.items()) if not d.weak]
-        near = difflib.get_close_matches(name, names, n=6, cutoff=0.5)
-        near = [n for n in names if n.startswith(name)] or near or list(BY_NAME)
-        raise UsageError(f"{name!r} names no dtype. Near it: {', '.join(near)}")
+        near = [n for n in names if n.startswith(name)]
+        near = near or difflib.get_close_matches(name, names, n=6, cutoff=0.5)
+        every = ", ".join(n for n, d in BY_NAME.items() if not d.weak)
+        meant = f"Did you mean: {', '.join(near)}?" if near else f"Write one of: {every}"
+        raise UsageError(f"{name!r} {otherwise}. {meant}")
     return found
 
 

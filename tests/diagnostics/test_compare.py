@@ -38,7 +38,7 @@ def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) 
     assert {p["file"] for p in divergences} == {DIGITS}
 
 
-def test_digits_ends_everywhere_once_the_refusals_are_mended(compared: dict[str, object]) -> None:
+def test_digits_ends_everywhere_with_the_casts_applied(compared: dict[str, object]) -> None:
     outcomes = {o["policy"]: o for o in compared["data"]["outcomes"]}  # type: ignore[index]
     assert {o["error"] for o in outcomes.values()} == {None}
     assert outcomes["numpy@2"]["values"] == {
@@ -53,7 +53,7 @@ def test_digits_ends_everywhere_once_the_refusals_are_mended(compared: dict[str,
 
 def test_the_page_has_both_parts(compared: dict[str, object]) -> None:
     page = compared["page"]
-    assert "Run for real under each policy" in page  # type: ignore[operator]
+    assert "Actual runs under each policy" in page  # type: ignore[operator]
     assert "xp.mean(images)" in page  # type: ignore[operator]
 
 

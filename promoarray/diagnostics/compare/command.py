@@ -47,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
     if args.run_all:
         for policy in dict.fromkeys((run, *policies)):
             outcomes.append(
-                outcome_under(policy, script, args.args, names_shown, mend=not args.stop)
+                outcome_under(policy, script, args.args, names_shown, autocast=not args.stop)
             )
     _write(report, outcomes, args)
     if error is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
-from promoarray.core.cast import checked, convert
+from promoarray.core.cast import convert
 from promoarray.core.operands import storage_dtype
 from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
@@ -122,9 +122,9 @@ class _Case:
         """What the values become, or why they are not cast."""
         names = (self.policy.name,)
         try:
-            checked(self.policy, self.source, self.target, **self.settings)
-        except (TypeError, ValueError) as error:  # a PromotionError, or a setting it has not
-            return Answer(names, None, reason=str(error).partition(": ")[2])
+            self.policy.cast.settings(**self.settings)
+        except (TypeError, ValueError) as error:  # no such argument, or no such choice of it
+            return Answer(names, None, reason=str(error))
         made = answers(self.policy, self.given, self.source, self.target, **self.settings)
         if isinstance(made, str):
             return Answer(names, None, reason=made)

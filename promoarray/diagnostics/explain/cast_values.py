@@ -12,7 +12,6 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.core.cast import explicit
 from promoarray.dtypes import DType, Kind
-from promoarray.errors import PromotionError
 from promoarray.promotion.policy import Policy
 
 Buffer = np.ndarray[Any, Any]
@@ -76,12 +75,22 @@ def answers(
     """
     settings = {"saturate": saturate, "round_mode": round_mode}
     known: Any = {name: value for name, value in settings.items() if name in policy.cast.knobs}
+    refused = _refusal(policy, source, target)
+    if refused:
+        return refused
     try:
         out = explicit(policy, values, source, target, **known)
-    except PromotionError as error:
-        return str(error).partition(": ")[2]
     except (TypeError, ValueError, OverflowError) as error:
-        if dt.string not in (source, target):  # else some text is no number, or casts have no text
+        if dt.string not in (source, target):  # else some text is not a number, or does not fit
             raise
-        return str(error).removeprefix(f"policy {policy.name!r} ")
+        return str(error)
     return cells(out, target)
+
+
+def _refusal(policy: Policy, source: DType, target: DType) -> str:
+    """Why a policy does not cast a pair; "" if it does."""
+    if source is target:
+        return ""
+    strings = dt.string in (source, target) and dt.string not in policy.dtypes
+    no_strings = "casts no strings; ONNX Cast does from opset 9" if strings else ""
+    return policy.cast.refuses(source, target) or no_strings
