@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from promoarray.backends import numpy as numpy_backend
-from promoarray.console import text
+from promoarray.console import Printable, counted, html_table
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.cast import scalar
 from promoarray.core.escape import Escape
@@ -59,8 +59,8 @@ class Cast:
         return f"{Operand(self.source)} -> {self.target}" + (self.became and f", {self.became}")
 
 
-@dataclass(eq=False)
-class Trace(Observer):
+@dataclass(eq=False, repr=False)
+class Trace(Observer, Printable):
     """The implicit casts of a block, and the data that left the policy in it.
 
     Attributes
@@ -115,7 +115,7 @@ class Trace(Observer):
             words = f"{worded(given)} becomes {became!r}"
             self.casts[Cast(site, name, WEAK[type(given)], dtype, words)] += 1
 
-    def to_dict(self) -> dict[str, list[dict[str, Any]]]:
+    def to_dict(self) -> dict[str, Any]:
         """Return ``casts`` and ``escapes`` as data, in the order of the source."""
         casts = [
             {
@@ -135,20 +135,34 @@ class Trace(Observer):
     def _sorted(self) -> list[tuple[Cast, int]]:
         return sorted(self.casts.items(), key=lambda item: (item[0].site, item[0].source.name))
 
+    @property
+    def headline(self) -> str:
+        """How many casts there were, and whether data left the policy."""
+        casts = counted(self.casts.total(), "implicit cast")
+        return " ".join(filter(None, (f"{casts}.", self._escapes.summary)))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (str(cast.site), cast.name, cast.change, str(count), cast.site.text)
+            for cast, count in self._sorted()
+        ]
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table
 
-        table = Table("place", "operation", "cast", "times", "source", box=None)
-        for cast, count in self._sorted():
-            table.add_row(str(cast.site), cast.name, cast.change, str(count), cast.site.text)
+        table = Table(*_HEADER, box=None)
+        for row in self._rows():
+            table.add_row(*row)
         if self.casts or not self.escapes:
             yield table
         yield from self._escapes.lines()
 
-    def __str__(self) -> str:
-        return text(self)
+    def html(self) -> str:
+        """Return the trace as a part of a page."""
+        return html_table(_HEADER, self._rows()) + self._escapes.html()
 
-    __repr__ = __str__
+
+_HEADER = ("place", "operation", "cast", "times", "source")
 
 
 def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:

@@ -238,7 +238,7 @@ def test_single_numbers_are_listed_apart() -> None:
     with pa.trace() as trace:
         np.mean(VECTOR)
         float(ONE)
-    arrays, numbers = str(trace).split("Where single numbers became Python's")
+    arrays, numbers = str(trace).split("Scalars converted to Python")
     assert "np.mean(VECTOR)" in arrays
     assert "float(ONE)" in numbers
     assert [row["scalar"] for row in trace.to_dict()["escapes"]] == [False, True]
@@ -250,7 +250,7 @@ def test_a_shadow_run_tells_too() -> None:
         float(np.mean(x / 2))
     (escape,) = report.escapes
     assert escape.dtype == "float64"
-    assert "Data left the policy at 1 place, 1 time." in report.summary()
+    assert "Data left the policy once (1 place)." in report.summary()
     assert "Where data left the policy" in str(report)
     assert "Where data left the policy" in report.to_html()
     (row,) = report.to_dict()["escapes"]

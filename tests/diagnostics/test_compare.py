@@ -164,7 +164,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["compare", DIGITS, "--html", str(tmp_path / "no" / "page.html")]) == 2
-    assert "no folder" in capsys.readouterr().err
+    assert "no such folder" in capsys.readouterr().err
 
 
 def test_threads_are_watched_and_run_under_the_same_policy(

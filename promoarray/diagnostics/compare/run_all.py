@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from promoarray.console import Printable, html_table
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.observers import Observer, ProposedCasts, observing
 from promoarray.core.refusals import accepted_casts, spelled
@@ -30,6 +31,9 @@ from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import policy as in_force
 from promoarray.promotion.registry import process_default, set_policy
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 @dataclass(eq=False)
@@ -231,30 +235,53 @@ def _brief(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def as_table(outcomes: list[Outcome]) -> Any:
-    """Return the outcomes as a table for the terminal."""
-    from rich.table import Table
-    from rich.text import Text
-
-    names = list(dict.fromkeys(name for o in outcomes for name in o.values))
-    table = Table("actual run under", *names, "refused; cast applied to go on", show_lines=True)
-    for o in outcomes:
-        remarks = Text("\n".join(o.remarks), style="red" if o.error else "")
-        table.add_row(o.policy.name, *(o.values.get(n, "") for n in names), remarks)
-    return table
+_RECOVERED = "refused; cast applied to go on"
 
 
-def as_html(outcomes: list[Outcome]) -> str:
-    """Return the outcomes as a section of the page."""
-    if not outcomes:
-        return ""
-    names = list(dict.fromkeys(name for o in outcomes for name in o.values))
-    titles = ("policy", *names, "refused; cast applied to go on")
-    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    rows = "".join(
-        f"<tr><td>{escape(o.policy.name)}</td>"
-        + "".join(f"<td>{escape(o.values.get(n, ''))}</td>" for n in names)
-        + f"<td>{'<br>'.join(map(escape, o.remarks))}</td></tr>"
-        for o in outcomes
-    )
-    return f"<h2>Actual runs under each policy</h2><table><tr>{head}</tr>{rows}</table>"
+@dataclass(frozen=True, repr=False)
+class Outcomes(Printable):
+    """How a program ended under each policy, side by side.
+
+    Attributes
+    ----------
+    every : tuple of Outcome
+    """
+
+    every: tuple[Outcome, ...]
+
+    @property
+    def headline(self) -> str:
+        """What was run."""
+        return "Actual runs under each policy"
+
+    @property
+    def names(self) -> list[str]:
+        """The globals that are shown."""
+        return list(dict.fromkeys(name for o in self.every for name in o.values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcomes as data."""
+        return {"outcomes": [outcome.to_dict() for outcome in self.every]}
+
+    def __rich__(self) -> RenderableType:
+        from rich.table import Table
+        from rich.text import Text
+
+        names = self.names
+        table = Table("actual run under", *names, _RECOVERED, show_lines=True)
+        for o in self.every:
+            remarks = Text("\n".join(o.remarks), style="red" if o.error else "")
+            table.add_row(o.policy.name, *(o.values.get(n, "") for n in names), remarks)
+        return table
+
+    def html(self) -> str:
+        """Return the outcomes as a part of a page; "" if there are none."""
+        if not self.every:
+            return ""
+        names = self.names
+        rows = (
+            (o.policy.name, *(o.values.get(n, "") for n in names), "\n".join(o.remarks))
+            for o in self.every
+        )
+        table = html_table(("policy", *names, _RECOVERED), rows).replace("\n", "<br>")
+        return f"<h2>{escape(self.headline)}</h2>{table}"

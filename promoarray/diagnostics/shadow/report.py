@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import counted, text
+from promoarray.console import Printable, counted, html_page
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
@@ -19,12 +19,18 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 
+LEGEND = (
+    "root: the policy answers otherwise than the run's policy would for the same operands. "
+    "inherits: only its operands differ, because of an earlier line. After a refusal a policy goes "
+    "on as if you had cast as its error message says. [] marks a 0-d array."
+)
+_ONLY_ROOTS = '<p><label><input type="checkbox" id="roots"> Only root causes</label></p>'
 _STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
 
 
 @dataclass(eq=False, repr=False)
-class Report:
-    """The places at which policies differ.
+class Report(Printable):
+    """The places at which policies differ, as text, data and a page.
 
     Attributes
     ----------
@@ -80,22 +86,26 @@ class Report:
             "escapes": self._escapes.to_dict(),
         }
 
+    @property
+    def headline(self) -> str:
+        """What was compared."""
+        return f"Where the policies differ from {self.run.name}"
+
     def summary(self) -> str:
-        """Return a sentence that counts, and another if data left the policy."""
-        partings, roots = self.divergences, self.roots
+        """Return the counts in a sentence, and another if data left the policy."""
+        places, roots = len(self.divergences), len(self.roots)
         names = ", ".join(p.name for p in self.policies)
         done = counted(self.operations, "operation")
         agree = "all agree" if len(self.policies) > 1 else "agrees"
-        said = f"{done}: {names} {agree} with {self.run.name}."
-        if partings:
-            those = "a root" if len(partings) == len(roots) == 1 else f"{len(roots)} of them roots"
-            said = (
-                f"{done} under {self.run.name}; {counted(len(partings), 'place')} where the "
-                f"answers part, {those}."
+        found = f"{done}: {names} {agree} with {self.run.name}."
+        if places:
+            found = (
+                f"{done} under {self.run.name}; {counted(places, 'place')} where the policies "
+                f"differ, {roots} {'is a root cause' if roots == 1 else 'are root causes'}."
             )
         elif not self.operations:
-            said = f"No operation ran under {self.run.name}: there is nothing to compare."
-        return " ".join(filter(None, (said, self._escapes.summary)))
+            found = f"No operation ran under {self.run.name}: there is nothing to compare."
+        return " ".join(filter(None, (found, self._escapes.summary)))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -120,26 +130,20 @@ class Report:
                     line = Text(" " * len(line))
         yield from self._escapes.lines()
         yield Text(self.summary(), style="bold")
+        if self.divergences:
+            yield Text(LEGEND, style="dim")
 
-    def __str__(self) -> str:
-        return text(self)
-
-    __repr__ = __str__
+    def html(self) -> str:
+        """Return the report as a part of a page."""
+        rows = "".join(_as_row(d) for d in self.divergences)
+        head = "<tr><th>place</th><th>source</th><th>answers</th></tr>"
+        table = f'<table class="divergences">{head}{rows}</table>' if rows else ""
+        legend = f"<p>{escape(LEGEND)}</p>" if rows else ""
+        return f"<p>{escape(self.summary())}</p>{legend}{table}{self._escapes.html()}"
 
     def to_html(self, extra: str = "") -> str:
         """Return the report as one self-contained page; ``extra`` is put at its end."""
-        rows = "".join(_as_row(p) for p in self.divergences)
-        return _PAGE.format(
-            title=f"Where the policies part from {escape(self.run.name)}",
-            summary=escape(self.summary()),
-            rows=rows,
-            extra=self._escapes.to_html() + extra,
-        )
-
-    def _repr_html_(self) -> str:
-        rows = "".join(_as_row(p) for p in self.divergences)
-        table = f"<p>{escape(self.summary())}</p><table>{rows}</table>"
-        return table + self._escapes.to_html()
+        return html_page(self.headline, _ONLY_ROOTS + self.html() + extra)
 
 
 def spelled(divergence: Divergence) -> str:
@@ -213,28 +217,3 @@ def _as_row(divergence: Divergence) -> str:
 
 def _small(text: str) -> str:
     return f"<small>{escape(text)}</small>" if text else ""
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width">
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
-  color: #1a1a1a; background: #fff }}
-table {{ border-collapse: collapse; width: 100% }}
-td, th {{ border-top: 1px solid #ddd; padding: .5rem .7rem; text-align: left; vertical-align: top }}
-td:first-child {{ white-space: nowrap; color: #555 }}
-code {{ font: 13px ui-monospace, monospace; overflow-wrap: anywhere }}
-small {{ display: block; color: #666 }} i {{ color: #888; font-size: 85% }}
-.root b {{ color: #b3261e }} .inherits b {{ color: #8a5a00 }} .agrees b {{ color: #1b6e3c }}
-body:has(#roots:checked) .partings tr:has(td):not(:has(.root)) {{ display: none }}
-</style></head><body>
-<h1>{title}</h1><p>{summary}</p>
-<p><b>Root</b>: the policy treats the operands it sees otherwise than the run's policy would.
-<b>Inherits</b>: only its operands differ, because of an earlier line. After a refusal a policy goes
-on as if you had cast as its error message says.</p>
-<p><label><input type="checkbox" id="roots"> Only places with a root</label></p>
-<table class="partings"><tr><th>place</th><th>source</th><th>answers</th></tr>{rows}</table>
-{extra}
-</body></html>
-"""
