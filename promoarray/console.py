@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPE_WIDTH = 100
-"""Columns for prose where there is no terminal to ask."""
+"""Columns for prose where there is no terminal."""
 
 UNBOUNDED = 10_000
+
+ZERO_D = "[] marks a 0-d array"
+"""What ``float64[]`` means, for the legends of reports."""
 
 
 def console(file: IO[str] | None = None) -> Console:

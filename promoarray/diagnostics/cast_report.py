@@ -32,11 +32,11 @@ Values = np.ndarray[Any, Any]
 _WORDS = {
     "exact": "exact",
     "rounded": "rounded",
-    "saturated": "saturated: beyond the target, now an end of it",
+    "saturated": "saturated: out of range, now an end of it",
     "overflowed_to_inf": "overflowed to Inf",
     "overflowed_to_nan": "overflowed to NaN",
     "flushed_to_zero": "flushed to zero",
-    "wrapped": "wrapped: beyond the target, now something else",
+    "wrapped": "wrapped: out of range, now another number",
     "truncated": "truncated to an integer",
     "lost_minus_zero": "lost the sign of -0",
     "lost_imaginary": "lost an imaginary part",
@@ -47,7 +47,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CastReport(Printable):
-    """How the values of an array fare in a cast.
+    """What a cast does to the values of an array.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class CastReport(Printable):
     mean_error: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it."""
+        """Return the report as data."""
         return asdict(self)
 
     @property
@@ -138,7 +138,7 @@ def cast_report(
     Raises
     ------
     TypeError
-        If ``x`` is no array of numbers, or ``dtype`` no dtype of numbers.
+        If ``x`` is not an array of numbers, or ``dtype`` not a dtype of numbers.
     PromotionError
         If the policy does not cast them.
     """

@@ -47,7 +47,7 @@ class PolicyTable(Printable):
         return [[cell.code if cell else "-" for cell in row] for row in self.cells]
 
     def to_dict(self) -> dict[str, Any]:
-        """The table as JSON has it."""
+        """Return the table as data."""
         return {
             "policy": self.policy,
             "operation": self.operation or None,

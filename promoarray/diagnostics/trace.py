@@ -1,4 +1,4 @@
-"""Traces: every implicit cast of a block, and all that left the policy, with file and line."""
+"""Traces: every implicit cast of a block, and all data that left the policy, by line."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Trace(Observer, Printable):
         return self._escapes.counts
 
     def on_operation(self, event: OperationEvent) -> None:
-        """Note what the plan cast without being told to."""
+        """Note the casts that the plan makes."""
         site = current_site()
         inputs = zip(event.operands, event.values, event.plan.inputs, strict=True)
         for x, value, dtype in inputs:
@@ -103,7 +103,7 @@ class Trace(Observer, Printable):
             self.casts[Cast(current_site(), "setitem", source, dtype)] += 1
 
     def on_escape(self, escape: Escape) -> None:
-        """Note what leaves."""
+        """Note data that leaves the policy."""
         self.escapes[escape] += 1
 
     def _note_scalar(

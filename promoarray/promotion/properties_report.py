@@ -36,7 +36,7 @@ class PropertyResult:
     cases: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as JSON has it, dtypes by code."""
+        """Return the result as data, dtypes by code."""
         return {
             "property": self.name,
             "holds": self.holds,
@@ -76,7 +76,7 @@ class OperationCoverage:
         return not self.apart
 
     def to_dict(self) -> dict[str, Any]:
-        """The answers as JSON has them."""
+        """Return the counts as data."""
         return {
             "operation": self.name,
             "total": self.total,
@@ -115,7 +115,7 @@ class PropertiesReport(Printable):
         return found[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it."""
+        """Return the report as data."""
         return {
             "policy": self.policy,
             "holds": bool(self),
@@ -159,10 +159,10 @@ class PropertiesReport(Printable):
         apart = [
             f"{a.name} ({', '.join(d.code for d in a.apart)})" for a in self.operations if a.apart
         ]
-        return [
-            *lines,
-            f"The order of the operands decides the dtype in {', '.join(apart) or 'none'}.",
-        ]
+        if not apart:
+            return [*lines, "No operation's dtype depends on the order of its operands."]
+        depends = "The dtype depends on the order of the operands in"
+        return [*lines, f"{depends} {', '.join(apart)}."]
 
     def html(self) -> str:
         """Return the report as a part of a page."""

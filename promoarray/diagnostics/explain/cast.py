@@ -41,7 +41,7 @@ def explain_cast(
     saturate: bool | int | None = None,
     round_mode: str | None = None,
 ) -> Explanation:
-    """Explain a cast of an array's first values, or of those that tell policies apart."""
+    """Explain a cast of an array's first values, or of those on which policies differ."""
     return _Case(x, target, policy, {"saturate": saturate, "round_mode": round_mode}).explanation()
 
 

@@ -24,8 +24,8 @@ class CastValue:
     Attributes
     ----------
     bits : str
-        In hexadecimal, two digits a byte; of a complex number the real part first; of a text
-        nothing.
+        In hexadecimal, two digits per byte, the real part of a complex number first; "" for a
+        string.
     value : str
         As Python writes it.
     """
@@ -37,7 +37,7 @@ class CastValue:
         return f"{self.bits} {self.value}".lstrip()
 
     def to_dict(self) -> dict[str, str]:
-        """The value as JSON has it."""
+        """Return the value as data."""
         return {"bits": self.bits, "value": self.value}
 
 
@@ -71,7 +71,7 @@ def answers(
 ) -> list[CastValue] | str:
     """What a policy makes of the values, or why it does not cast them.
 
-    A setting is for the policies that have it; the others cast as they do.
+    A setting applies to the policies that have it; the others ignore it.
     """
     settings = {"saturate": saturate, "round_mode": round_mode}
     known: Any = {name: value for name, value in settings.items() if name in policy.cast.knobs}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import Printable, html_table
+from promoarray.console import ZERO_D, Printable, html_table
 from promoarray.diagnostics.explain.cast_values import CastValue
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Answer:
         return "refused" if self.dtype is None else self.dtype + " (weak)" * self.weak
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON has it, but for the policies."""
+        """Return the answer as data, without the policies."""
         said = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
         return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
 
@@ -106,7 +106,7 @@ class Explanation(Printable):
     quirks : tuple of str
         Of a cast: the bugs of the framework that it would show, each after "on" or "off".
     given : tuple of CastValue
-        Of a cast: the array's first values, or without an array those that tell policies apart.
+        Of a cast: the array's first values, or without an array those on which policies differ.
     source : str
         Of a cast: the dtype they are of.
     """
@@ -142,7 +142,7 @@ class Explanation(Printable):
         return any(cast.loss for cast in self.casts)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as JSON has it."""
+        """Return the explanation as data."""
         values = {
             "source": self.source,
             "given": [v.to_dict() for v in self.given],
@@ -174,6 +174,7 @@ class Explanation(Printable):
         """The parts that have something to say, each under its heading."""
         refused_at_once = self.refused and not self.casts
         parts: tuple[tuple[str, tuple[str | Cast, ...]], ...] = (
+            ("legend", (ZERO_D,) if "[]" in self.expression else ()),
             ("rule", self.steps),
             ("casts", () if refused_at_once else self.casts or ("none",)),
             ("function", (self.function,) if self.function else ()),

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from promoarray.core.call_site import Site
 from promoarray.dtypes import DType
 
+DEFAULT_DTYPE = "default dtype"
+"""The operation of a place that makes an array of Python numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -23,7 +23,7 @@ from promoarray.core.escape import Escape
 from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
 from promoarray.core.operands import operand_of, type_of
 from promoarray.core.refusals import accepted_casts
-from promoarray.diagnostics.shadow.divergence import Answer, Divergence
+from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.parray import PArray
@@ -66,7 +66,7 @@ class ShadowObserver(Observer):
         run = result._policy or get_policy()
         answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
         mine = Answer(run.strong(weak), "", "", ())
-        self._note("default dtype", run, mine, answers, (str(Operand(weak, Rank.SCALAR)),))
+        self._note(DEFAULT_DTYPE, run, mine, answers, (str(Operand(weak, Rank.SCALAR)),))
         stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
         kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
         self._label(result, type_of(result._type), kept)
@@ -99,7 +99,7 @@ class ShadowObserver(Observer):
             self._note("setitem", run, Answer(dtype, "", "", operands), answers, operands)
 
     def on_escape(self, escape: Escape) -> None:
-        """Note what leaves: no policy is asked about it from there on."""
+        """Note data that leaves the policy: from there on it is not compared."""
         self.report.escapes[escape] += 1
 
     def _note(
@@ -110,10 +110,10 @@ class ShadowObserver(Observer):
         answers: dict[str, Answer],
         operands: tuple[str, ...],
     ) -> bool:
-        """Note a place where the answers differ; tell whether they do."""
+        """Note a place if the answers differ there; return whether they do."""
         if all(answer.dtype is mine.dtype for answer in answers.values()):
             return False
-        if name == "default dtype":
+        if name == DEFAULT_DTYPE:
             answers = {
                 n: a if a.dtype is mine.dtype else replace(a, origin="root")
                 for n, a in answers.items()
@@ -224,8 +224,8 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
     Notes
     -----
     After a refusal a shadow policy goes on as if the user had cast as its error message says, so
-    that later roots still show. Threads started in the block are not watched, as they have a
-    context of their own; ``promoarray compare`` watches a program with all its threads.
+    that later roots still show. Threads started in the block are not observed, as they have a
+    context of their own; ``promoarray compare`` observes a program with all its threads.
     """
     with shadowed(tuple(as_policy(p) for p in policies or DEFAULT)) as report:
         yield report

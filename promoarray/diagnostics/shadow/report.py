@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import Printable, counted, html_page
+from promoarray.console import ZERO_D, Printable, counted, html_page
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import Escapes
-from promoarray.diagnostics.shadow.divergence import Answer, Divergence
+from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.policy import Policy
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 
-LEGEND = (
-    "root: the policy answers otherwise than the run's policy would for the same operands. "
-    "inherits: only its operands differ, because of an earlier line. After a refusal a policy goes "
-    "on as if you had cast as its error message says. [] marks a 0-d array."
+_ROOT = "root: for the same operands the run's policy would answer differently"
+_INHERITS = (
+    "inherits: only the operands differ, because of an earlier line; after a refusal a policy goes"
+    " on as if you had cast as its error message says"
 )
+_DEFAULT = "default dtype: what an array made of Python numbers has"
 _ONLY_ROOTS = '<p><label><input type="checkbox" id="roots"> Only root causes</label></p>'
 _STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
 
@@ -107,6 +108,15 @@ class Report(Printable):
             found = f"No operation ran under {self.run.name}: there is nothing to compare."
         return " ".join(filter(None, (found, self._escapes.summary)))
 
+    def legend(self) -> Iterator[str]:
+        """Explain the words and signs that the report uses, a line each."""
+        if self.divergences:
+            yield from (_ROOT, _INHERITS)
+        if any(d.name == DEFAULT_DTYPE for d in self.divergences):
+            yield _DEFAULT
+        if any(operand.endswith("[]") for d in self.divergences for operand in d.operands):
+            yield ZERO_D
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
@@ -130,16 +140,16 @@ class Report(Printable):
                     line = Text(" " * len(line))
         yield from self._escapes.lines()
         yield Text(self.summary(), style="bold")
-        if self.divergences:
-            yield Text(LEGEND, style="dim")
+        for explained in self.legend():
+            yield Text(explained, style="dim")
 
     def html(self) -> str:
         """Return the report as a part of a page."""
         rows = "".join(_as_row(d) for d in self.divergences)
         head = "<tr><th>place</th><th>source</th><th>answers</th></tr>"
         table = f'<table class="divergences">{head}{rows}</table>' if rows else ""
-        legend = f"<p>{escape(LEGEND)}</p>" if rows else ""
-        return f"<p>{escape(self.summary())}</p>{legend}{table}{self._escapes.html()}"
+        legend = "".join(f"<p><small>{escape(line)}</small></p>" for line in self.legend())
+        return f"<p>{escape(self.summary())}</p>{table}{self._escapes.html()}{legend}"
 
     def to_html(self, extra: str = "") -> str:
         """Return the report as one self-contained page; ``extra`` is put at its end."""
