@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from promoarray.core.escape import no_escape
     from promoarray.diagnostics.cast_report import cast_report
     from promoarray.diagnostics.explain.question import explain
+    from promoarray.diagnostics.shadow.observer import shadow
     from promoarray.diagnostics.shadow.report import Report
-    from promoarray.diagnostics.shadow.watcher import shadow
     from promoarray.diagnostics.trace import trace
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
@@ -136,7 +136,7 @@ _TOOLS = {
     "no_escape": "promoarray.core.escape",
     "pack": "promoarray.io.packing",
     "save": "promoarray.io.npz",
-    "shadow": "promoarray.diagnostics.shadow.watcher",
+    "shadow": "promoarray.diagnostics.shadow.observer",
     "to_onnx": "promoarray.io.onnx",
     "trace": "promoarray.diagnostics.trace",
     "unpack": "promoarray.io.packing",

@@ -1,7 +1,7 @@
 """The command line: ``promoarray list``, ``table``, ``explain``, ``cast``, ``check``, ``compare``.
 
 Exit codes are those of linters: 0 if all is well, 1 if the answer is no (a property fails, an
-operation is refused), 2 if the question was wrong, 3 if promoarray itself failed.
+operation is refused), 2 for a usage error, 3 if promoarray itself failed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 from promoarray import __version__
+from promoarray.console import Printable, console, show
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
@@ -26,14 +27,15 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, families
 from promoarray.promotion.table_text import cell_dtype, python_scalar
 
-EPILOG = (
-    "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 the question was wrong, "
-    "3 promoarray failed."
-)
+EPILOG = "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 usage error, 3 internal error."
+
+
+Command = Callable[[argparse.Namespace], int]
+"""Runs a command, and returns its exit code."""
 
 
 class UsageError(Exception):
-    """The question was wrong; the message is all the user needs."""
+    """Wrong arguments; the message is all the user needs."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(stop.code or 0)
     args.args = given[len(_before_dashes(given)) + 1 :]
     try:
-        run: Callable[[argparse.Namespace], int] = args.run_command
+        run: Command = args.run_command
         code = run(args)
         sys.stdout.flush()
     except (UsageError, UnknownPolicyError) as error:
@@ -91,62 +93,73 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"promoarray {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (run, arguments, words) in _COMMANDS.items():
+        command = commands.add_parser(name, help=words, description=words, epilog=EPILOG)
+        command.set_defaults(run_command=run)
+        command.add_argument("--json", action="store_true", help="print JSON")
+        arguments(command)
+    return parser
 
-    def command(name: str, run: Callable[[argparse.Namespace], int], words: str) -> Any:
-        sub = commands.add_parser(name, help=words, description=words, epilog=EPILOG)
-        sub.set_defaults(run_command=run)
-        sub.add_argument("--json", action="store_true", help="print JSON")
-        return sub
 
-    command("list", _list, "list the policies")
+# -- their arguments ------------------------------------------------------------------------------
 
-    table = command("table", _table, "print a policy's promotion table")
-    table.add_argument("policy", metavar="POLICY")
-    table.add_argument("--op", default="", help="of one operation: a name such as divide, or /")
-    table.add_argument("--format", choices=("text", "markdown", "csv", "json"), default="text")
-    table.add_argument("--dtypes", help="only these, by name or code: int8,f32,i*")
 
-    explain = command("explain", _explain, "say why an operation has the dtype it has")
-    explain.add_argument("op", metavar="OP", help="a name such as add, an operator, += or astype")
-    explain.add_argument(
+def _no_arguments(command: argparse.ArgumentParser) -> None:
+    pass
+
+
+def _table_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("policy", metavar="POLICY")
+    add("--op", default="", help="of one operation: a name such as divide, or /")
+    add("--format", choices=("text", "markdown", "csv", "json"), default="text")
+    add("--dtypes", help="only these, by name or code: int8,f32,i*")
+
+
+def _explain_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("op", metavar="OP", help="a name such as add, an operator, += or astype")
+    add(
         "operands",
         metavar="OPERAND",
         nargs="+",
         help="a dtype by name or code (codes count bits: i8 is int8), int64[] for a 0-d array, "
         "or a Python scalar: 2.5, 1, True, 1j",
     )
-    explain.add_argument("--policy", metavar="P", help="in place of the one in force")
+    add("--policy", metavar="POLICY", help="default: the policy in force")
 
-    cast = command("cast", _cast, "show what values become in a cast, bits and values side by side")
-    cast.add_argument("values", metavar="VALUE", nargs="+", help="1.5, -0.0, inf, nan or bits:7f")
-    cast.add_argument("--from", dest="source", metavar="DTYPE", required=True)
-    cast.add_argument("--to", dest="target", metavar="DTYPE", required=True)
-    cast.add_argument("--policy", metavar="A,B,C", help="else one of every framework")
-    cast.add_argument("--saturate", type=int, choices=(0, 1), help="for onnx@19 and later")
-    cast.add_argument(
-        "--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later"
-    )
 
-    check = command("check", _check, "prove or refute the properties of a policy's rule")
-    check.add_argument("policy", metavar="POLICY")
+def _cast_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("values", metavar="VALUE", nargs="+", help="1.5, -0.0, inf, nan or bits:7f")
+    add("--from", dest="source", metavar="DTYPE", required=True)
+    add("--to", dest="target", metavar="DTYPE", required=True)
+    add("--policy", metavar="A,B,C", help="default: one policy per framework")
+    add("--saturate", type=int, choices=(0, 1), help="for onnx@19 and later")
+    add("--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later")
 
-    compare = command("compare", _compare, "run a program once; show where the policies part")
-    compare.add_argument("script", metavar="SCRIPT")
-    compare.add_argument("--policies", metavar="A,B,C", help="the policies to ask")
-    compare.add_argument("--run", metavar="POLICY", help="the policy the program runs under")
-    compare.add_argument("--show", metavar="NAMES", help="globals to set side by side in the end")
-    compare.add_argument("--html", metavar="FILE", help="write the report as one page, too")
-    compare.add_argument("--run-all", action="store_true", help="run it under each policy for real")
-    compare.add_argument(
+
+def _check_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("policy", metavar="POLICY")
+
+
+def _compare_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("script", metavar="SCRIPT")
+    add("--policies", metavar="A,B,C", help="the policies to compare with")
+    add("--run", metavar="POLICY", help="the policy the program runs under")
+    add("--show", metavar="NAMES", help="with --run-all: the globals to show side by side")
+    add("--html", metavar="FILE", help="also write the report as one page")
+    add("--run-all", action="store_true", help="also run the program under each policy")
+    add(
         "--stop",
         action="store_true",
-        help="with --run-all: stop at the first refusal instead of making the cast it proposes",
+        help="with --run-all: stop at the first refusal instead of applying the cast it proposes",
     )
-    compare.usage = f"{compare.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
-    return parser
+    command.usage = f"{command.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
 
 
-# -- the commands -------------------------------------------------------------------------------
+# -- the commands ---------------------------------------------------------------------------------
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -156,8 +169,6 @@ def _list(args: argparse.Namespace) -> int:
         return 0
     from rich.table import Table
     from rich.text import Text
-
-    from promoarray.console import show
 
     table = Table("policy", "editions", "what it reproduces", "source", show_edge=False)
     for family, policies in found.items():
@@ -177,8 +188,6 @@ def _list_quirks(found: dict[str, list[Policy]]) -> None:
     """Print the bugs of shipped frameworks that a policy can be asked for, once each."""
     from rich.table import Table
     from rich.text import Text
-
-    from promoarray.console import show
 
     table = Table("quirk", "policies", "what it changes", "source", show_edge=False)
     for family, policies in found.items():
@@ -220,20 +229,14 @@ def _table(args: argparse.Namespace) -> int:
     policy = as_policy(args.policy)
     if args.op and _known_operation(args.op).arity == 1:
         name = operation(args.op).name
-        raise UsageError(f"{name} takes one operand, so it has no table; ask `explain {name} i8`")
+        raise UsageError(f"{name} takes one operand, so it has no table; see `explain {name} i8`")
     words = args.dtypes.split(",") if args.dtypes else []
-    shown = table_of(policy, args.op, [_asked(partial(cell_dtype, w.strip())) for w in words])
-    form = "json" if args.json else args.format
-    if form == "json":
-        _print_json(shown.to_dict())
-    elif form == "csv":
-        sys.stdout.write(shown.to_csv())
-    elif form == "markdown":
-        sys.stdout.write(shown.to_markdown())
+    shown = table_of(policy, args.op, [_read(partial(cell_dtype, w.strip())) for w in words])
+    args.json = args.json or args.format == "json"
+    if args.json or args.format == "text":
+        _print(shown, args, wide=True)
     else:
-        from promoarray.console import show
-
-        show(shown)
+        sys.stdout.write(shown.to_csv() if args.format == "csv" else shown.to_markdown())
     return 0
 
 
@@ -249,38 +252,23 @@ def _explain(args: argparse.Namespace) -> int:
     except TypeError as error:  # too many operands, or not of the kind they must be
         raise UsageError(str(error)) from error
     explanation = answer()
-    if args.json:
-        _print_json(explanation.to_dict())
-    else:
-        from promoarray.console import console
-
-        console().print(explanation)
+    _print(explanation, args)
     return 1 if explanation.refused else 0
 
 
 def _cast(args: argparse.Namespace) -> int:
     from promoarray.diagnostics import cast_command
 
-    source, target = (_asked(partial(_real, name)) for name in (args.source, args.target))
-    policies, given = _asked(partial(cast_command.question, args, source))
+    source, target = (_read(partial(_real, name)) for name in (args.source, args.target))
+    policies, given = _read(partial(cast_command.question, args, source))
     answer = cast_command.run(args, policies, given, source, target)
-    if args.json:
-        _print_json(cast_command.to_json(answer))
-    else:
-        from promoarray.console import show
-
-        show(cast_command.table(answer))
-    return 1 if all(isinstance(found, str) for found in answer["made"].values()) else 0
+    _print(answer, args, wide=True)
+    return 0 if answer.answered else 1
 
 
 def _check(args: argparse.Namespace) -> int:
     report = as_policy(args.policy).check()
-    if args.json:
-        _print_json(report.to_dict())
-    else:
-        from promoarray.console import console
-
-        console().print(report)
+    _print(report, args)
     return 0 if report else 1
 
 
@@ -290,14 +278,25 @@ def _compare(args: argparse.Namespace) -> int:
     return command.main(args)
 
 
-# -- what the words mean --------------------------------------------------------------------------
+_COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], str]] = {
+    "list": (_list, _no_arguments, "list the policies"),
+    "table": (_table, _table_arguments, "print a policy's promotion table"),
+    "explain": (_explain, _explain_arguments, "say why an operation has the dtype it has"),
+    "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
+    "check": (_check, _check_arguments, "prove or refute the properties of a policy's rule"),
+    "compare": (_compare, _compare_arguments, "run a program and show where the policies differ"),
+}
+
+
+# -- reading arguments ----------------------------------------------------------------------------
 
 
 def _known_operation(op: str) -> Operation:
     if op in OPERATIONS or op in BY_SYMBOL:
         return operation(op)
     near = difflib.get_close_matches(op, OPERATIONS, n=4, cutoff=0.5)
-    raise UsageError(f"no operation {op!r}." + (f" Near it: {', '.join(near)}" if near else ""))
+    meant = f" Did you mean: {', '.join(near)}?" if near else ""
+    raise UsageError(f"there is no operation {op!r}.{meant}")
 
 
 def _operand(text: str) -> Any:
@@ -305,13 +304,11 @@ def _operand(text: str) -> Any:
     scalar = python_scalar(text)
     if scalar is not None:
         return scalar
-    try:
-        dtype = _dtype(text.removesuffix("[]"))
-    except UsageError as error:
-        said = str(error).replace("names no dtype", "is neither a dtype nor a Python scalar")
-        raise UsageError(said) from None
+    dtype = _dtype(text.removesuffix("[]"), "is neither a dtype nor a Python scalar")
     if dtype.weak:
-        raise UsageError(f"{text!r} is what a scalar counts as; write a scalar such as 1 or 2.5")
+        raise UsageError(
+            f"{text!r} is the type of a Python scalar; write a scalar such as 1 or 2.5"
+        )
     return Operand(dtype, Rank.ZERO_D if text.endswith("[]") else Rank.ARRAY)
 
 
@@ -319,29 +316,41 @@ def _real(name: str) -> Any:
     """A dtype that arrays can have, by name or code."""
     dtype = _dtype(name)
     if dtype.weak:
-        raise UsageError(f"{name!r} is what a scalar counts as; name the dtype of an array")
+        raise UsageError(f"{name!r} is the type of a Python scalar; write the dtype of an array")
     return dtype
 
 
-def _dtype(name: str) -> Any:
+def _dtype(name: str, otherwise: str = "is not a dtype") -> Any:
     """A dtype by name or code; not by NumPy's codes, where f8 is a float of eight bytes."""
     found = BY_NAME.get(name) or BY_CODE.get(name)
     if found is None:
         names = [n for n, d in (*BY_NAME.items(), *BY_CODE.items()) if not d.weak]
-        near = difflib.get_close_matches(name, names, n=6, cutoff=0.5)
-        near = [n for n in names if n.startswith(name)] or near or list(BY_NAME)
-        raise UsageError(f"{name!r} names no dtype. Near it: {', '.join(near)}")
+        near = [n for n in names if n.startswith(name)]
+        near = near or difflib.get_close_matches(name, names, n=6, cutoff=0.5)
+        every = ", ".join(n for n, d in BY_NAME.items() if not d.weak)
+        meant = f"Did you mean: {', '.join(near)}?" if near else f"Write one of: {every}"
+        raise UsageError(f"{name!r} {otherwise}. {meant}")
     return found
 
 
-def _asked(reading: Callable[[], Any]) -> Any:
-    """Read the user's words, which may be wrong. What is computed with them has no such excuse."""
+def _read(reading: Callable[[], Any]) -> Any:
+    """Read an argument: what is wrong with it is a usage error, unlike a failure in computing."""
     try:
         return reading()
     except UnknownPolicyError:
         raise
     except (ValueError, OverflowError) as error:
         raise UsageError(str(error)) from error
+
+
+def _print(report: Printable, args: argparse.Namespace, *, wide: bool = False) -> None:
+    """Print a report, folded to the terminal's width unless it is a ``wide`` table; or as JSON."""
+    if args.json:
+        _print_json(report.to_dict())
+    elif wide:
+        show(report)
+    else:
+        console().print(report)
 
 
 def _print_json(data: Any) -> None:

@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from html import escape
-from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 PIPE_WIDTH = 100
-"""Columns for prose where there is no terminal to ask."""
+"""Columns for prose where there is no terminal."""
 
 UNBOUNDED = 10_000
+
+ZERO_D = "[] marks a 0-d array"
+"""What ``float64[]`` means, for the legends of reports."""
 
 
 def console(file: IO[str] | None = None) -> Console:
@@ -55,22 +57,48 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def plain(renderable: Any) -> str:
-    """Return what rich makes of something, without colours."""
-    from rich.console import Console
-
-    out = StringIO()
-    made = Console(file=out, highlight=False, emoji=False, color_system=None, width=PIPE_WIDTH)
-    made.print(renderable)
-    return out.getvalue().rstrip("\n")
-
-
 def text(renderable: Any) -> str:
     """Return what rich makes of something for standard output: coloured only if that is."""
     target = console()
     with target.capture() as captured:
         target.print(renderable)
     return captured.get().rstrip("\n")
+
+
+class Printable:
+    """What prints in a terminal, shows in a notebook, and can be had as data or as a page.
+
+    A class defines ``to_dict``, ``headline``, ``html`` and ``__rich__`` (or ``__rich_console__``);
+    the rest is here.
+    """
+
+    __slots__ = ()
+
+    @property
+    def headline(self) -> str:
+        """What it is, in a line."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data, which ``json`` writes."""
+        raise NotImplementedError
+
+    def html(self) -> str:
+        """Return it as a part of a page."""
+        raise NotImplementedError
+
+    def to_html(self, extra: str = "") -> str:
+        """Return it as one self-contained page; ``extra`` is put at its end."""
+        return html_page(self.headline, self.html() + extra)
+
+    def __str__(self) -> str:
+        return text(self)
+
+    def __repr__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        return f"<div><b>{escape(self.headline)}</b>{self.html()}</div>"
 
 
 _CELL = 'style="text-align:left;vertical-align:top;padding:2px 10px"'
@@ -83,3 +111,28 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         "<tr>" + "".join(f"<td {_CELL}>{escape(c)}</td>" for c in row) + "</tr>" for row in rows
     )
     return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>'
+
+
+def html_page(title: str, body: str) -> str:
+    """Return a self-contained page."""
+    return _PAGE.format(title=escape(title), body=body)
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width">
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
+  color: #1a1a1a; background: #fff }}
+table {{ border-collapse: collapse; width: 100% }}
+td, th {{ border-top: 1px solid #ddd; padding: .5rem .7rem; text-align: left; vertical-align: top }}
+td:first-child {{ white-space: nowrap; color: #555 }}
+code {{ font: 13px ui-monospace, monospace; overflow-wrap: anywhere }}
+small {{ display: block; color: #666 }} i {{ color: #888; font-size: 85% }}
+.root b {{ color: #b3261e }} .inherits b {{ color: #8a5a00 }} .agrees b {{ color: #1b6e3c }}
+body:has(#roots:checked) .divergences tr:has(td):not(:has(.root)) {{ display: none }}
+</style></head><body>
+<h1>{title}</h1>
+{body}
+</body></html>
+"""

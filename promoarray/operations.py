@@ -162,5 +162,9 @@ def operation(name: str) -> Operation:
         import difflib  # for errors only
 
         near = difflib.get_close_matches(name, OPERATIONS, n=4, cutoff=0.5)
-        said = f"Near it: {', '.join(near)}" if near else f"Write one of: {', '.join(OPERATIONS)}"
+        said = (
+            f"Did you mean: {', '.join(near)}?"
+            if near
+            else f"Write one of: {', '.join(OPERATIONS)}"
+        )
         raise ValueError(f"{name!r} is no operation. {said}") from None

@@ -1,1 +1,1 @@
-"""What asks, watches and prints: explain, trace, shadow, compare, escapes, casts, policy tables."""
+"""What explains, observes and reports: explain, trace, shadow, compare, casts, policy tables."""

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import cmath
 from argparse import Namespace
-from typing import Any
+from collections import Counter
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
+from promoarray.console import Printable, html_table
 from promoarray.core.cast import convert
-from promoarray.diagnostics.explain.cast_values import answers, cells
+from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.scalars import bounds
 from promoarray.promotion.table_text import python_scalar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 DEFAULT = "numpy,jax,torch,tensorflow,paddle,mindspore,aclnn,onnx"
 """One policy of every framework."""
@@ -30,7 +37,7 @@ def read(texts: list[str], source: DType) -> np.ndarray[Any, Any]:
     Raises
     ------
     ValueError
-        If a text is no number, or does not fit.
+        If a text is not a number, or does not fit.
     """
     if source is dt.string:
         return np.array(texts, source.storage)
@@ -43,13 +50,16 @@ def read(texts: list[str], source: DType) -> np.ndarray[Any, Any]:
 def _one(text: str, source: DType) -> np.ndarray[Any, Any]:
     if text.startswith("bits:"):
         if source.kind is Kind.COMPLEX:
-            raise ValueError(f"{text!r}: bits are of real dtypes only")
+            raise ValueError(f"{text!r}: bits are for real dtypes only")
         try:
             code = int(text.removeprefix("bits:"), 16)
         except ValueError:
-            raise ValueError(f"{text!r} is no hexadecimal number; write bits:7f") from None
-        if not 0 <= code < (2 if source is dt.bool else 1 << source.bits):
-            raise ValueError(f"{text!r} is no code of {source.name}, of {source.bits} bits")
+            raise ValueError(f"{text!r} is not a hexadecimal number; write bits:7f") from None
+        top = 1 if source is dt.bool else (1 << source.bits) - 1
+        if not 0 <= code <= top:
+            raise ValueError(
+                f"{text!r} is not a code of {source.name}: write bits:0 to bits:{top:x}"
+            )
         return np.array([code], f"u{source.storage.itemsize}").view(source.storage)
     value = python_scalar(text)
     if value is None:
@@ -57,23 +67,27 @@ def _one(text: str, source: DType) -> np.ndarray[Any, Any]:
     if source.kind in INTEGERS:
         low, high = bounds(source)
         if type(value) is not int or not low <= value <= high:
-            raise ValueError(f"{text!r} is no {source.name}, which holds {low} to {high}")
+            raise ValueError(
+                f"{text!r} is not a value of {source.name}, which holds {low} to {high}"
+            )
     if type(value) is complex and source.kind is not Kind.COMPLEX:
-        raise ValueError(f"{text!r} is no {source.name}")
+        raise ValueError(f"{text!r} is not a value of {source.name}")
     buffer, wide = backend.wide(value, source)
     made = np.asarray(convert(as_policy("numpy"), buffer, wide, source)).reshape(1)
     if cmath.isfinite(value) and not cmath.isfinite(backend.decoded(made, source).item()):
-        raise ValueError(f"{text!r} is beyond {source.name}; its bits can be given, as in bits:7f")
+        raise ValueError(
+            f"{text!r} is out of the range of {source.name}; write its bits, as in bits:7f"
+        )
     return made
 
 
 def question(args: Namespace, source: DType) -> tuple[list[Policy], np.ndarray[Any, Any]]:
-    """Read what is asked: the policies, and the values as the source has them.
+    """Read the arguments: the policies, and the values as the source has them.
 
     Raises
     ------
     ValueError
-        If a text is no value of the source, or no policy has an argument that is given.
+        If a text is not a value of the source, or no policy has an argument that is given.
     """
     policies = [as_policy(name.strip()) for name in (args.policy or DEFAULT).split(",")]
     if args.saturate is not None and not any("saturate" in p.cast.knobs for p in policies):
@@ -83,65 +97,95 @@ def question(args: Namespace, source: DType) -> tuple[list[Policy], np.ndarray[A
     return policies, read([text.strip() for text in args.values], source)
 
 
+@dataclass(frozen=True, repr=False)
+class CastTable(Printable):
+    """What values become in a cast, under several policies.
+
+    Attributes
+    ----------
+    source, target : DType
+    given : list of CastValue
+    made : dict
+        From policy name to what the values become, or to why it refuses.
+    """
+
+    source: DType
+    target: DType
+    given: list[CastValue]
+    made: dict[str, list[CastValue] | str]
+
+    @property
+    def headline(self) -> str:
+        """The cast."""
+        return f"{self.source.name} to {self.target.name}"
+
+    @property
+    def answered(self) -> dict[str, list[CastValue]]:
+        """What the policies that make the cast answer."""
+        return {name: found for name, found in self.made.items() if not isinstance(found, str)}
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why the others refuse."""
+        return {name: found for name, found in self.made.items() if isinstance(found, str)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values as data."""
+        return {
+            "source": self.source.name,
+            "target": self.target.name,
+            "values": [
+                {
+                    "given": given.to_dict(),
+                    "policies": {
+                        name: found[index].to_dict() for name, found in self.answered.items()
+                    },
+                }
+                for index, given in enumerate(self.given)
+            ],
+            "refused": self.refused,
+        }
+
+    def __rich__(self) -> RenderableType:
+        """A row per policy, a column per value; yellow is what differs from most policies."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        shown = Table(show_edge=False, box=None, padding=(0, 2, 0, 0))
+        shown.add_column("", no_wrap=True)
+        for cell in self.given:
+            shown.add_column(Text(cell.value), no_wrap=True)
+        shown.add_row(Text(self.source.name, "bold"), *(c.bits for c in self.given))
+        columns = zip(*self.answered.values(), strict=True)
+        common = [Counter(column).most_common(1)[0][0] for column in columns]
+        for name, found in self.answered.items():
+            texts = (
+                Text(str(cell), "" if cell == usual else "yellow")
+                for cell, usual in zip(found, common, strict=True)
+            )
+            shown.add_row(Text(name, "bold"), *texts)
+        refused = (Text(f"{name}: {why}", "dim") for name, why in self.refused.items())
+        return Group(Text(self.headline), shown, *refused)
+
+    def html(self) -> str:
+        """Return the values as a part of a page."""
+        rows = [(name, *map(str, found)) for name, found in self.answered.items()]
+        refused = "".join(
+            f"<p>{escape(f'{name}: {why}')}</p>" for name, why in self.refused.items()
+        )
+        given = (self.source.name, *(cell.bits for cell in self.given))
+        return html_table(("", *(cell.value for cell in self.given)), [given, *rows]) + refused
+
+
 def run(
     args: Namespace,
     policies: list[Policy],
     given: np.ndarray[Any, Any],
     source: DType,
     target: DType,
-) -> dict[str, Any]:
-    """Answer the command: what JSON has, and the table is made of."""
-    made = {
-        policy.name: answers(
-            policy, given, source, target, saturate=args.saturate, round_mode=args.round_mode
-        )
-        for policy in policies
-    }
-    return {"source": source, "target": target, "given": cells(given, source), "made": made}
-
-
-def to_json(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer as JSON has it."""
-    return {
-        "source": answer["source"].name,
-        "target": answer["target"].name,
-        "values": [
-            {
-                "given": given.to_dict(),
-                "policies": {
-                    name: found[index].to_dict()
-                    for name, found in answer["made"].items()
-                    if not isinstance(found, str)
-                },
-            }
-            for index, given in enumerate(answer["given"])
-        ],
-        "refused": {name: f for name, f in answer["made"].items() if isinstance(f, str)},
-    }
-
-
-def table(answer: dict[str, Any]) -> Any:
-    """The answer as a table: a row a policy, a column a value; yellow is what others give not."""
-    from collections import Counter
-
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(show_edge=False, box=None, padding=(0, 2, 0, 0))
-    shown.add_column("", no_wrap=True)
-    for cell in answer["given"]:
-        shown.add_column(Text(cell.value), no_wrap=True)
-    shown.add_row(Text(answer["source"].name, "bold"), *(c.bits for c in answer["given"]))
-    made = {name: f for name, f in answer["made"].items() if not isinstance(f, str)}
-    common = [Counter(column).most_common(1)[0][0] for column in zip(*made.values(), strict=True)]
-    for name, found in made.items():
-        texts = (
-            Text(str(cell), "" if cell == usual else "yellow")
-            for cell, usual in zip(found, common, strict=True)
-        )
-        shown.add_row(Text(name, "bold"), *texts)
-    refused = [
-        Text(f"{name}: {why}", "dim") for name, why in answer["made"].items() if type(why) is str
-    ]
-    return Group(Text(f"{answer['source'].name} to {answer['target'].name}"), shown, *refused)
+) -> CastTable:
+    """Answer the command."""
+    settings = {"saturate": args.saturate, "round_mode": args.round_mode}
+    made = {p.name: answers(p, given, source, target, **settings) for p in policies}
+    return CastTable(source, target, cells(given, source), made)

@@ -15,7 +15,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.console import html_table, text
+from promoarray.console import Printable, html_table
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import explicit
 from promoarray.core.operands import as_array
@@ -32,11 +32,11 @@ Values = np.ndarray[Any, Any]
 _WORDS = {
     "exact": "exact",
     "rounded": "rounded",
-    "saturated": "saturated: beyond the target, now an end of it",
+    "saturated": "saturated: out of range, now an end of it",
     "overflowed_to_inf": "overflowed to Inf",
     "overflowed_to_nan": "overflowed to NaN",
     "flushed_to_zero": "flushed to zero",
-    "wrapped": "wrapped: beyond the target, now something else",
+    "wrapped": "wrapped: out of range, now another number",
     "truncated": "truncated to an integer",
     "lost_minus_zero": "lost the sign of -0",
     "lost_imaginary": "lost an imaginary part",
@@ -45,9 +45,9 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CastReport:
-    """How the values of an array fare in a cast.
+@dataclass(frozen=True, slots=True, repr=False)
+class CastReport(Printable):
+    """What a cast does to the values of an array.
 
     Attributes
     ----------
@@ -84,10 +84,12 @@ class CastReport:
     mean_error: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it."""
+        """Return the report as data."""
         return asdict(self)
 
-    def _title(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The cast, the policy and how many values there were."""
         return f"{self.source} to {self.target} under {self.policy}: {self.size} values"
 
     def _rows(self) -> list[tuple[str, str]]:
@@ -104,16 +106,11 @@ class CastReport:
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for words, value in self._rows():
             table.add_row(Text(words), Text(value))
-        return Group(Text(self._title(), "bold"), table)
+        return Group(Text(self.headline, "bold"), table)
 
-    def __str__(self) -> str:
-        return text(self)
-
-    def __repr__(self) -> str:
-        return text(self)
-
-    def _repr_html_(self) -> str:
-        return html_table((self._title(), ""), self._rows())
+    def html(self) -> str:
+        """Return the report as a part of a page."""
+        return html_table(("values", "count"), self._rows())
 
 
 def cast_report(
@@ -141,7 +138,7 @@ def cast_report(
     Raises
     ------
     TypeError
-        If ``x`` is no array of numbers, or ``dtype`` no dtype of numbers.
+        If ``x`` is not an array of numbers, or ``dtype`` not a dtype of numbers.
     PromotionError
         If the policy does not cast them.
     """
@@ -172,24 +169,49 @@ def _values(buffer: Any, dtype: DType) -> Values:
 
 
 def _counts(given: Values, made: Values, target: DType) -> dict[str, Any]:
-    """Sort the values. Those of complex dtypes count by their parts, which lie side by side."""
-    lost_imaginary = 0
-    if given.dtype.kind == "c" and target.kind is Kind.BOOL:
-        return _to_bool(given, made, lost_imaginary)
-    if given.dtype.kind == "c" and target.kind is not Kind.COMPLEX:
-        lost_imaginary = int(np.count_nonzero(given.imag))
-        given = given.real
-    if made.dtype.kind == "c":
-        parts = given.view(np.float64) if given.dtype.kind == "c" else given.astype(np.float64)
-        given, made = parts, made.view(np.float64) if len(parts) == 2 * len(made) else made.real
+    """Sort the values into the report's classes, and measure the errors."""
+    given, made, lost_imaginary = _parts(given, made, target)
     if target.kind is Kind.BOOL:
         return _to_bool(given, made, lost_imaginary)
+    classes = _classes(given, made, target)
+    measured = classes["exact"] | classes["rounded"] | classes["flushed_to_zero"]
+    measured = (measured | classes["truncated"]) & ~_infinite(given)
+    error = _errors(given, made, target)[measured]
+    return {
+        **{name: int(np.count_nonzero(which)) for name, which in classes.items()},
+        "lost_imaginary": lost_imaginary,
+        "largest_error": float(error.max()) if error.size else 0.0,
+        "mean_error": float(error.mean()) if error.size else 0.0,
+    }
 
+
+def _parts(given: Values, made: Values, target: DType) -> tuple[Values, Values, int]:
+    """Real values: those of complex dtypes count by their parts, which lie side by side.
+
+    Returns
+    -------
+    tuple of (array, array, int)
+        What was given, what was made of it, and how many imaginary parts were lost.
+    """
+    if given.dtype.kind == "c" and target.kind not in (Kind.COMPLEX, Kind.BOOL):
+        return given.real, made, int(np.count_nonzero(given.imag))
+    if made.dtype.kind == "c":
+        both = given.dtype.kind == "c"
+        parts = given.view(np.float64) if both else given.astype(np.float64)
+        return parts, made.view(np.float64) if both else made.real, 0
+    return given, made, 0
+
+
+def _classes(given: Values, made: Values, target: DType) -> dict[str, Values]:
+    """Which values belong to which class of the report.
+
+    Every value that is not NaN belongs to one of the first eight.
+    """
     # 1. What is NaN, before and after.
     nan_in, nan_out = _nan(given), _nan(made)
-    infinite = _infinite(given)
+    nothing = np.zeros(given.shape, np.bool)
 
-    # 2. Each value that is not NaN goes into one class.
+    # 2. Beyond the target: an end of it, Inf, NaN, or something else.
     whole = target.kind in INTEGERS
     low, high = bounds(target) if whole else _range(target)
     equal = _equal(given, made)
@@ -197,40 +219,27 @@ def _counts(given: Values, made: Values, target: DType) -> dict[str, Any]:
     beyond = ~equal & ~nan_in & (below | above)
     ends = (below & (made == low)) | (above & (made == high))
     if whole and given.dtype.kind != "f":  # which keep their low bits, whatever those are
-        ends = np.zeros(ends.shape, np.bool)
-    inside = ~beyond & ~nan_in & ~nan_out
-    zero = inside & ~equal & (made == 0)
-    to_inf = ~nan_in & _infinite(made) & ~infinite
-    saturated = beyond & ends & ~to_inf & ~nan_out
-    to_nan = ~nan_in & nan_out
-    wrapped = beyond & ~ends & ~to_inf & ~nan_out
-    fraction = inside & ~equal & ~to_inf
-    truncated = fraction if whole else np.zeros_like(fraction)
-    rounded = fraction & ~zero & ~truncated
-    flushed = zero & ~truncated & ~to_inf
+        ends = nothing
+    to_inf = ~nan_in & _infinite(made) & ~_infinite(given)
 
-    # 3. Errors, in the last place of the target at the value given.
-    error = _errors(given, made, target)[inside & ~to_inf & ~infinite]
-    minus_zero = np.signbit(given) & (given == 0) if given.dtype.kind == "f" else given != given
-    kept = np.signbit(made) if made.dtype.kind == "f" else np.zeros(made.shape, np.bool)
-    classes = {
+    # 3. Inside of it: rounded, flushed or truncated, if it is not the same.
+    changed = ~beyond & ~nan_in & ~nan_out & ~equal & ~to_inf
+    flushed = nothing if whole else changed & (made == 0)
+
+    minus_zero = np.signbit(given) & (given == 0) if given.dtype.kind == "f" else nothing
+    kept = np.signbit(made) if made.dtype.kind == "f" else nothing
+    return {
         "exact": equal & ~nan_in,
-        "rounded": rounded,
-        "saturated": saturated,
+        "rounded": nothing if whole else changed & ~flushed,
+        "saturated": beyond & ends & ~to_inf & ~nan_out,
         "overflowed_to_inf": to_inf,
-        "overflowed_to_nan": to_nan,
+        "overflowed_to_nan": ~nan_in & nan_out,
         "flushed_to_zero": flushed,
-        "wrapped": wrapped,
-        "truncated": truncated,
+        "wrapped": beyond & ~ends & ~to_inf & ~nan_out,
+        "truncated": changed if whole else nothing,
         "lost_minus_zero": minus_zero & ~kept,
         "nan_in": nan_in,
         "nan_out": nan_out,
-    }
-    return {
-        **{name: int(np.count_nonzero(which)) for name, which in classes.items()},
-        "lost_imaginary": lost_imaginary,
-        "largest_error": float(error.max()) if error.size else 0.0,
-        "mean_error": float(error.mean()) if error.size else 0.0,
     }
 
 

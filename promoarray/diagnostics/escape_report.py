@@ -1,4 +1,4 @@
-"""Escapes that a trace or a compare noted, as text, data and a section of a page."""
+"""Escapes that a trace or a shadow run noted, as text, data and sections of a page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 TITLE = "Where data left the policy"
-NUMBERS = "Where single numbers became Python's"
+NUMBERS = "Scalars converted to Python"
 LEGEND = (
-    "What is computed there obeys the rules of whoever took the data, under every policy the same."
+    "What is computed there follows the rules of the library that took the data, not the policy's."
 )
 
 Row = tuple[Escape, list[tuple[int, ...]], int]
@@ -37,7 +37,7 @@ class Escapes:
     counts: Counter[Escape] = field(default_factory=Counter)
 
     def rows(self) -> Iterator[Row]:
-        """Yield each place, taker, door and dtype, with the shapes that left and how often."""
+        """Yield each place, consumer, channel and dtype with its shapes and how often they left."""
         groups: dict[Escape, list[Escape]] = {}
         for each in sorted(self.counts):
             groups.setdefault(replace(each, shape=()), []).append(each)
@@ -52,12 +52,14 @@ class Escapes:
                 "line": e.site.line,
                 "source": e.site.text,
                 "expression": e.site.expression,
-                "door": e.channel,
+                "channel": e.channel,
+                "door": e.channel,  # the former name
                 "scalar": e.scalar,
                 "dtype": e.dtype,
                 "shapes": [list(shape) for shape in shapes],
                 "count": count,
-                "taker": _taken(e),
+                "consumer": _consumer(e),
+                "taker": _consumer(e),  # the former name
             }
             for e, shapes, count in self.rows()
         ]
@@ -78,7 +80,7 @@ class Escapes:
                 line = Text(f"    {_what(e, shapes)}  by {e.how}{times}")
                 yield line.append(_to(e), style="dim") if e.consumer else line
 
-    def to_html(self) -> str:
+    def html(self) -> str:
         """Return the escapes as sections of a page; "" if there are none."""
         head = "<tr><th>place</th><th>source</th><th>what left</th></tr>"
         return "".join(
@@ -96,12 +98,13 @@ class Escapes:
 
     @property
     def summary(self) -> str:
-        """A sentence that counts; "" if nothing left."""
+        """The counts in a sentence; "" if nothing left."""
         sites = {e.site for e in self.counts}
         if not sites:
             return ""
-        places, times = counted(len(sites), "place"), counted(self.counts.total(), "time")
-        return f"Data left the policy at {places}, {times}."
+        total = self.counts.total()
+        times = "once" if total == 1 else f"{total} times"
+        return f"Data left the policy {times} ({counted(len(sites), 'place')})."
 
 
 def _as_row(row: Row) -> str:
@@ -128,7 +131,7 @@ def _to(e: Escape) -> str:
     return f"  to {e.consumer} ({e.inside}: {e.inside.text})"
 
 
-def _taken(e: Escape) -> dict[str, Any] | None:
+def _consumer(e: Escape) -> dict[str, Any] | None:
     if not e.consumer:
         return None
     return {

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from promoarray.console import Printable, html_table
 from promoarray.dtypes import WEAK_TYPES, DType
 from promoarray.operations import operation
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyTable:
+@dataclass(frozen=True, slots=True, repr=False)
+class PolicyTable(Printable):
     """A policy's table.
 
     Attributes
@@ -43,7 +44,7 @@ class PolicyTable:
         return [[cell.code if cell else "-" for cell in row] for row in self.cells]
 
     def to_dict(self) -> dict[str, Any]:
-        """The table as JSON has it."""
+        """Return the table as data."""
         return {
             "policy": self.policy,
             "operation": self.operation or None,
@@ -69,12 +70,21 @@ class PolicyTable:
         padded = ([c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in lines)
         return "".join(f"| {' | '.join(row)} |\n" for row in padded)
 
+    @property
+    def headline(self) -> str:
+        """The policy and the operation."""
+        return f"{self.policy}: {self.operation or 'promotion'}; the row is the left operand"
+
+    def html(self) -> str:
+        """Return the table as a part of a page."""
+        head, *rows = self._lines()
+        return html_table(head, rows)
+
     def __rich__(self) -> RenderableType:
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
-        title = f"{self.policy}: {self.operation or 'promotion'}; the row is the left operand"
         table = Table(show_edge=False, padding=(0, 1, 0, 0), box=None)
         table.add_column("", no_wrap=True, style="bold")
         for column in self.dtypes:
@@ -89,7 +99,7 @@ class PolicyTable:
                 for cell, style in zip(row, own, strict=True)
             )
             table.add_row(a.code, *texts)
-        return Group(Text(title), table)
+        return Group(Text(self.headline), table)
 
 
 def table_of(policy: Policy, op: str = "", dtypes: Iterable[DType] = ()) -> PolicyTable:
@@ -111,7 +121,7 @@ def table_of(policy: Policy, op: str = "", dtypes: Iterable[DType] = ()) -> Poli
     name = operation(op).name if op else ""
     if name and operation(name).arity not in (0, 2):
         raise ValueError(
-            f"{name} takes one operand, so it has no table; ask `explain {name} DTYPE`"
+            f"{name} takes one operand, so it has no table; see `explain {name} DTYPE`"
         )
     rows = tuple(dtypes) or (*policy.dtypes, *WEAK_TYPES)
     cells = tuple(tuple(_cell(policy, name, a, b) for b in rows) for a in rows)

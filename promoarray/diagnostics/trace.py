@@ -1,4 +1,4 @@
-"""Traces: every implicit cast of a block, and all that left the policy, with file and line."""
+"""Traces: every implicit cast of a block, and all data that left the policy, by line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from promoarray.backends import numpy as numpy_backend
-from promoarray.console import text
+from promoarray.console import Printable, counted, html_table
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.cast import scalar
@@ -59,8 +59,8 @@ class Cast:
         return f"{Operand(self.source)} -> {self.target}" + (self.became and f", {self.became}")
 
 
-@dataclass(eq=False)
-class Trace(Observer):
+@dataclass(eq=False, repr=False)
+class Trace(Observer, Printable):
     """The implicit casts of a block, and the data that left the policy in it.
 
     Attributes
@@ -81,7 +81,7 @@ class Trace(Observer):
         return self._escapes.counts
 
     def on_operation(self, event: OperationEvent) -> None:
-        """Note what the plan cast without being told to."""
+        """Note the casts that the plan makes."""
         site = current_site()
         inputs = zip(event.operands, event.values, event.plan.inputs, strict=True)
         for x, value, dtype in inputs:
@@ -103,7 +103,7 @@ class Trace(Observer):
             self.casts[Cast(current_site(), "setitem", source, dtype)] += 1
 
     def on_escape(self, escape: Escape) -> None:
-        """Note what leaves."""
+        """Note data that leaves the policy."""
         self.escapes[escape] += 1
 
     def _note_scalar(
@@ -115,7 +115,7 @@ class Trace(Observer):
             words = f"{worded(given)} becomes {became!r}"
             self.casts[Cast(site, name, WEAK[type(given)], dtype, words)] += 1
 
-    def to_dict(self) -> dict[str, list[dict[str, Any]]]:
+    def to_dict(self) -> dict[str, Any]:
         """Return ``casts`` and ``escapes`` as data, in the order of the source."""
         casts = [
             {
@@ -135,20 +135,34 @@ class Trace(Observer):
     def _sorted(self) -> list[tuple[Cast, int]]:
         return sorted(self.casts.items(), key=lambda item: (item[0].site, item[0].source.name))
 
+    @property
+    def headline(self) -> str:
+        """How many casts there were, and whether data left the policy."""
+        casts = counted(self.casts.total(), "implicit cast")
+        return " ".join(filter(None, (f"{casts}.", self._escapes.summary)))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (str(cast.site), cast.name, cast.change, str(count), cast.site.text)
+            for cast, count in self._sorted()
+        ]
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table
 
-        table = Table("place", "operation", "cast", "times", "source", box=None)
-        for cast, count in self._sorted():
-            table.add_row(str(cast.site), cast.name, cast.change, str(count), cast.site.text)
+        table = Table(*_HEADER, box=None)
+        for row in self._rows():
+            table.add_row(*row)
         if self.casts or not self.escapes:
             yield table
         yield from self._escapes.lines()
 
-    def __str__(self) -> str:
-        return text(self)
+    def html(self) -> str:
+        """Return the trace as a part of a page."""
+        return html_table(_HEADER, self._rows()) + self._escapes.html()
 
-    __repr__ = __str__
+
+_HEADER = ("place", "operation", "cast", "times", "source")
 
 
 def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
@@ -176,6 +190,6 @@ def trace() -> Iterator[Trace]:
     -----
     Only this context is traced: threads started in the block are not.
     """
-    watcher = Trace()
-    with observing(watcher):
-        yield watcher
+    traced = Trace()
+    with observing(traced):
+        yield traced

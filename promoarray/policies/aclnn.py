@@ -22,15 +22,15 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family
-from promoarray.promotion.cast_rules import CastRule
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
-from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, component, exact_to, supported_types
 
@@ -177,18 +177,29 @@ CASTS = CastRule(
     mode=DEFAULT._replace(to_integer=ToInteger.ACLNN),
     sources=(Source("Ascend aclnn documentation", "casts", "CANN 8.5"),),
     notes=(
-        "NaN is 0 in integers, floats overflow to Inf, integers keep the low bits (documented).",
-        "Floats to integers are the Ascend 950's: int32 and int64 saturate; int8 and int16 keep the"
-        " low bits of a saturated int32, unsigned integers those of a saturated int64.",
+        Note(
+            "NaN is 0 in integers, floats overflow to Inf, integers keep the low bits"
+            " (documented).",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
+        Note(
+            "Floats to integers are the Ascend 950's: int32 and int64 saturate; int8 and int16"
+            " keep the low bits of a saturated int32, unsigned integers those of a saturated"
+            " int64.",
+            dtypes("i8 i16 i32 i64"),
+            of=FLOAT_DTYPES,
+        ),
         "For the 910B overflow to 8 and 16 bits is not documented; the model is the 950's.",
-        "Casts to float8 are not documented here; they are ml_dtypes'.",
+        Note("Casts to float8 are not documented here; they are ml_dtypes'.", dtypes("float8")),
     ),
 )
 
 _PAGE = "互推导关系 (mutual derivation)"
-_DIFFERS = (
-    "float64 with complex32 or complex64 is complex64 by CANN 8.0's page (aclnn@8.0), complex128 by"
-    " that of 8.5 (aclnn@8.5)."
+_DIFFERS = Note(
+    "float64 with complex32 or complex64 is complex64 by CANN 8.0's page (aclnn@8.0),"
+    " complex128 by that of 8.5 (aclnn@8.5).",
+    dtypes("f64 c32 c64 c128"),
 )
 
 V8_0 = Policy(
@@ -213,9 +224,14 @@ V8_0 = Policy(
     ),
     sources=(Source(_PAGE, "推导规则", "CANN 8.0"),),
     notes=(
-        "bfloat16 with float16 is float32 both ways; the page prints float64 one way.",
+        Note(
+            "bfloat16 with float16 is float32 both ways; the page prints float64 one way.",
+            dtypes("bf16 f16 f32 f64"),
+        ),
         _DIFFERS,
-        "A scalar enters as on the 910B: a float tensor keeps its dtype.",
+        Note(
+            "A scalar enters as on the 910B: a float tensor keeps its dtype.", ranks=[Rank.SCALAR]
+        ),
         "Reductions and functions of one argument follow torch_npu's conventions, which are"
         " PyTorch's; so do linear algebra, Fourier transforms, sets and sorting.",
     ),
@@ -242,9 +258,16 @@ V8_5 = V8_0.derive(
     ranks=True,
     sources=(Source(_PAGE, "推导规则", "CANN 8.5"),),
     notes=(
-        "bfloat16 with complex32 is complex32 (torch.promote_types: complex64).",
+        Note(
+            "bfloat16 with complex32 is complex32 (torch.promote_types: complex64).",
+            dtypes("bf16 c32 c64"),
+        ),
         _DIFFERS,
-        "A scalar enters as on the 950; one 0-d operand does so in comparisons and extrema only.",
+        Note(
+            "A scalar enters as on the 950; one 0-d operand does so in comparisons and extrema"
+            " only.",
+            ranks=[Rank.SCALAR, Rank.ZERO_D],
+        ),
         "Reductions and functions of one argument follow torch_npu's conventions, which are"
         " PyTorch's; so do linear algebra, Fourier transforms, sets and sorting.",
     ),

@@ -12,13 +12,19 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, REALS, STANDARD, DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion.cast_rules import CastRule, no_complex_to_real
+from promoarray.promotion.cast_rules import (
+    FLOAT_DTYPES,
+    INTEGER_DTYPES,
+    CastRule,
+    dtypes,
+    no_complex_to_real,
+)
 from promoarray.promotion.linalg_rules import linear
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, in_range
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import always, component, supported_types
 
@@ -145,8 +151,12 @@ CASTS = CastRule(
     refuses=no_complex_to_real,
     sources=(Source("Python array API standard", "astype", "2025.12"),),
     notes=(
-        "The standard leaves floats beyond an integer, NaN and Inf among them, and narrower"
-        " integers to the library; here they are NumPy's.",
+        Note(
+            "The standard leaves floats beyond an integer, NaN and Inf among them, and narrower"
+            " integers to the library; here they are NumPy's.",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
         "Complex to real is refused, as the standard asks (astype).",
     ),
 )
@@ -175,7 +185,10 @@ ARRAY_API = Policy(
     sources=(Source("Python array API standard", "Type Promotion Rules", "2025.12"),),
     notes=(
         "Everything the standard leaves undefined is refused.",
-        "Defaults it leaves open are NumPy's: int64, float64, complex128.",
+        Note(
+            "Defaults it leaves open are NumPy's: int64, float64, complex128.",
+            dtypes("i64 f64 c128"),
+        ),
     ),
 )
 

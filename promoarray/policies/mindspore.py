@@ -29,7 +29,7 @@ from promoarray.promotion.cast_quirks import (
     SAID_BY_X86,
     rounds_twice,
 )
-from promoarray.promotion.cast_rules import CastRule, case
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, CastRule, case, dtypes
 from promoarray.promotion.cast_transforms import Through, real_part_counts
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -38,7 +38,7 @@ from promoarray.promotion.policy_like import OperandTypes, OperationRule, Policy
 from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -284,9 +284,9 @@ CASTS = CastRule(
     sources=(Source("mindspore.Tensor.astype", RECORDED, _CPU),),
     notes=(
         SAID_BY_X86,
-        "To uint32 floats go through int64.",
-        "A complex number becomes the bool of its real part.",
-        "MindSpore's CPU has no float8; here they are ml_dtypes'.",
+        Note("To uint32 floats go through int64.", dtypes("u32"), of=FLOAT_DTYPES),
+        Note("A complex number becomes the bool of its real part.", dtypes("b1")),
+        Note("MindSpore's CPU has no float8; here they are ml_dtypes'.", dtypes("float8")),
     ),
 )
 
@@ -334,7 +334,10 @@ V2_10 = Policy(
     ),
     sources=(Source("mindspore.ops and Tensor operators", "measured on the CPU", "2.10.0"),),
     notes=(
-        "float64 with complex64 is complex128, unlike in aclnn@8.0; there is no complex32.",
+        Note(
+            "float64 with complex64 is complex128, unlike in aclnn@8.0; there is no complex32.",
+            dtypes("f64 c64 c128 c32"),
+        ),
         "Tensors have no << and >>; the functions bitwise_left_shift and bitwise_right_shift do.",
     ),
 )

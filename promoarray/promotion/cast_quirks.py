@@ -8,17 +8,20 @@ everywhere, and to bool all but zero is true, NaN too.
 from __future__ import annotations
 
 from promoarray.kernels.cast_mode import ScaleRounding
-from promoarray.promotion.cast_rules import Case, Quirk, case
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, Case, Quirk, case
 from promoarray.promotion.cast_transforms import LOWEST_NORMAL, Flushed
+from promoarray.promotion.source import Note
 
 RECORDED = "recorded in conformance/golden"
 """The section of a source whose answers were recorded, in ``conformance/golden/casts``."""
 
 ML_DTYPES = "ml_dtypes 0.6.0"
 
-SAID_BY_X86 = (
-    "What a float becomes in an integer that cannot hold it is undefined in C; here it is what the"
-    " framework's build for x86-64 gives, on every machine."
+SAID_BY_X86 = Note(
+    "What a float becomes in an integer that cannot hold it is undefined in C; here it"
+    " is what the framework's build for x86-64 gives, on every machine.",
+    INTEGER_DTYPES,
+    of=FLOAT_DTYPES,
 )
 
 LONG = "f64 c128 i32 u32 i64 u64"

@@ -43,6 +43,11 @@ def dtypes(words: str) -> frozenset[DType]:
     return frozenset(BY_CODE[code] for code in codes.split())
 
 
+FLOAT_DTYPES = dtypes("float4 float6 float8 scale wide")
+"""Every float and complex dtype."""
+
+INTEGER_DTYPES = dtypes("int2 int4 ints")
+
 Codes = Any
 CodeTransform = Callable[[Codes, DType, DType, Codes], Codes]
 """From the source's codes, both dtypes and the codes the kernel gave, to the codes to give."""
@@ -188,7 +193,8 @@ class CastRule:
         Those that are on, in the order of ``quirks``.
     sources : tuple of Source
     notes : tuple of str
-        What was chosen where the sources say nothing or contradict themselves.
+        What was chosen where the sources say nothing or contradict themselves; a ``Note`` says
+        which casts it is about.
     """
 
     mode: CastMode = DEFAULT

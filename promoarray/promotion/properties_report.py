@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import html_table, text
+from promoarray.console import Printable, html_table
 from promoarray.dtypes import DType
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class PropertyResult:
     cases: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as JSON has it, dtypes by code."""
+        """Return the result as data, dtypes by code."""
         return {
             "property": self.name,
             "holds": self.holds,
@@ -76,7 +76,7 @@ class OperationCoverage:
         return not self.apart
 
     def to_dict(self) -> dict[str, Any]:
-        """The answers as JSON has them."""
+        """Return the counts as data."""
         return {
             "operation": self.name,
             "total": self.total,
@@ -88,7 +88,7 @@ class OperationCoverage:
 
 
 @dataclass(frozen=True, repr=False)
-class PropertiesReport:
+class PropertiesReport(Printable):
     """What ``Policy.check`` found. True if every property holds.
 
     Attributes
@@ -96,8 +96,8 @@ class PropertiesReport:
     policy : str
     dtypes : tuple of DType
         What was tried, weak types last.
-    findings : tuple of Finding
-    operations : tuple of Answers
+    findings : tuple of PropertyResult
+    operations : tuple of OperationCoverage
     """
 
     policy: str
@@ -115,7 +115,7 @@ class PropertiesReport:
         return found[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it."""
+        """Return the report as data."""
         return {
             "policy": self.policy,
             "holds": bool(self),
@@ -124,19 +124,25 @@ class PropertiesReport:
             "operations": [answers.to_dict() for answers in self.operations],
         }
 
+    @property
+    def headline(self) -> str:
+        """The policy, and how many dtypes were tried."""
+        return f"{self.policy}, {len(self.dtypes)} dtypes"
+
     def __rich__(self) -> RenderableType:
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=f"{self.policy}, {len(self.dtypes)} dtypes", title_justify="left")
-        table.add_column("property", no_wrap=True)
-        table.add_column("holds", no_wrap=True)
-        table.add_column("proof or smallest counter-example")
-        table.add_column("failures", justify="right", no_wrap=True)
+        table = Table(title=self.headline, title_justify="left")
+        name, holds, says, failures = _HEADER
+        table.add_column(name, no_wrap=True)
+        table.add_column(holds, no_wrap=True)
+        table.add_column(says)
+        table.add_column(failures, justify="right", no_wrap=True)
         for f in self.findings:
-            holds = Text("yes", "green") if f.holds else Text("no", "red")
-            table.add_row(f.name, holds, Text(f.says), f"{f.failures} of {f.cases}")
+            answer = Text("yes", "green") if f.holds else Text("no", "red")
+            table.add_row(f.name, answer, Text(f.says), f"{f.failures} of {f.cases}")
         return Group(table, *(Text(line) for line in self._about_operations()))
 
     def _about_operations(self) -> list[str]:
@@ -153,19 +159,19 @@ class PropertiesReport:
         apart = [
             f"{a.name} ({', '.join(d.code for d in a.apart)})" for a in self.operations if a.apart
         ]
-        return [
-            *lines,
-            f"The order of the operands decides the dtype in {', '.join(apart) or 'none'}.",
-        ]
+        if not apart:
+            return [*lines, "No operation's dtype depends on the order of its operands."]
+        depends = "The dtype depends on the order of the operands in"
+        return [*lines, f"{depends} {', '.join(apart)}."]
 
-    def __repr__(self) -> str:
-        return text(self)
-
-    def _repr_html_(self) -> str:
+    def html(self) -> str:
+        """Return the report as a part of a page."""
         rows = (
             (f.name, "yes" if f.holds else "no", f.says, f"{f.failures} of {f.cases}")
             for f in self.findings
         )
-        header = ("property", "holds", "proof or smallest counter-example", "failures")
         lines = "".join(f"<p>{escape(line)}</p>" for line in self._about_operations())
-        return f"<b>{escape(self.policy)}</b>{html_table(header, rows)}{lines}"
+        return html_table(_HEADER, rows) + lines
+
+
+_HEADER = ("property", "holds", "proof or smallest counter-example", "failures")

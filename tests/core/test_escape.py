@@ -226,7 +226,8 @@ def test_a_library_is_named_with_its_line_beside_the_programs(library: Any) -> N
     assert second.shape == (5,)
     (row,) = trace.to_dict()["escapes"]
     assert (row["shapes"], row["count"]) == ([[3], [5]], 3)
-    assert row["taker"]["function"] == "smoothing._inner"
+    assert row["taker"] == row["consumer"]  # the former name
+    assert row["consumer"]["function"] == "smoothing._inner"
     text = str(trace)
     assert "Where data left the policy" in text
     assert "float64 of shapes (3,), (5,)  by __array__  ×3" in text
@@ -237,7 +238,7 @@ def test_single_numbers_are_listed_apart() -> None:
     with pa.trace() as trace:
         np.mean(VECTOR)
         float(ONE)
-    arrays, numbers = str(trace).split("Where single numbers became Python's")
+    arrays, numbers = str(trace).split("Scalars converted to Python")
     assert "np.mean(VECTOR)" in arrays
     assert "float(ONE)" in numbers
     assert [row["scalar"] for row in trace.to_dict()["escapes"]] == [False, True]
@@ -249,10 +250,11 @@ def test_a_shadow_run_tells_too() -> None:
         float(np.mean(x / 2))
     (escape,) = report.escapes
     assert escape.dtype == "float64"
-    assert "Data left the policy at 1 place, 1 time." in report.summary()
+    assert "Data left the policy once (1 place)." in report.summary()
     assert "Where data left the policy" in str(report)
     assert "Where data left the policy" in report.to_html()
-    assert report.to_dict()["escapes"][0]["door"] == "__array__"
+    (row,) = report.to_dict()["escapes"]
+    assert row["door"] == row["channel"] == "__array__"  # door is the former name
 
 
 def test_an_operation_of_a_library_is_reported_with_the_programs_line(library: Any) -> None:
@@ -260,7 +262,7 @@ def test_an_operation_of_a_library_is_reported_with_the_programs_line(library: A
     with pa.shadow("torch") as report:
         library.half(x)
         x / 2
-    inside, own = report.to_dict()["partings"]
+    inside, own = report.to_dict()["divergences"]
     assert (Path(inside["file"]).name, inside["line"]) == ("smoothing.py", 13)
     assert inside["called_from"]["expression"] == "library.half(x)"
     assert inside["called_from"]["file"] == __file__

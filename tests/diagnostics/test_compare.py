@@ -30,15 +30,15 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) -> None:
-    partings = compared["data"]["partings"]  # type: ignore[index]
-    assert len(partings) > 40
-    roots = {p["source"] for p in partings if p["root"]}
+    divergences = compared["data"]["divergences"]  # type: ignore[index]
+    assert len(divergences) > 40
+    roots = {p["source"] for p in divergences if p["root"]}
     assert "brightness = xp.mean(images)" in roots
-    assert any(p["answers"]["torch@2.13"]["origin"] == "inherits" for p in partings)
-    assert {p["file"] for p in partings} == {DIGITS}
+    assert any(p["answers"]["torch@2.13"]["origin"] == "inherits" for p in divergences)
+    assert {p["file"] for p in divergences} == {DIGITS}
 
 
-def test_digits_ends_everywhere_once_the_refusals_are_mended(compared: dict[str, object]) -> None:
+def test_digits_ends_everywhere_with_the_casts_applied(compared: dict[str, object]) -> None:
     outcomes = {o["policy"]: o for o in compared["data"]["outcomes"]}  # type: ignore[index]
     assert {o["error"] for o in outcomes.values()} == {None}
     assert outcomes["numpy@2"]["values"] == {
@@ -53,7 +53,7 @@ def test_digits_ends_everywhere_once_the_refusals_are_mended(compared: dict[str,
 
 def test_the_page_has_both_parts(compared: dict[str, object]) -> None:
     page = compared["page"]
-    assert "Run for real under each policy" in page  # type: ignore[operator]
+    assert "Actual runs under each policy" in page  # type: ignore[operator]
     assert "xp.mean(images)" in page  # type: ignore[operator]
 
 
@@ -119,7 +119,7 @@ def test_a_scalar_that_is_refused_has_its_array_cast_as_the_error_says(
     (refused,) = tensorflow["refusals"]
     assert (refused["refused"], refused["cast"]) == ("int8 + Python float", "x1 to float32")
     # The watched run carries on with the same cast.
-    answers = {p["line"]: p["answers"]["tensorflow"] for p in data["partings"]}
+    answers = {p["line"]: p["answers"]["tensorflow"] for p in data["divergences"]}
     assert (answers[3]["dtype"], answers[4]["dtype"]) == (None, "float32")
     assert answers[4]["origin"] == "inherits"
 
@@ -164,7 +164,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["compare", DIGITS, "--html", str(tmp_path / "no" / "page.html")]) == 2
-    assert "no folder" in capsys.readouterr().err
+    assert "no such folder" in capsys.readouterr().err
 
 
 def test_threads_are_watched_and_run_under_the_same_policy(
@@ -183,9 +183,9 @@ def test_threads_are_watched_and_run_under_the_same_policy(
     arguments = ["--run", "torch", "--policies", "numpy", "--run-all", "--json"]
     assert cli.main(["compare", script, *arguments]) == 0
     data = json.loads(capsys.readouterr().out)
-    (parting,) = data["partings"]
-    assert (parting["line"], parting["count"]) == (5, 100)
-    assert {n: a["dtype"] for n, a in parting["answers"].items()} == {
+    (divergence,) = data["divergences"]
+    assert (divergence["line"], divergence["count"]) == (5, 100)
+    assert {n: a["dtype"] for n, a in divergence["answers"].items()} == {
         "torch@2.13": "float32",
         "numpy@2": "float64",
     }
@@ -213,8 +213,8 @@ def test_data_that_left_is_reported_with_the_line_inside_scipy(tmp_path: Path) -
     (escape,) = json.loads(ran.stdout)["escapes"]
     assert (escape["file"], escape["line"]) == (script, 4)
     assert escape["expression"] == "signal.detrend(x)"
-    assert (escape["door"], escape["dtype"], escape["shapes"]) == ("__array__", "float32", [[3]])
-    assert escape["taker"]["function"].endswith(".detrend")
-    assert Path(escape["taker"]["file"]).match("*/scipy/signal/*.py")
-    assert "asarray" in escape["taker"]["source"]
+    assert (escape["channel"], escape["dtype"], escape["shapes"]) == ("__array__", "float32", [[3]])
+    assert escape["consumer"]["function"].endswith(".detrend")
+    assert Path(escape["consumer"]["file"]).match("*/scipy/signal/*.py")
+    assert "asarray" in escape["consumer"]["source"]
     assert "Where data left the policy" in page.read_text(encoding="utf-8")

@@ -285,7 +285,7 @@ def test_in_place_the_result_is_cast_to_the_target() -> None:
 @pytest.mark.parametrize(
     ("operands", "error", "says"),
     [
-        (("ad", "int8", 1), ValueError, r"'ad' is no operation\. Near it: add"),
+        (("ad", "int8", 1), ValueError, r"'ad' is no operation\. Did you mean: add"),
         (("add", "int8"), TypeError, "add takes 2 operands, not 1"),
         (("sin", "int8", 1), TypeError, "sin takes 1 operand, not 2"),
         (("concat",), TypeError, "concat takes operands, not 0"),
@@ -319,11 +319,11 @@ def test_it_prints_plain_text_without_a_terminal(
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     text = str(explained)
-    assert text == repr(explained) == explained.to_text()
+    assert text == repr(explained)
     assert "\x1b" not in text
     assert text.startswith("int8 + 2.5 is float32 under paddle")
     assert "casts" in text
-    assert "elsewhere" in text
+    assert "other policies" in text
 
 
 def test_it_is_data(explained: Explanation) -> None:

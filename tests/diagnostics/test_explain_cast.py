@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import re
 
 import numpy as np
@@ -15,6 +16,7 @@ from promoarray.diagnostics.explain.cast import edges
 from promoarray.diagnostics.explain.cast_values import cells
 from promoarray.dtypes import CONCRETE, DType
 from promoarray.promotion.registry import as_policy, list_policies
+from promoarray.promotion.source import Note
 
 TARGETS = (pa.bool, pa.int4, pa.uint8, pa.float8_e4m3fn, pa.float8_e8m0fnu, pa.complex32)
 
@@ -211,3 +213,29 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "from opset 19 on" in capsys.readouterr().out
     assert cli.main(["explain", "astype", "f32"]) == 2
     assert "an array and a dtype" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("policy", list_policies())
+def test_a_note_about_floats_is_not_shown_for_integers(policy: str) -> None:
+    explained = pa.explain("astype", "int8", "int16", policy=policy)
+    assert not [note for note in explained.notes if "float" in note]
+
+
+def test_a_note_is_shown_for_the_casts_it_is_about() -> None:
+    def notes(source: str, target: str) -> str:
+        return " ".join(pa.explain("astype", source, target, policy="torch").notes)
+
+    assert "float8_e4m3fn saturates" in notes("float32", "float8_e4m3fn")
+    assert "float8_e4m3fn saturates" in notes("float8_e4m3fn", "int8")
+    assert "float8_e4m3fn saturates" not in notes("float32", "float8_e5m2")
+    assert "undefined in C" in notes("float32", "int8")
+    assert "undefined in C" not in notes("int8", "float32")  # no float is cast
+
+
+def test_a_plain_note_is_about_every_case_and_a_note_is_its_text() -> None:
+    note = Note("int8 only", [pa.int8])
+    policy = as_policy("numpy").derive("noted", notes=("anything", note))
+    assert pa.explain("add", "int16", "int16", policy=policy).notes == ("anything",)
+    assert pa.explain("add", "int8", "int8", policy=policy).notes == ("anything", "int8 only")
+    copied = pickle.loads(pickle.dumps(note))
+    assert (copied, copied.dtypes) == (note, note.dtypes)

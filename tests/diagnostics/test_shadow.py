@@ -1,4 +1,4 @@
-"""Shadow runs: which places part, for whom, and whether there or before."""
+"""Shadow runs: where policies differ, which ones, and whether there or before."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def test_a_line_all_agree_on_is_not_reported() -> None:
     assert "all agree" in str(report)
 
 
-def test_a_parting_names_place_operands_and_answers() -> None:
+def test_a_divergence_names_place_operands_and_answers() -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.shadow("torch", "paddle") as report:
         x + 1.5
-    (parting,) = report.divergences
-    assert parting.site.file == __file__
-    assert parting.site.expression == "x + 1.5"
-    assert parting.operands == ("int8", "Python float")
-    assert {n: str(a) for n, a in parting.answers.items()} == {
+    (divergence,) = report.divergences
+    assert divergence.site.file == __file__
+    assert divergence.site.expression == "x + 1.5"
+    assert divergence.operands == ("int8", "Python float")
+    assert {n: str(a) for n, a in divergence.answers.items()} == {
         "numpy@2": "float64",
         "torch@2.13": "float32",
         "paddle": "float32",
@@ -72,15 +72,15 @@ def test_a_scalar_that_does_not_fit_is_a_refusal() -> None:
     x = pa.asarray([1], dtype=pa.uint8)
     with pa.policy("torch"), pa.shadow("numpy") as report:
         x + 300
-    (parting,) = report.divergences
-    assert "does not fit uint8" in parting.answers["numpy@2"].reason
+    (divergence,) = report.divergences
+    assert "does not fit uint8" in divergence.answers["numpy@2"].reason
 
 
 def test_weak_types_ride_along() -> None:
     with pa.shadow("jax") as report:
         y = pa.asarray(2.0) * pa.asarray([1.0], dtype=pa.float32)
-    (parting,) = report.divergences
-    assert parting.answers["jax@x64"].dtype is pa.float32  # a 0-d float64 array in NumPy
+    (divergence,) = report.divergences
+    assert divergence.answers["jax@x64"].dtype is pa.float32  # a 0-d float64 array in NumPy
     assert y.dtype is pa.float64
 
 
@@ -111,8 +111,8 @@ def test_in_place_goes_by_each_policys_rule() -> None:
     x = pa.asarray([1.0], dtype=pa.float32)
     with pa.shadow("paddle@3.3", "jax") as report:
         x += pa.asarray([2.0], dtype=pa.float64)
-    (parting,) = report.divergences
-    assert {n: str(a) for n, a in parting.answers.items()} == {
+    (divergence,) = report.divergences
+    assert {n: str(a) for n, a in divergence.answers.items()} == {
         "numpy@2": "float32",
         "paddle@3.3": "float64",
         "jax@x64": "float64",
@@ -124,8 +124,8 @@ def test_a_loop_is_one_place_with_a_count() -> None:
     with pa.shadow("torch") as report:
         for _ in range(5):
             x / 2
-    (parting,) = report.divergences
-    assert parting.count == 5
+    (divergence,) = report.divergences
+    assert divergence.count == 5
 
 
 def test_two_operations_of_one_line_are_two_places() -> None:
@@ -156,8 +156,8 @@ def test_arrays_of_a_bound_namespace_are_watched_too() -> None:
     x = pa.namespace("torch").asarray([1, 2], dtype=pa.int8)
     with pa.shadow("numpy") as report:
         x + 1.5
-    (parting,) = report.divergences
-    assert list(parting.answers) == ["torch@2.13", "numpy@2"]
+    (divergence,) = report.divergences
+    assert list(divergence.answers) == ["torch@2.13", "numpy@2"]
 
 
 def test_the_report_is_data_text_and_a_page() -> None:
@@ -167,8 +167,10 @@ def test_the_report_is_data_text_and_a_page() -> None:
         y * pa.asarray([1, 2])
     data = report.to_dict()
     assert data["run"] == "numpy@2"
-    assert data["partings"][0]["answers"]["torch@2.13"]["origin"] == "root"
-    assert data["partings"][1]["answers"]["paddle"]["dtype"] is None
+    assert data["partings"] == data["divergences"]  # the former names
+    assert report.partings == report.divergences
+    assert data["divergences"][0]["answers"]["torch@2.13"]["origin"] == "root"
+    assert data["divergences"][1]["answers"]["paddle"]["dtype"] is None
     text = str(report)
     assert "x + 1.5" in text
     assert "refuses" in text
@@ -176,33 +178,33 @@ def test_the_report_is_data_text_and_a_page() -> None:
     assert page.startswith("<!doctype html>")
     assert "<script" not in page
     assert "http" not in page  # self-contained
-    assert "<table>" in report._repr_html_()
+    assert "<table" in report._repr_html_()
 
 
-def test_a_value_that_a_policy_would_not_store_is_a_parting() -> None:
+def test_a_value_that_a_policy_would_not_store_is_a_divergence() -> None:
     x = pa.asarray([1, 2], dtype=pa.uint8)
     with pa.policy("aclnn"), pa.shadow("numpy", "torch") as report:
         x[0] = 300
         x[1] = 3
-    (parting,) = report.divergences
-    assert parting.site.expression == "x[0] = 300"
-    assert {n: str(a) for n, a in parting.answers.items()} == {
+    (divergence,) = report.divergences
+    assert divergence.site.expression == "x[0] = 300"
+    assert {n: str(a) for n, a in divergence.answers.items()} == {
         "aclnn@8.0": "uint8",
         "numpy@2": "refuses",
         "torch@2.13": "uint8",
     }
-    assert "does not fit uint8" in parting.answers["numpy@2"].reason
+    assert "does not fit uint8" in divergence.answers["numpy@2"].reason
     assert "uint8[...] = Python int" in " ".join(str(report).split())  # lines are folded
 
 
-def test_an_array_that_a_policy_would_not_store_is_a_parting() -> None:
+def test_an_array_that_a_policy_would_not_store_is_a_divergence() -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.shadow("array_api", "torch") as report:
         x[0] = pa.asarray(1.5, dtype=pa.float32)
-    (parting,) = report.divergences
-    assert str(parting.answers["array_api"]) == "refuses"
-    assert "does not promote to int8" in parting.answers["array_api"].reason
-    assert parting.answers["torch@2.13"].dtype is pa.int8
+    (divergence,) = report.divergences
+    assert str(divergence.answers["array_api"]) == "refuses"
+    assert "does not promote to int8" in divergence.answers["array_api"].reason
+    assert divergence.answers["torch@2.13"].dtype is pa.int8
 
 
 def test_what_is_stored_goes_by_the_dtype_each_policy_has_by_then() -> None:

@@ -1,1 +1,1 @@
-"""The command ``promoarray compare``: a program run once, or once per policy."""
+"""The command ``promoarray compare``: run a program once, or once per policy."""

@@ -1,8 +1,8 @@
-"""Running a program for real under each policy, and what it ended as.
+"""Running a program under each policy in turn, and what its globals are in the end.
 
-A policy that refuses a line would end the program there. So that every policy can be compared to
-the end, the cast that the refusal's message proposes is made, and the place noted; with
-``mend=False`` the first refusal stops the program as it would stop the user's.
+A policy that refuses a line would stop the program there. So that every policy can be compared to
+the end, the cast that the refusal's message proposes is applied, and the place noted; with
+``autocast=False`` the first refusal stops the program as it would stop the user's.
 """
 
 from __future__ import annotations
@@ -18,30 +18,35 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from promoarray.console import Printable, html_table
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.observers import Observer, ProposedCasts, observing
 from promoarray.core.refusals import accepted_casts, spelled
 from promoarray.errors import PromotionError
+from promoarray.operations import OPERATIONS
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.in_force import process_default, set_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 
 @dataclass(eq=False)
 class AutoCast(Observer):
-    """A watcher that makes the casts a refusal proposes.
+    """Applies the casts that a refusal proposes, so that the program goes on.
 
     Attributes
     ----------
-    places : dict
-        From each place and operation refused to the cast made, in words.
+    recovered : dict
+        From each place and operation refused to the cast applied, in words.
     """
 
-    places: dict[tuple[Site, str], str] = field(default_factory=dict)
+    recovered: dict[tuple[Site, str], str] = field(default_factory=dict)
 
     def on_refusal(
         self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
@@ -49,9 +54,13 @@ class AutoCast(Observer):
         """Cast operands as the error message would have said, if there are such casts."""
         casts, _ = accepted_casts(policy, name, seen) or ({}, None)
         if casts:
-            made = (f"x{index + 1} to {target.name}" for index, target in casts.items())
-            self.places[current_site(), spelled(name, seen)] = " and ".join(made)
+            self.recovered[current_site(), spelled(name, seen)] = _worded(casts)
         return casts
+
+
+def _worded(casts: ProposedCasts) -> str:
+    """Casts of operands in words: "x1 to float32"."""
+    return " and ".join(f"x{index + 1} to {target.name}" for index, target in casts.items())
 
 
 @dataclass
@@ -63,8 +72,8 @@ class Outcome:
     policy : Policy
     values : dict
         The globals asked for, as text.
-    refusals : dict
-        From each place and operation refused to the cast made there, in words.
+    recovered : dict
+        From each place and operation refused to the cast applied there, in words.
     error : str
         What stopped it, or "".
     site : str
@@ -75,15 +84,15 @@ class Outcome:
 
     policy: Policy
     values: dict[str, str] = field(default_factory=dict)
-    refusals: dict[tuple[Site, str], str] = field(default_factory=dict)
+    recovered: dict[tuple[Site, str], str] = field(default_factory=dict)
     error: str = ""
     site: str = ""
     output: str = ""
 
     @property
-    def trouble(self) -> list[str]:
+    def remarks(self) -> list[str]:
         """What a reader should know, a line each: the refusals, and what stopped the program."""
-        lines = [f"{site}: {said}, cast {cast}" for (site, said), cast in self.refusals.items()]
+        lines = [f"{site}: {said}, cast {cast}" for (site, said), cast in self.recovered.items()]
         return lines + ([f"stopped at {self.site}", self.error] if self.error else [])
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,7 +102,7 @@ class Outcome:
             "values": self.values,
             "refusals": [
                 {"file": site.file, "line": site.line, "refused": said, "cast": cast}
-                for (site, said), cast in self.refusals.items()
+                for (site, said), cast in self.recovered.items()
             ],
             "error": self.error or None,
             "stopped_at": self.site or None,
@@ -167,32 +176,40 @@ def _as_main(script: Path, argv: list[str]) -> Iterator[None]:
 
 
 def outcome_under(
-    policy: Policy, script: Path, argv: list[str], show: list[str] | None, *, mend: bool = True
+    policy: Policy, script: Path, argv: list[str], show: list[str] | None, *, autocast: bool = True
 ) -> Outcome:
-    """Run a script for real under one policy."""
-    outcome, printed, mender = Outcome(policy), io.StringIO(), AutoCast()
+    """Run a script under one policy."""
+    outcome, printed, casts = Outcome(policy), io.StringIO(), AutoCast()
     ended: dict[str, Any] = {}
-    watched = observing(mender, everywhere=True) if mend else contextlib.nullcontext()
+    casting = observing(casts, everywhere=True) if autocast else contextlib.nullcontext()
     with (
         _as_main(script, argv),
         everywhere(policy),
-        watched,
+        casting,
         contextlib.redirect_stdout(printed),
         warnings.catch_warnings(),
     ):
-        warnings.simplefilter("ignore")  # the watched run has shown them
+        warnings.simplefilter("ignore")  # the first run has shown them
         try:
             _run(script, ended)
         except SystemExit as stop:
             outcome.error = "" if stop.code in (None, 0) else f"exit status {stop.code}"
         except Exception as error:
-            kind = "" if isinstance(error, PromotionError) else f"{type(error).__name__}: "
-            outcome.error = kind + str(error).partition(" Elsewhere: ")[0]
+            outcome.error = _error(error)
             outcome.site = _line_in(script, error)
     outcome.values = {} if outcome.error else _globals(ended, show)
-    outcome.refusals = mender.places
+    outcome.recovered = casts.recovered
     outcome.output = printed.getvalue()
     return outcome
+
+
+def _error(error: Exception) -> str:
+    """An error in words; a refusal with the cast to write, but not what other policies give."""
+    if not (isinstance(error, PromotionError) and error.policy and error.operation in OPERATIONS):
+        return f"{type(error).__name__}: {error}"
+    casts, _ = accepted_casts(error.policy, error.operation, error.operands) or ({}, None)
+    refused = f"{spelled(error.operation, error.operands, error.inplace)}: {error.reason}"
+    return f"{refused}; cast {_worded(casts)}" if casts else refused
 
 
 def _line_in(script: Path, error: Exception) -> str:
@@ -218,30 +235,53 @@ def _brief(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def as_table(outcomes: list[Outcome]) -> Any:
-    """Return the outcomes as a table for the terminal."""
-    from rich.table import Table
-    from rich.text import Text
-
-    names = list(dict.fromkeys(name for o in outcomes for name in o.values))
-    table = Table("run for real under", *names, "refused, and the cast made", show_lines=True)
-    for o in outcomes:
-        trouble = Text("\n".join(o.trouble), style="red" if o.error else "")
-        table.add_row(o.policy.name, *(o.values.get(n, "") for n in names), trouble)
-    return table
+_RECOVERED = "refused; cast applied to go on"
 
 
-def as_html(outcomes: list[Outcome]) -> str:
-    """Return the outcomes as a section of the page."""
-    if not outcomes:
-        return ""
-    names = list(dict.fromkeys(name for o in outcomes for name in o.values))
-    titles = ("policy", *names, "refused, and the cast made")
-    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    rows = "".join(
-        f"<tr><td>{escape(o.policy.name)}</td>"
-        + "".join(f"<td>{escape(o.values.get(n, ''))}</td>" for n in names)
-        + f"<td>{'<br>'.join(map(escape, o.trouble))}</td></tr>"
-        for o in outcomes
-    )
-    return f"<h2>Run for real under each policy</h2><table><tr>{head}</tr>{rows}</table>"
+@dataclass(frozen=True, repr=False)
+class Outcomes(Printable):
+    """How a program ended under each policy, side by side.
+
+    Attributes
+    ----------
+    every : tuple of Outcome
+    """
+
+    every: tuple[Outcome, ...]
+
+    @property
+    def headline(self) -> str:
+        """What was run."""
+        return "Actual runs under each policy"
+
+    @property
+    def names(self) -> list[str]:
+        """The globals that are shown."""
+        return list(dict.fromkeys(name for o in self.every for name in o.values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcomes as data."""
+        return {"outcomes": [outcome.to_dict() for outcome in self.every]}
+
+    def __rich__(self) -> RenderableType:
+        from rich.table import Table
+        from rich.text import Text
+
+        names = self.names
+        table = Table("actual run under", *names, _RECOVERED, show_lines=True)
+        for o in self.every:
+            remarks = Text("\n".join(o.remarks), style="red" if o.error else "")
+            table.add_row(o.policy.name, *(o.values.get(n, "") for n in names), remarks)
+        return table
+
+    def html(self) -> str:
+        """Return the outcomes as a part of a page; "" if there are none."""
+        if not self.every:
+            return ""
+        names = self.names
+        rows = (
+            (o.policy.name, *(o.values.get(n, "") for n in names), "\n".join(o.remarks))
+            for o in self.every
+        )
+        table = html_table(("policy", *names, _RECOVERED), rows).replace("\n", "<br>")
+        return f"<h2>{escape(self.headline)}</h2>{table}"

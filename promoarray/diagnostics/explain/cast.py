@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from copy import copy
 from typing import Any
@@ -14,20 +13,21 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.cast import checked, convert
+from promoarray.core.cast import convert
 from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
-from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.cast_mode import CastMode, ScaleRounding
 from promoarray.parray import PArray
-from promoarray.promotion.cast_rules import GROUPS, CastPlan, Quirk, dtypes
+from promoarray.promotion.cast_rules import CastPlan, Quirk
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.scalars import bounds
+from promoarray.promotion.source import Note
 
 SHOWN = 6
 """How many of an array's values are shown."""
@@ -41,7 +41,7 @@ def explain_cast(
     saturate: bool | int | None = None,
     round_mode: str | None = None,
 ) -> Explanation:
-    """Explain a cast of an array's first values, or of those that tell policies apart."""
+    """Explain a cast of an array's first values, or of those on which policies differ."""
     return _Case(x, target, policy, {"saturate": saturate, "round_mode": round_mode}).explanation()
 
 
@@ -99,7 +99,11 @@ class _Case:
             casts=(Cast("x", self.source.name, self.target.name, lost),) if answer.dtype else (),
             function="",
             sources=tuple(map(str, rule.sources or policy.sources)),
-            notes=tuple(n for n in rule.notes if _concerns(n, self.source, self.target)),
+            notes=tuple(
+                note
+                for note in rule.notes
+                if not isinstance(note, Note) or note.about_cast(self.source, self.target)
+            ),
             others=tuple(other_policies(policy, self.asking)),
             quirks=tuple(self.quirks()) if answer.dtype else (),
             given=tuple(cells(self.given, self.source)),
@@ -118,9 +122,9 @@ class _Case:
         """What the values become, or why they are not cast."""
         names = (self.policy.name,)
         try:
-            checked(self.policy, self.source, self.target, **self.settings)
-        except (TypeError, ValueError) as error:  # a PromotionError, or a setting it has not
-            return Answer(names, None, reason=str(error).partition(": ")[2])
+            self.policy.cast.settings(**self.settings)
+        except (TypeError, ValueError) as error:  # no such argument, or no such choice of it
+            return Answer(names, None, reason=str(error))
         made = answers(self.policy, self.given, self.source, self.target, **self.settings)
         if isinstance(made, str):
             return Answer(names, None, reason=made)
@@ -250,22 +254,3 @@ def _rounding(source: DType, target: DType, mode: CastMode) -> str:
         return f"{dropped}{twice}to a power of two, {_TO_SCALE[mode.scale_rounding]}"
     once = f"again to {target.name}" if twice else f"once, from the {source.name} itself"
     return f"{dropped}{twice or 'rounded '}{once}, to nearest, ties to even"
-
-
-def _concerns(note: str, source: DType, target: DType) -> bool:
-    """Whether a note is about this pair: it is if it names neither dtypes nor groups of them."""
-    words = set(re.findall(r"\w+", note))
-    if words & {"float", "floats", "Floats"} and source.kind not in (Kind.FLOAT, Kind.COMPLEX):
-        return False
-    named = {d for d in BY_CODE.values() if words & {d.name, d.code, *_onnx_names(d)}}
-    if not named:
-        named = {d for group in GROUPS if group in words for d in dtypes(group)}
-    if not named and words & {"integer", "integers"}:
-        named = {d for d in BY_CODE.values() if d.kind in INTEGERS}
-    return not named or bool({source, target} & named)
-
-
-def _onnx_names(dtype: DType) -> set[str]:
-    """A narrow float's names in ONNX's own prose: E4M3FN, float8e8m0."""
-    bare = dtype.name.replace("_", "")
-    return {dtype.name.partition("_")[2].upper(), bare.removesuffix("fn").removesuffix("fnu")}

@@ -14,7 +14,7 @@ def loss(source: DType, target: DType) -> str:
     if source is target:
         return ""
     if dt.string in (source, target):
-        return "" if target is dt.string else "text that is no number is refused"
+        return "" if target is dt.string else "text that is not a number is refused"
     if source.kind is Kind.COMPLEX:
         if target.kind is not Kind.COMPLEX:
             return "drops the imaginary part"
@@ -76,7 +76,7 @@ def _floats(source: DType, target: DType) -> str:
     if math.ldexp(*_largest(b)) < math.ldexp(*_largest(a)):
         lost.append(f"magnitudes above {math.ldexp(*_largest(b)):g} overflow")
     if _smallest(b) > _smallest(a):
-        lost.append(f"magnitudes below 2**{_smallest(b)} vanish or become that")
+        lost.append(f"magnitudes below 2**{_smallest(b)} underflow")
     lost += [
         f"there is no {what}"
         for what, had, has in (

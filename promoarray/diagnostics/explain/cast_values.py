@@ -12,7 +12,6 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.core.cast import explicit
 from promoarray.dtypes import DType, Kind
-from promoarray.errors import PromotionError
 from promoarray.promotion.policy import Policy
 
 Buffer = np.ndarray[Any, Any]
@@ -25,8 +24,8 @@ class CastValue:
     Attributes
     ----------
     bits : str
-        In hexadecimal, two digits a byte; of a complex number the real part first; of a text
-        nothing.
+        In hexadecimal, two digits per byte, the real part of a complex number first; "" for a
+        string.
     value : str
         As Python writes it.
     """
@@ -38,7 +37,7 @@ class CastValue:
         return f"{self.bits} {self.value}".lstrip()
 
     def to_dict(self) -> dict[str, str]:
-        """The value as JSON has it."""
+        """Return the value as data."""
         return {"bits": self.bits, "value": self.value}
 
 
@@ -72,16 +71,26 @@ def answers(
 ) -> list[CastValue] | str:
     """What a policy makes of the values, or why it does not cast them.
 
-    A setting is for the policies that have it; the others cast as they do.
+    A setting applies to the policies that have it; the others ignore it.
     """
     settings = {"saturate": saturate, "round_mode": round_mode}
     known: Any = {name: value for name, value in settings.items() if name in policy.cast.knobs}
+    refused = _refusal(policy, source, target)
+    if refused:
+        return refused
     try:
         out = explicit(policy, values, source, target, **known)
-    except PromotionError as error:
-        return str(error).partition(": ")[2]
     except (TypeError, ValueError, OverflowError) as error:
-        if dt.string not in (source, target):  # else some text is no number, or casts have no text
+        if dt.string not in (source, target):  # else some text is not a number, or does not fit
             raise
-        return str(error).removeprefix(f"policy {policy.name!r} ")
+        return str(error)
     return cells(out, target)
+
+
+def _refusal(policy: Policy, source: DType, target: DType) -> str:
+    """Why a policy does not cast a pair; "" if it does."""
+    if source is target:
+        return ""
+    strings = dt.string in (source, target) and dt.string not in policy.dtypes
+    no_strings = "casts no strings; ONNX Cast does from opset 9" if strings else ""
+    return policy.cast.refuses(source, target) or no_strings

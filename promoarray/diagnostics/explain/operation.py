@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,7 @@ from promoarray.core.operands import operand_of
 from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
-from promoarray.dtypes import BY_CODE, BY_NAME, INTEGERS, WEAK, DType
+from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.operations import Family, operation
 from promoarray.parray import PArray
 from promoarray.promotion.overrides import ChangedOperandTypes, ChangedOperation
@@ -26,6 +25,7 @@ from promoarray.promotion.policy_like import OperandTypes, OperationRule
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import worded
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.variants import VARIANTS
 
@@ -70,7 +70,11 @@ class _Case:
             casts=tuple(self.casts()),
             function=self.function(),
             sources=tuple(map(str, policy.sources)),
-            notes=tuple(note for note in policy.notes if self.concerns(note)),
+            notes=tuple(
+                note
+                for note in policy.notes
+                if not isinstance(note, Note) or note.about_operands(self.seen)
+            ),
             others=tuple(self.others()),
         )
 
@@ -300,24 +304,7 @@ class _Case:
         )
         return f"the framework's own function {does}; promoarray follows the operator"
 
-    def concerns(self, note: str) -> bool:
-        """Whether a note of the policy is about this case.
-
-        One on scalars or 0-d arrays is if there are any, one that names dtypes if it names all of
-        the arrays', any other one always.
-        """
-        ranks = {o.rank for o in self.seen}
-        about = {
-            Rank.SCALAR: re.search(r"\bscalars?\b|\bPython ints?\b", note),
-            Rank.ZERO_D: "0-d" in note,
-        }
-        if any(about.values()):
-            return any(about.get(rank) for rank in ranks)
-        words = set(re.findall(r"\w+", note))
-        named = {d for d in BY_CODE.values() if {d.name, d.code} & words}
-        return not named or {o.type for o in self.seen if not o.type.weak} <= named
-
-    # -- elsewhere --------------------------------------------------------------------------------
+    # -- the other policies -----------------------------------------------------------------------
 
     def others(self) -> Iterator[Answer]:
         """Every other policy's answer."""

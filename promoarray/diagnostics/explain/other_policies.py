@@ -1,4 +1,4 @@
-"""What the other policies answer to a question, told family by family."""
+"""What the other policies answer to the same question, by family."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def other_policies(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answ
     Parameters
     ----------
     asked : Policy
-        Left out, for it has been asked.
+        Left out: its answer is known.
     ask : callable
         From a policy's name to its answer.
     """

@@ -1,4 +1,4 @@
-"""``explain``: reads the question; ``_explain_operation`` and ``_explain_cast`` answer it."""
+"""``explain``: reads the question; ``operation`` and ``cast`` answer it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def explain(
     policy : str or Policy, optional
         In place of the one the arrays are bound to, or the one in force.
     saturate, round_mode
-        As for ``astype``, and for it only. Other policies are asked with what they have of them.
+        As for ``astype``, and only for it. Other policies ignore those they do not have.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def explain(
     ValueError
         If there is no such operation.
     TypeError
-        If an operand is no array, scalar or dtype, or there are too many or few.
+        If an operand is not an array, scalar or dtype, or there are too many or too few.
     UnknownPolicyError
         If there is no such policy.
 
@@ -154,7 +154,7 @@ def _entered(x: Any) -> Any:
 
 
 def _stands_for(x: Any) -> Any:
-    """The same, but another library's array as the Operand it is to whatever policy is asked."""
+    """An operand as the dispatcher takes it; of another library's array, the Operand it is."""
     entered = _entered(x)
     if entered is x or isinstance(entered, Operand):
         return entered

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import html_table, plain, text
+from promoarray.console import ZERO_D, Printable, html_table
 from promoarray.diagnostics.explain.cast_values import CastValue
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Answer:
         Whether the result is weakly typed.
     reason : str
         Why it is refused, or what is raised.
-    values : tuple of Cell
+    values : tuple of CastValue
         What the values shown become, in a cast.
     """
 
@@ -76,13 +75,13 @@ class Answer:
         return "refused" if self.dtype is None else self.dtype + " (weak)" * self.weak
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON has it, but for the policies."""
+        """Return the answer as data, without the policies."""
         said = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
         return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(Printable):
     """What ``promoarray.explain`` answers.
 
     Attributes
@@ -106,8 +105,8 @@ class Explanation:
         Every other family's, and its editions' that differ.
     quirks : tuple of str
         Of a cast: the bugs of the framework that it would show, each after "on" or "off".
-    given : tuple of Cell
-        Of a cast: the array's first values, or without an array those that tell policies apart.
+    given : tuple of CastValue
+        Of a cast: the array's first values, or without an array those on which policies differ.
     source : str
         Of a cast: the dtype they are of.
     """
@@ -143,7 +142,7 @@ class Explanation:
         return any(cast.loss for cast in self.casts)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as JSON has it."""
+        """Return the explanation as data."""
         values = {
             "source": self.source,
             "given": [v.to_dict() for v in self.given],
@@ -171,12 +170,13 @@ class Explanation:
             **(values if self.source else {}),
         }
 
-    def sections(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def sections(self) -> Iterator[tuple[str, tuple[str | Cast, ...]]]:
         """The parts that have something to say, each under its heading."""
-        casts = tuple(map(str, self.casts)) or ("none",)
-        parts = (
+        refused_at_once = self.refused and not self.casts
+        parts: tuple[tuple[str, tuple[str | Cast, ...]], ...] = (
+            ("legend", (ZERO_D,) if "[]" in self.expression else ()),
             ("rule", self.steps),
-            ("casts", () if self.refused and not self.casts else casts),
+            ("casts", () if refused_at_once else self.casts or ("none",)),
             ("function", (self.function,) if self.function else ()),
             ("quirks", self.quirks),
             ("source", self.sources),
@@ -199,19 +199,27 @@ class Explanation:
         body.add_column()
         for heading, lines in self.sections():
             for line in lines:
-                body.add_row(heading, Text(line, style="yellow" if _alarming(line, self) else ""))
+                lossy = isinstance(line, Cast) and line.loss
+                body.add_row(heading, Text(str(line), style="yellow" if lossy else ""))
                 heading = ""
         head = Text(self.headline, "bold red" if self.refused else "bold")
-        if self.source:
-            return Group(head, body, *self._values())
-        others = Table(title="elsewhere", title_justify="left", title_style="dim", show_edge=False)
+        others = self._values() if self.source else self._others()
+        return Group(head, body, *others)
+
+    def _others(self) -> Iterator[RenderableType]:
+        """What the other policies answer: yellow another dtype, red a refusal."""
+        from rich.table import Table
+        from rich.text import Text
+
+        others = Table(title=_OTHERS, title_justify="left", title_style="dim", show_edge=False)
         others.add_column("policy")
         others.add_column("result", no_wrap=True)
         others.add_column("why")
         for a in self.others:
             style = "red" if a.dtype is None else "" if a.dtype == self.dtype else "yellow"
             others.add_row(a.who, Text(a.what, style), Text(a.reason, "dim"))
-        return Group(head, body, others) if self.others else Group(head, body)
+        if self.others:
+            yield others
 
     def _values(self) -> Iterator[RenderableType]:
         """What every policy makes of the values of a cast, yellow where it is something else."""
@@ -241,29 +249,24 @@ class Explanation:
         for reason, who in refused.items():
             yield Text(f"{', '.join(who)}: {reason}", "dim")
 
-    def __repr__(self) -> str:
-        return text(self)
-
-    def to_text(self) -> str:
-        """The explanation as plain text, whatever standard output is."""
-        return plain(self)
-
-    def _repr_html_(self) -> str:
-        parts = [(heading, "\n".join(lines)) for heading, lines in self.sections()]
+    def html(self) -> str:
+        """Return the explanation as a part of a page."""
+        parts = [(heading, "\n".join(map(str, lines))) for heading, lines in self.sections()]
         body = html_table(("", ""), parts).replace("\n", "<br>")
-        others = html_table(
-            ("policy", "result", "why"), [(a.who, a.what, a.reason) for a in self.others]
+        return (
+            f"{body}<b>{_OTHERS}</b>{self._values_html() if self.source else self._others_html()}"
         )
-        if self.source:
-            every = (self.answer, *self.others)
-            rows = [(a.who, *(map(str, a.values) if a.values else (a.reason,))) for a in every]
-            others = html_table((self.source, *(cell.value for cell in self.given)), rows)
-        return f"<div><b>{escape(self.headline)}</b>{body}<b>elsewhere</b>{others}</div>"
+
+    def _others_html(self) -> str:
+        rows = [(a.who, a.what, a.reason) for a in self.others]
+        return html_table(("policy", "result", "why"), rows)
+
+    def _values_html(self) -> str:
+        every = (self.answer, *self.others)
+        rows = [(a.who, *(map(str, a.values) if a.values else (a.reason,))) for a in every]
+        return html_table((self.source, *(cell.value for cell in self.given)), rows)
 
 
+_OTHERS = "other policies"
 _BREAK = re.compile(r"([0-9a-f]{8})(?=_?[0-9a-f])")
 """Where the bits of a value may go on in another line."""
-
-
-def _alarming(line: str, explanation: Explanation) -> bool:
-    return any(line == str(cast) for cast in explanation.casts if cast.loss)

@@ -10,9 +10,16 @@ import numpy as np
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.promotion.cast_quirks import LONG, RECORDED, flushes_subnormals, lowest_scale_up
-from promoarray.promotion.cast_rules import CastRule, Quirk, case
+from promoarray.promotion.cast_rules import (
+    FLOAT_DTYPES,
+    INTEGER_DTYPES,
+    CastRule,
+    Quirk,
+    case,
+    dtypes,
+)
 from promoarray.promotion.cast_transforms import Codes, Flushed
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 
 
 def six_is_an_end(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
@@ -50,7 +57,11 @@ CASTS = CastRule(
     ),
     sources=(Source("XLA, ConvertElementType", RECORDED, _JAX),),
     notes=(
-        "Floats beyond an integer saturate, and NaN is 0 (XLA).",
-        "float4 has no NaN: it becomes -0.",
+        Note(
+            "Floats beyond an integer saturate, and NaN is 0 (XLA).",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
+        Note("float4 has no NaN: it becomes -0.", dtypes("float4")),
     ),
 )

@@ -20,10 +20,11 @@ from promoarray.dtypes import DType
 from promoarray.policies.jax.casts import CASTS
 from promoarray.policies.jax.operations import operations
 from promoarray.policies.numpy.numpy_2 import can_cast
+from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_steps import with_bools
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
@@ -125,7 +126,12 @@ JNP = Policy(
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(_JEP, _LATTICE_SOURCE),
-    notes=("A Python scalar is weakly typed, and so is what is made of nothing else.",),
+    notes=(
+        Note(
+            "A Python scalar is weakly typed, and so is what is made of nothing else.",
+            ranks=[Rank.SCALAR],
+        ),
+    ),
 )
 
 

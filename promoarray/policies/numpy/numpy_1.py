@@ -31,11 +31,12 @@ from promoarray.policies.numpy.numpy_2 import (
     floats,
     promote,
 )
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import spectrum
-from promoarray.promotion.plan import Operand
+from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy_like import PolicyLike
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.type_steps import always, component, rows
 
@@ -193,10 +194,20 @@ NUMPY_1 = NUMPY_2.derive(
         ),
     ),
     notes=(
-        "A scalar or 0-d array counts as the smallest dtype that holds its value, unless its kind"
-        " is above that of the arrays: int8 array + 1000 is int16, int8 array + 1.5 float64.",
-        "Bitwise operators, shifts, //, % and ** take the first loop that holds the values: a uint8"
-        " array & 300 is int16, though + 300 is uint16.",
-        "Python ints beyond 64 bits made object arrays; here they are refused.",
+        Note(
+            "A scalar or 0-d array counts as the smallest dtype that holds its value, unless"
+            " its kind is above that of the arrays: int8 array + 1000 is int16, int8 array + 1.5"
+            " float64.",
+            ranks=[Rank.SCALAR, Rank.ZERO_D],
+        ),
+        Note(
+            "Bitwise operators, shifts, //, % and ** take the first loop that holds the values:"
+            " a uint8 array & 300 is int16, though + 300 is uint16.",
+            dtypes("u8 i16 u16"),
+        ),
+        Note(
+            "Python ints beyond 64 bits made object arrays; here they are refused.",
+            ranks=[Rank.SCALAR],
+        ),
     ),
 )

@@ -22,14 +22,14 @@ from promoarray.promotion.cast_quirks import (
     lowest_scale_up,
     rounds_twice,
 )
-from promoarray.promotion.cast_rules import CastRule
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear, spectrum
-from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     always,
@@ -318,10 +318,21 @@ CASTS = CastRule(
     ),
     notes=(
         SAID_BY_X86,
-        "For uint32 that is NumPy's vector loop; its plain one, which strided arrays and the last"
-        " few elements take, gives other numbers.",
-        "ml_dtypes asks its floats of 8 bits and fewer first: NaN is 0, Inf an end of the integer.",
-        "float4 and float6 have no NaN: it becomes -0, and -NaN becomes 0.",
+        Note(
+            "For uint32 that is NumPy's vector loop; its plain one, which strided arrays and"
+            " the last few elements take, gives other numbers.",
+            dtypes("u32"),
+        ),
+        Note(
+            "ml_dtypes asks its floats of 8 bits and fewer first: NaN is 0, Inf an end of the"
+            " integer.",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
+        Note(
+            "float4 and float6 have no NaN: it becomes -0, and -NaN becomes 0.",
+            dtypes("float4 float6"),
+        ),
     ),
 )
 
@@ -356,8 +367,15 @@ NUMPY_2 = Policy(
         Source("jax-ml/ml_dtypes", "registered casts", "0.6.0"),
     ),
     notes=(
-        "A Python scalar chooses the kind of the result, never its width; an int must fit.",
-        "Dtypes of ml_dtypes pair as numpy.promote_types says, and Python scalars are weak beside"
-        " them too, which ml_dtypes itself does not keep: there bfloat16 + 1.0 is float32.",
+        Note(
+            "A Python scalar chooses the kind of the result, never its width; an int must fit.",
+            ranks=[Rank.SCALAR],
+        ),
+        Note(
+            "Dtypes of ml_dtypes pair as numpy.promote_types says, and Python scalars are weak"
+            " beside them too, which ml_dtypes itself does not keep: there bfloat16 + 1.0 is"
+            " float32.",
+            ranks=[Rank.SCALAR],
+        ),
     ),
 )

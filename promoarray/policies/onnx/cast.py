@@ -24,7 +24,16 @@ from promoarray.kernels.cast_mode import (
     ToInteger,
 )
 from promoarray.promotion.cast_quirks import SAID_BY_X86, rounds_twice
-from promoarray.promotion.cast_rules import ROUND_MODE, SATURATE, CastRule, Quirk, case
+from promoarray.promotion.cast_rules import (
+    FLOAT_DTYPES,
+    INTEGER_DTYPES,
+    ROUND_MODE,
+    SATURATE,
+    CastRule,
+    Quirk,
+    case,
+    dtypes,
+)
 from promoarray.promotion.cast_transforms import (
     LOWEST_NORMAL,
     X86,
@@ -34,7 +43,7 @@ from promoarray.promotion.cast_transforms import (
     cast_codes,
     double,
 )
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 
 _ORT = "onnxruntime 1.31.1, CPU"
 _REFERENCE = "onnx.reference 1.23.2"
@@ -133,25 +142,55 @@ VERSIONS = (1, 6, 9, 13, 19, 21, 23, 24, 25, 28)
 
 
 NOTES = (
-    SAID_BY_X86 + " (Cast: undefined.)",
-    "saturate is about float8, round_mode about float8e8m0; to other types they change nothing, as"
-    " in ONNX.",
-    "With saturate, opsets 19 to 23 send Inf to NaN in the fnuz types; 24 and later to the largest"
-    " value.",
-    "Without saturate, what is below -FLT_MAX becomes -NaN in E4M3FN, as -Inf does: the table's row"
-    " for it prints NaN.",
-    "-NaN stays -NaN in E4M3FN and E5M2 with saturate, too, where the table has no row for it.",
-    "A type's own values are not touched: Inf of E5M2 cast to E5M2 stays Inf, whatever saturate"
-    " says.",
-    "float8e8m0: -0 is as 0. Negative numbers, which are undefined, are the smallest scale with"
-    " saturate and NaN without; so is -Inf. What the two columns of the table say of a value out of"
-    " range holds for every round_mode.",
-    "float4e2m1 saturates, and NaN is 6 (onnx.ai/onnx/technical/float4, Cast). float6 saturates,"
-    " and NaN is -0 (onnx.ai/onnx/technical/float6).",
-    "Floats to int4, uint4, int2 and uint2 are truncated and keep the low bits, as to every other"
-    " integer; the note onnx.ai/onnx/technical/int4 speaks of rounding to the nearest even integer,"
-    " which onnx.reference has given up and onnxruntime never did.",
-    "An integer becomes bool by zero or not; Cast's remark on truncating 36 to 1 is not followed.",
+    Note(f"{SAID_BY_X86} (Cast: undefined.)", INTEGER_DTYPES, of=FLOAT_DTYPES),
+    Note(
+        "saturate is about float8, round_mode about float8e8m0; to other types they change"
+        " nothing, as in ONNX.",
+        dtypes("scale"),
+    ),
+    Note(
+        "With saturate, opsets 19 to 23 send Inf to NaN in the fnuz types; 24 and later to"
+        " the largest value.",
+        dtypes("fnuz"),
+    ),
+    Note(
+        "Without saturate, what is below -FLT_MAX becomes -NaN in E4M3FN, as -Inf does: the"
+        " table's row for it prints NaN.",
+        dtypes("f8_e4m3fn"),
+    ),
+    Note(
+        "-NaN stays -NaN in E4M3FN and E5M2 with saturate, too, where the table has no row for it.",
+        dtypes("f8_e4m3fn f8_e5m2"),
+    ),
+    Note(
+        "A type's own values are not touched: Inf of E5M2 cast to E5M2 stays Inf, whatever"
+        " saturate says.",
+        dtypes("f8_e5m2"),
+    ),
+    Note(
+        "float8e8m0: -0 is as 0. Negative numbers, which are undefined, are the smallest"
+        " scale with saturate and NaN without; so is -Inf. What the two columns of the table"
+        " say of a value out of range holds for every round_mode.",
+        dtypes("scale"),
+    ),
+    Note(
+        "float4e2m1 saturates, and NaN is 6 (onnx.ai/onnx/technical/float4, Cast). float6"
+        " saturates, and NaN is -0 (onnx.ai/onnx/technical/float6).",
+        dtypes("float4"),
+    ),
+    Note(
+        "Floats to int4, uint4, int2 and uint2 are truncated and keep the low bits, as to"
+        " every other integer; the note onnx.ai/onnx/technical/int4 speaks of rounding to"
+        " the nearest even integer, which onnx.reference has given up and onnxruntime never"
+        " did.",
+        dtypes("int4 int2"),
+        of=FLOAT_DTYPES,
+    ),
+    Note(
+        "An integer becomes bool by zero or not; Cast's remark on truncating 36 to 1 is not"
+        " followed.",
+        dtypes("b1"),
+    ),
 )
 
 _CASES = (

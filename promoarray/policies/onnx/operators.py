@@ -20,11 +20,11 @@ from promoarray.console import listed
 from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
 from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
-from promoarray.promotion.plan import Operand, Plan, Refusal, accumulator
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal, accumulator
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import always, supported_types
 
@@ -232,8 +232,11 @@ def of_opset(opset: int) -> Policy:
             Source("ONNX Operators", "Cast", version),
         ),
         notes=(
-            "A Python scalar is a constant of the array's type, as onnxscript writes it; it must"
-            " fit, and be of the array's kind or a lower one.",
+            Note(
+                "A Python scalar is a constant of the array's type, as onnxscript writes it; it"
+                " must fit, and be of the array's kind or a lower one.",
+                ranks=[Rank.SCALAR],
+            ),
             "Functions that no single operator computes are refused.",
         ),
     )

@@ -11,7 +11,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, Beyond, ToInteger
 from promoarray.promotion.cast_quirks import NARROW_FLOATS, RECORDED, SAID_BY_X86, rounds_twice
-from promoarray.promotion.cast_rules import CastRule, Quirk, case
+from promoarray.promotion.cast_rules import CastRule, Quirk, case, dtypes
 from promoarray.promotion.cast_transforms import (
     Between,
     Codes,
@@ -21,7 +21,7 @@ from promoarray.promotion.cast_transforms import (
     sign_bits,
     single,
 )
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 
 
 def truncated_bfloat16(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
@@ -68,9 +68,12 @@ PADDLE = CastRule(
     sources=(Source("paddle.cast", RECORDED, _PADDLE_3),),
     notes=(
         SAID_BY_X86,
-        "float8_e4m3fn and float8_e5m2 saturate, Inf too.",
-        "Paddle has no other float8, float6, float4 and no integers of 2 and 4 bits; here they are"
-        " ml_dtypes'.",
+        Note("float8_e4m3fn and float8_e5m2 saturate, Inf too.", dtypes("f8_e4m3fn f8_e5m2")),
+        Note(
+            "Paddle has no other float8, float6, float4 and no integers of 2 and 4 bits; here"
+            " they are ml_dtypes'.",
+            dtypes("float8 float6 float4"),
+        ),
     ),
 )
 
@@ -127,5 +130,10 @@ PADDLE_2_6 = CastRule(
         ),
     ),
     sources=(Source("paddle.cast", RECORDED, _PADDLE_2), *PADDLE.sources),
-    notes=("Paddle 2.6 casts from and to no float8; here they are those of 3.3.", *PADDLE.notes),
+    notes=(
+        Note(
+            "Paddle 2.6 casts from and to no float8; here they are those of 3.3.", dtypes("float8")
+        ),
+        *PADDLE.notes,
+    ),
 )

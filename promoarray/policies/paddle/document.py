@@ -33,6 +33,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -40,7 +41,7 @@ from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -288,7 +289,13 @@ DOCUMENT = Policy(
         Source("paddle/phi/common/type_promotion.h", "0-d tensors", "paddlepaddle 3.3.1"),
     ),
     notes=(
-        "The document prints c64 and c128 for c64 with f64 and i64; mended to c128 and c64.",
-        "The document says nothing of 0-d tensors: they do as in paddle@3.3.",
+        Note(
+            "The document prints c64 and c128 for c64 with f64 and i64; mended to c128 and c64.",
+            dtypes("c64 c128 f64 i64"),
+        ),
+        Note(
+            "The document says nothing of 0-d tensors: they do as in paddle@3.3.",
+            ranks=[Rank.ZERO_D],
+        ),
     ),
 )

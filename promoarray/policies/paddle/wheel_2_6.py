@@ -25,12 +25,13 @@ from promoarray.policies.paddle.document import (
     through,
 )
 from promoarray.policies.paddle.wheel_3_3 import as_left, floats_from, transformed
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import (
     agreed,
@@ -207,6 +208,9 @@ V2_6 = DOCUMENT.derive(
     ),
     notes=(
         "The document names version 2.6, but describes 3.0 and later.",
-        "Measured on the CPU wheel, which lacks many float16, bfloat16, bool and int8 kernels.",
+        Note(
+            "Measured on the CPU wheel, which lacks many float16, bfloat16, bool and int8 kernels.",
+            dtypes("f16 bf16 b1 i8"),
+        ),
     ),
 )

@@ -27,10 +27,11 @@ from promoarray.policies.paddle.document import (
     TENSORS,
     WIDENING,
 )
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import agreed, with_arrays
 
@@ -165,5 +166,10 @@ V3_3 = DOCUMENT.derive(
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
     ),
-    notes=("Measured on the CPU wheel, which lacks many float16, bfloat16 and bool kernels.",),
+    notes=(
+        Note(
+            "Measured on the CPU wheel, which lacks many float16, bfloat16 and bool kernels.",
+            dtypes("f16 bf16 b1"),
+        ),
+    ),
 )

@@ -18,7 +18,7 @@ from promoarray.promotion.cast_quirks import (
     lowest_scale_up,
     rounds_twice,
 )
-from promoarray.promotion.cast_rules import CastRule, case
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, CastRule, case, dtypes
 from promoarray.promotion.cast_transforms import (
     LOWEST_NORMAL,
     X86,
@@ -30,7 +30,7 @@ from promoarray.promotion.cast_transforms import (
     real_part_counts,
     single,
 )
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 
 
 def packed(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
@@ -85,12 +85,20 @@ CASTS = CastRule(
     sources=(Source("tf.cast", RECORDED, _TENSORFLOW),),
     notes=(
         SAID_BY_X86,
-        "To 8 and 16 bits floats go through int32, whose lowest number stands for all it cannot"
-        " hold, and saturate then (Eigen's vectors). float16 and float64 to uint8 go through"
-        " uint16, whose upper half is 0. (What is left over behind a thread's last whole vector"
-        " keeps its low bits instead.)",
-        "A complex number becomes the bool of its real part.",
-        "tf.cast reaches no fnuz float, scale, float6 or float4 on the CPU; here they are"
-        " ml_dtypes'.",
+        Note(
+            "To 8 and 16 bits floats go through int32, whose lowest number stands for all it"
+            " cannot hold, and saturate then (Eigen's vectors). float16 and float64 to uint8 go"
+            " through uint16, whose upper half is 0. (What is left over behind a thread's last"
+            " whole vector keeps its low bits instead.)",
+            dtypes("f16 f64 u8 u16 i32"),
+            of=FLOAT_DTYPES,
+        ),
+        Note("A complex number becomes the bool of its real part.", dtypes("b1")),
+        Note(
+            "tf.cast reaches no fnuz float, scale, float6 or float4 on the CPU; here they are"
+            " ml_dtypes'.",
+            dtypes("fnuz scale float6 float4"),
+            of=FLOAT_DTYPES,
+        ),
     ),
 )

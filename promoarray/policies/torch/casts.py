@@ -13,8 +13,8 @@ from promoarray.promotion.cast_quirks import (
     lowest_scale_up,
     rounds_twice,
 )
-from promoarray.promotion.cast_rules import CastRule, case
-from promoarray.promotion.source import Source
+from promoarray.promotion.cast_rules import CastRule, case, dtypes
+from promoarray.promotion.source import Note, Source
 
 _TORCH = "torch 2.13.0, CPU"
 
@@ -29,8 +29,11 @@ TORCH_2_11 = CastRule(
     sources=(Source("torch.Tensor.to", RECORDED, _TORCH),),
     notes=(
         SAID_BY_X86,
-        "float8_e8m0fnu takes the absolute value; 0 is its smallest scale.",
-        "PyTorch has no casts to float6 and float4; here they are ml_dtypes'.",
+        Note("float8_e8m0fnu takes the absolute value; 0 is its smallest scale.", dtypes("scale")),
+        Note(
+            "PyTorch has no casts to float6 and float4; here they are ml_dtypes'.",
+            dtypes("float4 float6"),
+        ),
     ),
 )
 
@@ -42,5 +45,8 @@ TORCH_2_13 = CastRule(
     ),
     quirks=TORCH_2_11.quirks,
     sources=TORCH_2_11.sources,
-    notes=("float8_e4m3fn saturates, Inf too (2.11: NaN).", *TORCH_2_11.notes),
+    notes=(
+        Note("float8_e4m3fn saturates, Inf too (2.11: NaN).", dtypes("f8_e4m3fn")),
+        *TORCH_2_11.notes,
+    ),
 )

@@ -21,12 +21,13 @@ from promoarray.policies.torch.promotion import (
     can_cast,
     promote,
 )
+from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -212,7 +213,11 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
 
 
 NOTES = (
-    "A 0-d tensor counts for less than one with dimensions, a Python scalar for less than both.",
+    Note(
+        "A 0-d tensor counts for less than one with dimensions, a Python scalar for less"
+        " than both.",
+        ranks=[Rank.SCALAR, Rank.ZERO_D],
+    ),
 )
 
 V2_13 = Policy(
@@ -261,7 +266,10 @@ V2_11 = V2_13.derive(
     cast=TORCH_2_11,
     notes=(
         *NOTES,
-        "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN.",
+        Note(
+            "The cast to float8_e4m3fn does not saturate: overflow and infinities become NaN.",
+            dtypes("f8_e4m3fn"),
+        ),
     ),
 )
 

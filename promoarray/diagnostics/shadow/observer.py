@@ -1,10 +1,11 @@
 """Shadow policies: one run, every policy's answer.
 
 The program runs under one policy. Beside its own type, every array carries what each shadow policy
-would have made of it; the record rides in the array's type slot, so arrays that no policy disputes
-carry nothing. At each operation every shadow policy is asked for its plan with the types *it* has
-seen so far. Where the answers part the place is noted, and for each policy whether it is a root (it
-treats the operands it sees otherwise than the run's policy would) or inherits an earlier parting.
+would have made of it; the record is kept in the array's type slot, so arrays on which all policies
+agree carry nothing. At each operation every shadow policy is asked for its plan with the types *it*
+has seen so far. Where the answers differ the place is noted, and for each policy whether it is a
+root (it treats the operands it sees otherwise than the run's policy would) or inherits an earlier
+divergence.
 
 What a shadow run cannot see: branches on values, and code that reads ``x.dtype``, follow the run.
 """
@@ -13,20 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.core.array_base import type_of
-from promoarray.core.call_site import Site, current_site, program_site
+from promoarray.core.array_base import Array, type_of
+from promoarray.core.call_site import current_site, program_site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import accepted_casts
-from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.dtypes import WEAK, DType, Kind
-from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -44,104 +44,53 @@ class ShadowDTypes:
         self.answers = answers
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What one policy says at one place.
+@dataclass(eq=False)
+class ShadowObserver(Observer):
+    """Asks the shadow policies about every operation, and fills a report.
 
     Attributes
     ----------
-    dtype : DType or None
-        None where it refuses.
-    reason : str
-        Why it refuses.
-    origin : str
-        ``""`` where it agrees with the run; ``"root"`` where the run's policy would answer
-        otherwise for the operands this one sees; ``"inherits"`` where it would answer the same,
-        so that only the operands differ.
-    operands : tuple of str
-        The operands' dtypes as this policy sees them.
+    report : Report
+        Which names the policies to ask.
     """
 
-    dtype: DType | None
-    reason: str
-    origin: str
-    operands: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return self.dtype.name if self.dtype else "refuses"
-
-
-@dataclass(slots=True)
-class Divergence:
-    """One place and operation at which the policies' answers part.
-
-    Attributes
-    ----------
-    site : Site
-    program : Site
-        The line of the program; the same place, unless the operation is one of a library.
-    name : str
-        The operation.
-    operands : tuple of str
-        The operands' dtypes in the run.
-    answers : dict
-        From policy name to Answer, the run's first.
-    count : int
-        How often the place was passed with these answers.
-    """
-
-    site: Site
-    program: Site
-    name: str
-    operands: tuple[str, ...]
-    answers: dict[str, Answer]
-    count: int = 1
+    report: Report
 
     @property
-    def root(self) -> bool:
-        """Whether some policy parts here for the first time."""
-        return any(answer.origin == "root" for answer in self.answers.values())
+    def policies(self) -> tuple[Policy, ...]:
+        """The shadow policies."""
+        return self.report.policies
 
-
-@dataclass(eq=False)
-class Shadow(Observer):
-    """The watcher of a shadow run."""
-
-    policies: tuple[Policy, ...]
-    divergences: dict[Any, Divergence] = field(default_factory=dict)
-    escapes: Escapes = field(default_factory=Escapes)
-    operations: int = 0
-
-    def on_default(self, weak: DType, result: PArray, lone: bool) -> None:
+    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Note what default dtype each policy gives Python numbers."""
-        self.operations += 1
+        self.report.operations += 1
         run = result._policy or get_policy()
         answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
         mine = Answer(run.strong(weak), "", "", ())
-        self._note("default dtype", run, mine, answers, (str(Operand(weak, Rank.SCALAR)),))
+        self._note(DEFAULT_DTYPE, run, mine, answers, (str(Operand(weak, Rank.SCALAR)),))
         stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
         kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
         self._label(result, type_of(result._type), kept)
 
     def on_operation(self, event: OperationEvent) -> None:
         """Ask every shadow policy what it would have done."""
-        self.operations += 1
+        self.report.operations += 1
         noted = False
         for which, label in enumerate((event.plan.result, *event.plan.extra_results)):
             answers, kept = {}, {}
             for policy in self.policies:
                 answers[policy.name], kept[policy.name] = _ask(policy, event, which)
             mine = Answer(event.policy.strong(label), "", "", tuple(map(str, event.seen)))
-            # A place is noted once, for the first result that parts.
+            # A place is noted once, for the first result that differs.
             noted = noted or self._note(event.name, event.policy, mine, answers, mine.operands)
             self._label((event.result, *event.extra_results)[which], label, kept)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value.
 
-        It takes the dtype of its target everywhere, so that no dtype parts here.
+        It takes the dtype of its target everywhere, so that no dtype differs here.
         """
-        self.operations += 1
+        self.report.operations += 1
         run, target, value, source, dtype = assignment
         if dt.string in (source, dtype):
             return
@@ -151,8 +100,8 @@ class Shadow(Observer):
             self._note("setitem", run, Answer(dtype, "", "", operands), answers, operands)
 
     def on_escape(self, escape: Escape) -> None:
-        """Note what leaves: no policy is asked about it from there on."""
-        self.escapes.counts[escape] += 1
+        """Note data that leaves the policy: from there on it is not compared."""
+        self.report.escapes[escape] += 1
 
     def _note(
         self,
@@ -162,30 +111,25 @@ class Shadow(Observer):
         answers: dict[str, Answer],
         operands: tuple[str, ...],
     ) -> bool:
-        """Note a place where the answers part; tell whether they do."""
+        """Note a place if the answers differ there; return whether they do."""
         if all(answer.dtype is mine.dtype for answer in answers.values()):
             return False
-        if name == "default dtype":
+        if name == DEFAULT_DTYPE:
             answers = {
                 n: a if a.dtype is mine.dtype else replace(a, origin="root")
                 for n, a in answers.items()
             }
         everyone = {run.name: mine, **{n: a for n, a in answers.items() if n != run.name}}
-        site, program = current_site(), program_site()
-        key = site, program, name, operands, tuple(a.dtype for a in everyone.values())
-        if key in self.divergences:
-            self.divergences[key].count += 1
-        else:
-            self.divergences[key] = Divergence(site, program, name, operands, everyone)
+        self.report.record(Divergence(current_site(), program_site(), name, operands, everyone))
         return True
 
-    def _label(self, result: PArray, label: DType, kept: dict[str, DType]) -> None:
+    def _label(self, result: Array, label: DType, kept: dict[str, DType]) -> None:
         """Let an array carry the answers, if any differs from the run's."""
-        disputed = {name: dtype for name, dtype in kept.items() if dtype is not label}
-        result._type = ShadowDTypes(label, disputed) if disputed else label
+        differing = {name: dtype for name, dtype in kept.items() if dtype is not label}
+        result._type = ShadowDTypes(label, differing) if differing else label
 
 
-def _would_store(policy: Policy, target: PArray, value: Any) -> Answer:
+def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
     """A policy's answer to ``target[key] = value`` with the types it has seen so far."""
     seen, given = _as_seen_by(policy, target), _as_seen_by(policy, value)
     dtype, scalar = policy.strong(seen.type), type(value) in WEAK
@@ -265,7 +209,7 @@ def _as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
 
 @contextmanager
 def shadow(*policies: str | Policy) -> Iterator[Report]:
-    """Run a block under the policy in force, and hear what the others would have done.
+    """Run a block under the policy in force, and record what the others would have done.
 
     Parameters
     ----------
@@ -275,13 +219,14 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
     Yields
     ------
     Report
-        Filled as the block runs; print it, or ask ``partings``, ``to_dict()``, ``to_html()``.
+        Filled as the block runs; print it, or ask ``divergences``, ``to_dict()``,
+        ``to_html()``.
 
     Notes
     -----
     After a refusal a shadow policy goes on as if the user had cast as its error message says, so
-    that later roots still show. Threads started in the block are not watched, as they have a
-    context of their own; ``promoarray compare`` watches a program with all its threads.
+    that later roots still show. Threads started in the block are not observed, as they have a
+    context of their own; ``promoarray compare`` observes a program with all its threads.
     """
     with shadowed(tuple(as_policy(p) for p in policies or DEFAULT)) as report:
         yield report
@@ -290,9 +235,9 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
 @contextmanager
 def shadowed(policies: tuple[Policy, ...], *, everywhere: bool = False) -> Iterator[Report]:
     """``shadow`` of this context, or of every thread of the process."""
-    watcher = Shadow(policies)
-    with observing(watcher, everywhere=everywhere):
-        yield Report(get_policy(), policies, watcher)
+    report = Report(get_policy(), policies)
+    with observing(ShadowObserver(report), everywhere=everywhere):
+        yield report
 
 
 DEFAULT = ("numpy", "numpy@1", "jax", "torch", "tensorflow", "paddle", "aclnn", "onnx")

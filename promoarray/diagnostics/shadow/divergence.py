@@ -1,0 +1,76 @@
+"""A place of a program at which the policies differ, and what each of them answers there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from promoarray.core.call_site import Site
+from promoarray.dtypes import DType
+
+DEFAULT_DTYPE = "default dtype"
+"""The operation of a place that makes an array of Python numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one policy says at one place.
+
+    Attributes
+    ----------
+    dtype : DType or None
+        None where it refuses.
+    reason : str
+        Why it refuses.
+    origin : str
+        ``""`` where it agrees with the run; ``"root"`` where the run's policy would answer
+        otherwise for the operands this one sees; ``"inherits"`` where it would answer the same,
+        so that only the operands differ.
+    operands : tuple of str
+        The operands' dtypes as this policy sees them.
+    """
+
+    dtype: DType | None
+    reason: str
+    origin: str
+    operands: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.dtype.name if self.dtype else "refuses"
+
+
+@dataclass(slots=True)
+class Divergence:
+    """One place and operation at which the policies differ.
+
+    Attributes
+    ----------
+    site : Site
+    program : Site
+        The line of the program; the same place, unless the operation is one of a library.
+    name : str
+        The operation.
+    operands : tuple of str
+        The operands' dtypes in the run.
+    answers : dict
+        From policy name to Answer, the run's first.
+    count : int
+        How often the place was passed with these answers.
+    """
+
+    site: Site
+    program: Site
+    name: str
+    operands: tuple[str, ...]
+    answers: dict[str, Answer]
+    count: int = 1
+
+    @property
+    def root(self) -> bool:
+        """Whether some policy differs here for the first time."""
+        return any(answer.origin == "root" for answer in self.answers.values())
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two passes of one place with the same answers have in common."""
+        dtypes = tuple(answer.dtype for answer in self.answers.values())
+        return self.site, self.program, self.name, self.operands, dtypes

@@ -1,0 +1,73 @@
+"""Every report is data, text, a part of a notebook and a page, all of the same words."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.console import Printable
+from promoarray.diagnostics import cast_command
+from promoarray.diagnostics.compare.run_all import Outcome, Outcomes
+from promoarray.diagnostics.policy_table import table_of
+from promoarray.promotion.registry import as_policy
+
+
+def _shadow() -> Printable:
+    with pa.shadow("torch", "paddle") as report:
+        np.asarray(pa.asarray([1, 2], dtype=pa.int8) / 2)
+    return report
+
+
+def _trace() -> Printable:
+    with pa.trace() as trace:
+        pa.asarray([1, 2], dtype=pa.int8) + pa.asarray([0.5], dtype=pa.float32)
+    return trace
+
+
+def _outcomes() -> Printable:
+    return Outcomes((Outcome(as_policy("numpy"), {"x": "int8 [2]"}),))
+
+
+def _cast() -> Printable:
+    args = argparse.Namespace(saturate=None, round_mode=None)
+    policies = [as_policy(name) for name in ("numpy", "torch", "array_api")]
+    given = cast_command.read(["500"], pa.complex64)
+    return cast_command.run(args, policies, given, pa.complex64, pa.float8_e4m3fn)
+
+
+REPORTS: dict[str, tuple[Callable[[], Printable], str]] = {
+    "explain": (lambda: pa.explain("add", "int8", 2.5, policy="paddle"), "jax@x64"),
+    "explain astype": (lambda: pa.explain("astype", "float32", "int8"), "truncated towards zero"),
+    "shadow": (_shadow, "torch@2.13"),
+    "trace": (_trace, "int8 -&gt; float32"),
+    "cast_report": (lambda: pa.cast_report(pa.asarray([1.1]), "int8"), "truncated to an integer"),
+    "check": (lambda: as_policy("numpy@1").check(), "associative"),
+    "table": (lambda: table_of(as_policy("paddle")), "bf16"),
+    "run_all": (_outcomes, "int8 [2]"),
+    "cast": (_cast, "0x7e 448"),
+}
+
+
+@pytest.mark.parametrize(("make", "says"), REPORTS.values(), ids=REPORTS)
+def test_every_report_is_data_text_and_html(make: Callable[[], Printable], says: str) -> None:
+    report = make()
+    assert isinstance(report, Printable)
+    assert json.loads(json.dumps(report.to_dict()))
+    assert says.replace("&gt;", ">") in str(report)
+    assert repr(report) == str(report)
+    assert says in report._repr_html_()
+    page = report.to_html()
+    assert page.startswith("<!doctype html>")
+    assert says in page
+    assert "http" not in page  # self-contained
+
+
+def test_a_page_shows_its_title_once_and_escapes_it() -> None:
+    page = pa.explain("less", "int8", 1, policy="paddle").to_html()
+    assert page.count("<h1>") == 1
+    assert "<h1>int8 &lt; 1 is bool under paddle</h1>" in page
