@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import scalar
 from promoarray.dtypes import WEAK, DType
@@ -113,7 +114,7 @@ def find(
         if type(option) not in _PLAIN_OPTIONS and type(option) is not held:
             return None
     if held is not np.ndarray:
-        key.append(held)
+        key.append(backend_for(held))
     policy = cls._policy or get_policy()
     executable = policy.executables.get(tuple(key))
     if executable is None:
@@ -165,7 +166,7 @@ def keep(
         key.append(x._type)
         held = type(x._buffer)
     if held is not np.ndarray:
-        key.append(held)
+        key.append(backend_for(held))
     if not _holds_for_all_ranks(name, policy, seen, plan):
         key += _ranks(operands)
     policy.executables[tuple(key)] = executable
