@@ -86,19 +86,19 @@ def test_all_float32_have_the_digest_of_ml_dtypes(
     if kernel == "for any layout":
         monkeypatch.setattr(launch, "LARGE", 1 << 62)
     digests = dict(line.rsplit(" ", 1) for line in DIGESTS.read_text().splitlines())
-    mode = (
+    cast_mode = (
         CastMode(overflow=Beyond.LARGEST, infinity=Beyond.LARGEST)
         if mode == "saturate"
         else DEFAULT
     )
-    mode = mode._replace(
+    cast_mode = cast_mode._replace(
         scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP, scale_zero=ScaleZero.NAN
     )
     digest, chunk = hashlib.sha256(), 1 << 24
     first = cupy.arange(chunk, dtype=np.uint32)
     for start in range(0, 1 << 32, chunk):
         codes = first | np.uint32(start)
-        cast = backend.cast(codes.view(np.float32), dt.float32, dtype, mode)
+        cast = backend.cast(codes.view(np.float32), dt.float32, dtype, cast_mode)
         digest.update(cast.get())
     assert digest.hexdigest() == digests[f"{dtype} {mode}"]
 
