@@ -25,7 +25,7 @@ class Side {
     const char *read(size_t at, size_t n) {
         if (same_ && !is_one_) return array_.data() + at * size_;
         if (!is_one_) cast_.run(array_.data() + at * size_, scratch_, n);
-        else if (at == 0) spread();
+        else if (at == 0) spread(n);  // no later block is longer
         return scratch_;
     }
     // Where n results from `at` on go, and what is left to do then.
@@ -35,11 +35,11 @@ class Side {
     }
 
    private:
-    void spread() {
+    void spread(size_t n) {
         const size_t size = same_ ? size_ : cast_.to_size();
         if (same_) std::memcpy(scratch_, array_.data(), size);
         else cast_.run(array_.data(), scratch_, 1);
-        for (size_t i = 1; i < block; ++i) std::memcpy(scratch_ + i * size, scratch_, size);
+        for (size_t i = 1; i < n; ++i) std::memcpy(scratch_ + i * size, scratch_, size);
     }
 
     const Array &array_;
