@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -189,8 +190,7 @@ def _launch(gpu: Gpu, *calls: Call | None, repeat: int = 2000) -> list[float | N
 
 def fused(gpu: Gpu) -> Iterator[Row]:
     """A row for each operation: milliseconds in one kernel, cast by cast, and PyTorch's."""
-    from promoarray.backends import backend_of
-    from promoarray.core import dispatch
+    from promoarray.backends.cupy import one_by_one
     from promoarray.core.operands import operand_of
     from promoarray.promotion.registry import as_policy
 
@@ -200,16 +200,10 @@ def fused(gpu: Gpu) -> Iterator[Row]:
         x, y = (xp.asarray(gpu.sample(d, n)) for d in dtypes)
         function, rules = getattr(xp, name), as_policy(policy)
         plan = rules.plan(name, tuple(operand_of(v, rules) for v in (x, y)))
-        backend = backend_of(x._buffer)
-
-        def one_by_one(
-            x: Any = x, y: Any = y, plan: Any = plan, rules: Any = rules, name: str = name
-        ) -> Any:
-            buffers = dispatch._buffers(backend, rules, plan, (x, y))  # noqa: B023
-            return dispatch.run(name, plan, rules, buffers)
-
+        held, buffers = (x.dtype, y.dtype), (x._buffer, y._buffer)
+        unfused = partial(one_by_one, name, held, plan, rules.cast.plan, buffers, {})
         theirs = _torch_pair(gpu, x, y, name) if policy == "torch" else None
-        found = gpu.times(lambda f=function, x=x, y=y: f(x, y), one_by_one, theirs)
+        found = gpu.times(lambda f=function, x=x, y=y: f(x, y), unfused, theirs)
         title = f"{name}({dtypes[0]}, {dtypes[1]}) under {policy}"
         yield [title, *("" if t is None else f"{t * 1e3:.3f}" for t in found)]
         del x, y, function, one_by_one, theirs

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import operator
 import os
 import platform
 import subprocess
@@ -48,11 +49,13 @@ def interleaved(candidates: dict[str, Callable[[], object]], rounds: int) -> dic
 def operations() -> dict[str, Callable[[], object]]:
     """List ``a + b`` on one element; NumPy's addition of two float32 is what all compare with.
 
-    Each has its plan when it is timed, so promoarray's take the fast path (``fast_path.cpp``) but
-    for the function ``pa.add``, which is always long.
+    Each has its executable when it is timed: operators and elementwise functions take the fast path
+    (``fast_path.cpp``), what has options the dispatcher.
     """
     a, b = pa.asarray(F1), pa.asarray(F1)
-    i = pa.asarray(I1)
+    i, mask = pa.asarray(I1), pa.asarray(F1) > 0
+    h, s = pa.astype(a, pa.bfloat16), pa.astype(a, pa.float16)
+    target, exact = pa.asarray(F1, copy=True), pa.float8_e4m3fn
     bound = pa.namespace("torch").asarray(F1)
     x, y = F1, F1.copy()
     return {
@@ -65,6 +68,18 @@ def operations() -> dict[str, Callable[[], object]]:
         "promoarray  1.5 + float32": lambda: 1.5 + a,
         "promoarray  bound to torch": lambda: bound + bound,
         "promoarray  pa.add(a, b)": lambda: pa.add(a, b),
+        "promoarray  bfloat16 + bfloat16": lambda: h + h,
+        "promoarray  float16 + float16": lambda: s + s,
+        "promoarray  bfloat16 + float32": lambda: h + b,
+        "promoarray  bfloat16 + 1.5": lambda: h + 1.5,
+        "promoarray  float32 < float32": lambda: a < b,
+        "promoarray  -float32": lambda: -a,
+        "promoarray  exp(float32)": lambda: pa.exp(a),
+        "promoarray  exp(bfloat16)": lambda: pa.exp(h),
+        "promoarray  sum(float32)": lambda: pa.sum(a),
+        "promoarray  where(m, a, b)": lambda: pa.where(mask, a, b),
+        "promoarray  a += b": lambda: operator.iadd(target, b),
+        "promoarray  astype(float8)": lambda: a.astype(exact),
     }
 
 

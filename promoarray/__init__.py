@@ -56,6 +56,7 @@ from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import list_policies
+from promoarray.renamed import OldNames as OldNames
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg

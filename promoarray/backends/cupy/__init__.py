@@ -1,11 +1,11 @@
 """CuPy buffers: storage, casts, kernels on a GPU.
 
 A backend obeys plans. Nothing here reaches CuPy's promotion or its casts; casts and everything
-elementwise are kernels of ``promoarray.kernels`` (``cupy_launch``), the rest is CuPy's own
-(``cupy_kernels``). CuPy knows bfloat16; every other dtype that NumPy lacks is held as unsigned
+elementwise are kernels of ``promoarray.kernels`` (``launch``), the rest is CuPy's own
+(``kernels``). CuPy knows bfloat16; every other dtype that NumPy lacks is held as unsigned
 integers of its width.
 
-Everything runs on the device of its buffers and in CuPy's current stream (``cupy_device``).
+Everything runs on the device of its buffers and in CuPy's current stream (``device``).
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def compile(
             out = whole(*condition, *operands)
             if out is not None:
                 return out
-        return _one_by_one(name, held, plan, casts, operands, options)
+        return one_by_one(name, held, plan, casts, operands, options)
 
     return run
 
@@ -182,7 +182,7 @@ _OF_KERNELS = frozenset({"condition", "low", "high"})
 """The options of ``where`` and ``clip``, which kernels of whole plans take."""
 
 
-def _one_by_one(
+def one_by_one(
     name: str,
     held: tuple[DType, ...],
     plan: Plan,

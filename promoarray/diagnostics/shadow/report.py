@@ -55,6 +55,13 @@ class Report(Printable):
         if known is not divergence:
             known.count += 1
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        found = state.pop("_shadow", None)  # in a pickle of 0.1.0
+        if found is not None:
+            state |= {"operations": found.operations, "_escapes": found.escapes}
+            state["_found"] = {each.key: each for each in found.partings.values()}
+        self.__dict__.update(state)
+
     @property
     def divergences(self) -> list[Divergence]:
         """The places, by file and line of the program."""

@@ -1,0 +1,94 @@
+"""The modules and classes of 0.1.0 by their new names, for the pickles that it wrote.
+
+A pickle names the module and the class of what it holds. Python asks ``OldNames`` for a module that
+nobody else finds, so this costs nothing until it is needed. It stays for one release.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+MODULES = {
+    "_cast_report": ("diagnostics.cast_report",),
+    "_escape": ("core.escape",),
+    "_escape_report": ("diagnostics.escape_report",),
+    "_explanation": ("diagnostics.explain.report",),
+    "_factors": ("linalg.decompositions",),
+    "_pickling": ("parray",),
+    "_report": ("diagnostics.shadow.report",),
+    "_shadow": ("diagnostics.shadow.divergence", "renamed"),
+    "_sites": ("core.call_site",),
+    "_trace": ("diagnostics.trace",),
+    "array": ("parray",),
+    "data_types": ("functions.data_types",),
+    "policies.casting": ("promotion.cast_rules",),
+    "policies.findings": ("promotion.properties_report",),
+    "policies.plans": ("promotion.plan", "promotion.type_rules"),
+    "policies.policy": ("promotion.policy", "promotion.source"),
+    "policies.registry": ("promotion.registry", "promotion.in_force"),
+    "policies.rules": ("promotion.rules",),
+    "policies.scalars": ("promotion.scalars",),
+    "policies.showing": ("diagnostics.policy_table",),
+    "sets": ("functions.sets",),
+}
+"""From a module to those that have its classes now."""
+
+NAMES = {
+    ("_shadow", "Parting"): "Divergence",
+    ("policies.findings", "Answers"): "OperationCoverage",
+    ("policies.findings", "Finding"): "PropertyResult",
+    ("policies.findings", "Report"): "PropertiesReport",
+    ("policies.plans", "By"): "TypeRule",
+    ("policies.plans", "Detour"): "Decomposition",
+    ("policies.showing", "Shown"): "PolicyTable",
+}
+"""From a class to its name now, where that changed."""
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+class Shadow:
+    """What a shadow run had found, as 0.1.0 kept it; ``shadow.report.Report`` takes it over."""
+
+    partings: dict[Any, Any]
+    escapes: Any
+    operations: int
+
+
+class OldModule(ModuleType):
+    """A module of 0.1.0: its names are looked up where they are now."""
+
+    def __getattr__(self, name: str) -> Any:
+        module = self.__name__.removeprefix(f"{_PACKAGE}.")
+        if not name.startswith("__"):
+            wanted = NAMES.get((module, name), name)
+            for now in MODULES[module]:
+                home = import_module(f"{_PACKAGE}.{now}")
+                if hasattr(home, wanted):
+                    return getattr(home, wanted)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
+class OldNames(MetaPathFinder, Loader):
+    """Finds the modules of 0.1.0."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return how to load a module, if it is one of them."""
+        package, _, module = fullname.partition(".")
+        known = package == _PACKAGE and module in MODULES
+        return ModuleSpec(fullname, self) if known else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module."""
+        return OldModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: its names are looked up when they are asked for."""
+
+
+sys.meta_path.append(OldNames())
