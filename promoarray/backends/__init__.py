@@ -29,6 +29,8 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
 ``cast(buffer, source, target, mode=DEFAULT, transforms=()) -> buffer``
     Cast in a mode of the kernels, then by the transforms of a ``CastPlan``; the same object if
     there is nothing to do.
+``caster(source, target, mode, transforms) -> callable``
+    The same for two different dtypes, made ready once; it takes the buffer.
 ``call(name, buffers, compute, **options) -> tuple[tuple[buffer, DType], ...]``
     Run the kernel of an operation on buffers that all hold ``compute`` (a ``NATIVE`` dtype, but for
     the families in ``promotion.plan.MOVES``, which move and compare values) and tell what dtype

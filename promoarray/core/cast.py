@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -80,15 +80,36 @@ def astype(
     round_mode: str | None = None,
 ) -> Array:
     """Cast an array as the policy in force, or its own, does; see ``promoarray.astype``."""
-    policy = array._policy or get_policy()
+    policy, given = array._policy or get_policy(), array._buffer
+    source, backend = storage_dtype(array), backend_of(given)
     target = policy.canonical.get(dtype, dtype)
-    source, given = storage_dtype(array), array._buffer
-    buffer = explicit(policy, given, source, target, saturate=saturate, round_mode=round_mode)
-    if buffer is given and not copy and type_of(array._type) is target:
-        return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
-    if buffer is given and copy:
-        buffer = backend_of(buffer).copy(buffer)
+    if saturate is not None or round_mode is not None:
+        buffer = explicit(policy, given, source, target, saturate=saturate, round_mode=round_mode)
+    elif source is target:
+        buffer = given
+    else:
+        buffer = _caster(policy, backend, source, target)(given)
+    if buffer is given:
+        if copy:
+            buffer = backend.copy(buffer)
+        elif type_of(array._type) is target:
+            return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
     return array._wrap(buffer, target)
+
+
+def _caster(
+    policy: Policy, backend: Any, source: DType, target: DType
+) -> Callable[[Buffer], Buffer]:
+    """The explicit cast of a pair, admitted and made ready once."""
+    key = "astype", backend, source, target
+    cast: Callable[[Buffer], Buffer] | None = policy.executables.get(key)
+    if cast is None:
+        if dt.string in (source, target):
+            return partial(explicit, policy, source=source, target=target)
+        checked(policy, source, target)
+        cast = backend.caster(source, target, *policy.cast.plan(source, target))
+        policy.executables[key] = cast
+    return cast
 
 
 def checked(

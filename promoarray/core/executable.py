@@ -18,7 +18,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import scalar
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan, Rank
 from promoarray.promotion.policy import Policy
@@ -303,8 +303,8 @@ def _as_buffer(
         value = held_by_floats(fit(x, dtype), dtype)
     except (OverflowError, ValueError):
         return None  # the dispatcher says why
-    if type(value) is not type(x):  # an int beyond all others compares as an infinity
-        return None
+    if type(x) is int and type(value) is float and dtype.kind in INTEGERS:
+        return None  # an int beyond all others, which compares as an infinity
     return scalar_buffer(policy, value, dtype)
 
 

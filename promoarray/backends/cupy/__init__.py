@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -116,6 +117,13 @@ def cast(
         return buffer
     with home(buffer):
         return launch.cast(buffer, source, target, mode, transforms)
+
+
+def caster(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[CodeTransform, ...]
+) -> Callable[[Buffer], Buffer]:
+    """Make a cast between two different dtypes ready."""
+    return partial(cast, source=source, target=target, mode=mode, transforms=transforms)
 
 
 @guarded

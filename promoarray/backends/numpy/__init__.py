@@ -14,6 +14,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast import cast as cast
+from promoarray.backends.numpy.cast import caster as caster
 from promoarray.backends.numpy.compile import Compiled
 from promoarray.backends.numpy.compile import plain_kernel as plain_kernel
 from promoarray.backends.numpy.kernels import kernel_of

@@ -1,0 +1,141 @@
+"""An operation is compiled once: what was met before is found, and nothing is decided again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.core import dispatch
+from promoarray.core.executable import Executable
+from promoarray.policies import as_policy
+
+VALUES = [1.5, -2.0, 3.0]
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "x + y": lambda x, y: x + y,
+    "x + 1.5": lambda x, y: x + 1.5,
+    "2.5 - x": lambda x, y: 2.5 - x,
+    "x < y": lambda x, y: x < y,
+    "-x": lambda x, y: -x,
+    "exp": lambda x, y: pa.exp(x),
+    "sum": lambda x, y: pa.sum(x),
+    "max": lambda x, y: pa.max(x, axis=0, keepdims=True),
+    "where": lambda x, y: pa.where(x > y, x, y),
+    "clip": lambda x, y: pa.clip(x, -1, 2),
+    "concat": lambda x, y: pa.concat([x, y]),
+    "matmul": lambda x, y: x @ y,
+    "+=": lambda x, y: x.__iadd__(y),
+    "std": lambda x, y: pa.std(x),
+}
+
+
+@pytest.fixture
+def resolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operations whose dtypes were decided."""
+    names, decide = [], pa.Policy.decide
+
+    def counted(self: Any, name: str, *args: Any, **options: Any) -> Any:
+        names.append(name)
+        return decide(self, name, *args, **options)
+
+    monkeypatch.setattr(pa.Policy, "decide", counted)
+    return names
+
+
+@pytest.mark.parametrize("policy", ["numpy", "torch", "paddle", "aclnn", "jax"])
+@pytest.mark.parametrize("dtype", [pa.bfloat16, pa.float32], ids=str)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_second_time_nothing_is_decided(
+    name: str, dtype: pa.DType, policy: str, resolved: list[str]
+) -> None:
+    run = OPERATIONS[name]
+    with pa.policy(policy):
+        first = run(*(pa.asarray(VALUES, dtype=dtype) for _ in range(2)))
+        resolved.clear()
+        second = run(*(pa.asarray(VALUES, dtype=dtype) for _ in range(2)))
+    assert resolved == []
+    assert (first.dtype, first.tolist()) == (second.dtype, second.tolist())
+
+
+def test_numpy_1_decides_once_where_it_looks_at_no_value(resolved: list[str]) -> None:
+    x, y = pa.asarray(VALUES, dtype=pa.float16), pa.asarray(VALUES, dtype=pa.float32)
+    with pa.policy("numpy@1"):
+        x + y
+        resolved.clear()
+        x + y
+        assert resolved == []
+        assert (pa.asarray([1], dtype=pa.int8) + 1).dtype is pa.int8
+        assert (pa.asarray([1], dtype=pa.int8) + 1000).dtype is pa.int16
+    assert resolved == ["add", "add"]  # the value of a Python scalar decides there
+
+
+def test_ranks_have_executables_of_their_own_where_they_matter() -> None:
+    point, line = pa.asarray(1.0, dtype=pa.float64), pa.asarray([1.0], dtype=pa.float32)
+    with pa.policy("torch"):
+        for _ in range(2):
+            assert (point + line).dtype is pa.float32
+            assert (pa.reshape(point, (1,)) + line).dtype is pa.float64
+
+
+def test_the_fast_path_and_the_dispatcher_find_the_same_executable() -> None:
+    mine = as_policy("numpy").derive("mine")
+    x = pa.asarray(VALUES, dtype=pa.bfloat16)
+    with pa.policy(mine):
+        x + x
+        key = "add", pa.bfloat16, pa.bfloat16
+        kept = mine.executables[key]
+        assert isinstance(kept, Executable)
+        ran: list[str] = []
+
+        def run(*buffers: Any) -> Any:
+            ran.append("run")
+            return kept.run(*buffers)
+
+        mine.executables[key] = kept._replace(run=run)
+        x + x
+        dispatch.apply("add", x, x)
+    assert ran == ["run", "run"]
+
+
+def test_a_scalar_that_does_not_fit_is_refused_every_time() -> None:
+    x = pa.asarray([1, 2], dtype=pa.uint8)
+    for value in (3, 299, 3, 299):
+        if value == 3:
+            assert (x + value).tolist() == [4, 5]
+        else:
+            with pytest.raises(OverflowError, match="299 does not fit uint8"):
+                x + value
+
+
+def test_an_int_beyond_all_others_compares_as_an_infinity_every_time() -> None:
+    x = pa.asarray([1, 2], dtype=pa.uint8)
+    for _ in range(2):
+        assert (x < 100).tolist() == [True, True]
+        assert (x < 10**9).tolist() == [True, True]
+        assert (x > -(10**9)).tolist() == [True, True]
+
+
+def test_bounds_of_clip_are_part_of_the_key() -> None:
+    x = pa.asarray([1, 200], dtype=pa.uint8)
+    for _ in range(2):
+        assert pa.clip(x, None, 300).tolist() == [1, 200]
+        assert pa.clip(x, -1, None).tolist() == [1, 200]
+        assert pa.clip(x, 2, 100).tolist() == [2, 100]
+        with pytest.raises(OverflowError):
+            pa.clip(x, 300, None)
+
+
+def test_an_array_set_behind_our_back_is_never_read_beyond_its_end() -> None:
+    buffer = np.ones(64, np.float32)
+    x, y = pa.asarray(buffer), pa.asarray(np.ones(32))
+    for _ in range(2):
+        x[:32] + y
+    buffer.dtype = np.float64  # 32 elements now, in an array that says float32
+    try:
+        out = x + y
+    except (TypeError, ValueError):
+        return
+    assert out.shape == (32,)
