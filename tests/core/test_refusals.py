@@ -108,3 +108,49 @@ def test_in_place_is_told_to_cast_where_the_operation_itself_is_refused() -> Non
         z = pa.asarray([1])
         with pytest.raises(pa.PromotionError, match=r"may not be written .* Write x1 = pa\.add\("):
             z += 1.5
+
+
+def test_every_refusal_carries_policy_operation_operands_and_reason() -> None:
+    floats = pa.asarray([1.5])
+
+    def assigned() -> None:
+        with pa.policy("array_api"):
+            pa.asarray([1, 2])[0] = floats
+
+    def added() -> None:
+        with pa.policy("paddle"):
+            pa.asarray([1]) * pa.asarray([1.5], dtype=pa.float32)
+
+    def added_in_place() -> None:
+        x = pa.asarray([1, 2])
+        x += floats
+
+    def cast() -> None:
+        with pa.policy("array_api"):
+            pa.astype(pa.asarray([1j]), pa.float32)
+
+    def cast_of_strings() -> None:
+        with pa.policy("onnx@8"):
+            pa.astype(pa.asarray(["1"]), pa.float32)
+
+    def asked() -> None:
+        with pa.policy("onnx"):
+            pa.result_type(pa.int8, pa.float32)
+
+    expected = {
+        assigned: ("array_api", "setitem"),
+        added: ("paddle", "multiply"),
+        added_in_place: ("numpy@2", "add"),
+        cast: ("array_api", "astype"),
+        cast_of_strings: ("onnx@8", "astype"),
+        asked: ("onnx@25", "result_type"),
+    }
+    for refused, (policy, operation) in expected.items():
+        with pytest.raises(pa.PromotionError) as caught:
+            refused()
+        error = caught.value
+        assert error.policy is not None, refused
+        assert (error.policy.name, error.operation) == (policy, operation)
+        assert len(error.operands) == 2
+        assert error.reason
+        assert error.inplace is (refused in (assigned, added_in_place))
