@@ -111,20 +111,20 @@ def _recovered(
     refusal: Refusal,
     options: dict[str, Any],
 ) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
-    """Raise the refusal, unless a watcher casts operands so that the program can go on."""
+    """Raise the refusal, unless an observer casts operands so that the program can go on."""
     if refusal.error is not None:
         raise refusal.error
-    answers = (watcher.on_refusal(name, policy, seen, refusal) for watcher in observers_here())
+    answers = (o.on_refusal(name, policy, seen, refusal) for o in observers_here())
     for casts in filter(None, answers):
         mended = list(entered)
         for index, target in casts.items():
             x = entered[index]
             mended[index] = x._wrap(convert(policy, x._buffer, storage_dtype(x), target), target)
-        again_seen = tuple(operand_of(x, policy) for x in mended)
-        decided = policy.decide(name, again_seen, tuple(mended), options=options)
+        seen_again = tuple(operand_of(x, policy) for x in mended)
+        decided = policy.decide(name, seen_again, tuple(mended), options=options)
         if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
-            raise decided.error or promotion_error(policy, name, again_seen, decided)
-        return tuple(mended), again_seen, decided
+            raise decided.error or promotion_error(policy, name, seen_again, decided)
+        return tuple(mended), seen_again, decided
     raise promotion_error(policy, name, seen, refusal)
 
 

@@ -11,6 +11,7 @@ from cuda_cases import FUSED_PATTERNS, Transforms, differences, expected, operan
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
+from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.dtypes import BY_CODE, BY_STORAGE, DType, Kind
 from promoarray.kernels import DEFAULT, PARTS, CastMode
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
@@ -146,7 +147,7 @@ def _too_far(
     with np.errstate(all="ignore"):
         wide = [a.astype(wider) for x in given for a in _parts(x)]
         name = "hypot" if case.name == "abs" else case.name
-        precise = np.asarray(backend.KERNELS[name](*wide))
+        precise = np.asarray(KERNELS[name](*wide))
         # Sums are as exact as what is added.
         terms = {"logaddexp": wide, "poisson_nll_loss": [np.exp(wide[0]), precise]}
         size = np.max(np.abs([precise, *terms.get(case.name, [])]), axis=0)
