@@ -77,6 +77,8 @@ class BlockPlan(NamedTuple):
 def run(plan: BlockPlan, operands: tuple[Buffer, ...]) -> Buffer | None:
     """Run all of a plan in blocks, or in one loop; None where the operands do not lie so that it
     can, or are too short for blocks to pay."""
+    if plan.loop is None and max(x.size for x in operands) < LONG:
+        return None
     shape = operands[0].shape
     if any(x.shape != shape for x in operands):
         try:
