@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import doctest
 import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from test_floors import FLOORS
+
+import promoarray as pa
+from promoarray.policies import as_policy
 
 DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
 DOCS = [page for page in DOCS if page.name != "contributing.md"]
@@ -57,3 +63,34 @@ def defines(name: str) -> str:
     """A pattern of what makes a name: def, class, struct, an assignment, a C++ function."""
     made = rf"(def|class|struct) {name}\b|^ *([\w, ]+, )?{name}\b[^=\n]*=|^bool {name}\("
     return rf"(?m){made}"
+
+
+WAYS: dict[str, Callable[[pa.PArray, pa.PArray], object]] = {
+    "a + b, the first time": lambda a, b: a + b,
+    "x.astype(t)": lambda a, b: a.astype(pa.float8_e4m3fn),
+    "pa.sum(x)": lambda a, b: pa.sum(a),
+}
+IN_C = {"core/operators.py:binary", "parray.py:PArray.__add__"}
+"""Made before the call, and the FastOperator, which no profiler hears of."""
+
+
+@pytest.mark.parametrize("section", WAYS)
+def test_a_value_goes_the_way_that_is_drawn(section: str) -> None:
+    drawing = ARCHITECTURE.partition(f"## {section}\n")[2].split("```")[1]
+    drawn = re.findall(r"\b(?:core/\w+|functions/\w+|parray)\.py:[\w.]+", drawing)
+    drawn = [name for name in drawn if name not in IN_C]
+    called = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            file = frame.f_code.co_filename.rpartition("/promoarray/")[2]
+            called.append(f"{file}:{frame.f_code.co_qualname}")
+
+    a, b = pa.asarray([1, 2], dtype=pa.int8), pa.asarray([0.5, 0.5], dtype=pa.bfloat16)
+    with pa.policy(as_policy("torch").derive("nothing decided")):
+        sys.setprofile(note)
+        try:
+            WAYS[section](a, b)
+        finally:
+            sys.setprofile(None)
+    assert [name for name in dict.fromkeys(called) if name in drawn] == drawn
