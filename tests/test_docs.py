@@ -1,13 +1,25 @@
-"""Every example in docs/ runs and prints what it says."""
+"""Every example in docs/ runs and prints what it says.
+
+Those of contributing.md are of a tree that is changed as the page says: ``test_contributing.py``.
+"""
 
 from __future__ import annotations
 
 import doctest
+import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
+from test_floors import FLOORS
+
+import promoarray as pa
+from promoarray.policies import as_policy
 
 DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
+DOCS = [page for page in DOCS if page.name != "contributing.md"]
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
@@ -16,3 +28,69 @@ def test_examples_print_what_the_page_says(page: Path) -> None:
     failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=flags)
     assert failed == 0
     assert tried or ">>>" not in page.read_text(encoding="utf-8")
+
+
+ROOT = Path(__file__).parent.parent
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_the_picture_of_the_floors_is_the_one_that_is_tested() -> None:
+    picture = ARCHITECTURE.partition("```text\n")[2].partition("```")[0]
+    drawn = [re.split(r"\s{3,}", line)[0].replace("|", "").split() for line in picture.splitlines()]
+    assert drawn == FLOORS
+
+
+def test_files_and_names_that_the_pages_point_to_are_there() -> None:
+    wrong = []
+    for page in ("architecture.md", "contributing.md"):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        text = re.sub(r"^```(python|diff)\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+        for path, name in re.findall(r"([\w/]+\.(?:py|cpp|h))\b(?::([\w.]*\w))?", text):
+            found = [p for p in (ROOT / "promoarray" / path, ROOT / path) if p.is_file()]
+            if not found and path not in NOT_YET and "/" in path:
+                wrong.append(f"{page}: no file {path}")
+            for part in filter(None, name.split(".")):
+                if found and not re.search(defines(part), found[0].read_text(encoding="utf-8")):
+                    wrong.append(f"{page}: no {name} in {path}")
+    assert wrong == []
+
+
+NOT_YET = {"conformance/oracles/edge.py", "tests/policies/test_edge.py"}
+"""What the examples of contributing.md would add."""
+
+
+def defines(name: str) -> str:
+    """A pattern of what makes a name: def, class, struct, an assignment, a C++ function."""
+    made = rf"(def|class|struct) {name}\b|^ *([\w, ]+, )?{name}\b[^=\n]*=|^bool {name}\("
+    return rf"(?m){made}"
+
+
+WAYS: dict[str, Callable[[pa.PArray, pa.PArray], object]] = {
+    "a + b, the first time": lambda a, b: a + b,
+    "x.astype(t)": lambda a, b: a.astype(pa.float8_e4m3fn),
+    "pa.sum(x)": lambda a, b: pa.sum(a),
+}
+IN_C = {"core/operators.py:binary", "parray.py:PArray.__add__"}
+"""Made before the call, and the FastOperator, which no profiler hears of."""
+
+
+@pytest.mark.parametrize("section", WAYS)
+def test_a_value_goes_the_way_that_is_drawn(section: str) -> None:
+    drawing = ARCHITECTURE.partition(f"## {section}\n")[2].split("```")[1]
+    drawn = re.findall(r"\b(?:core/\w+|functions/\w+|parray)\.py:[\w.]+", drawing)
+    drawn = [name for name in drawn if name not in IN_C]
+    called = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            file = frame.f_code.co_filename.rpartition("/promoarray/")[2]
+            called.append(f"{file}:{frame.f_code.co_qualname}")
+
+    a, b = pa.asarray([1, 2], dtype=pa.int8), pa.asarray([0.5, 0.5], dtype=pa.bfloat16)
+    with pa.policy(as_policy("torch").derive("nothing decided")):
+        sys.setprofile(note)
+        try:
+            WAYS[section](a, b)
+        finally:
+            sys.setprofile(None)
+    assert [name for name in dict.fromkeys(called) if name in drawn] == drawn

@@ -34,7 +34,7 @@ class OperationEvent(NamedTuple):
         The operands, the scalars among them as they were computed with.
     result : Array
         The first operand if the operation was in place.
-    more : tuple of PArray
+    extra_results : tuple of PArray
         The further results of an operation that has several.
     options : mapping
         What the operation takes besides.

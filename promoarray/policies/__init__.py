@@ -16,7 +16,7 @@ its files import each other, never the ``__init__``. What several frameworks sha
 ``promoarray.promotion``: ``default_rules``, ``linalg_rules``, ``type_steps``, ``ranks``,
 ``cast_quirks`` and ``cast_transforms``, ``variants``.
 
-To add a framework:
+To add a framework (``docs/contributing.md`` does it for an example):
 
 1. Record what it answers: write ``conformance/oracles/<framework>.py`` and keep its answers in
    ``conformance/golden``; name the policy they are of in ``conformance/check.py``.

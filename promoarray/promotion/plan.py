@@ -84,11 +84,11 @@ class Plan(NamedTuple):
         the inputs as they are: NumPy compares integers of both signs exactly.
     result : DType
         What the result is called; weak where JAX's result is weakly typed.
-    more : tuple of DType
+    extra_results : tuple of DType
         The same of the further results of an operation that has several.
-    detour : Detour or None
+    decomposition : Decomposition or None
         What is computed in place of the operation itself.
-    usual : bool
+    standard_kernel : bool
         Whether the usual kernel computes it even where the policy has one of its own.
     """
 

@@ -35,9 +35,9 @@ class TypeRule:
 
     Attributes
     ----------
-    enter : Enter or None
+    operand_types : OperandTypes or None
         In place of the policy's.
-    promote : Rule or None
+    promote : PromotionRule or None
         In place of the policy's.
     admit : container of Kind or DType, or None
         What the common dtype must be; None admits everything.
@@ -46,13 +46,13 @@ class TypeRule:
     cast : callable or None
         From an operand's index, the operand and the dtype computed in to what the operand is cast
         to on its way there; None where that is the dtype computed in.
-    detour : callable or None
-        From the operands to the detour the plan takes, if any.
+    decomposition : callable or None
+        From the operands to the decomposition the plan takes, if any.
     result : callable
         From the dtype computed in to that of the result.
-    more : tuple of callables
+    extra_results : tuple of callables
         The same for the further results of an operation that has several.
-    usual : bool
+    standard_kernel : bool
         Whether the usual kernel computes with a Python scalar on the right.
     why : str
         What to say when the operation does not admit the common dtype.
