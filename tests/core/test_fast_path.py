@@ -1,4 +1,4 @@
-"""The fast path of the operators: the answers of the long way, ``_apply.apply``, only sooner."""
+"""The fast path of the operators: the answers of the long way, ``dispatch.apply``, only sooner."""
 
 from __future__ import annotations
 
