@@ -46,11 +46,11 @@ def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
     return array_type(policy)._wrap(made._buffer, made._type)
 
 
-def _leave(x: PArray, door: str) -> None:
-    """Tell those who guard the policy that data is about to leave it; they may raise."""
+def _leave(x: PArray, channel: str) -> None:
+    """Tell observers, and the guard, that data is about to leave the policy; they may raise."""
     from promoarray.core.escape import leaving  # which few programs need
 
-    leaving(x, door)
+    leaving(x, channel)
 
 
 class PArray(Array):
@@ -100,7 +100,7 @@ class PArray(Array):
         Raises
         ------
         ValueError
-            If the array has not two axes.
+            If the array does not have two axes.
         """
         if self.ndim != 2:
             raise ValueError(
@@ -250,7 +250,7 @@ class PArray(Array):
     if not TYPE_CHECKING:  # else a type checker would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Refuse what is no attribute; a function that NumPy has as a method is named."""
+            """Refuse an unknown attribute; for a method of NumPy's, name the function to write."""
             message = f"'PArray' object has no attribute {name!r}"
             if not name.startswith("_"):
                 package = _package()
@@ -362,7 +362,7 @@ class PArray(Array):
             If digits are asked for, which the array API does not round to.
         """
         if ndigits is not None:
-            raise TypeError("round(x, digits) is no function of the array API; write round(x)")
+            raise TypeError("round(x, digits) is not in the array API; write round(x)")
         return call("round", self)
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Casts by a policy's cast rule: the one door between arrays and the backends' casts."""
+"""Casts by a policy's cast rule: all that lies between arrays and the backends' casts."""
 
 from __future__ import annotations
 

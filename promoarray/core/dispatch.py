@@ -111,7 +111,7 @@ def _recovered(
     refusal: Refusal,
     options: dict[str, Any],
 ) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
-    """Raise the refusal, unless a watcher casts operands so that the program can go on."""
+    """Raise the refusal, unless an observer casts operands so that the program can go on."""
     if refusal.error is not None:
         raise refusal.error
     answers = (watcher.on_refusal(name, policy, seen, refusal) for watcher in observers_here())

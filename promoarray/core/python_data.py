@@ -95,22 +95,22 @@ def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
 
 def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     """Nested sequences with 0-d arrays among the numbers: their common dtype, or the one given."""
-    entered = [as_operand(leaf) for leaf in leaves]
-    for leaf, x in zip(leaves, entered, strict=True):
+    members = [as_operand(leaf) for leaf in leaves]
+    for leaf, x in zip(leaves, members, strict=True):
         if x is NotImplemented:
             kind = type(leaf).__name__
             raise TypeError(f"asarray found a {kind} among the numbers: {leaf!r:.60}")
-    cls = array_class(tuple(entered))
+    cls = array_class(tuple(members))
     policy = cls._policy or get_policy()
     if dtype is None:
-        operands = tuple(operand_of(x, policy) for x in entered)
+        operands = tuple(operand_of(x, policy) for x in members)
         common = policy.result_type(operands)
         if isinstance(common, Refusal):
             raise promotion_error(policy, "stack", operands, common)
         dtype = policy.strong(common)
     flat = [
         x if type(x) in WEAK else convert(policy, x._buffer, storage_dtype(x), dtype)
-        for x in entered
+        for x in members
     ]
     backend = common_backend(*flat)
     buffers = [

@@ -29,16 +29,16 @@ def assign(target: Array, key: Any, value: Any) -> None:
         If the policy does not write such a value into the target's dtype: ``array_api`` only what
         promotes to it.
     TypeError
-        If the value is no array or Python scalar, or complex where the target is not.
+        If the value is neither an array nor a Python scalar, or complex where the target is not.
     ValueError, OverflowError
         If it is a NaN, an infinity or a number too large for a target of integers.
     """
-    entered, dtype = as_operand(value), storage_dtype(target)
-    if entered is NotImplemented:
+    operand, dtype = as_operand(value), storage_dtype(target)
+    if operand is NotImplemented:
         kind = type(value).__name__
         raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
-    policy = array_class((target, entered))._policy or get_policy()
-    source = WEAK[type(entered)] if type(entered) in WEAK else storage_dtype(entered)
+    policy = array_class((target, operand))._policy or get_policy()
+    source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)
     if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
         raise TypeError(
             f"x[...] = y would drop the imaginary parts; write pa.real(y) to cast to {dtype}"
@@ -50,21 +50,21 @@ def assign(target: Array, key: Any, value: Any) -> None:
             f"policy {policy.name!r} does not write {given} into {dtype}: it does not promote to "
             f"that. Write x[...] = pa.astype(y, pa.{dtype})"
         )
-        operands = Operand(dtype), operand_of(entered, policy)
+        operands = Operand(dtype), operand_of(operand, policy)
         raise PromotionError(message, policy, "setitem", operands, why, inplace=True)
     if dt.string in (source, dtype):
         strong = policy.strong(source)
-        given = fitted(policy, entered, strong) if source.weak else entered._buffer
+        given = fitted(policy, operand, strong) if source.weak else operand._buffer
         buffer = cast_strings(policy, given, strong, dtype)
-    elif type(entered) in WEAK:
-        buffer = fitted(policy, truncated(entered, dtype), dtype)
+    elif type(operand) in WEAK:
+        buffer = fitted(policy, truncated(operand, dtype), dtype)
     else:
-        buffer = convert(policy, entered._buffer, source, dtype)
-    if type(entered) in WEAK:
+        buffer = convert(policy, operand._buffer, source, dtype)
+    if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     _write(target._buffer, key, buffer)
     if observers_anywhere:
-        notify_setitem(SetitemEvent(policy, target, entered, source, dtype))
+        notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
 
 
 def _write(target: Any, key: Any, values: Any) -> None:

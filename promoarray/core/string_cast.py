@@ -4,7 +4,7 @@ A text is a decimal number, plain or scientific, or one of INF, Infinity and NaN
 sign or without, and white space around it. Nothing else is: no hexadecimal, no underscores, no
 digits of other scripts, nothing behind the number. Its exact value is rounded once.
 
-Where ONNX leaves a case open, or its implementations part ways, docs/strings.md says what is chosen
+Where ONNX leaves a case open, or its implementations differ, docs/strings.md says what is chosen
 here and why. Source: ONNX Operators, Cast, opset 9 to 25: "Casting from string tensor in plain
 (e.g., "3.14" and "1000") and scientific numeric representations (e.g., "1e-5" and "1E8") to float
 types is supported ... "+INF" (and "INF"), "-INF", and "NaN" ... case-insensitive".
@@ -34,7 +34,7 @@ from promoarray.promotion.scalars import bounds
 Buffer = np.ndarray[Any, Any]
 NumericCast = Callable[[Buffer, DType, DType], Buffer]
 
-# Possessive, so that a long text that is no number costs no more than one that is.
+# Possessive, so that a long text that is not a number costs no more than one that is.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _SPECIAL = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE | re.ASCII)
 
@@ -63,7 +63,7 @@ def cast(
     TypeError
         If the policy does not cast these dtypes: ONNX by opset, the others no strings at all.
     ValueError
-        If a text is no number; it names the first one and its index.
+        If a text is not a number; it names the first one and its index.
     OverflowError
         If a number does not fit an integer dtype.
     """
@@ -146,7 +146,7 @@ def _stripped(text: object) -> str:
         bare = text.strip()
         if _NUMBER.fullmatch(bare) or _is_special(bare):
             return bare
-    raise ValueError("no number: numbers are written as '3.14', '1e-5', 'INF', '-INF' or 'NaN'")
+    raise ValueError("not a number: numbers are written as '3.14', '1e-5', 'INF', '-INF' or 'NaN'")
 
 
 def _to_nearest(text: str) -> float:
@@ -179,7 +179,7 @@ _LARGEST = math.nextafter(math.inf, 0.0)
 def _truncated(text: str) -> int | None:
     """The number without its fraction; None if it is beyond every integer dtype."""
     if _is_special(text):
-        raise ValueError("no integer")
+        raise ValueError("not an integer")
     near = float(text)
     if abs(near) > 2.0**66:
         return None

@@ -73,7 +73,7 @@ class Decomposition(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What one operation does: cast the inputs, compute, label the result.
+    """What one operation does: cast the inputs, compute, store the result.
 
     Attributes
     ----------
@@ -83,13 +83,13 @@ class Plan(NamedTuple):
         What the kernel runs in: float32 for bfloat16 + bfloat16. Never weak. None where it takes
         the inputs as they are: NumPy compares integers of both signs exactly.
     result : DType
-        What the result is called; weak where JAX's result is weakly typed.
-    more : tuple of DType
-        The same of the further results of an operation that has several.
-    detour : Detour or None
-        What is computed in place of the operation itself.
-    usual : bool
-        Whether the usual kernel computes it even where the policy has one of its own.
+        The dtype of the result; weak where JAX's result is weakly typed.
+    extra_results : tuple of DType
+        The dtypes of the further results of an operation that has several.
+    decomposition : Decomposition or None
+        The operations that are computed in place of this one.
+    standard_kernel : bool
+        Whether the standard kernel computes it even where the policy has one of its own.
     """
 
     inputs: tuple[DType, ...]

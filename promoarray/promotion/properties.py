@@ -141,14 +141,14 @@ class Checked:
                     )
 
     def not_least(self) -> Iterable[Failure]:
-        """Pairs whose result is no least upper bound in the rule's own order."""
+        """Pairs whose result is not the least upper bound in the rule's own order."""
         for a, b in self.pairs:
             why = self._why_not_least(a, b)
             if why:
                 yield Failure((a, b), f"{a.code} with {b.code}: {why}")
 
     def ill_defined(self) -> Iterable[Failure]:
-        """The same, leaving out pairs without a common dtype if nothing lies above both."""
+        """Pairs as ``not_least`` gives, but for those rightly refused: nothing lies above both."""
         for a, b in self.pairs:
             if self.join[a, b] is None and not self._bounds(a, b):
                 continue
@@ -218,7 +218,7 @@ def _listed(dtypes: list[DType]) -> str:
 
 def _property(name: str) -> str:
     if name not in PROPERTIES:
-        raise ValueError(f"{name!r} is no property. Write one of: {', '.join(PROPERTIES)}")
+        raise ValueError(f"unknown property {name!r}. Write one of: {', '.join(PROPERTIES)}")
     return name
 
 

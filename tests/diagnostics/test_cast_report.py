@@ -290,7 +290,7 @@ def test_texts_are_not_taken_for_markup(capsys: pytest.CaptureFixture[str]) -> N
         (["--from", "c64", "--to", "f32", "bits:1"], "real dtypes only"),
         (["--from", "f32", "--to", "f16", "--policy", "numpy", "--saturate", "1", "1"], "onnx@19"),
         (["--from", "f32", "--to", "f16", "--policy", "torch", "--round-mode", "up", "1"], "24"),
-        (["--from", "f32", "--to", "f16", "--policy", "numpi", "1"], "Near it"),
+        (["--from", "f32", "--to", "f16", "--policy", "numpi", "1"], "Did you mean"),
         (["--from", "f32", "--to", "f16", "--policy", "numpy+twice", "1"], "rounds-twice"),
     ],
 )

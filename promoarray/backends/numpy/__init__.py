@@ -1,7 +1,7 @@
 """NumPy buffers: storage, casts, kernels.
 
 A backend obeys plans. It never sees mixed operands or bare Python scalars, because NumPy and
-ml_dtypes would promote them by modes of their own.
+ml_dtypes would promote them by rules of their own.
 """
 
 from __future__ import annotations
@@ -188,8 +188,8 @@ def from_dlpack(x: Any, copy: bool | None) -> tuple[Buffer, DType]:
 
     source = _dlpack.Readable(x)
     buffer = np.from_dlpack(source, device=None if _on_cpu(x) else "cpu", copy=copy)
-    if source.label is not None:
-        return buffer.view(source.label.storage), source.label
+    if source.dtype is not None:
+        return buffer.view(source.dtype.storage), source.dtype
     found = dtype_of(buffer)
     if found is None:
         raise BufferError(f"promoarray has no dtype for {buffer.dtype}")
