@@ -8,7 +8,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.backends import numpy as numpy_backend
+from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError
@@ -115,5 +115,5 @@ def checked(
 
 def scalar(policy: Policy, value: Any, dtype: DType) -> Buffer:
     """A 0-d buffer that holds a Python scalar, by the policy's rule."""
-    buffer, wide = numpy_backend.wide(value, dtype)
+    buffer, wide = host.wide(value, dtype)
     return convert(policy, buffer, wide, dtype)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import backend_of, find
-from promoarray.backends import numpy as numpy_backend
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, scalar
 from promoarray.dtypes import WEAK, DType
@@ -58,7 +57,9 @@ def wrap(x: Any, cls: type[Array] | None = None) -> Array:
     """
     if type(x) is not np.ndarray and hasattr(x, "filled"):
         raise TypeError("a masked array would lose its mask; write x.filled(...) first")
-    buffer, dtype = (numpy_backend if isinstance(x, np.generic) else backend_of(x)).adopt(x)
+    if isinstance(x, np.generic):
+        x = np.asarray(x)
+    buffer, dtype = backend_of(x).adopt(x)
     if dtype is None:
         raise TypeError(
             f"NumPy dtype {buffer.dtype} is not a dtype promoarray knows; "

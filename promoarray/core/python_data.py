@@ -12,13 +12,12 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend
-from promoarray.backends import numpy as numpy_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import notify_default
 from promoarray.core.operands import array_class, as_operand, fitted, operand_of
 from promoarray.core.refusals import promotion_error
-from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind, as_dtype
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.scalars import in_range, truncated
@@ -88,9 +87,7 @@ def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
             natural = natural.astype(np.float64)
         except OverflowError:
             raise OverflowError(f"an int does not fit {target.name}, nor any float") from None
-    source = numpy_backend.dtype_of(natural)
-    assert source is not None
-    return convert(get_policy(), natural, source, target)
+    return convert(get_policy(), natural, as_dtype(natural.dtype), target)
 
 
 def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:

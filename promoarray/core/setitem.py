@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend
-from promoarray.backends import numpy as numpy_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
@@ -84,17 +82,8 @@ def _write(target: Any, key: Any, values: Any) -> None:
         ) from None
 
 
-def cast_strings(
-    policy: Policy,
-    buffer: Any,
-    source: DType,
-    target: DType,
-    numeric: Callable[[Any, DType, DType], Any] = numpy_backend.cast,
-) -> Any:
-    """Cast between strings and numbers, which only some policies do (``core.string_cast``).
-
-    ``numeric`` is the cast from float64 by the rule in force, for numbers out of range.
-    """
+def cast_strings(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
+    """Cast between strings and numbers, which only some policies do (``core.string_cast``)."""
     from promoarray.core import string_cast  # regular expressions and decimals, for few programs
 
-    return string_cast.cast(policy, buffer, source, target, numeric)
+    return string_cast.cast(policy, buffer, source, target)

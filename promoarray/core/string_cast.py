@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import numpy as numpy_backend
+from promoarray.backends import on_device
+from promoarray.core import host
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import PromotionError
 from promoarray.promotion.plan import Operand
@@ -33,6 +34,8 @@ from promoarray.promotion.scalars import bounds
 
 Buffer = np.ndarray[Any, Any]
 NumericCast = Callable[[Buffer, DType, DType], Buffer]
+on_cpu: NumericCast = on_device("cpu").cast
+"""The cast between numbers where no policy's rule is asked for."""
 
 # Possessive, so that a long text that is not a number costs no more than one that is.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
@@ -44,7 +47,7 @@ def cast(
     buffer: Buffer,
     source: DType,
     target: DType,
-    numeric: NumericCast = numpy_backend.cast,
+    numeric: NumericCast = on_cpu,
 ) -> Buffer:
     """Cast strings to numbers, or numbers to strings.
 
@@ -87,7 +90,7 @@ def cast(
 # -- text to number -------------------------------------------------------------------------------
 
 
-def read(buffer: Buffer, target: DType, numeric: NumericCast = numpy_backend.cast) -> Buffer:
+def read(buffer: Buffer, target: DType, numeric: NumericCast = on_cpu) -> Buffer:
     """Cast an array of strings to a dtype of real numbers or bools."""
     if target.kind in INTEGERS:
         return numeric(*_integers(buffer, target), target)
@@ -210,7 +213,7 @@ def written(buffer: Buffer, source: DType) -> Buffer:
     """
     if source.kind is Kind.BOOL:
         buffer, source = buffer.astype(np.uint8), dt.uint8
-    values = numpy_backend.decoded(buffer, source)
+    values = host.decoded(buffer, source)
     if source.kind in INTEGERS:
         return values.astype(dt.string.storage)
     texts = [_text(x, source) for x in values.ravel().tolist()]

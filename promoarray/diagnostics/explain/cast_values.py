@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import numpy as backend
+from promoarray.core import host
 from promoarray.core.cast import explicit
 from promoarray.dtypes import DType, Kind
 from promoarray.promotion.policy import Policy
@@ -49,7 +49,7 @@ def cells(buffer: Buffer, dtype: DType) -> list[CastValue]:
     width = dtype.storage.itemsize // parts
     codes = np.ascontiguousarray(buffer).view(f"u{width}").reshape(-1, parts)
     mask = (1 << dtype.bits) - 1 if dtype.bits < 8 else -1
-    shown = backend.decoded(buffer, dtype).reshape(-1).tolist()
+    shown = host.decoded(buffer, dtype).reshape(-1).tolist()
     return [
         CastValue("0x" + "_".join(f"{int(c) & mask:0{2 * width}x}" for c in row), _shown(value))
         for row, value in zip(codes, shown, strict=True)
