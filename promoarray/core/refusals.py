@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from promoarray import dtypes as dt
+from promoarray.console import listed
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS, Family
@@ -161,13 +162,8 @@ def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...]) -> str:
         plan = other.plan(name, operands)
         if isinstance(plan, Plan):
             answers.setdefault(other.strong(plan.result).name, []).append(_family(other))
-    said = "; ".join(f"{_listed(names)} {dtype}" for dtype, names in answers.items())
+    said = "; ".join(f"{listed(names)} {dtype}" for dtype, names in answers.items())
     return said and f"Elsewhere: {said}."
-
-
-def _listed(names: list[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _family(policy: Policy) -> str:

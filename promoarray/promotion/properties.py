@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.console import listed
+from promoarray.dtypes import WEAK_TYPES, DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy_like import PolicyLike
@@ -24,8 +24,6 @@ from promoarray.promotion.properties_report import (
     PropertiesReport,
     PropertyResult,
 )
-
-WEAK = (dt.weak_bool, dt.weak_int, dt.weak_float, dt.weak_complex)
 
 
 class Failure(NamedTuple):
@@ -41,7 +39,7 @@ class Checked:
 
     def __init__(self, policy: PolicyLike) -> None:
         self.policy = policy
-        self.dtypes = (*policy.dtypes, *(w for w in WEAK if self._meets_arrays(w)))
+        self.dtypes = (*policy.dtypes, *(w for w in WEAK_TYPES if self._meets_arrays(w)))
         self.join = {(a, b): self._join(a, b) for a, b in product(self.dtypes, repeat=2)}
         self.below = {
             (a, b)
@@ -173,7 +171,8 @@ class Checked:
             said = f", and the rule says {common.code}" if common else ""
             return f"nothing lies above both{said}"
         lowest = [d for d in bounds if not any((o, d) in self.below for o in bounds if o is not d)]
-        return f"{_listed(lowest or bounds)} lie above both, none of them below another"
+        either = listed(d.code for d in lowest or bounds)
+        return f"{either} lie above both, none of them below another"
 
 
 PROPERTIES: dict[str, tuple[str, int, Callable[[Checked], Iterable[Failure]]]] = {
@@ -209,11 +208,6 @@ def lost_kind(source: DType, target: DType) -> str:
 def code(dtype: DType | None) -> str:
     """A dtype's code, or what is said where there is none."""
     return dtype.code if dtype else "refused"
-
-
-def _listed(dtypes: list[DType]) -> str:
-    *head, last = (d.code for d in dtypes)
-    return f"{', '.join(head)} and {last}" if head else last
 
 
 def _property(name: str) -> str:

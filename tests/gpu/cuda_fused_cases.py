@@ -12,7 +12,7 @@ from cuda_cases import FUSED_PATTERNS, Transforms, differences, expected, operan
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.dtypes import BY_CODE, BY_STORAGE, DType, Kind
-from promoarray.kernels import DEFAULT, PARTS, CastMode
+from promoarray.kernels import DEFAULT, CastMode
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.operations import OPERATIONS
@@ -140,7 +140,7 @@ def _too_far(
     case: Case, given: list[np.ndarray], got: np.ndarray, want: np.ndarray, label: str
 ) -> list[str]:
     """Compare with the function in a wider type, in units of the last place."""
-    compute = PARTS.get(case.plan.compute, case.plan.compute)
+    compute = case.plan.compute.part
     wider = np.float64 if compute is dt.float32 else np.longdouble
     limit = np.finfo(got.dtype)
     with np.errstate(all="ignore"):
