@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from promoarray.contextdecorator import Context
@@ -78,8 +79,8 @@ def leaving(array: Array, channel: str) -> None:
     EscapeError
         Inside ``no_escape``.
     """
-    frame = sys._getframe(3)  # who called the method, which called array._leave, which called this
-    if of_promoarray(frame):
+    frame = _caller(channel)
+    if frame is None or of_promoarray(frame):
         return
     observers, forbidden = observers_here(), _forbidden.get()
     if not observers and not forbidden:
@@ -91,6 +92,14 @@ def leaving(array: Array, channel: str) -> None:
             observer.on_escape(escape)
     if forbidden and (not escape.scalar or "scalars" in forbidden):
         raise EscapeError(_message(escape), escape)
+
+
+def _caller(channel: str) -> FrameType | None:
+    """Who called the method of a channel: promoarray itself, the program or a library."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name not in (channel, f"__{channel}__"):
+        frame = frame.f_back
+    return frame and frame.f_back
 
 
 def _message(escape: Escape) -> str:
