@@ -10,6 +10,7 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, fitted, operand_of
+from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError
 from promoarray.promotion.in_force import get_policy
@@ -37,12 +38,22 @@ def assign(target: Array, key: Any, value: Any) -> None:
         raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
     policy = array_class((target, operand))._policy or get_policy()
     source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)
+    _require_assignable(policy, operand, source, dtype)
+    buffer = _converted(policy, operand, source, dtype)
+    if type(operand) in WEAK:
+        buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
+    _write(target._buffer, key, buffer)
+    if observers_anywhere:
+        notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
+
+
+def _require_assignable(policy: Policy, operand: Any, source: DType, dtype: DType) -> None:
     if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
         raise TypeError(
             f"x[...] = y would drop the imaginary parts; write pa.real(y) to cast to {dtype}"
         )
     if not policy.assigns(source, dtype):
-        given = source.name.replace("weak_", "a Python ")
+        given = f"a {Operand(source)}" if source.weak else source.name
         why = f"{given} does not promote to {dtype}"
         message = (
             f"policy {policy.name!r} does not write {given} into {dtype}: it does not promote to "
@@ -50,19 +61,17 @@ def assign(target: Array, key: Any, value: Any) -> None:
         )
         operands = Operand(dtype), operand_of(operand, policy)
         raise PromotionError(message, policy, "setitem", operands, why, inplace=True)
+
+
+def _converted(policy: Policy, operand: Any, source: DType, dtype: DType) -> Any:
+    """An array or a Python scalar as a buffer of the target's dtype, by the policy's cast rule."""
     if dt.string in (source, dtype):
         strong = policy.strong(source)
         given = fitted(policy, operand, strong) if source.weak else operand._buffer
-        buffer = cast_strings(policy, given, strong, dtype)
-    elif type(operand) in WEAK:
-        buffer = fitted(policy, truncated(operand, dtype), dtype)
-    else:
-        buffer = convert(policy, operand._buffer, source, dtype)
-    if type(operand) in WEAK:
-        buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
-    _write(target._buffer, key, buffer)
-    if observers_anywhere:
-        notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
+        return cast_strings(policy, given, strong, dtype)
+    if source.weak:
+        return fitted(policy, truncated(operand, dtype), dtype)
+    return convert(policy, operand._buffer, source, dtype)
 
 
 def _write(target: Any, key: Any, values: Any) -> None:
@@ -84,6 +93,7 @@ def _write(target: Any, key: Any, values: Any) -> None:
 
 def cast_strings(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
     """Cast between strings and numbers, which only some policies do (``core.string_cast``)."""
-    from promoarray.core import string_cast  # regular expressions and decimals, for few programs
+    from promoarray.core import string_cast  # regular expressions, for few programs
 
-    return string_cast.cast(policy, buffer, source, target)
+    require_cast(policy, source, target)
+    return string_cast.cast(buffer, source, target)

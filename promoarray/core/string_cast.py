@@ -27,9 +27,6 @@ from promoarray import dtypes as dt
 from promoarray.backends import on_device
 from promoarray.core import host
 from promoarray.dtypes import INTEGERS, DType, Kind
-from promoarray.errors import PromotionError
-from promoarray.promotion.plan import Operand
-from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
 Buffer = np.ndarray[Any, Any]
@@ -42,19 +39,11 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]
 _SPECIAL = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE | re.ASCII)
 
 
-def cast(
-    policy: Policy,
-    buffer: Buffer,
-    source: DType,
-    target: DType,
-    numeric: NumericCast = on_cpu,
-) -> Buffer:
-    """Cast strings to numbers, or numbers to strings.
+def cast(buffer: Buffer, source: DType, target: DType, numeric: NumericCast = on_cpu) -> Buffer:
+    """Cast strings to numbers, or numbers to strings; the policy has admitted it.
 
     Parameters
     ----------
-    policy : Policy
-        Must admit the cast.
     buffer : array
     source, target : DType
         One of which is ``string``.
@@ -63,8 +52,6 @@ def cast(
 
     Raises
     ------
-    TypeError
-        If the policy does not cast these dtypes: ONNX by opset, the others no strings at all.
     ValueError
         If a text is not a number; it names the first one and its index.
     OverflowError
@@ -72,18 +59,6 @@ def cast(
     """
     if source is target:
         return buffer
-    pair = f"{source.name} to {target.name}"
-    why = policy.cast.refuses(source, target)
-    if why:
-        message = f"policy {policy.name!r} does not cast {pair}: {why}"
-        raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)
-    if dt.string not in policy.dtypes or not policy.can_cast(dt.string, dt.float32):
-        raise TypeError(
-            f"policy {policy.name!r} casts no strings ({pair}); "
-            "ONNX Cast does from opset 9: write with pa.policy('onnx')"
-        )
-    if not policy.can_cast(source, target) or Kind.COMPLEX in (source.kind, target.kind):
-        raise TypeError(f"policy {policy.name!r} does not cast {pair}")
     return read(buffer, target, numeric) if source is dt.string else written(buffer, source)
 
 

@@ -105,13 +105,21 @@ class Refusal(NamedTuple):
 
     Attributes
     ----------
-    reason : str
+    why : str
     error : Exception or None
         What to raise where it is the value of a scalar that is refused, and not the dtypes.
+    common : DType or None
+        The operands' common dtype, where that is what is refused.
     """
 
-    reason: str
+    why: str
     error: Exception | None = None
+    common: DType | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why, with the dtype it is about."""
+        return self.why if self.common is None else f"{self.why} (here {self.common.name})"
 
 
 class Decision(NamedTuple):

@@ -89,7 +89,7 @@ class TypeRule:
         )
         if computed is None or None in results:
             why = self.why or f"{name} is not defined for {common.kind.words} dtypes"
-            return Refusal(f"{why} (here {policy.strong(common).name})")
+            return Refusal(why, common=policy.strong(common))
         result, *more = filter(None, results)
         plan = policy.make_plan(name, computed, result, len(operands), *more)
         if self.cast is not None:

@@ -430,8 +430,12 @@ def test_casts_of_strings_are_onnx_from_opset_9_on() -> None:
         with pa.policy(policy):
             for attempt in (lambda: a.astype(pa.float32), lambda: x.astype(pa.string)):
                 says = r"casts no strings .* from opset 9|no string; .* from opset 9 on"
-                with pytest.raises(TypeError, match=says):
+                with pytest.raises(pa.PromotionError, match=says) as caught:
                     attempt()
+                error = caught.value
+                assert (error.policy, error.operation) == (pa.get_policy(), "astype")
+                assert {operand.type for operand in error.operands} >= {pa.dtypes.string}
+                assert error.reason in str(error)
     with pa.policy("onnx@9"):
         assert a.astype(pa.float32).tolist() == [1.5, -2]
         assert a.astype(pa.int32).tolist() == [1, -2]

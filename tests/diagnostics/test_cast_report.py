@@ -254,7 +254,7 @@ def test_cast_of_strings(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["values"][0]["given"] == {"bits": "", "value": "'0.3'"}
     made = [value["policies"]["onnx@25"]["value"] for value in found["values"]]
     assert made == ["0.3125", "-448"]
-    assert found["refused"]["numpy@2"].startswith("casts no strings")
+    assert found["refused"]["numpy@2"].startswith("it casts no strings")
     wrong = answer(capsys, *words, "1,5", code=1)
     assert "'1,5' at [0]" in wrong["refused"]["onnx@25"]
     back = answer(capsys, "--from", "f16", "--to", "str", "--policy", "onnx", "0.1")
