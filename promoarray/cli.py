@@ -21,7 +21,7 @@ from promoarray import __version__
 from promoarray.console import Printable, console, show
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import UnknownPolicyError
-from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
+from promoarray.operations import BY_SYMBOL, Operation, operation
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, families
@@ -292,11 +292,8 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
 
 
 def _known_operation(op: str) -> Operation:
-    if op in OPERATIONS or op in BY_SYMBOL:
-        return operation(op)
-    near = difflib.get_close_matches(op, OPERATIONS, n=4, cutoff=0.5)
-    meant = f" Did you mean: {', '.join(near)}?" if near else ""
-    raise UsageError(f"there is no operation {op!r}.{meant}")
+    known: Operation = _read(partial(operation, op))
+    return known
 
 
 def _operand(text: str) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -98,6 +97,8 @@ class Printable:
         return text(self)
 
     def _repr_html_(self) -> str:
+        from html import escape  # a millisecond that only notebooks and pages need
+
         return f"<div><b>{escape(self.headline)}</b>{self.html()}</div>"
 
 
@@ -106,6 +107,8 @@ _CELL = 'style="text-align:left;vertical-align:top;padding:2px 10px"'
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return an HTML table of plain texts."""
+    from html import escape
+
     head = "".join(f"<th {_CELL}>{escape(c)}</th>" for c in header)
     body = "".join(
         "<tr>" + "".join(f"<td {_CELL}>{escape(c)}</td>" for c in row) + "</tr>" for row in rows
@@ -115,6 +118,8 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def html_page(title: str, body: str) -> str:
     """Return a self-contained page."""
+    from html import escape
+
     return _PAGE.format(title=escape(title), body=body)
 
 

@@ -407,4 +407,6 @@ def isdtype(dtype: object, kind: object) -> builtins.bool:
         return row is as_dtype(kind)
     except TypeError:
         kinds = ", ".join(map(repr, _ISDTYPE))
-        raise TypeError(f"{kind!r} is no kind of dtype. Write a dtype or one of {kinds}") from None
+        raise TypeError(
+            f"{kind!r} is not a kind of dtype. Write a dtype or one of {kinds}"
+        ) from None

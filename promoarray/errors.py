@@ -1,7 +1,8 @@
-"""The errors promoarray raises beyond Python's own."""
+"""The errors promoarray raises beyond Python's own, and what they say of names nobody knows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -52,7 +53,7 @@ class EscapeError(RuntimeError):
     Attributes
     ----------
     escape : Escape
-        What was about to leave, where, and by which door.
+        What was about to leave, where, and by which channel.
     """
 
     def __init__(self, message: str, escape: Any) -> None:
@@ -65,3 +66,17 @@ class EscapeError(RuntimeError):
 
 class DeviceError(RuntimeError):
     """A GPU failed, or cannot be had; the message says what CUDA said and what to do."""
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """Say what to write in place of an unknown name: the near ones, or all there are.
+
+    Examples
+    --------
+    >>> suggestion("ad", ["add", "subtract"]), suggestion("x", ["add", "subtract"])
+    ('Did you mean: add?', 'Write one of: add, subtract')
+    """
+    import difflib  # for errors only
+
+    near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
+    return f"Did you mean: {', '.join(near)}?" if near else f"Write one of: {', '.join(known)}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from promoarray.errors import suggestion
+
 
 class Family(Enum):
     """Operations whose dtypes go by one rule in nearly every framework."""
@@ -159,12 +161,5 @@ def operation(name: str) -> Operation:
     try:
         return OPERATIONS.get(name) or BY_SYMBOL[name]
     except KeyError:
-        import difflib  # for errors only
-
-        near = difflib.get_close_matches(name, OPERATIONS, n=4, cutoff=0.5)
-        said = (
-            f"Did you mean: {', '.join(near)}?"
-            if near
-            else f"Write one of: {', '.join(OPERATIONS)}"
-        )
-        raise ValueError(f"{name!r} is no operation. {said}") from None
+        said = suggestion(name, list(OPERATIONS))
+        raise ValueError(f"unknown operation {name!r}. {said}") from None

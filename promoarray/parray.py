@@ -46,11 +46,11 @@ def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
     return array_type(policy)._wrap(made._buffer, made._type)
 
 
-def _leave(x: PArray, door: str) -> None:
-    """Tell those who guard the policy that data is about to leave it; they may raise."""
+def _leave(x: PArray, channel: str) -> None:
+    """Tell observers, and the guard, that data is about to leave the policy; they may raise."""
     from promoarray.core.escape import leaving  # which few programs need
 
-    leaving(x, door)
+    leaving(x, channel)
 
 
 class PArray(Array):
@@ -65,6 +65,15 @@ class PArray(Array):
         Whether the array is weakly typed, as JAX's results of Python scalars are.
     policy : str or Policy, optional
         Bind the array to one policy, as ``promoarray.namespace(policy).asarray`` does.
+
+    Raises
+    ------
+    TypeError
+        If there is something else than numbers, strings and arrays in ``obj``.
+    ValueError
+        If sequences are ragged, or no weak type is stored in the dtype.
+    UnknownPolicyError
+        If there is no policy of that name.
 
     Notes
     -----
@@ -97,10 +106,15 @@ class PArray(Array):
     def T(self) -> Self:
         """The transpose of a matrix.
 
+        Returns
+        -------
+        PArray, shape (N, M)
+            Of an array of shape (M, N), in the same memory.
+
         Raises
         ------
         ValueError
-            If the array has not two axes.
+            If the array does not have two axes.
         """
         if self.ndim != 2:
             raise ValueError(
@@ -111,6 +125,11 @@ class PArray(Array):
     @property
     def mT(self) -> Self:
         """The array with its last two axes swapped.
+
+        Returns
+        -------
+        PArray, shape (..., N, M)
+            Of an array of shape (..., M, N), in the same memory.
 
         Raises
         ------
@@ -129,14 +148,60 @@ class PArray(Array):
         saturate: bool | int | None = None,
         round_mode: str | None = None,
     ) -> Self:
-        """Cast to a dtype; see ``promoarray.astype``."""
+        """Cast to a dtype by the policy's cast rule; see ``promoarray.astype``.
+
+        Parameters
+        ----------
+        dtype : dtype_like
+        copy : bool
+            Whether to copy where the array has the dtype already.
+        saturate : bool, optional
+            Whether what lies beyond the dtype becomes its largest value, where the policy's casts
+            have the choice.
+        round_mode : {"up", "down", "nearest"}, optional
+            To float8_e8m0fnu, where the policy's casts have the choice.
+
+        Returns
+        -------
+        PArray
+            Of the same shape.
+
+        Raises
+        ------
+        PromotionError
+            If the policy does not cast this pair.
+        TypeError
+            If ``dtype`` is not a dtype, or the policy's casts have no such argument.
+        ValueError
+            If an argument has no such choice, or a string is not a number.
+        OverflowError
+            If a string's number does not fit the dtype.
+        """
         out: Any = cast.astype(
             self, as_dtype(dtype), copy=copy, saturate=saturate, round_mode=round_mode
         )
         return out
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
-        """Return the values in another shape, given as a tuple or as integers."""
+        """Return the values in another shape.
+
+        Parameters
+        ----------
+        *shape : int, or one tuple of int
+            The lengths of the axes; one may be -1, which makes it what is left.
+        copy : bool, optional
+            Whether to copy: always, never, or (None) where it has to be.
+
+        Returns
+        -------
+        PArray, shape ``shape``
+            In the order of the elements, the last axis fastest.
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ in their number of elements, or ``copy=False`` and it needs one.
+        """
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         return moved("reshape", self, integers("reshape", "shape", wanted), copy=copy)
 
@@ -175,10 +240,16 @@ class PArray(Array):
     def item(self) -> bool | int | float | complex:
         """The one element as a Python scalar.
 
+        Returns
+        -------
+        bool, int, float, complex or str
+
         Raises
         ------
         ValueError
             If there is not exactly one.
+        EscapeError
+            Inside ``no_escape()``.
         """
         if self.size != 1:
             raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
@@ -188,7 +259,18 @@ class PArray(Array):
         return value
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python scalars."""
+        """The elements as nested lists of Python scalars.
+
+        Returns
+        -------
+        list, or a scalar
+            As many lists deep as there are axes; of a 0-d array the scalar.
+
+        Raises
+        ------
+        EscapeError
+            Inside ``no_escape()``.
+        """
         if escape_guards:
             _leave(self, "tolist")
         return self._decoded().tolist()
@@ -250,7 +332,7 @@ class PArray(Array):
     if not TYPE_CHECKING:  # else a type checker would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Refuse what is no attribute; a function that NumPy has as a method is named."""
+            """Refuse an unknown attribute; for a method of NumPy's, name the function to write."""
             message = f"'PArray' object has no attribute {name!r}"
             if not name.startswith("_"):
                 package = _package()
@@ -260,6 +342,15 @@ class PArray(Array):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The namespace these arrays belong to: promoarray, or the one they are bound to.
+
+        Parameters
+        ----------
+        api_version : str, optional
+            A version of the array API, such as ``"2024.12"``.
+
+        Returns
+        -------
+        module or Namespace
 
         Raises
         ------
@@ -275,10 +366,24 @@ class PArray(Array):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The storage as a NumPy array; what NumPy does with it obeys no policy.
 
+        Parameters
+        ----------
+        dtype : numpy.dtype, optional
+            What NumPy casts it to, by NumPy's rule.
+        copy : bool, optional
+            As for ``numpy.asarray``.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of the same shape; of NumPy's or ml_dtypes' dtype of that name.
+
         Raises
         ------
         TypeError
             If the array lies on a GPU.
+        EscapeError
+            Inside ``no_escape()``.
         """
         if self.device != "cpu":
             raise TypeError(
@@ -307,6 +412,21 @@ class PArray(Array):
         bfloat16, the float8 dtypes and complex32 go by their own names, which PyTorch knows and
         NumPy refuses with an error of its own; ``x.view(pa.uint8)`` hands over the bits instead.
 
+        Parameters
+        ----------
+        stream : optional
+            The consumer's, where the device has streams.
+        max_version : tuple of int, optional
+            The newest DLPack that the consumer reads.
+        dl_device : tuple of int, optional
+            Where the consumer wants the array; only where it lies.
+        copy : bool, optional
+            Whether to copy: always, never, or (None) where it has to be.
+
+        Returns
+        -------
+        PyCapsule
+
         Raises
         ------
         BufferError
@@ -326,7 +446,13 @@ class PArray(Array):
         )
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        """The kind of device and its number, as DLPack counts them: (1, 0) is the CPU."""
+        """The kind of device and its number, as DLPack counts them.
+
+        Returns
+        -------
+        tuple of int
+            ``(1, 0)`` is the CPU, ``(2, n)`` the CUDA device ``n``.
+        """
         device: tuple[Any, int] = backend_of(self._buffer).dlpack_device(self._buffer)
         return device
 
@@ -362,7 +488,7 @@ class PArray(Array):
             If digits are asked for, which the array API does not round to.
         """
         if ndigits is not None:
-            raise TypeError("round(x, digits) is no function of the array API; write round(x)")
+            raise TypeError("round(x, digits) is not in the array API; write round(x)")
         return call("round", self)
 
     def _repr_html_(self) -> str:

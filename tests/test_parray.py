@@ -391,7 +391,7 @@ def test_dlpack_refuses_devices_and_streams_that_are_not_there() -> None:
     with pytest.raises(BufferError, match="lies on the CPU"):
         x.__dlpack__(dl_device=(2, 0))
     assert "dltensor" in repr(x.__dlpack__(dl_device=(1, 0), max_version=(1, 0), copy=True))
-    with pytest.raises(ValueError, match="there is no device 'tpu'"):
+    with pytest.raises(ValueError, match="unknown device 'tpu'"):
         pa.from_dlpack(np.ones(2), device="tpu")
     with pytest.raises(TypeError, match="does not speak DLPack"):
         pa.from_dlpack([1])
@@ -447,7 +447,7 @@ def test_a_view_keeps_the_bits(dtype: DType) -> None:
 def test_a_view_refuses_codes_that_a_narrow_dtype_has_not() -> None:
     codes = pa.asarray([0, 16], dtype=pa.uint8)
     for narrow in (pa.int4, pa.uint2, pa.float4_e2m1fn, pa.bool):
-        with pytest.raises(ValueError, match=f"none of {narrow.name}"):
+        with pytest.raises(ValueError, match=f"{narrow.name} has no code beyond"):
             codes.view(narrow)
     assert codes[:1].view(pa.bool).tolist() == [False]
     assert codes.view(pa.float6_e3m2fn).shape == (2,)
@@ -669,7 +669,7 @@ def test_devices_are_the_cpu_and_nothing_else_here() -> None:
         lambda: pa.full_like(x, 1, device="tpu"),
         lambda: pa.arange(2, device=3),  # type: ignore[arg-type]
     ):
-        with pytest.raises(ValueError, match="there is no device"):
+        with pytest.raises(ValueError, match="unknown device"):
             call()
     with pytest.raises(ValueError, match="no stream"):
         x.to_device("cpu", stream=1)

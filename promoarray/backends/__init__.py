@@ -135,7 +135,7 @@ def on_device(device: str | None) -> Any:
     Raises
     ------
     ValueError
-        If there is no such device.
+        If the device is unknown, or is not at hand.
     """
     if device is None or device == "cpu":
         return numpy_backend
@@ -150,7 +150,7 @@ def on_device(device: str | None) -> Any:
         if not there:
             raise ValueError(f"there is no device {device!r}: {backend.why_none()}")
     known = ", ".join(map(repr, devices()))
-    raise ValueError(f"there is no device {device!r} here; there is {known}")
+    raise ValueError(f"unknown device {device!r}. Write one of: {known}")
 
 
 def devices() -> tuple[str, ...]:

@@ -96,7 +96,7 @@ _pointer.restype, _pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes
 def _header(capsule: Any) -> Any:
     name = _name(capsule)
     if name not in _KINDS:
-        raise BufferError(f"a capsule named {name!r} is no DLPack capsule that is still unused")
+        raise BufferError(f"a capsule named {name!r} is not an unused DLPack capsule")
     return _KINDS[name].from_address(_pointer(capsule, name))
 
 
@@ -135,12 +135,12 @@ def relabel(capsule: Any, label: Label) -> Any:
 class Readable:
     """An array of another library, its bits unsigned integers where the reader knows no better.
 
-    ``label`` is the dtype it really has, or None where the reader sees it, after it was read.
+    ``dtype`` is the one it really has, or None where the reader sees it, after it was read.
     """
 
     def __init__(self, x: Any) -> None:
         self._x = x
-        self.label: DType | None = None
+        self.dtype: DType | None = None
 
     def __dlpack_device__(self) -> Any:
         return self._x.__dlpack_device__()
@@ -150,13 +150,13 @@ class Readable:
             options["max_version"] = max(tuple(max_version), (1, 1))
         capsule = self._x.__dlpack__(**options)
         header = _header(capsule)
-        self.label = _DTYPES.get(Label(header.tensor.code, header.tensor.bits))
-        if self.label is None:
+        self.dtype = _DTYPES.get(Label(header.tensor.code, header.tensor.bits))
+        if self.dtype is None:
             return capsule
-        if self.label.bits < 8 and not getattr(header, "flags", 0) & _PADDED:
+        if self.dtype.bits < 8 and not getattr(header, "flags", 0) & _PADDED:
             raise BufferError(
-                f"{self.label.name} packed several a byte: unpack it, or hand over the bytes and "
+                f"{self.dtype.name} packed several a byte: unpack it, or hand over the bytes and "
                 "write pa.unpack"
             )
-        header.tensor.code, header.tensor.bits = _UNSIGNED, self.label.storage.itemsize * 8
+        header.tensor.code, header.tensor.bits = _UNSIGNED, self.dtype.storage.itemsize * 8
         return capsule

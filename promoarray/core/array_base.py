@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Protocol, Self
 
 from promoarray.backends import backend_of, on_device
-from promoarray.backends.numpy import decoded
+from promoarray.core import host
 from promoarray.core._fast_path import ArraySlots
 from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
@@ -110,7 +110,7 @@ class Array(ArraySlots):
     def _decoded(self) -> Any:
         """The values in a NumPy array that holds them exactly and prints them."""
         dtype = self.dtype
-        return decoded(backend_of(self._buffer).to_numpy(self._buffer, dtype), dtype)
+        return host.decoded(backend_of(self._buffer).to_numpy(self._buffer, dtype), dtype)
 
 
 def type_of(slot: DType | TypeRecord) -> DType:

@@ -29,5 +29,5 @@ def reinterpreted(buffer: Any, source: DType, target: DType) -> Any:
     most = 1 if target is dt.bool else (1 << target.bits) - 1
     narrows = source.bits > target.bits or target is dt.bool
     if narrows and codes.size and int(codes.max()) > most:
-        raise ValueError(f"a code beyond {most} is none of {target.name}")
+        raise ValueError(f"{target.name} has no code beyond {most}")
     return codes.view(backend_of(buffer).storage(target))

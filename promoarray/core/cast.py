@@ -1,4 +1,4 @@
-"""Casts by a policy's cast rule: the one door between arrays and the backends' casts."""
+"""Casts by a policy's cast rule: all that lies between arrays and the backends' casts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.backends import numpy as numpy_backend
+from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
+from promoarray.core.refusals import require_cast
 from promoarray.dtypes import DType
-from promoarray.errors import PromotionError
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 
 Buffer = Any
@@ -62,12 +61,10 @@ def explicit(
     """
     settings = checked(policy, source, target, saturate=saturate, round_mode=round_mode)
     if dt.string in (source, target):
-        from promoarray.core import (
-            string_cast,  # regular expressions and decimals, for few programs
-        )
+        from promoarray.core import string_cast  # regular expressions, for few programs
 
         numeric = partial(convert, policy, settings=settings)
-        return string_cast.cast(policy, buffer, source, target, numeric)
+        return string_cast.cast(buffer, source, target, numeric)
     return convert(policy, buffer, source, target, settings)
 
 
@@ -125,16 +122,11 @@ def checked(
         settings = policy.cast.settings(saturate=saturate, round_mode=round_mode)
     except (TypeError, ValueError) as error:
         raise type(error)(f"policy {policy.name!r}: {error}") from None
-    strings = dt.string in (source, target)  # whose casts say themselves what they refuse
-    why = None if source is target or strings else policy.cast.refuses(source, target)
-    if why:
-        pair = f"{source.name} to {target.name}"
-        message = f"policy {policy.name!r} does not cast {pair}: {why}"
-        raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)
+    require_cast(policy, source, target)
     return settings
 
 
 def scalar(policy: Policy, value: Any, dtype: DType) -> Buffer:
     """A 0-d buffer that holds a Python scalar, by the policy's rule."""
-    buffer, wide = numpy_backend.wide(value, dtype)
+    buffer, wide = host.wide(value, dtype)
     return convert(policy, buffer, wide, dtype)

@@ -30,7 +30,7 @@ def text(x: Array) -> str:
         )
     if x.size == 0:
         values = "[]" if x.shape == (0,) else f"empty({x.shape})"
-    return f"PArray({values}, {', '.join(_labels(x))})"
+    return f"PArray({values}, {', '.join(_attributes(x))})"
 
 
 def _shown(x: Array) -> tuple[Any, dict[str, Any]]:
@@ -55,13 +55,13 @@ def _formatter(values: Any) -> Any:
     return {"complex_kind": lambda z: f"complex({z.real!s}, {z.imag!s})"}
 
 
-def _labels(x: Array) -> list[str]:
-    labels = [f"dtype={x.dtype.name}"]
+def _attributes(x: Array) -> list[str]:
+    shown = [f"dtype={x.dtype.name}"]
     if x.weak_type:
-        labels.append("weak_type=True")
+        shown.append("weak_type=True")
     if x._policy is not None:
-        labels.append(f"policy={x._policy.name!r}")
-    return labels
+        shown.append(f"policy={x._policy.name!r}")
+    return shown
 
 
 def html(x: Array) -> str:
@@ -69,7 +69,7 @@ def html(x: Array) -> str:
     from html import escape  # a millisecond that only notebooks need
 
     shape = " × ".join(map(str, x.shape)) or "0-d"
-    head = f"<b>PArray</b> {shape} · {', '.join(map(escape, _labels(x)))}"
+    head = f"<b>PArray</b> {shape} · {', '.join(map(escape, _attributes(x)))}"
     with np.printoptions(threshold=60):
         shown, options = _shown(x)
         body = escape(np.array2string(shown, separator=", ", **options))

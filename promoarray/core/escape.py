@@ -1,7 +1,7 @@
 """Escapes: data that leaves the policy, and the guard that forbids it.
 
-Once NumPy, SciPy or Python hold the numbers, what becomes of them obeys their rules. The doors are
-``__array__`` and DLPack, by which other libraries take an array, and ``tolist``, ``item``,
+Once NumPy, SciPy or Python hold the numbers, what becomes of them obeys their rules. The channels
+are ``__array__`` and DLPack, by which other libraries take an array, and ``tolist``, ``item``,
 ``float()``, ``int()`` and ``complex()``, which make Python numbers. There is no other: Array has
 no buffer protocol, so ``memoryview(x)`` is a TypeError. What decides a branch or an index
 (``bool(x)``, ``__index__``) does not leave, nor does what promoarray itself prints, saves, exports
@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from promoarray.contextdecorator import Context
@@ -22,8 +23,8 @@ from promoarray.core.observers import escape_guards, notify_lock, observers_here
 from promoarray.dtypes import DType
 from promoarray.errors import EscapeError
 
-SCALAR_DOORS = frozenset({"item", "float", "int", "complex"})
-"""The doors of one number at a time, which ``no_escape(scalars=False)`` leaves open."""
+SCALAR_CHANNELS = frozenset({"item", "float", "int", "complex"})
+"""The channels of one number at a time, which ``no_escape(scalars=False)`` allows."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -36,9 +37,9 @@ class Escape:
         The line of the program.
     inside : Site
         The line that took the data: the same, or one of a library the program called.
-    taker : str
+    consumer : str
         The function of the library, with its module; "" where the program took the data itself.
-    door : str
+    channel : str
         ``"__array__"``, ``"__dlpack__"``, ``"tolist"``, ``"item"``, ``"float"``, ``"int"`` or
         ``"complex"``.
     dtype : str
@@ -55,7 +56,7 @@ class Escape:
     @property
     def scalar(self) -> bool:
         """Whether it was a single number, made one of Python's."""
-        return self.channel in SCALAR_DOORS
+        return self.channel in SCALAR_CHANNELS
 
     @property
     def what(self) -> str:
@@ -64,33 +65,41 @@ class Escape:
 
     @property
     def how(self) -> str:
-        """The door as one would write it: "float(x)", "x.item()", "__array__"."""
+        """The channel as one would write it: "float(x)", "x.item()", "__array__"."""
         if self.channel in ("item", "tolist"):
             return f"x.{self.channel}()"
         return f"{self.channel}(x)" if self.scalar else self.channel
 
 
-def leaving(array: Array, door: str) -> None:
-    """Tell those who listen that data is about to leave, on behalf of a door, a method of PArray.
+def leaving(array: Array, channel: str) -> None:
+    """Tell observers that data is about to leave by a channel, a method of PArray.
 
     Raises
     ------
     EscapeError
         Inside ``no_escape``.
     """
-    frame = sys._getframe(3)  # who called the door, which called array._leave, which called this
-    if of_promoarray(frame):
+    frame = _caller(channel)
+    if frame is None or of_promoarray(frame):
         return
-    watching, forbidden = observers_here(), _forbidden.get()
-    if not watching and not forbidden:
+    observers, forbidden = observers_here(), _forbidden.get()
+    if not observers and not forbidden:
         return
     dtype: DType = storage_dtype(array)
-    escape = Escape(*call_chain(frame), door, dtype.name, tuple(array.shape))
+    escape = Escape(*call_chain(frame), channel, dtype.name, tuple(array.shape))
     with notify_lock:
-        for watcher in watching:
-            watcher.on_escape(escape)
+        for observer in observers:
+            observer.on_escape(escape)
     if forbidden and (not escape.scalar or "scalars" in forbidden):
         raise EscapeError(_message(escape), escape)
+
+
+def _caller(channel: str) -> FrameType | None:
+    """Who called the method of a channel: promoarray itself, the program or a library."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name not in (channel, f"__{channel}__"):
+        frame = frame.f_back
+    return frame and frame.f_back
 
 
 def _message(escape: Escape) -> str:
@@ -140,7 +149,7 @@ class no_escape(Context):
     Raises
     ------
     EscapeError
-        Where data would leave: what, by which door, to whom, and what to write.
+        Where data would leave: what, by which channel, to whom, and what to write.
 
     Notes
     -----

@@ -39,13 +39,13 @@ def _part(key: Any, x: Array) -> Any:
             raise IndexError("an index of more than 64 bits is out of bounds for every axis")
         return int(key)
     try:
-        entered = as_operand(_listed(key) if isinstance(key, (list, range)) else key)
+        index = as_operand(_listed(key) if isinstance(key, (list, range)) else key)
     except TypeError as error:  # an array of no dtype of ours
         raise IndexError(f"an index array is of integers or bools: {error}") from None
-    if hasattr(entered, "_buffer"):
-        require_one_namespace(x, entered)
+    if hasattr(index, "_buffer"):
+        require_one_namespace(x, index)
         backend = backend_of(x._buffer)
-        return _mask(entered, backend) if entered.dtype is dt.bool else positions(entered, backend)
+        return _mask(index, backend) if index.dtype is dt.bool else positions(index, backend)
     if hasattr(type(key), "__index__"):
         return key.__index__()
     raise IndexError(

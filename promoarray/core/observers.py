@@ -1,6 +1,6 @@
-"""Watchers: who hears of operations, of arrays made and assigned to, and of data that leaves.
+"""Observers: what is told of operations, arrays made and assigned to, and data that leaves.
 
-Traces, shadow runs and the like are watchers. While nobody watches, all of this costs an operator
+Traces, shadow runs and the like are observers. While there is none, all of this costs an operator
 one look at an empty list.
 """
 
@@ -26,7 +26,7 @@ class OperationEvent(NamedTuple):
     name : str
     policy : Policy
     operands : tuple
-        PArrays and Python scalars.
+        Arrays and Python scalars.
     seen : tuple of Operand
         The operands as the policy saw them.
     plan : Plan
@@ -34,7 +34,7 @@ class OperationEvent(NamedTuple):
         The operands, the scalars among them as they were computed with.
     result : Array
         The first operand if the operation was in place.
-    extra_results : tuple of PArray
+    extra_results : tuple of Array
         The further results of an operation that has several.
     options : mapping
         What the operation takes besides.
@@ -76,14 +76,14 @@ class SetitemEvent(NamedTuple):
 
 
 ProposedCasts = Mapping[int, DType]
-"""Which operands a watcher casts in place of a refusal, and to what."""
+"""Which operands an observer casts in place of a refusal, and to what."""
 
 
 class Observer:
-    """Hears of what happens; each method does nothing until a watcher defines it."""
+    """Is told of what happens; each method does nothing until a subclass defines it."""
 
     def on_operation(self, event: OperationEvent) -> None:
-        """Hear of one operation; may change the type label of ``event.result``."""
+        """Hear of one operation; may change the type of ``event.result``."""
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
@@ -102,22 +102,22 @@ class Observer:
 
 
 observers_anywhere: list[Observer] = []
-"""Watchers of any context. While there is one, every operation takes the long way, ``apply``."""
+"""Observers of any context. While there is one, every operation takes the long way, ``apply``."""
 
 escape_guards: list[object] = []
-"""All that hear of data that leaves, in any context: the watchers, and ``no_escape``."""
+"""All that hear of data that leaves, in any context: the observers, and ``no_escape``."""
 
 notify_lock = RLock()
-"""Held while watchers are told, so that a watcher of every thread hears of one thing at a time."""
+"""Held while observers are told, so that one of every thread hears of one thing at a time."""
 
 _here: ContextVar[tuple[Observer, ...]] = ContextVar("promoarray_watching", default=())
 _everywhere: list[Observer] = []  # as a new thread starts with an empty context
 
 
 @contextmanager
-def observing(watcher: Observer, *, everywhere: bool = False) -> Iterator[None]:
-    """Tell a watcher of all that happens in this context, or in every thread of the process."""
-    observers_here = (*_here.get(), watcher)
+def observing(observer: Observer, *, everywhere: bool = False) -> Iterator[None]:
+    """Tell an observer of all that happens in this context, or in every thread of the process."""
+    observers_here = (*_here.get(), observer)
     token = None if everywhere else _here.set(observers_here)
     lists: list[list[Any]] = [
         observers_anywhere,
@@ -125,37 +125,37 @@ def observing(watcher: Observer, *, everywhere: bool = False) -> Iterator[None]:
         *([_everywhere] if everywhere else []),
     ]
     for each in lists:
-        each.append(watcher)
+        each.append(observer)
     try:
         yield
     finally:
         for each in lists:
-            each.remove(watcher)
+            each.remove(observer)
         if token is not None:
             _here.reset(token)
 
 
 def observers_here() -> tuple[Observer, ...]:
-    """The watchers of this context."""
+    """The observers of this context."""
     return (*_everywhere, *_here.get())
 
 
 def notify(event: OperationEvent) -> None:
-    """Tell watchers of an operation."""
+    """Tell observers of an operation."""
     with notify_lock:
-        for watcher in observers_here():
-            watcher.on_operation(event)
+        for observer in observers_here():
+            observer.on_operation(event)
 
 
 def notify_default(weak: DType, result: Array, *, lone: bool = False) -> None:
-    """Tell watchers of an array made of Python numbers."""
+    """Tell observers of an array made of Python numbers."""
     with notify_lock:
-        for watcher in observers_here():
-            watcher.on_default(weak, result, lone)
+        for observer in observers_here():
+            observer.on_default(weak, result, lone)
 
 
 def notify_setitem(assignment: SetitemEvent) -> None:
-    """Tell watchers of a value written into an array."""
+    """Tell observers of a value written into an array."""
     with notify_lock:
-        for watcher in observers_here():
-            watcher.on_setitem(assignment)
+        for observer in observers_here():
+            observer.on_setitem(assignment)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import backend_of, find
-from promoarray.backends import numpy as numpy_backend
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, scalar
 from promoarray.dtypes import WEAK, DType
@@ -25,13 +24,13 @@ def as_operand(x: Any) -> Any:
     return NotImplemented
 
 
-def canonicalize(policy: Policy, given: Any, entered: Any) -> Any:
-    """What entered from another library, as the policy holds it: JAX without x64 narrows it."""
-    if entered is given or entered is NotImplemented or not policy.canonical:
-        return entered
-    source = storage_dtype(entered)
+def canonicalize(policy: Policy, given: Any, operand: Any) -> Any:
+    """An operand of another library as the policy holds it: JAX without x64 narrows it."""
+    if operand is given or operand is NotImplemented or not policy.canonical:
+        return operand
+    source = storage_dtype(operand)
     target = policy.canonical.get(source, source)
-    return entered._wrap(convert(policy, entered._buffer, source, target), target)
+    return operand._wrap(convert(policy, operand._buffer, source, target), target)
 
 
 def as_array(x: Any, name: str) -> Any:
@@ -42,10 +41,10 @@ def as_array(x: Any, name: str) -> Any:
     TypeError
         If it is not.
     """
-    entered = as_operand(x)
-    if entered is NotImplemented or type(entered) in WEAK:
+    operand = as_operand(x)
+    if operand is NotImplemented or type(operand) in WEAK:
         raise TypeError(f"{name} takes an array, not {x!r}; write pa.asarray(...) around it first")
-    return entered
+    return operand
 
 
 def wrap(x: Any, cls: type[Array] | None = None) -> Array:
@@ -58,7 +57,9 @@ def wrap(x: Any, cls: type[Array] | None = None) -> Array:
     """
     if type(x) is not np.ndarray and hasattr(x, "filled"):
         raise TypeError("a masked array would lose its mask; write x.filled(...) first")
-    buffer, dtype = (numpy_backend if isinstance(x, np.generic) else backend_of(x)).adopt(x)
+    if isinstance(x, np.generic):
+        x = np.asarray(x)
+    buffer, dtype = backend_of(x).adopt(x)
     if dtype is None:
         raise TypeError(
             f"NumPy dtype {buffer.dtype} is not a dtype promoarray knows; "

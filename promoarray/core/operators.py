@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends.numpy.kernels import OF_UFUNC
+from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
 from promoarray.core.fast_path import fast_path

@@ -12,13 +12,12 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend
-from promoarray.backends import numpy as numpy_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import notify_default
 from promoarray.core.operands import array_class, as_operand, fitted, operand_of
 from promoarray.core.refusals import promotion_error
-from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind, as_dtype
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.scalars import in_range, truncated
@@ -88,29 +87,27 @@ def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
             natural = natural.astype(np.float64)
         except OverflowError:
             raise OverflowError(f"an int does not fit {target.name}, nor any float") from None
-    source = numpy_backend.dtype_of(natural)
-    assert source is not None
-    return convert(get_policy(), natural, source, target)
+    return convert(get_policy(), natural, as_dtype(natural.dtype), target)
 
 
 def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     """Nested sequences with 0-d arrays among the numbers: their common dtype, or the one given."""
-    entered = [as_operand(leaf) for leaf in leaves]
-    for leaf, x in zip(leaves, entered, strict=True):
+    members = [as_operand(leaf) for leaf in leaves]
+    for leaf, x in zip(leaves, members, strict=True):
         if x is NotImplemented:
             kind = type(leaf).__name__
             raise TypeError(f"asarray found a {kind} among the numbers: {leaf!r:.60}")
-    cls = array_class(tuple(entered))
+    cls = array_class(tuple(members))
     policy = cls._policy or get_policy()
     if dtype is None:
-        operands = tuple(operand_of(x, policy) for x in entered)
+        operands = tuple(operand_of(x, policy) for x in members)
         common = policy.result_type(operands)
         if isinstance(common, Refusal):
             raise promotion_error(policy, "stack", operands, common)
         dtype = policy.strong(common)
     flat = [
         x if type(x) in WEAK else convert(policy, x._buffer, storage_dtype(x), dtype)
-        for x in entered
+        for x in members
     ]
     backend = common_backend(*flat)
     buffers = [

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType
+from promoarray.console import listed
+from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -28,12 +29,11 @@ def promotion_error(
     """Return the error for a refusal of an operation, or of a question such as ``result_type``."""
     asked = name if name in OPERATIONS else "concat"  # which does nothing but promote
     refused, reason = f"does not promote {spelled(name, operands, inplace)}", refusal.reason
-    if name in OPERATIONS and len(operands) == 1:
-        refused = f"has no {name} of {operands[0]}"
-        reason = reason.removesuffix(f" (here {operands[0]})")
-    elif name in OPERATIONS and not inplace and len(set(map(str, operands))) == 1:
-        refused = f"has no {spelled(name, operands)}"  # there is nothing to promote
-        reason = reason.removesuffix(f" (here {operands[0]})")
+    alike = name in OPERATIONS and not inplace and len(set(map(str, operands))) == 1
+    if alike:  # there is nothing to promote
+        refused = f"has no {_named(name, operands)}"
+        if str(operands[0]) == str(refusal.common):
+            reason = refusal.why
     parts = [
         f"policy {policy.name!r} {refused}: {reason}.",
         remedy(policy, asked, operands, inplace),
@@ -41,6 +41,10 @@ def promotion_error(
     ]
     message = " ".join(filter(None, parts))
     return PromotionError(message, policy, name, operands, refusal.reason, inplace=inplace)
+
+
+def _named(name: str, operands: tuple[Operand, ...]) -> str:
+    return f"{name} of {operands[0]}" if len(operands) == 1 else spelled(name, operands)
 
 
 def spelled(name: str, operands: tuple[Operand, ...], inplace: bool = False) -> str:
@@ -161,14 +165,40 @@ def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...]) -> str:
         plan = other.plan(name, operands)
         if isinstance(plan, Plan):
             answers.setdefault(other.strong(plan.result).name, []).append(_family(other))
-    said = "; ".join(f"{_listed(names)} {dtype}" for dtype, names in answers.items())
+    said = "; ".join(f"{listed(names)} {dtype}" for dtype, names in answers.items())
     return said and f"Elsewhere: {said}."
-
-
-def _listed(names: list[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _family(policy: Policy) -> str:
     return policy.name.partition("@")[0]
+
+
+# -- casts ----------------------------------------------------------------------------------------
+
+
+def cast_refusal(policy: Policy, source: DType, target: DType) -> str:
+    """Return why ``astype`` refuses a pair under a policy; "" if it does not."""
+    if source is target:
+        return ""
+    why = policy.cast.refuses(source, target)
+    if why or dt.string not in (source, target):
+        return why or ""
+    if dt.string not in policy.dtypes or not policy.can_cast(dt.string, dt.float32):
+        return "it casts no strings (ONNX Cast does, from opset 9); write with pa.policy('onnx')"
+    if Kind.COMPLEX in (source.kind, target.kind):
+        return "strings are cast to and from real numbers and bools"
+    return "" if policy.can_cast(source, target) else "it has no such cast of strings"
+
+
+def require_cast(policy: Policy, source: DType, target: DType) -> None:
+    """Refuse a pair that ``astype`` does not cast under a policy.
+
+    Raises
+    ------
+    PromotionError
+        With the source and the target as its operands.
+    """
+    why = cast_refusal(policy, source, target)
+    if why:
+        message = f"policy {policy.name!r} does not cast {source.name} to {target.name}: {why}"
+        raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend
-from promoarray.backends import numpy as numpy_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, fitted, operand_of
+from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError
 from promoarray.promotion.in_force import get_policy
@@ -29,42 +28,50 @@ def assign(target: Array, key: Any, value: Any) -> None:
         If the policy does not write such a value into the target's dtype: ``array_api`` only what
         promotes to it.
     TypeError
-        If the value is no array or Python scalar, or complex where the target is not.
+        If the value is neither an array nor a Python scalar, or complex where the target is not.
     ValueError, OverflowError
         If it is a NaN, an infinity or a number too large for a target of integers.
     """
-    entered, dtype = as_operand(value), storage_dtype(target)
-    if entered is NotImplemented:
+    operand, dtype = as_operand(value), storage_dtype(target)
+    if operand is NotImplemented:
         kind = type(value).__name__
         raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
-    policy = array_class((target, entered))._policy or get_policy()
-    source = WEAK[type(entered)] if type(entered) in WEAK else storage_dtype(entered)
+    policy = array_class((target, operand))._policy or get_policy()
+    source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)
+    _require_assignable(policy, operand, source, dtype)
+    buffer = _converted(policy, operand, source, dtype)
+    if type(operand) in WEAK:
+        buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
+    _write(target._buffer, key, buffer)
+    if observers_anywhere:
+        notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
+
+
+def _require_assignable(policy: Policy, operand: Any, source: DType, dtype: DType) -> None:
     if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
         raise TypeError(
             f"x[...] = y would drop the imaginary parts; write pa.real(y) to cast to {dtype}"
         )
     if not policy.assigns(source, dtype):
-        given = source.name.replace("weak_", "a Python ")
+        given = f"a {Operand(source)}" if source.weak else source.name
         why = f"{given} does not promote to {dtype}"
         message = (
             f"policy {policy.name!r} does not write {given} into {dtype}: it does not promote to "
             f"that. Write x[...] = pa.astype(y, pa.{dtype})"
         )
-        operands = Operand(dtype), operand_of(entered, policy)
+        operands = Operand(dtype), operand_of(operand, policy)
         raise PromotionError(message, policy, "setitem", operands, why, inplace=True)
+
+
+def _converted(policy: Policy, operand: Any, source: DType, dtype: DType) -> Any:
+    """An array or a Python scalar as a buffer of the target's dtype, by the policy's cast rule."""
     if dt.string in (source, dtype):
         strong = policy.strong(source)
-        given = fitted(policy, entered, strong) if source.weak else entered._buffer
-        buffer = cast_strings(policy, given, strong, dtype)
-    elif type(entered) in WEAK:
-        buffer = fitted(policy, truncated(entered, dtype), dtype)
-    else:
-        buffer = convert(policy, entered._buffer, source, dtype)
-    if type(entered) in WEAK:
-        buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
-    _write(target._buffer, key, buffer)
-    if observers_anywhere:
-        notify_setitem(SetitemEvent(policy, target, entered, source, dtype))
+        given = fitted(policy, operand, strong) if source.weak else operand._buffer
+        return cast_strings(policy, given, strong, dtype)
+    if source.weak:
+        return fitted(policy, truncated(operand, dtype), dtype)
+    return convert(policy, operand._buffer, source, dtype)
 
 
 def _write(target: Any, key: Any, values: Any) -> None:
@@ -84,17 +91,9 @@ def _write(target: Any, key: Any, values: Any) -> None:
         ) from None
 
 
-def cast_strings(
-    policy: Policy,
-    buffer: Any,
-    source: DType,
-    target: DType,
-    numeric: Callable[[Any, DType, DType], Any] = numpy_backend.cast,
-) -> Any:
-    """Cast between strings and numbers, which only some policies do (``core.string_cast``).
+def cast_strings(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
+    """Cast between strings and numbers, which only some policies do (``core.string_cast``)."""
+    from promoarray.core import string_cast  # regular expressions, for few programs
 
-    ``numeric`` is the cast from float64 by the rule in force, for numbers out of range.
-    """
-    from promoarray.core import string_cast  # regular expressions and decimals, for few programs
-
-    return string_cast.cast(policy, buffer, source, target, numeric)
+    require_cast(policy, source, target)
+    return string_cast.cast(buffer, source, target)

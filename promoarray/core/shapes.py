@@ -33,7 +33,7 @@ def axes_in(name: str, axis: Any, count: int) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        If ``axis`` is no int and no tuple of them.
+        If ``axis`` is neither an int nor a tuple of them.
     ValueError
         If an array of ``count`` axes lacks one, which is an IndexError too, as NumPy's AxisError
         is both; or if one is named twice.

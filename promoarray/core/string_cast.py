@@ -4,7 +4,7 @@ A text is a decimal number, plain or scientific, or one of INF, Infinity and NaN
 sign or without, and white space around it. Nothing else is: no hexadecimal, no underscores, no
 digits of other scripts, nothing behind the number. Its exact value is rounded once.
 
-Where ONNX leaves a case open, or its implementations part ways, docs/strings.md says what is chosen
+Where ONNX leaves a case open, or its implementations differ, docs/strings.md says what is chosen
 here and why. Source: ONNX Operators, Cast, opset 9 to 25: "Casting from string tensor in plain
 (e.g., "3.14" and "1000") and scientific numeric representations (e.g., "1e-5" and "1E8") to float
 types is supported ... "+INF" (and "INF"), "-INF", and "NaN" ... case-insensitive".
@@ -24,34 +24,26 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import numpy as numpy_backend
+from promoarray.backends import on_device
+from promoarray.core import host
 from promoarray.dtypes import INTEGERS, DType, Kind
-from promoarray.errors import PromotionError
-from promoarray.promotion.plan import Operand
-from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
 Buffer = np.ndarray[Any, Any]
 NumericCast = Callable[[Buffer, DType, DType], Buffer]
+on_cpu: NumericCast = on_device("cpu").cast
+"""The cast between numbers where no policy's rule is asked for."""
 
-# Possessive, so that a long text that is no number costs no more than one that is.
+# Possessive, so that a long text that is not a number costs no more than one that is.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _SPECIAL = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE | re.ASCII)
 
 
-def cast(
-    policy: Policy,
-    buffer: Buffer,
-    source: DType,
-    target: DType,
-    numeric: NumericCast = numpy_backend.cast,
-) -> Buffer:
-    """Cast strings to numbers, or numbers to strings.
+def cast(buffer: Buffer, source: DType, target: DType, numeric: NumericCast = on_cpu) -> Buffer:
+    """Cast strings to numbers, or numbers to strings; the policy has admitted it.
 
     Parameters
     ----------
-    policy : Policy
-        Must admit the cast.
     buffer : array
     source, target : DType
         One of which is ``string``.
@@ -60,34 +52,20 @@ def cast(
 
     Raises
     ------
-    TypeError
-        If the policy does not cast these dtypes: ONNX by opset, the others no strings at all.
     ValueError
-        If a text is no number; it names the first one and its index.
+        If a text is not a number; it names the first one and its index.
     OverflowError
         If a number does not fit an integer dtype.
     """
     if source is target:
         return buffer
-    pair = f"{source.name} to {target.name}"
-    why = policy.cast.refuses(source, target)
-    if why:
-        message = f"policy {policy.name!r} does not cast {pair}: {why}"
-        raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)
-    if dt.string not in policy.dtypes or not policy.can_cast(dt.string, dt.float32):
-        raise TypeError(
-            f"policy {policy.name!r} casts no strings ({pair}); "
-            "ONNX Cast does from opset 9: write with pa.policy('onnx')"
-        )
-    if not policy.can_cast(source, target) or Kind.COMPLEX in (source.kind, target.kind):
-        raise TypeError(f"policy {policy.name!r} does not cast {pair}")
     return read(buffer, target, numeric) if source is dt.string else written(buffer, source)
 
 
 # -- text to number -------------------------------------------------------------------------------
 
 
-def read(buffer: Buffer, target: DType, numeric: NumericCast = numpy_backend.cast) -> Buffer:
+def read(buffer: Buffer, target: DType, numeric: NumericCast = on_cpu) -> Buffer:
     """Cast an array of strings to a dtype of real numbers or bools."""
     if target.kind in INTEGERS:
         return numeric(*_integers(buffer, target), target)
@@ -146,7 +124,7 @@ def _stripped(text: object) -> str:
         bare = text.strip()
         if _NUMBER.fullmatch(bare) or _is_special(bare):
             return bare
-    raise ValueError("no number: numbers are written as '3.14', '1e-5', 'INF', '-INF' or 'NaN'")
+    raise ValueError("not a number: numbers are written as '3.14', '1e-5', 'INF', '-INF' or 'NaN'")
 
 
 def _to_nearest(text: str) -> float:
@@ -179,7 +157,7 @@ _LARGEST = math.nextafter(math.inf, 0.0)
 def _truncated(text: str) -> int | None:
     """The number without its fraction; None if it is beyond every integer dtype."""
     if _is_special(text):
-        raise ValueError("no integer")
+        raise ValueError("not an integer")
     near = float(text)
     if abs(near) > 2.0**66:
         return None
@@ -210,7 +188,7 @@ def written(buffer: Buffer, source: DType) -> Buffer:
     """
     if source.kind is Kind.BOOL:
         buffer, source = buffer.astype(np.uint8), dt.uint8
-    values = numpy_backend.decoded(buffer, source)
+    values = host.decoded(buffer, source)
     if source.kind in INTEGERS:
         return values.astype(dt.string.storage)
     texts = [_text(x, source) for x in values.ravel().tolist()]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import numpy as backend
 from promoarray.console import Printable, html_table
+from promoarray.core import host
 from promoarray.core.cast import convert
 from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.dtypes import INTEGERS, DType, Kind
@@ -72,9 +72,9 @@ def _one(text: str, source: DType) -> np.ndarray[Any, Any]:
             )
     if type(value) is complex and source.kind is not Kind.COMPLEX:
         raise ValueError(f"{text!r} is not a value of {source.name}")
-    buffer, wide = backend.wide(value, source)
+    buffer, wide = host.wide(value, source)
     made = np.asarray(convert(as_policy("numpy"), buffer, wide, source)).reshape(1)
-    if cmath.isfinite(value) and not cmath.isfinite(backend.decoded(made, source).item()):
+    if cmath.isfinite(value) and not cmath.isfinite(host.decoded(made, source).item()):
         raise ValueError(
             f"{text!r} is out of the range of {source.name}; write its bits, as in bits:7f"
         )

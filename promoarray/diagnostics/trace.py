@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from promoarray.backends import numpy as numpy_backend
 from promoarray.console import Printable, counted, html_table
+from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.cast import scalar
@@ -169,7 +169,7 @@ def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
     """What a scalar is as an element of a dtype, if it is another number and not only rounded."""
     if type(value) is float and math.isinf(value) and dtype.kind in INTEGERS:
         return None  # an int compared as the number it is
-    became = numpy_backend.decoded(scalar(policy, value, dtype), dtype).item()
+    became = host.decoded(scalar(policy, value, dtype), dtype).item()
     if dtype.kind in INTEGERS or dtype.kind is Kind.BOOL:
         return None if became == given else became
     beyond = not cmath.isfinite(became) or abs(given) > finfo(dtype).max

@@ -21,7 +21,7 @@ def default(weak: DType, dtype: object) -> DType:
 
 
 def notified(out: PArray, weak: DType, dtype: object) -> PArray:
-    """Tell watchers where the policy chose the dtype."""
+    """Tell observers where the policy chose the dtype."""
     if dtype is None:
         notify_default(weak, out)
     return out

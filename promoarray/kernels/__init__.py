@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels.cast_mode import (
     DEFAULT,
@@ -37,7 +36,6 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "DEFAULT",
-    "PARTS",
     "Beyond",
     "CastMode",
     "DTypeArgs",
@@ -58,9 +56,6 @@ DTypeArgs = tuple[int, int, int, int, int, int, int, int, bool, bool]
 
 _KINDS = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
 
-PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
-"""What either part of a complex number is."""
-
 
 @cache
 def dtype_args(dtype: DType) -> DTypeArgs:
@@ -72,7 +67,7 @@ def dtype_args(dtype: DType) -> DTypeArgs:
     if dtype.kind not in _KINDS or dtype.weak:
         raise TypeError(f"there is no cast kernel for {dtype.name}: it has no fixed layout")
     kind = _KINDS.index(dtype.kind)
-    layout = PARTS.get(dtype, dtype).format
+    layout = dtype.part.format
     if layout is None:
         return (kind, dtype.bits, 0, 0, 0, 0, -1, -1, False, False)
     return (

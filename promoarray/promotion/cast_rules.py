@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.errors import UnknownPolicyError
+from promoarray.errors import UnknownPolicyError, suggestion
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.source import Source
@@ -116,7 +116,7 @@ class Knob(NamedTuple):
         Raises
         ------
         ValueError
-            If it is none of the choices.
+            If it is not one of the choices.
         """
         if given is None:
             return self.default
@@ -286,11 +286,8 @@ class CastRule:
         known = [quirk.name for quirk in self.quirks]
         for name in names:
             if name not in known:
-                import difflib  # for errors only
-
-                near = difflib.get_close_matches(name, known, n=4, cutoff=0.4) or known
-                said = f"Near it: {', '.join(near)}" if near else "There are none"
-                raise UnknownPolicyError(f"it has no quirk {name!r}. {said}")
+                said = suggestion(name, known) if known else "This policy has no quirks"
+                raise UnknownPolicyError(f"unknown quirk {name!r}. {said}")
         on = tuple(name for name in known if name in (*self.on, *names))
         return replace(self, on=on)
 

@@ -27,12 +27,12 @@ LOWEST_NORMAL = 2.0**-126
 """The smallest normal number of float32."""
 
 
-def cast_codes(codes: Codes, source: DType, target: DType, rule: CastMode = DEFAULT) -> Codes:
-    """Cast codes to codes by a rule of the kernels."""
+def cast_codes(codes: Codes, source: DType, target: DType, mode: CastMode = DEFAULT) -> Codes:
+    """Cast codes to codes in a mode of the kernels."""
     if not isinstance(codes, np.ndarray):  # a symbol, of which a kernel is written
-        return codes.cast(source, target, rule)
+        return codes.cast(source, target, mode)
     out = np.empty(codes.shape, f"u{target.storage.itemsize}")
-    kernels.cast(codes, out, kernels.dtype_args(source), kernels.dtype_args(target), rule)
+    kernels.cast(codes, out, kernels.dtype_args(source), kernels.dtype_args(target), mode)
     return out
 
 

@@ -190,7 +190,7 @@ def _option(what: str, given: Any, options: Mapping[str, Any]) -> Any:
 
 def _one_of(what: str, given: object, options: tuple[str, ...]) -> None:
     if given not in options:
-        raise ValueError(f"{what} {given!r} is none of {', '.join(map(repr, options))}")
+        raise ValueError(f"{what} {given!r} is not one of {', '.join(map(repr, options))}")
 
 
 def _defaults(dtypes: tuple[DType, ...], given: Mapping[Any, object]) -> dict[DType, DType]:

@@ -93,11 +93,11 @@ def settle(
 @cache
 def _unchanged(policy: Any) -> PolicyLike:
     """Return a changed policy as it is below the change, so that no cell counts twice."""
-    promote, enter = policy.promote, policy.operand_types
+    promote, types = policy.promote, policy.operand_types
     below: PolicyLike = replace(
         policy,
         promote=promote.base if isinstance(promote, ChangedRule) else promote,
-        operand_types=enter.base if isinstance(enter, ChangedOperandTypes) else enter,
+        operand_types=types.base if isinstance(types, ChangedOperandTypes) else types,
     )
     return below
 

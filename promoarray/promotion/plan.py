@@ -73,7 +73,7 @@ class Decomposition(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What one operation does: cast the inputs, compute, label the result.
+    """What one operation does: cast the inputs, compute, store the result.
 
     Attributes
     ----------
@@ -83,13 +83,13 @@ class Plan(NamedTuple):
         What the kernel runs in: float32 for bfloat16 + bfloat16. Never weak. None where it takes
         the inputs as they are: NumPy compares integers of both signs exactly.
     result : DType
-        What the result is called; weak where JAX's result is weakly typed.
+        The dtype of the result; weak where JAX's result is weakly typed.
     extra_results : tuple of DType
-        The same of the further results of an operation that has several.
+        The dtypes of the further results of an operation that has several.
     decomposition : Decomposition or None
-        What is computed in place of the operation itself.
+        The operations that are computed in place of this one.
     standard_kernel : bool
-        Whether the usual kernel computes it even where the policy has one of its own.
+        Whether the standard kernel computes it even where the policy has one of its own.
     """
 
     inputs: tuple[DType, ...]
@@ -105,13 +105,21 @@ class Refusal(NamedTuple):
 
     Attributes
     ----------
-    reason : str
+    why : str
     error : Exception or None
         What to raise where it is the value of a scalar that is refused, and not the dtypes.
+    common : DType or None
+        The operands' common dtype, where that is what is refused.
     """
 
-    reason: str
+    why: str
     error: Exception | None = None
+    common: DType | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why, with the dtype it is about."""
+        return self.why if self.common is None else f"{self.why} (here {self.common.name})"
 
 
 class Decision(NamedTuple):

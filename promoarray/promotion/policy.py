@@ -6,7 +6,7 @@ An operation's dtypes are decided in four steps, each of them data of the policy
    count for less than an array);
 2. **promote**: the rule that folds those dtypes into their common one;
 3. the **operation rule**: whether the operation admits it, what it computes in and what it returns;
-4. the **plan**: what every operand becomes, what is computed in, what the result is called.
+4. the **plan**: what every operand becomes, what is computed in, what the result is.
 
 A plan is decided once and cached. The backend obeys it and decides nothing, so CPU and GPU cannot
 disagree about dtypes.
@@ -60,15 +60,15 @@ class Policy:
     operations : mapping
         From an operation's name, or its family, to its rule. A name goes before its family.
     functions : mapping
-        The same for the framework's own *functions*, where they differ from its operators.
-        promoarray follows the operators; ``explain`` says what the function would do.
+        As ``operations``, for the framework's own *functions* where they differ from its
+        operators. promoarray follows the operators; ``explain`` says what the function would do.
     operand_types : OperandTypes
         What each operand counts as.
     by_value : callable or None
         Turns an operation's operands with values into operands without, for policies that look at
         values.
     ranks : bool
-        Whether a 0-d array may enter differently from an array.
+        Whether a 0-d array may count for less than an array.
     scalars : Scalars
     kernels : mapping
         From an operation to the kernels it has instead of the usual one, for the kinds of dtypes
@@ -194,10 +194,10 @@ class Policy:
         """Decide the common dtype of operands, whatever the operation."""
         if self.by_value is not None and any(o.value is not None for o in operands):
             operands = self.by_value(self, "concat", operands)  # which does nothing but promote
-        entered = self.operand_types(self, operands)
-        if isinstance(entered, Refusal):
-            return entered
-        common = fold(self.promote, entered)
+        types = self.operand_types(self, operands)
+        if isinstance(types, Refusal):
+            return types
+        common = fold(self.promote, types)
         return Refusal(self.refusal) if common is None else self.strong(common)
 
     def rule(self, name: str, *, function: bool = False) -> OperationRule:
@@ -216,15 +216,27 @@ class Policy:
         return next((v for v in variants if computed.kind in VARIANTS[v].kinds), name)
 
     def make_plan(
-        self, name: str, computed: DType, result: DType, count: int, *more: DType
+        self, name: str, computed: DType, result: DType, count: int, *extra_results: DType
     ) -> Plan:
-        """Label a decision: weak dtypes get their storage, narrow ones the dtype to compute in."""
+        """Make a plan of dtypes: weak ones get their storage, narrow ones one to compute in.
+
+        Parameters
+        ----------
+        name : str
+            Of the operation.
+        computed, result : DType
+            What the operands are cast to, and what the operation returns; either may be weak.
+        count : int
+            How many operands there are.
+        *extra_results : DType
+            The further results of an operation that has several.
+        """
         strong = self.strong(computed)
         bits = operation(name).family in MOVES or name == "nextafter"  # a step of this format
         kernel = strong if bits else accumulator(strong)
-        labels = (result, *more)
-        label, *others = labels if self.weak_arrays else map(self.strong, labels)
-        return Plan((strong,) * count, kernel, label, tuple(others))
+        results = (result, *extra_results)
+        first, *others = results if self.weak_arrays else map(self.strong, results)
+        return Plan((strong,) * count, kernel, first, tuple(others))
 
     def strong(self, dtype: DType) -> DType:
         """What a dtype is in memory: weak ones take the policy's default."""

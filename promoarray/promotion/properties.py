@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.console import listed
+from promoarray.dtypes import WEAK_TYPES, DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy_like import PolicyLike
@@ -24,8 +24,6 @@ from promoarray.promotion.properties_report import (
     PropertiesReport,
     PropertyResult,
 )
-
-WEAK = (dt.weak_bool, dt.weak_int, dt.weak_float, dt.weak_complex)
 
 
 class Failure(NamedTuple):
@@ -41,7 +39,7 @@ class Checked:
 
     def __init__(self, policy: PolicyLike) -> None:
         self.policy = policy
-        self.dtypes = (*policy.dtypes, *(w for w in WEAK if self._meets_arrays(w)))
+        self.dtypes = (*policy.dtypes, *(w for w in WEAK_TYPES if self._meets_arrays(w)))
         self.join = {(a, b): self._join(a, b) for a, b in product(self.dtypes, repeat=2)}
         self.below = {
             (a, b)
@@ -141,14 +139,14 @@ class Checked:
                     )
 
     def not_least(self) -> Iterable[Failure]:
-        """Pairs whose result is no least upper bound in the rule's own order."""
+        """Pairs whose result is not the least upper bound in the rule's own order."""
         for a, b in self.pairs:
             why = self._why_not_least(a, b)
             if why:
                 yield Failure((a, b), f"{a.code} with {b.code}: {why}")
 
     def ill_defined(self) -> Iterable[Failure]:
-        """The same, leaving out pairs without a common dtype if nothing lies above both."""
+        """Pairs as ``not_least`` gives, but for those rightly refused: nothing lies above both."""
         for a, b in self.pairs:
             if self.join[a, b] is None and not self._bounds(a, b):
                 continue
@@ -173,7 +171,8 @@ class Checked:
             said = f", and the rule says {common.code}" if common else ""
             return f"nothing lies above both{said}"
         lowest = [d for d in bounds if not any((o, d) in self.below for o in bounds if o is not d)]
-        return f"{_listed(lowest or bounds)} lie above both, none of them below another"
+        either = listed(d.code for d in lowest or bounds)
+        return f"{either} lie above both, none of them below another"
 
 
 PROPERTIES: dict[str, tuple[str, int, Callable[[Checked], Iterable[Failure]]]] = {
@@ -211,14 +210,9 @@ def code(dtype: DType | None) -> str:
     return dtype.code if dtype else "refused"
 
 
-def _listed(dtypes: list[DType]) -> str:
-    *head, last = (d.code for d in dtypes)
-    return f"{', '.join(head)} and {last}" if head else last
-
-
 def _property(name: str) -> str:
     if name not in PROPERTIES:
-        raise ValueError(f"{name!r} is no property. Write one of: {', '.join(PROPERTIES)}")
+        raise ValueError(f"unknown property {name!r}. Write one of: {', '.join(PROPERTIES)}")
     return name
 
 

@@ -48,9 +48,9 @@ class ArraysFirst:
     def __call__(
         self, policy: PolicyLike, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
-        entered = supported_types(policy, operands)
-        if isinstance(entered, Refusal):
-            return entered
+        types = supported_types(policy, operands)
+        if isinstance(types, Refusal):
+            return types
         (_, first), *rest = self._in_turn(operands)
         common: DType | None = policy.strong(first)
         for rule, dtype in rest:
@@ -79,15 +79,15 @@ def lowest_first(
 
     ``raised(higher, lower)`` answers what the dtype of a rank becomes beside that of a lower one.
     """
-    entered = supported_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
+    types = supported_types(policy, operands)
+    if isinstance(types, Refusal):
+        return types
     common: DType | None = None
     for rank in Rank:  # Python scalars, 0-d arrays, arrays: from the lowest up
-        types = types_of(operands, rank)
-        if not types:
+        among = types_of(operands, rank)
+        if not among:
             continue
-        own = fold(policy.promote, types)
+        own = fold(policy.promote, among)
         common = own if own is None or common is None else raised(own, common)
         if common is None:
             return Refusal(policy.refusal)

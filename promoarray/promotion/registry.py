@@ -137,19 +137,19 @@ def _loaded(name: str) -> Policy:
     loaded = _entry_points()[name].load()
     made = loaded() if callable(loaded) else loaded
     if not isinstance(made, Policy):
-        raise TypeError(f"entry point promoarray.policies:{name} is no Policy, but {made!r}")
+        raise TypeError(f"entry point promoarray.policies:{name} is not a Policy but {made!r}")
     return made
 
 
 def _unknown(name: str, family: str) -> str:
-    import difflib
+    import difflib  # for errors only
 
     names = list_policies()
     near = [n for n in names if n.partition("@")[0] == family]
     near = near or difflib.get_close_matches(name.lower(), [*names, *BUILT_IN], n=4, cutoff=0.5)
     if near:
-        return f"no policy {name!r}. Near it: {_listed(list(dict.fromkeys(near)))}"
-    return f"no policy {name!r}. There are: {_listed(names)}"
+        return f"unknown policy {name!r}. Did you mean: {_listed(list(dict.fromkeys(near)))}?"
+    return f"unknown policy {name!r}. Write one of: {_listed(names)}"
 
 
 def _listed(names: list[str]) -> str:

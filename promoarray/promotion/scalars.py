@@ -60,7 +60,7 @@ def out_of_range(value: int, dtype: DType) -> OverflowError:
 
 
 def truncated(value: Any, dtype: DType) -> Any:
-    """Return a value that is to be stored; refuse a float that is no integer of the dtype.
+    """Return a value that is to be stored; refuse a float that the dtype has no integer for.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def truncated(value: Any, dtype: DType) -> Any:
 
 
 def no_float(value: int, dtype: DType) -> OverflowError:
-    """Return the error for an int beyond every float, and so beyond a dtype that is no integer."""
+    """Return the error for an int beyond every float, on its way to a dtype not of integers."""
     size = f"Python int of {value.bit_length()} bits"
     return OverflowError(f"{size} does not fit {dtype.name}, nor any float")
 
@@ -154,14 +154,14 @@ class Scalars(NamedTuple):
     fit : callable
         From (value, dtype) to a Python value the dtype can hold; OverflowError refuses.
     fit_compared : callable or None
-        The same where the scalar is compared with; None where that is no different. It may answer
-        an infinity for an int beyond the dtype.
+        As ``fit``, for a scalar that is compared with; None where ``fit`` is for it too. It may
+        answer an infinity for an int beyond the dtype.
     fit_family : mapping
-        The same for other families of operations that go by a rule of their own.
+        As ``fit``, for families of operations that have a rule of their own.
     fit_exponent : callable or None
-        The same for the integer exponent of an integer; ValueError refuses.
+        As ``fit``, for the integer exponent of an integer; ValueError refuses.
     fit_bound : callable or None
-        The same for a bound of ``clip``, told by ``upper=`` which one it is and by ``of=`` what is
+        As ``fit``, for a bound of ``clip``; ``upper=`` says which one it is, ``of=`` what is
         clipped.
     """
 

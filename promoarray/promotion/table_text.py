@@ -39,7 +39,7 @@ def cell_dtype(written: object) -> DType:
 
 
 def python_scalar(text: str) -> bool | int | float | complex | None:
-    """Return the Python scalar that a text is; None if it is none.
+    """Return the Python scalar that a text is; None if it is not one.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def read_cells(pairs: Mapping[tuple[object, object], object], *, symmetric: bool
     Raises
     ------
     ValueError
-        If a key is no pair of dtypes.
+        If a key is not a pair of dtypes.
     """
     cells: Cells = {}
     for key, written in pairs.items():

@@ -1,4 +1,4 @@
-"""The usual operation rule, and the small functions that rules are put together of."""
+"""The operation rule most operations go by, and the small functions that rules are made of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TypeMap = Callable[[DType], "DType | None"]
 
 
 def own_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...]:
-    """Enter operands as their own types: weak scalars are rows of the rule."""
+    """Count operands as their own types: weak scalars are dtypes the rule knows."""
     return tuple(operand.type for operand in operands)
 
 
@@ -31,12 +31,12 @@ def to_bool(dtype: DType) -> DType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
-    """The usual operation rule: enter, promote, admit, compute, label.
+    """The rule most operations go by: operand types, promote, admit, compute, result.
 
     Attributes
     ----------
     operand_types : OperandTypes or None
-        In place of the policy's.
+        What each operand counts as, in place of the policy's.
     promote : PromotionRule or None
         In place of the policy's.
     admit : container of Kind or DType, or None
@@ -47,13 +47,14 @@ class TypeRule:
         From an operand's index, the operand and the dtype computed in to what the operand is cast
         to on its way there; None where that is the dtype computed in.
     decomposition : callable or None
-        From the operands to the decomposition the plan takes, if any.
+        From the operands to the operations computed in place of this one, if any.
     result : callable
         From the dtype computed in to that of the result.
     extra_results : tuple of callables
-        The same for the further results of an operation that has several.
+        As ``result``, for the further results of an operation that has several.
     standard_kernel : bool
-        Whether the usual kernel computes with a Python scalar on the right.
+        Whether the standard kernel computes with a Python scalar on the right, even where the
+        policy has a kernel of its own.
     why : str
         What to say when the operation does not admit the common dtype.
     note : str
@@ -75,10 +76,10 @@ class TypeRule:
     def __call__(
         self, policy: PolicyLike, name: str, operands: tuple[Operand, ...]
     ) -> Plan | Refusal:
-        entered = (self.operand_types or policy.operand_types)(policy, operands)
-        if isinstance(entered, Refusal):
-            return entered
-        common = fold(self.promote or policy.promote, entered)
+        types = (self.operand_types or policy.operand_types)(policy, operands)
+        if isinstance(types, Refusal):
+            return types
+        common = fold(self.promote or policy.promote, types)
         if common is None:
             own = self.note or f"{name} promotes nothing: it takes one dtype"
             return Refusal(own if self.promote else policy.refusal)
@@ -88,16 +89,15 @@ class TypeRule:
         )
         if computed is None or None in results:
             why = self.why or f"{name} is not defined for {common.kind.words} dtypes"
-            return Refusal(f"{why} (here {policy.strong(common).name})")
+            return Refusal(why, common=policy.strong(common))
         result, *more = filter(None, results)
         plan = policy.make_plan(name, computed, result, len(operands), *more)
         if self.cast is not None:
             kept = zip(operands, plan.inputs, strict=True)
             plan = plan._replace(inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
-        detour = self.decomposition(operands) if self.decomposition is not None else None
-        usual = self.standard_kernel and operands[-1].rank is Rank.SCALAR
-        return (
-            plan._replace(decomposition=detour, standard_kernel=usual) if detour or usual else plan
+        return plan._replace(
+            decomposition=self.decomposition and self.decomposition(operands),
+            standard_kernel=self.standard_kernel and operands[-1].rank is Rank.SCALAR,
         )
 
     def admits(self, dtype: DType) -> bool:

@@ -41,7 +41,7 @@ def agreed(a: DType, b: DType) -> DType | None:
 def supported_types(
     policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[DType, ...] | Refusal:
-    """Enter operands as their own types, if the framework has them all."""
+    """Count operands as their own types, if the framework has them all."""
     for operand in operands:
         if not operand.type.weak and operand.type not in policy.dtypes:
             return Refusal(f"{policy.title} has no {operand.type.name}")
@@ -49,17 +49,17 @@ def supported_types(
 
 
 def with_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Enter operands as their own types, but a Python bool as a bool array."""
-    entered = supported_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    return tuple(dt.bool if dtype is dt.weak_bool else dtype for dtype in entered)
+    """Count operands as their own types, but a Python bool as a bool array."""
+    types = supported_types(policy, operands)
+    if isinstance(types, Refusal):
+        return types
+    return tuple(dt.bool if dtype is dt.weak_bool else dtype for dtype in types)
 
 
 def as_truth(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Enter every operand as whether it is non-zero; nothing promotes."""
-    entered = policy.operand_types(policy, operands)
-    return entered if isinstance(entered, Refusal) else (dt.bool,)
+    """Count every operand as whether it is non-zero; nothing promotes."""
+    types = policy.operand_types(policy, operands)
+    return types if isinstance(types, Refusal) else (dt.bool,)
 
 
 _WANTED: dict[str, Callable[[list[bool]], bool]] = {

@@ -14,12 +14,12 @@ from promoarray.dtypes import INEXACT, INTEGERS, REALS, Kind
 
 
 class Variant(NamedTuple):
-    """A kernel in place of the usual one.
+    """A kernel in place of the standard one.
 
     Attributes
     ----------
     kinds : frozenset of Kind
-        What it is for; of other kinds the usual kernel computes.
+        What it is for; of other kinds the standard kernel computes.
     sentence : str
         What a user should know about it.
     """

@@ -254,7 +254,7 @@ def test_cast_of_strings(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["values"][0]["given"] == {"bits": "", "value": "'0.3'"}
     made = [value["policies"]["onnx@25"]["value"] for value in found["values"]]
     assert made == ["0.3125", "-448"]
-    assert found["refused"]["numpy@2"].startswith("casts no strings")
+    assert found["refused"]["numpy@2"].startswith("it casts no strings")
     wrong = answer(capsys, *words, "1,5", code=1)
     assert "'1,5' at [0]" in wrong["refused"]["onnx@25"]
     back = answer(capsys, "--from", "f16", "--to", "str", "--policy", "onnx", "0.1")
@@ -290,7 +290,7 @@ def test_texts_are_not_taken_for_markup(capsys: pytest.CaptureFixture[str]) -> N
         (["--from", "c64", "--to", "f32", "bits:1"], "real dtypes only"),
         (["--from", "f32", "--to", "f16", "--policy", "numpy", "--saturate", "1", "1"], "onnx@19"),
         (["--from", "f32", "--to", "f16", "--policy", "torch", "--round-mode", "up", "1"], "24"),
-        (["--from", "f32", "--to", "f16", "--policy", "numpi", "1"], "Near it"),
+        (["--from", "f32", "--to", "f16", "--policy", "numpi", "1"], "Did you mean"),
         (["--from", "f32", "--to", "f16", "--policy", "numpy+twice", "1"], "rounds-twice"),
     ],
 )

@@ -143,7 +143,7 @@ def test_strings() -> None:
     assert [cell.value for cell in explained.given] == ["'1e5'", "'INF'"]
     assert [cell.value for cell in explained.answer.values] == ["inf", "inf"]
     wrong = pa.explain("astype", pa.asarray(["1,5"]), "float16", policy="onnx")
-    assert "'1,5' at [0] is no number" in wrong.answer.reason
+    assert "'1,5' at [0] is not a number" in wrong.answer.reason
 
 
 def test_layouts_and_sizes() -> None:

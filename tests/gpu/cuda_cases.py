@@ -11,7 +11,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import CONCRETE, DType, Kind
-from promoarray.kernels import DEFAULT, PARTS, CastMode, cast, dtype_args
+from promoarray.kernels import DEFAULT, CastMode, cast, dtype_args
 from promoarray.kernels.cuda.kernel_source import cast_kernel, relevant
 from promoarray.kernels.cuda.symbolic import CodeTransform
 from promoarray.promotion.cast_rules import CastPlan, CastRule
@@ -96,7 +96,7 @@ def patterns(dtype: DType, count: int = PATTERNS, seed: int = 0) -> np.ndarray:
     of powers of two, specials and any bits at all, half of them with exponents near 1.
     """
     rng = np.random.default_rng([dtype.bits, CONCRETE.index(dtype), seed])
-    part = PARTS.get(dtype)
+    part = dtype.part if dtype.kind is Kind.COMPLEX else None
     if part is not None:
         both = [patterns(part, count, seed=seed + 1 + i) for i in (0, 1)]
         codes = np.stack([_cycled(b, count, rng) for b in both], axis=1)
@@ -122,7 +122,7 @@ def operand(dtype: DType, count: int, seed: int) -> np.ndarray:
     if dtype is dt.bool:
         return rng.integers(0, 2, count, np.uint8).view(dtype.storage)
     codes = patterns(dtype, count, seed=seed)
-    part = PARTS.get(dtype, dtype)
+    part = dtype.part
     one = part is dtype
     found = _cycled(codes, count, rng).view(dtype.storage) if one else codes.copy()
     size = found.size * (1 + (part is not dtype)) // 2

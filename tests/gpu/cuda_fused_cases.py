@@ -13,7 +13,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.dtypes import BY_CODE, BY_STORAGE, DType, Kind
-from promoarray.kernels import DEFAULT, PARTS, CastMode
+from promoarray.kernels import DEFAULT, CastMode
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.operations import OPERATIONS
@@ -141,7 +141,7 @@ def _too_far(
     case: Case, given: list[np.ndarray], got: np.ndarray, want: np.ndarray, label: str
 ) -> list[str]:
     """Compare with the function in a wider type, in units of the last place."""
-    compute = PARTS.get(case.plan.compute, case.plan.compute)
+    compute = case.plan.compute.part
     wider = np.float64 if compute is dt.float32 else np.longdouble
     limit = np.finfo(got.dtype)
     with np.errstate(all="ignore"):

@@ -251,11 +251,12 @@ def test_a_policy_with_quirks_goes_by_its_name() -> None:
 
 
 def test_an_unknown_quirk_lists_the_near_ones() -> None:
-    with pytest.raises(pa.UnknownPolicyError, match=r"'paddle@3.3'.*Near it: nan-to-e4m3fn-is-448"):
+    said = r"'paddle@3.3'.*unknown quirk.*Did you mean: nan-to-e4m3fn-is-448\?"
+    with pytest.raises(pa.UnknownPolicyError, match=said):
         pa.set_policy("paddle@3.3+nan-to-e4m3")
-    with pytest.raises(ValueError, match="There are none"):
+    with pytest.raises(ValueError, match=r"unknown quirk .* has no quirks"):
         as_policy("aclnn").with_quirks("rounds-twice")
-    with pytest.raises(pa.UnknownPolicyError, match="no policy 'padle'"):
+    with pytest.raises(pa.UnknownPolicyError, match="unknown policy 'padle'"):
         as_policy("padle+rounds-twice")
 
 

@@ -210,7 +210,7 @@ def test_some_properties_can_be_asked_for() -> None:
     assert report.operations == ()
     with pytest.raises(KeyError, match="was not checked"):
         report["lattice"]
-    with pytest.raises(ValueError, match=r"'nice' is no property\. Write one of: total"):
+    with pytest.raises(ValueError, match=r"unknown property 'nice'\. Write one of: total"):
         check(as_policy("numpy"), "nice")
 
 

@@ -62,12 +62,12 @@ def test_a_policy_is_its_own_name() -> None:
 @pytest.mark.parametrize(
     ("name", "near"),
     [
-        ("torhc", "Near it: torch"),
-        ("jax@x46", "Near it: jax@lax, jax@strict, jax@x32, jax@x64"),
-        ("onnx@99", r"Near it: onnx@1 … onnx@28$"),
-        ("Paddle", "Near it: paddle"),
-        ("", "There are: numpy@1.*aclnn@8.5, onnx@1 … onnx@28, mindspore"),
-        ("NUMPY", "Near it: numpy"),
+        ("torhc", "Did you mean: torch"),
+        ("jax@x46", "Did you mean: jax@lax, jax@strict, jax@x32, jax@x64"),
+        ("onnx@99", r"Did you mean: onnx@1 … onnx@28\?$"),
+        ("Paddle", "Did you mean: paddle"),
+        ("", "Write one of: numpy@1.*aclnn@8.5, onnx@1 … onnx@28, mindspore"),
+        ("NUMPY", "Did you mean: numpy"),
     ],
 )
 def test_an_unknown_name_lists_the_near_ones(name: str, near: str) -> None:
@@ -183,7 +183,7 @@ def test_the_environment_sets_the_default() -> None:
     assert run_python(code, PROMOARRAY_POLICY="").stdout == "numpy@2\n"
     failed = run_python(code, PROMOARRAY_POLICY="padle")
     assert failed.returncode == 1
-    assert "PROMOARRAY_POLICY: no policy 'padle'. Near it: paddle" in failed.stderr
+    assert "PROMOARRAY_POLICY: unknown policy 'padle'. Did you mean: paddle" in failed.stderr
 
 
 # -- namespaces -------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ except ValueError as error:
         "lent float32",
         "True",
         "True",
-        "entry point promoarray.policies:wrong is no Policy, but 3",
+        "entry point promoarray.policies:wrong is not a Policy but 3",
         "there is a policy 'lent' already; derive one with another name",
     ]
 

@@ -130,7 +130,7 @@ def test_edges_that_cannot_be_read_are_named(text: str, says: str) -> None:
     ],
 )
 def test_an_unknown_option_lists_the_choices(options: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="is none of"):
+    with pytest.raises(ValueError, match="is not one of"):
         Policy.from_table("bad", TEXT, **options)
 
 

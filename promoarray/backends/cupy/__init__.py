@@ -397,8 +397,8 @@ def from_dlpack(x: Any, copy: bool | None) -> tuple[Buffer, DType]:
         return from_numpy(host, dtype), dtype
     source = _dlpack.Readable(x)
     buffer = cupy.from_dlpack(source, copy=copy)
-    if source.label is not None:
-        return buffer.view(storage(source.label)), source.label
+    if source.dtype is not None:
+        return buffer.view(storage(source.dtype)), source.dtype
     found = dtype_of(buffer)
     if found is None:
         raise BufferError(f"promoarray has no dtype for {buffer.dtype}")

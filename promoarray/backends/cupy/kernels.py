@@ -15,7 +15,6 @@ from promoarray.backends.cupy.array_api import functions
 from promoarray.backends.cupy.device import cupy
 from promoarray.backends.cupy.launch import Buffer, bits, cast, launcher, new, operate, storage
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import PARTS
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.kernels.cuda.values import (
@@ -146,7 +145,7 @@ def _clip(*given: Any, low: bool, high: bool) -> Buffer:
 
 
 def _huber(x: Buffer, y: Buffer, dtype: DType, *, delta: float) -> Buffer:
-    error, own = _l1(x, y, dtype), PARTS.get(dtype, dtype)
+    error, own = _l1(x, y, dtype), dtype.part
     wide = own if own.kind is Kind.FLOAT else dt.float64
     error = recast(error, own, wide)
 

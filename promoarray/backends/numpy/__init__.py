@@ -1,7 +1,7 @@
 """NumPy buffers: storage, casts, kernels.
 
 A backend obeys plans. It never sees mixed operands or bare Python scalars, because NumPy and
-ml_dtypes would promote them by modes of their own.
+ml_dtypes would promote them by rules of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from promoarray.backends.numpy.compile import plain_kernel as plain_kernel
 from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.portable import linalg
-from promoarray.promotion.scalars import no_float
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.blocks import Casts
@@ -40,31 +39,6 @@ def dtype_of(buffer: Buffer) -> DType | None:
 def native(buffer: Buffer) -> Buffer:
     """The same values in the machine's byte order; the same object where it is."""
     return buffer if buffer.dtype.isnative else buffer.astype(buffer.dtype.newbyteorder("="))
-
-
-def _wide(buffer: Buffer, source: DType) -> Buffer:
-    return buffer.astype(np.complex64) if source is dt.complex32 else buffer
-
-
-def wide(value: Any, dtype: DType) -> tuple[Buffer, DType]:
-    """A 0-d buffer that holds a Python scalar exactly, on its way to a dtype."""
-    if type(value) is int and dtype.kind in (Kind.INT, Kind.UINT) and dtype.bits >= 8:
-        return np.array(value, dtype.storage), dtype
-    widest = dt.complex128 if isinstance(value, complex) else dt.float64
-    try:
-        return np.array(value, widest.storage), widest
-    except OverflowError:
-        raise no_float(value, dtype) from None
-
-
-def decoded(buffer: Buffer, dtype: DType) -> Buffer:
-    """Narrow values in the NumPy dtype that holds them exactly and prints them."""
-    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
-        with np.errstate(invalid="ignore"):  # a signalling NaN
-            return buffer.astype(np.float32)
-    if dtype.kind in (Kind.INT, Kind.UINT) and dtype.bits < 8:
-        return buffer.astype(np.int8)
-    return _wide(buffer, dtype)
 
 
 def storage(dtype: DType) -> Any:
@@ -189,8 +163,8 @@ def from_dlpack(x: Any, copy: bool | None) -> tuple[Buffer, DType]:
 
     source = _dlpack.Readable(x)
     buffer = np.from_dlpack(source, device=None if _on_cpu(x) else "cpu", copy=copy)
-    if source.label is not None:
-        return buffer.view(source.label.storage), source.label
+    if source.dtype is not None:
+        return buffer.view(source.dtype.storage), source.dtype
     found = dtype_of(buffer)
     if found is None:
         raise BufferError(f"promoarray has no dtype for {buffer.dtype}")

@@ -65,16 +65,16 @@ class Compiled:
                 said = f"there is no kernel for {self._name} of {self._compute.name}"
             raise TypeError(said) from None
         if self._plan.extra_results:
-            return tuple(self._labelled(i, np.asarray(each)) for i, each in enumerate(out))
-        return self._labelled(0, np.asarray(out))
+            return tuple(self._stored(i, np.asarray(each)) for i, each in enumerate(out))
+        return self._stored(0, np.asarray(out))
 
     def _of_linalg(self, values: list[Buffer], options: dict[str, Any]) -> Any:
         """Of what moves values the results hold what was computed in, which NumPy may not know."""
         found = self._linalg(self._name, tuple(values), self._compute, **options)
-        outs = tuple(self._labelled(i, *each) for i, each in enumerate(found))
+        outs = tuple(self._stored(i, *each) for i, each in enumerate(found))
         return outs if self._plan.extra_results else outs[0]
 
-    def _labelled(self, index: int, result: Buffer, dtype: DType | None = None) -> Buffer:
+    def _stored(self, index: int, result: Buffer, dtype: DType | None = None) -> Buffer:
         """Cast a result to what the plan says; it holds a dtype, by default NumPy's own."""
         key = index, dtype or result.dtype
         try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.backends import numpy as numpy_backend
+from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import convert
 from promoarray.diagnostics.explain.cast_losses import loss
@@ -196,9 +196,9 @@ def edges(source: DType, target: DType) -> Any:
         numbers = tuple(dict.fromkeys((*inside, low, high)))
     kept: dict[bytes, Any] = {}  # by their bits
     for number in numbers:
-        buffer, wide = numpy_backend.wide(number, source)
+        buffer, wide = host.wide(number, source)
         made = np.asarray(convert(as_policy("numpy"), buffer, wide, source)).reshape(1)
-        back = numpy_backend.decoded(made, source).item()
+        back = host.decoded(made, source).item()
         if back == number or (back != back and number != number):
             kept.setdefault(made.tobytes(), made)
     return np.concatenate([np.zeros(0, source.storage), *kept.values()])

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import numpy as backend
+from promoarray.core import host
 from promoarray.core.cast import explicit
+from promoarray.core.refusals import cast_refusal
 from promoarray.dtypes import DType, Kind
 from promoarray.promotion.policy import Policy
 
@@ -49,7 +50,7 @@ def cells(buffer: Buffer, dtype: DType) -> list[CastValue]:
     width = dtype.storage.itemsize // parts
     codes = np.ascontiguousarray(buffer).view(f"u{width}").reshape(-1, parts)
     mask = (1 << dtype.bits) - 1 if dtype.bits < 8 else -1
-    shown = backend.decoded(buffer, dtype).reshape(-1).tolist()
+    shown = host.decoded(buffer, dtype).reshape(-1).tolist()
     return [
         CastValue("0x" + "_".join(f"{int(c) & mask:0{2 * width}x}" for c in row), _shown(value))
         for row, value in zip(codes, shown, strict=True)
@@ -75,7 +76,7 @@ def answers(
     """
     settings = {"saturate": saturate, "round_mode": round_mode}
     known: Any = {name: value for name, value in settings.items() if name in policy.cast.knobs}
-    refused = _refusal(policy, source, target)
+    refused = cast_refusal(policy, source, target)
     if refused:
         return refused
     try:
@@ -85,12 +86,3 @@ def answers(
             raise
         return str(error)
     return cells(out, target)
-
-
-def _refusal(policy: Policy, source: DType, target: DType) -> str:
-    """Why a policy does not cast a pair; "" if it does."""
-    if source is target:
-        return ""
-    strings = dt.string in (source, target) and dt.string not in policy.dtypes
-    no_strings = "casts no strings; ONNX Cast does from opset 9" if strings else ""
-    return policy.cast.refuses(source, target) or no_strings

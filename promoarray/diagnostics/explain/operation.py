@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.backends import numpy as numpy_backend
+from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import scalar
 from promoarray.core.operands import operand_of
@@ -139,7 +139,7 @@ class _Case:
         target, value = self.decided.plan.inputs[index], self.decided.values[index]
         if type(value) is float and math.isinf(value) and target.kind in INTEGERS:
             return value
-        return numpy_backend.decoded(scalar(self.policy, value, target), target).item()
+        return host.decoded(scalar(self.policy, value, target), target).item()
 
     def compares_exactly(self, index: int) -> bool:
         """Whether an int out of range is compared as the number it is."""

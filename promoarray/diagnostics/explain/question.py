@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.kernels import OF_UFUNC
+from promoarray.backends.numpy.kernels import OF_UFUNC  # users ask about NumPy's ufuncs
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.operands import array_class, as_operand
 from promoarray.diagnostics.explain.cast import explain_cast

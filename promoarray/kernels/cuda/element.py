@@ -9,7 +9,7 @@ from functools import cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import PARTS, dtype_args
+from promoarray.kernels import dtype_args
 from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
 
 __all__ = [
@@ -45,7 +45,7 @@ def stored(dtype: DType) -> str:
 
 def code_bits(dtype: DType) -> int:
     """The width of the unsigned integer that carries a code: of a complex number, of one part."""
-    return int(8 * PARTS.get(dtype, dtype).storage.itemsize)
+    return int(8 * dtype.part.storage.itemsize)
 
 
 @cache
@@ -75,14 +75,14 @@ def _truth(flag: object) -> str:
 
 def _exact_in_float32(dtype: DType) -> bool:
     """Whether every number of the dtype is a float32."""
-    part = PARTS.get(dtype, dtype)
+    part = dtype.part
     return part.bits <= (16 if part.kind in _INTEGERS else 32)
 
 
 @cache
 def relevant(source: DType, target: DType, mode: CastMode) -> CastMode:
     """The mode with defaults for all that cannot matter to a cast, so that fewer kernels differ."""
-    source, target = PARTS.get(source, source), PARTS.get(target, target)
+    source, target = source.part, target.part
     keep: set[str] = set()
     given, layout = source.format, target.format
     if source is target or target is dt.bool:

@@ -11,7 +11,6 @@ from itertools import pairwise
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import PARTS
 from promoarray.kernels.cast_mode import CastMode
 from promoarray.kernels.cuda.element import code_bits, stored
 from promoarray.kernels.cuda.kernel_source import KernelSource, block, digest, fused_preamble
@@ -114,7 +113,7 @@ def answer(name: str, compute: DType) -> DType | None:
         return dt.bool
     if name == "divide" and compute.kind in _INTEGERS:
         return dt.float64
-    return PARTS[compute] if name in ("abs", "real", "imag") and compute in PARTS else compute
+    return compute.part if name in ("abs", "real", "imag") else compute
 
 
 # --- The kernel ----------------------------------------------------------------------------------
@@ -252,7 +251,7 @@ def _value(code: str, dtype: DType, computed: DType) -> str:
     if dtype is dt.bool:
         return f"({kind})({code} != 0)"
     if dtype.kind is _COMPLEX:
-        part = _TYPES[PARTS[dtype]]
+        part = _TYPES[dtype.part]
         pair = ", ".join(f"Value<{part}>::of({code}[{i}])" for i in (0, 1))
         return f"{kind}{{{pair}}}"
     return f"Value<{kind}>::of({code})"

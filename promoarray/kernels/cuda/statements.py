@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import PARTS
 from promoarray.kernels.cast_mode import CastMode
 from promoarray.kernels.cuda.element import code_bits, element
 from promoarray.kernels.cuda.symbolic import CodeTransform, transformed
@@ -22,7 +21,7 @@ def statements(
 ) -> list[str]:
     """Statements that cast the code ``x`` to ``y``; of complex dtypes they are arrays of two."""
     lines = []
-    part, into = PARTS.get(source, source), PARTS.get(target, target)
+    part, into = source.part, target.part
     for given, made in _one_by_one(x, y, source, target):
         found = [element(each, part, into, mode) for each in given]
         lines.append(f"{made} = {' | '.join(found) or 0};")

@@ -11,7 +11,6 @@ from functools import cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import CONCRETE, DType
-from promoarray.kernels import PARTS
 from promoarray.kernels.cuda.element import code_bits, stored
 from promoarray.kernels.cuda.kernel_source import KernelSource, fused_preamble
 
@@ -132,7 +131,7 @@ _SIGN = """
 @cache
 def complex_sign(dtype: DType) -> KernelSource:
     """``x / abs(x)``; of infinity the direction where there is one, else NaN, as in NumPy."""
-    real = "float" if PARTS[dtype] is dt.float32 else "double"
+    real = "float" if dtype.part is dt.float32 else "double"
     text = _SIGN.format(real=real, code=f"u{code_bits(dtype)}")
     name = f"promoarray_sign_{dtype.code}"
     return KernelSource(name, f"{dtype.name} x", f"{dtype.name} y", text, fused_preamble())

@@ -1,0 +1,69 @@
+"""Values on the host, in NumPy's dtypes: of Python scalars on their way in, and for printing.
+
+It serves no back end: what has come from a GPU prints by it, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.promotion.scalars import no_float
+
+Buffer = np.ndarray[Any, Any]
+
+
+def wide(value: Any, dtype: DType) -> tuple[Buffer, DType]:
+    """Return a 0-d buffer that holds a Python scalar exactly, on its way to a dtype.
+
+    Parameters
+    ----------
+    value : bool, int, float or complex
+    dtype : DType
+        What it is to be cast to.
+
+    Returns
+    -------
+    buffer : numpy.ndarray, shape ()
+    held : DType
+        The dtype of the buffer: ``dtype`` itself for an int and integers of 8 bits and more, else
+        float64 or complex128.
+
+    Raises
+    ------
+    OverflowError
+        If the value is an int beyond both.
+    """
+    if type(value) is int and dtype.kind in INTEGERS and dtype.bits >= 8:
+        return np.array(value, dtype.storage), dtype
+    widest = dt.complex128 if isinstance(value, complex) else dt.float64
+    try:
+        return np.array(value, widest.storage), widest
+    except OverflowError:
+        raise no_float(value, dtype) from None
+
+
+def decoded(buffer: Buffer, dtype: DType) -> Buffer:
+    """Return values in a NumPy dtype that holds them exactly, and computes and prints.
+
+    Parameters
+    ----------
+    buffer : numpy.ndarray
+        In NumPy's storage of the dtype.
+    dtype : DType
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the same shape: float32 for narrower floats, int8 for narrower integers, complex64 for
+        complex32; any other buffer as it is.
+    """
+    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
+        with np.errstate(invalid="ignore"):  # a signalling NaN
+            return buffer.astype(np.float32)
+    if dtype.kind in INTEGERS and dtype.bits < 8:
+        return buffer.astype(np.int8)
+    return buffer.astype(np.complex64) if dtype is dt.complex32 else buffer
