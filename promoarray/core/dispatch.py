@@ -12,14 +12,20 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.executable import Executable, compiled, find, keep, scalar_buffer
+from promoarray.core.executable import Executable, compiled, find, keep
 from promoarray.core.observers import (
     OperationEvent,
     notify,
     observers_anywhere,
     observers_here,
 )
-from promoarray.core.operands import array_class, as_operand, canonicalize, operand_of
+from promoarray.core.operands import (
+    array_class,
+    as_operand,
+    canonicalize,
+    operand_of,
+    scalar_buffer,
+)
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK

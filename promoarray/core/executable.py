@@ -8,7 +8,7 @@ NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.cast import scalar
+from promoarray.core.operands import scalar_buffer
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan, Rank
@@ -306,22 +306,6 @@ def _as_buffer(
     if type(x) is int and type(value) is float and dtype.kind in INTEGERS:
         return None  # an int beyond all others, which compares as an infinity
     return scalar_buffer(policy, value, dtype)
-
-
-def scalar_buffer(policy: Policy, value: Any, dtype: DType) -> Buffer:
-    """A Python scalar that fits a dtype as a 0-d buffer, by the policy's cast rule; read-only."""
-    # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
-    cached = value and type(value) is not complex
-    return _kept_scalar(policy, value, dtype) if cached else _scalar(policy, value, dtype)
-
-
-def _scalar(policy: Policy, value: Any, dtype: DType) -> Buffer:
-    buffer = scalar(policy, value, dtype)
-    buffer.flags.writeable = False
-    return buffer
-
-
-_kept_scalar = lru_cache(maxsize=1024, typed=True)(_scalar)
 
 
 # NumPy's own casts of floats to wider ones warn of a signalling NaN.

@@ -96,18 +96,23 @@ def operand_of(x: Any, policy: Policy) -> Operand:
 
 def fitted(policy: Policy, value: Any, dtype: DType) -> Any:
     """A Python scalar as a 0-d buffer, by the policy's rule for values that do not fit."""
+    return scalar_buffer(policy, policy.scalars.fit(value, dtype), dtype)
+
+
+def scalar_buffer(policy: Policy, value: Any, dtype: DType) -> Any:
+    """A Python scalar that fits a dtype as a 0-d buffer, by the policy's cast rule; read-only."""
     # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
     cached = value and type(value) is not complex
-    return _fitted(policy, value, dtype) if cached else _fit(policy, value, dtype)
+    return _kept_scalar(policy, value, dtype) if cached else _scalar(policy, value, dtype)
 
 
-def _fit(policy: Policy, value: Any, dtype: DType) -> Any:
-    buffer = scalar(policy, policy.scalars.fit(value, dtype), dtype)
+def _scalar(policy: Policy, value: Any, dtype: DType) -> Any:
+    buffer = scalar(policy, value, dtype)
     buffer.flags.writeable = False
     return buffer
 
 
-_fitted = lru_cache(maxsize=1024, typed=True)(_fit)
+_kept_scalar = lru_cache(maxsize=1024, typed=True)(_scalar)
 
 
 def require_one_namespace(*operands: Any) -> None:

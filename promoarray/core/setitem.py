@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -96,4 +97,4 @@ def cast_strings(policy: Policy, buffer: Any, source: DType, target: DType) -> A
     from promoarray.core import string_cast  # regular expressions, for few programs
 
     require_cast(policy, source, target)
-    return string_cast.cast(buffer, source, target)
+    return string_cast.cast(buffer, source, target, partial(convert, policy))

@@ -474,3 +474,18 @@ def test_writing_into_an_array_casts_as_astype_or_writes_nothing() -> None:
             x[...] = a
     assert a.tolist() == ["new", "-2"]
     assert x.tolist() == [3.0, 40.0]
+
+
+@pytest.mark.parametrize(
+    "target", [pa.float8_e4m3fn, pa.float8_e5m2fnuz, pa.float4_e2m1fn], ids=str
+)
+def test_strings_are_cast_by_one_rule_wherever_they_come_from(target: pa.DType) -> None:
+    texts = ["1e9", "-inf", "nan", "0", "-3.3"]
+    with pa.policy("onnx"):
+        words, into = pa.asarray(texts), pa.zeros(5, dtype=target)
+        expected = pa.astype(words, target)
+        into[...] = words
+        for got in (into, pa.asarray(words, dtype=target)):
+            assert np.array_equal(
+                np.asarray(got.view(pa.uint8)), np.asarray(expected.view(pa.uint8))
+            )
