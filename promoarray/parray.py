@@ -17,15 +17,15 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core import cast
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.asarray import asarray, unbound
+from promoarray.core.channels import Channels
 from promoarray.core.dispatch import apply, call
 from promoarray.core.display import html, text
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved
-from promoarray.core.observers import escape_guards
 from promoarray.core.operators import binary, comparison, of_ufunc, unary
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
-from promoarray.dtypes import BY_CODE, NATIVE, WEAK, Kind, as_dtype
+from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
@@ -46,14 +46,7 @@ def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
     return array_type(policy)._wrap(made._buffer, made._type)
 
 
-def _leave(x: PArray, channel: str) -> None:
-    """Tell observers, and the guard, that data is about to leave the policy; they may raise."""
-    from promoarray.core.escape import leaving  # which few programs need
-
-    leaving(x, channel)
-
-
-class PArray(Array):
+class PArray(Channels):
     """An array whose every operation obeys the policy in force.
 
     Parameters
@@ -237,44 +230,6 @@ class PArray(Array):
         target = as_dtype(dtype)
         return self._wrap(reinterpreted(self._buffer, self.dtype, target), target)
 
-    def item(self) -> bool | int | float | complex:
-        """The one element as a Python scalar.
-
-        Returns
-        -------
-        bool, int, float, complex or str
-
-        Raises
-        ------
-        ValueError
-            If there is not exactly one.
-        EscapeError
-            Inside ``no_escape()``.
-        """
-        if self.size != 1:
-            raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
-        if escape_guards:
-            _leave(self, "item")
-        value: bool | int | float | complex = self._decoded().item()
-        return value
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python scalars.
-
-        Returns
-        -------
-        list, or a scalar
-            As many lists deep as there are axes; of a 0-d array the scalar.
-
-        Raises
-        ------
-        EscapeError
-            Inside ``no_escape()``.
-        """
-        if escape_guards:
-            _leave(self, "tolist")
-        return self._decoded().tolist()
-
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("a 0-d array has no length")
@@ -284,39 +239,6 @@ class PArray(Array):
         if not self.ndim:
             raise TypeError("a 0-d array has no elements to iterate over; write x.item()")
         return (self[i] for i in range(self.shape[0]))
-
-    def _single(self, what: str) -> Any:
-        if self.ndim:
-            raise TypeError(f"only a 0-d array becomes {what}; this one has shape {self.shape}")
-        if self.dtype.kind is Kind.STRING:
-            raise TypeError(f"a string becomes {what} by astype under a policy that casts strings")
-        return self.item()
-
-    def __bool__(self) -> bool:
-        return bool(self._single("a bool"))
-
-    def __int__(self) -> int:
-        value = self._single("an int")
-        if escape_guards:
-            _leave(self, "int")
-        return int(value)
-
-    def __float__(self) -> float:
-        value = self._single("a float")
-        if escape_guards:
-            _leave(self, "float")
-        return float(value)
-
-    def __complex__(self) -> complex:
-        value = self._single("a complex")
-        if escape_guards:
-            _leave(self, "complex")
-        return complex(value)
-
-    def __index__(self) -> int:
-        if self.dtype.kind not in (Kind.INT, Kind.UINT):
-            raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
-        return int(self._single("an index"))
 
     # -- indexing ---------------------------------------------------------------------------------
 
@@ -363,98 +285,9 @@ class PArray(Array):
             raise ValueError(f"promoarray implements the array API {ours}, not {api_version!r}")
         return package if self._policy is None else package.namespace(self._policy)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """The storage as a NumPy array; what NumPy does with it obeys no policy.
-
-        Parameters
-        ----------
-        dtype : numpy.dtype, optional
-            What NumPy casts it to, by NumPy's rule.
-        copy : bool, optional
-            As for ``numpy.asarray``.
-
-        Returns
-        -------
-        numpy.ndarray
-            Of the same shape; of NumPy's or ml_dtypes' dtype of that name.
-
-        Raises
-        ------
-        TypeError
-            If the array lies on a GPU.
-        EscapeError
-            Inside ``no_escape()``.
-        """
-        if self.device != "cpu":
-            raise TypeError(
-                f"the array lies on {self.device!r}, and NumPy would copy it unasked; "
-                "write x.to_device('cpu')"
-            )
-        if escape_guards:
-            _leave(self, "__array__")
-        values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
-        return np.array(values, dtype, copy=copy)
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
         return apply(of_ufunc(ufunc, method, kwargs), *inputs)
-
-    def __dlpack__(
-        self,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[Any, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
-        """Export the buffer, as the array API says.
-
-        bfloat16, the float8 dtypes and complex32 go by their own names, which PyTorch knows and
-        NumPy refuses with an error of its own; ``x.view(pa.uint8)`` hands over the bits instead.
-
-        Parameters
-        ----------
-        stream : optional
-            The consumer's, where the device has streams.
-        max_version : tuple of int, optional
-            The newest DLPack that the consumer reads.
-        dl_device : tuple of int, optional
-            Where the consumer wants the array; only where it lies.
-        copy : bool, optional
-            Whether to copy: always, never, or (None) where it has to be.
-
-        Returns
-        -------
-        PyCapsule
-
-        Raises
-        ------
-        BufferError
-            If DLPack has no name for the dtype, the consumer would take one byte an element for
-            several (2-, 4- and 6-bit dtypes before DLPack 1.1), or the device or the stream is not
-            the array's.
-        """
-        if escape_guards:
-            _leave(self, "__dlpack__")
-        return backend_of(self._buffer).dlpack(
-            self._buffer,
-            self.dtype,
-            stream=stream,
-            max_version=max_version,
-            dl_device=dl_device,
-            copy=copy,
-        )
-
-    def __dlpack_device__(self) -> tuple[Any, int]:
-        """The kind of device and its number, as DLPack counts them.
-
-        Returns
-        -------
-        tuple of int
-            ``(1, 0)`` is the CPU, ``(2, n)`` the CUDA device ``n``.
-        """
-        device: tuple[Any, int] = backend_of(self._buffer).dlpack_device(self._buffer)
-        return device
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
