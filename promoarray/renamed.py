@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -74,14 +73,15 @@ class OldModule(ModuleType):
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 
-class OldNames(MetaPathFinder, Loader):
-    """Finds the modules of 0.1.0."""
+class OldNames:
+    """Finds and loads the modules of 0.1.0, without ``importlib.abc``, which is slow to import."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return how to load a module, if it is one of them."""
         package, _, module = fullname.partition(".")
         known = package == _PACKAGE and module in MODULES
-        return ModuleSpec(fullname, self) if known else None
+        loader: Any = self
+        return ModuleSpec(fullname, loader) if known else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module."""
@@ -91,4 +91,5 @@ class OldNames(MetaPathFinder, Loader):
         """Do nothing: its names are looked up when they are asked for."""
 
 
-sys.meta_path.append(OldNames())
+finder: Any = OldNames()
+sys.meta_path.append(finder)

@@ -277,7 +277,7 @@ def _read(archive: zipfile.ZipFile) -> dict[str, Buffer]:
 def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Buffer:
     """Read one .npy entry to its end, which checks its sum.
 
-    The size its header claims is held against the size of the entry before memory is asked for.
+    The size its header claims is checked against the size of the entry before memory is asked for.
     """
     if not info.filename.endswith(".npy"):
         raise ValueError(f"entry {info.filename!r} is not a .npy file")
