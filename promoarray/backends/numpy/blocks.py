@@ -51,7 +51,8 @@ class Cast(NamedTuple):
 class BlockPlan(NamedTuple):
     """The casts of each operand, the ufunc with the dtype of its result, and the casts of that.
 
-    ``loop`` are the rows and modes of ``kernels.combine``, where that does it all.
+    ``loop`` are the rows and modes of ``kernels.combine``, where that does it all, under
+    ``kernel_name``; ``storage`` is what the result is stored in.
     """
 
     input_casts: tuple[tuple[Cast, ...], ...]
@@ -60,11 +61,7 @@ class BlockPlan(NamedTuple):
     output_casts: tuple[Cast, ...]
     loop: tuple[Any, Any] | None
     kernel_name: str
-
-    @property
-    def storage(self) -> np.dtype[Any]:
-        """What the result is stored in."""
-        return self.output_casts[-1].storage if self.output_casts else self.computed
+    storage: np.dtype[Any]
 
     @property
     def scratch_bytes(self) -> int:
@@ -80,6 +77,14 @@ def run(plan: BlockPlan, operands: tuple[Buffer, ...]) -> Buffer | None:
     if plan.loop is None and max(x.size for x in operands) < LONG:
         return None
     shape = operands[0].shape
+    if plan.loop is not None:  # most often the operands lie as the loop takes them
+        left, right = operands
+        shape = left.shape or right.shape
+        if _goes_at_once(left, shape) and _goes_at_once(right, shape):
+            out = np.empty(shape, plan.storage)
+            raised = kernels.combine(plan.kernel_name, left, right, out, *plan.loop)
+            if not raised or not raised & _watched():
+                return out
     if any(x.shape != shape for x in operands):
         try:
             shape = np.broadcast_shapes(*(x.shape for x in operands))
@@ -88,7 +93,7 @@ def run(plan: BlockPlan, operands: tuple[Buffer, ...]) -> Buffer | None:
     in_rows = all(_lies(x, shape) for x in operands)
     if not in_rows and not all(_lies(x.T, shape[::-1]) for x in operands):
         return None
-    out: Buffer = np.empty(shape, plan.storage, order="C" if in_rows else "F")
+    out = np.empty(shape, plan.storage, order="C" if in_rows else "F")
     flat = [(x if in_rows else x.T).reshape(-1) for x in operands]
     place = (out if in_rows else out.T).reshape(-1)
     if plan.loop is not None and all(x.flags.aligned for x in flat):
@@ -100,6 +105,11 @@ def run(plan: BlockPlan, operands: tuple[Buffer, ...]) -> Buffer | None:
         return None
     _run(plan, flat, place)  # NumPy warns of what it meets
     return out
+
+
+def _goes_at_once(x: Buffer, shape: tuple[int, ...]) -> bool:
+    """Whether the loop takes a buffer as it is: in rows, or one element for them all."""
+    return x.flags.carray if x.shape == shape else not x.shape and x.flags.aligned
 
 
 def _watched() -> int:
@@ -164,7 +174,8 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     if output_casts is None or len(known) < len(input_casts):
         return None
     loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, output_casts))
-    found = BlockPlan(known, kernel, answer, output_casts, loop, name)
+    storage = output_casts[-1].storage if output_casts else answer
+    found = BlockPlan(known, kernel, answer, output_casts, loop, name, storage)
     return found if found.scratch_bytes else None
 
 
