@@ -60,10 +60,10 @@ class Compiled:
         try:
             out = self._kernel(*values, **options)
         except TypeError as error:
-            said = str(error)
-            if "not supported for the input types" in said:  # what a ufunc says of them all
-                said = f"there is no kernel for {self._name} of {self._compute.name}"
-            raise TypeError(said) from None
+            if not _has_no_loop(error):
+                raise
+            lacking = f"there is no kernel for {self._name} of {self._compute.name}"
+            raise TypeError(lacking) from None
         if self._plan.extra_results:
             return tuple(self._stored(i, np.asarray(each)) for i, each in enumerate(out))
         return self._stored(0, np.asarray(out))
@@ -101,6 +101,12 @@ class Compiled:
             return buffer
 
         return run
+
+
+def _has_no_loop(error: TypeError) -> bool:
+    """Whether a ufunc found no loop for its operands: by the class of the error, which NumPy does
+    not export."""
+    return any(kind.__name__ == "UFuncTypeError" for kind in type(error).__mro__)
 
 
 def plain_kernel(
