@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,18 @@ VECTORIZED = {
 """NumPy's loops for AVX-512 take no array backwards, and its others round otherwise."""
 
 
+@cache
+def rounds_backwards_otherwise() -> bool:
+    """Whether NumPy has such loops on this machine."""
+    x = np.linspace(0.01, 0.99, 999, dtype=np.float32)
+    return not np.array_equal(np.tan(x[::-1])[::-1], np.tan(x))
+
+
+def inexact(name: str) -> bool:
+    """Whether NumPy's bits depend on how an array lies in memory."""
+    return name in SUMMED or (name in VECTORIZED and rounds_backwards_otherwise())
+
+
 def close(one: Any, other: Any) -> bool:
     steps = 4 * pa.finfo(one.dtype).eps
     return bool(np.allclose(one.tolist(), other.tolist(), rtol=steps, atol=0))
@@ -179,7 +192,7 @@ def test_how_an_array_lies_in_memory_changes_nothing(lying: str) -> None:
             if isinstance(ours, type) or isinstance(plain, type):
                 fine = ours is plain
             else:
-                fine = same(ours, plain) or (name in SUMMED | VECTORIZED and close(ours, plain))
+                fine = same(ours, plain) or (inexact(name) and close(ours, plain))
             if not fine:
                 wrong.append((name, dtype.code, ours, plain))
     assert wrong == []
