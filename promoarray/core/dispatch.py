@@ -87,7 +87,7 @@ def _resolve(
     plan, values = decided
     backend = common_backend(*map(_buffer, entered), *options.values())
     obeyed = _comparing(plan, entered, values) or plan
-    executable = compiled(backend, name, policy, obeyed, values, bounds)
+    executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
     if obeyed is plan and not observers_anywhere:
         keep(name, policy, entered, seen, plan, executable, bounds)
     out = _run(executable, name, _buffers(policy, obeyed, values), options)
@@ -160,7 +160,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     plan, values = decided
     backend = common_backend(target._buffer, _buffer(entered[1]))
     _require_writeable(backend, name, target)
-    executable = compiled(backend, f"{name}=", policy, plan, values)
+    executable = compiled(backend, f"{name}=", policy, plan, values, seen[0].type)
     if not observers_anywhere:
         keep(f"{name}=", policy, entered, seen, plan, executable)
     _write(backend, name, target, _run(executable, name, _buffers(policy, plan, values), {}))

@@ -198,6 +198,7 @@ def compiled(
     policy: Policy,
     plan: Plan,
     operands: tuple[Any, ...],
+    first: DType,
     bounds: tuple[Any, ...] = (),
 ) -> Executable:
     """Make ready what a plan asks for, for operands of these types.
@@ -209,6 +210,8 @@ def compiled(
     policy : Policy
     plan : Plan
     operands : tuple of Array and Python scalar
+    first : DType
+        The first operand's type as the policy sees it, by which bounds of ``clip`` fit.
     bounds : tuple
         Whether ``clip`` has a lower bound, and an upper one.
     """
@@ -217,10 +220,10 @@ def compiled(
         dtype if is_scalar else storage_dtype(x)
         for x, dtype, is_scalar in zip(operands, plan.inputs, scalars, strict=True)
     )
-    key = backend, name, plan, held, scalars, bounds
+    key = backend, name, plan, held, scalars, first, bounds
     executable: Executable | None = policy.executables.get(key)
     if executable is None:
-        executable = _compiled(backend, name, policy, plan, held, scalars, bounds)
+        executable = _compiled(backend, name, policy, plan, held, scalars, first, bounds)
         policy.executables[key] = executable
     return executable
 
@@ -232,6 +235,7 @@ def _compiled(
     plan: Plan,
     held: tuple[DType, ...],
     scalars: tuple[bool, ...],
+    first: DType,
     bounds: tuple[Any, ...],
 ) -> Executable:
     low, high = bounds or (False, False)
@@ -242,7 +246,8 @@ def _compiled(
     )
     name = name.removesuffix("=")
     run = _run(backend, name, policy, strong, held, {"low": low, "high": high} if bounds else {})
-    fits = (_fit(policy, name, i, held, low or not bounds) for i in range(len(held)))
+    rule = partial(policy.scalars.rule, name, first=first, low=low or not bounds)
+    fits = (rule(index, dtype) for index, dtype in enumerate(held))
     enter = tuple(
         partial(_as_buffer, policy, fit, dtype) if is_scalar else None
         for fit, dtype, is_scalar in zip(fits, held, scalars, strict=True)
@@ -286,13 +291,6 @@ def _run(
         return end(*given, **options)
 
     return both
-
-
-def _fit(
-    policy: Policy, name: str, index: int, held: tuple[DType, ...], low: bool
-) -> Callable[[Any, DType], Any]:
-    """The policy's rule for a Python scalar among these operands."""
-    return policy.scalars.rule(name, index, held[index], first=held[0], low=low)
 
 
 def _as_buffer(

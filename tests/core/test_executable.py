@@ -128,6 +128,14 @@ def test_bounds_of_clip_are_part_of_the_key() -> None:
             pa.clip(x, 300, None)
 
 
+def test_bounds_of_a_clipped_scalar_fit_alike_every_time() -> None:
+    x = pa.asarray([1, 2], dtype=pa.uint8)
+    for _ in range(2):
+        assert pa.clip(5, x, 100).tolist() == [5, 5]
+        with pytest.raises(OverflowError, match="300 does not fit uint8"):
+            pa.clip(5, x, 300)
+
+
 def test_an_array_set_behind_our_back_is_never_read_beyond_its_end() -> None:
     buffer = np.ones(64, np.float32)
     x, y = pa.asarray(buffer), pa.asarray(np.ones(32))
