@@ -29,8 +29,12 @@ def asarray(
     dtype: object = None,
     device: str | None = None,
     copy: bool | None = None,
+    name: str = "asarray",
 ) -> Any:
-    """Make an array, or wrap one without copying; see ``promoarray.asarray``."""
+    """Make an array, or wrap one without copying; see ``promoarray.asarray``.
+
+    ``name`` is the function that does so, which may have a rule of its own for Python numbers.
+    """
     wanted = None if dtype is None else as_dtype(dtype)
     if device is not None:
         on_device(device)  # an unknown one is told before anything is done
@@ -38,7 +42,7 @@ def asarray(
     if source is None:
         if copy is False:
             raise ValueError("copy=False: Python numbers have to be copied into an array")
-        made = from_python(obj, wanted and canonical(wanted))
+        made = from_python(obj, wanted and canonical(wanted), name)
         return made if device is None else made.to_device(device)
     target = canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.

@@ -17,14 +17,21 @@ from promoarray.core.cast import convert
 from promoarray.core.observers import notify_default
 from promoarray.core.operands import array_class, as_operand, fitted, operand_of
 from promoarray.core.refusals import promotion_error
-from promoarray.dtypes import INTEGERS, WEAK, DType, Kind, as_dtype
+from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
-from promoarray.promotion.scalars import in_range, truncated
+from promoarray.promotion.stored import Fit
 
 
-def from_python(obj: Any, dtype: DType | None) -> Array:
+def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     """Make an array of a number or string, or of nested sequences of them and of 0-d arrays.
+
+    Parameters
+    ----------
+    obj : number, str, or nested sequences of them
+    dtype : DType or None
+    name : str
+        The function that does so, which may have a rule of its own (``Policy.stored``).
 
     Raises
     ------
@@ -44,10 +51,11 @@ def from_python(obj: Any, dtype: DType | None) -> Array:
         (WEAK[type(leaf)] for leaf in leaves), key=lambda w: w.kind.category, default=dt.weak_float
     )
     policy = get_policy()
-    target = dtype or policy.strong(weak)
-    buffer = _filled(obj, leaves, target)
+    own = dtype or policy.stored.dtype(name, tuple(leaves))
+    target = own or policy.strong(weak)
+    buffer = _filled(obj, leaves, target, policy.stored.rule(name))
     lone = type(obj) in WEAK
-    stays = lone and dtype is None and policy.weak_arrays and weak is not dt.weak_bool
+    stays = lone and own is None and policy.weak_arrays and weak is not dt.weak_bool
     out = Array.default._wrap(buffer, weak if stays else target)
     if dtype is None:
         notify_default(weak, out, lone=lone)
@@ -69,19 +77,15 @@ def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     return Array.default._wrap(np.array(obj, dt.string.storage).reshape(shape), dt.string)
 
 
-def _filled(obj: Any, leaves: list[Any], target: DType) -> Any:
+def _filled(obj: Any, leaves: list[Any], target: DType, fit: Fit) -> Any:
     """Nested Python numbers as a buffer of a dtype, each rounded once."""
+    shape = _shape(obj)  # refuses ragged sequences
+    leaves = [fit(leaf, target) for leaf in leaves]
     is_complex = any(type(leaf) is complex for leaf in leaves)
-    if is_complex and target.kind not in (Kind.COMPLEX, Kind.BOOL):
-        raise TypeError(f"complex numbers do not become {target.name}; take x.real first")
-    if target.kind in INTEGERS:
-        for leaf in leaves:
-            truncated(in_range(leaf, target), target)
     whole = all(type(leaf) in (int, bool) for leaf in leaves)
-    _shape(obj)  # refuses ragged sequences
     if whole and target.kind in INTEGERS and target.bits >= 8:
-        return np.array(obj, target.storage)
-    natural = np.array(obj, np.complex128 if is_complex else None)
+        return np.array(leaves, target.storage).reshape(shape)
+    natural = np.array(leaves, np.complex128 if is_complex else None).reshape(shape)
     if natural.dtype == object:  # ints beyond 64 bits
         try:
             natural = natural.astype(np.float64)

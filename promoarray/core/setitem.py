@@ -10,14 +10,20 @@ from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
-from promoarray.core.operands import array_class, as_operand, fitted, operand_of
+from promoarray.core.operands import (
+    array_class,
+    as_operand,
+    fitted,
+    operand_of,
+    scalar_buffer,
+)
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import truncated
+from promoarray.promotion.scalars import held_by_floats
 
 
 def assign(target: Array, key: Any, value: Any) -> None:
@@ -26,10 +32,10 @@ def assign(target: Array, key: Any, value: Any) -> None:
     Raises
     ------
     PromotionError
-        If the policy does not write such a value into the target's dtype: ``array_api`` only what
-        promotes to it.
+        If the policy does not write such a value into the target's dtype: complex numbers into
+        real ones; ``array_api`` only what promotes to it.
     TypeError
-        If the value is neither an array nor a Python scalar, or complex where the target is not.
+        If the value is neither an array nor a Python scalar.
     ValueError, OverflowError
         If it is a NaN, an infinity or a number too large for a target of integers.
     """
@@ -39,8 +45,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
         raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
     policy = array_class((target, operand))._policy or get_policy()
     source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)
-    _require_assignable(policy, operand, source, dtype)
-    buffer = _converted(policy, operand, source, dtype)
+    buffer = _converted(policy, target, operand, source)
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     _write(target._buffer, key, buffer)
@@ -48,31 +53,36 @@ def assign(target: Array, key: Any, value: Any) -> None:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
 
 
-def _require_assignable(policy: Policy, operand: Any, source: DType, dtype: DType) -> None:
-    if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
-        raise TypeError(
-            f"x[...] = y would drop the imaginary parts; write pa.real(y) to cast to {dtype}"
-        )
-    if not policy.assigns(source, dtype):
-        given = f"a {Operand(source)}" if source.weak else source.name
-        why = f"{given} does not promote to {dtype}"
-        message = (
-            f"policy {policy.name!r} does not write {given} into {dtype}: it does not promote to "
-            f"that. Write x[...] = pa.astype(y, pa.{dtype})"
-        )
-        operands = Operand(dtype), operand_of(operand, policy)
-        raise PromotionError(message, policy, "setitem", operands, why, inplace=True)
-
-
-def _converted(policy: Policy, operand: Any, source: DType, dtype: DType) -> Any:
+def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> Any:
     """An array or a Python scalar as a buffer of the target's dtype, by the policy's cast rule."""
+    dtype, is_scalar = storage_dtype(target), type(operand) in WEAK
     if dt.string in (source, dtype):
         strong = policy.strong(source)
-        given = fitted(policy, operand, strong) if source.weak else operand._buffer
+        given = fitted(policy, operand, strong) if is_scalar else operand._buffer
         return cast_strings(policy, given, strong, dtype)
-    if source.weak:
-        return fitted(policy, truncated(operand, dtype), dtype)
+    if is_scalar:
+        try:
+            value = policy.assigned(operand, dtype)
+        except TypeError as error:
+            raise _refused(policy, dtype, operand, source, str(error)) from None
+        return scalar_buffer(policy, held_by_floats(value, dtype), dtype)
+    why = policy.assigns(source, dtype)
+    if why:
+        raise _refused(policy, dtype, operand, source, why)
     return convert(policy, operand._buffer, source, dtype)
+
+
+def _refused(policy: Policy, dtype: DType, operand: Any, source: DType, why: str) -> PromotionError:
+    """The error for a value that may not be written into a dtype."""
+    given = f"a {Operand(source)}" if source.weak else source.name
+    real = source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX
+    value = "pa.real(y)" if real else "y"
+    message = (
+        f"policy {policy.name!r} does not write {given} into {dtype}: {why}. "
+        f"Write x[...] = pa.astype({value}, pa.{dtype})"
+    )
+    operands = Operand(dtype), operand_of(operand, policy)
+    return PromotionError(message, policy, "setitem", operands, why, inplace=True)
 
 
 def _write(target: Any, key: Any, values: Any) -> None:

@@ -12,12 +12,14 @@ from promoarray.core.observers import notify_default
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.scalars import in_range, truncated
 
 
-def default(weak: DType, dtype: object) -> DType:
-    """The dtype asked for, or the policy's for a weak type; one that the policy holds."""
-    return canonical(get_policy().strong(weak) if dtype is None else as_dtype(dtype))
+def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] = ()) -> DType:
+    """The dtype asked for, or what the policy has for numbers or their weak type; one it holds."""
+    if dtype is not None:
+        return canonical(as_dtype(dtype))
+    policy = get_policy()
+    return canonical(policy.stored.dtype(name, values) or policy.strong(weak))
 
 
 def notified(out: PArray, weak: DType, dtype: object) -> PArray:
@@ -42,21 +44,24 @@ def filled(shape: Any, value: Any, dtype: DType, device: str | None) -> Any:
     return buffer
 
 
-def cast_values(values: Any, weak: DType, dtype: object, device: str | None) -> PArray:
-    """Cast wide values to the dtype given or to the policy's default; they must fit an integer."""
-    target, backend = default(weak, dtype), on_device(device)
+def cast_values(
+    values: Any, weak: DType, dtype: object, target: DType, device: str | None, name: str = ""
+) -> PArray:
+    """Cast wide values to a dtype, by the policy's rule for what a function stores."""
+    backend = on_device(device)
     if values.dtype == object:  # Python ints, some beyond int64
         source = dt.uint64 if target is dt.uint64 else dt.float64
         ends = [min(values, default=0), max(values, default=0)]
     else:
         source = backend.dtype_of(values)
-        integers = target.kind in INTEGERS and source is not target and values.size
-        ends = [values.min().item(), values.max().item()] if integers else []  # NaN is both
-    if source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX:
-        raise TypeError(f"complex numbers do not become {target.name}; take x.real first")
-    if target.kind in INTEGERS:
-        for end in ends:
-            truncated(in_range(end, target), target)
+        ends = []
+        if source.kind is Kind.COMPLEX:
+            ends = values[:1].tolist()
+        elif target.kind in INTEGERS and source is not target and values.size:
+            ends = [values.min().item(), values.max().item()]  # NaN is both
+    fit = get_policy().stored.rule(name)
+    for end in ends:
+        fit(end, target)
     if values.dtype == object:
         values = backend.from_numpy(values.astype(source.storage), source, device)
     return notified(

@@ -234,7 +234,8 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
     >>> full((2,), 7)
     PArray([7, 7], dtype=int64)
     """
-    return _full(shape, asarray(fill_value, dtype=dtype, device=device))
+    value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
+    return _full(shape, value)
 
 
 def _full(shape: Any, value: PArray) -> PArray:
@@ -294,5 +295,6 @@ def full_like(
     """Return one value, in the shape of another array."""
     array, row, where = _like(x, dtype, device)
     require_one_namespace(array, fill_value)
-    out = _full(array.shape, asarray(fill_value, dtype=row, device=where))
+    value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
+    out = _full(array.shape, value)
     return array._wrap(out._buffer, row)

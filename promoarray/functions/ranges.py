@@ -68,7 +68,7 @@ def arange(
     if step == 0:
         raise ValueError("arange needs a step other than 0")
     weak = dt.weak_float if any(isinstance(v, float) for v in (start, stop, step)) else dt.weak_int
-    target = default(weak, dtype)
+    target = default(weak, dtype, "arange", (start, stop, step))
     kernel = get_policy().kernel("arange", Plan((target,), target, target))
     if weak is dt.weak_float and kernel == "arange_counting_int64" and target is dt.int64:
         _check_finite(start, stop, step)
@@ -84,7 +84,7 @@ def arange(
         values = xp.arange(start, stop, step, dtype=storage, device=device)
     else:
         values = _range(start, stop, step, device)
-    return cast_values(values, weak, dtype, device)
+    return cast_values(values, weak, dtype, target, device, "arange")
 
 
 _STEPS: dict[str, Callable[[float, float], int]] = {
@@ -200,7 +200,7 @@ def linspace(
     """
     ends = _number(start, "linspace"), _number(stop, "linspace")
     weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
-    target, xp, kernel = default(weak, dtype), on_device(device).xp, ""
+    target, xp, kernel = default(weak, dtype, "linspace", ends), on_device(device).xp, ""
     if target.kind in INTEGERS and weak is dt.weak_float:
         kernel = get_policy().kernel("linspace", Plan((target,), target, target))
     if kernel == "linspace_of_integers":
@@ -209,7 +209,7 @@ def linspace(
     else:
         values = xp.linspace(*ends, num, endpoint=endpoint, device=device)
         values = xp.floor(values) if kernel == "linspace" else values
-    return cast_values(values, weak, dtype, device)
+    return cast_values(values, weak, dtype, target, device, "linspace")
 
 
 def _from_both_ends(
@@ -259,7 +259,8 @@ def eye(
         If a length is negative.
     """
     xp = on_device(device).xp
-    return cast_values(xp.eye(n_rows, n_cols, k=k, device=device), dt.weak_float, dtype, device)
+    values, target = xp.eye(n_rows, n_cols, k=k, device=device), default(dt.weak_float, dtype)
+    return cast_values(values, dt.weak_float, dtype, target, device)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:

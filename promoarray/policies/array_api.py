@@ -9,8 +9,10 @@ Source: Python array API standard 2025.12, "Type Promotion Rules" and the functi
 
 from __future__ import annotations
 
+from typing import Any
+
 from promoarray import dtypes as dt
-from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, REALS, STANDARD, DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, REALS, STANDARD, WEAK, DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.cast_rules import (
     FLOAT_DTYPES,
@@ -25,6 +27,7 @@ from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, in_range
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import Stored, held
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import always, component, supported_types
 
@@ -72,9 +75,17 @@ def can_cast(source: DType, target: DType) -> bool:
     return LATTICE(source, target) is target
 
 
-def promotes_to(source: DType, target: DType) -> bool:
-    """Whether a value or scalar promotes to the dtype of what it is written into."""
-    return promote(source, target) is target
+def assigns(source: DType, target: DType) -> str | None:
+    """Let values only be written into a dtype they promote to."""
+    return None if promote(source, target) is target else f"it does not promote to {target.name}"
+
+
+def assigned(value: Any, dtype: DType) -> Any:
+    """Let a Python scalar only be written into a dtype it promotes to."""
+    why = assigns(WEAK[type(value)], dtype)
+    if why:
+        raise TypeError(why)
+    return held(value, dtype)
 
 
 def same_dtype(result: DType, target: DType) -> bool:
@@ -172,7 +183,8 @@ ARRAY_API = Policy(
     scalars=Scalars(fit=in_range),
     defaults=WIDE,
     inplace=same_dtype,
-    assigns=promotes_to,
+    stored=Stored(fit_by={"setitem": assigned}),
+    assigns=assigns,
     kernels={
         "floor_divide": ("standard_floor_divide",),
         "expm1": ("standard_expm1",),

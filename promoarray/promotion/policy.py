@@ -20,7 +20,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import Family, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
@@ -29,12 +29,20 @@ from promoarray.promotion.policy_like import OperandTypes, OperationRule, Policy
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
 from promoarray.promotion.source import Source
+from promoarray.promotion.stored import Stored, real_and_finite
 from promoarray.promotion.type_rules import own_types, refuse
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
     from promoarray.promotion.properties_report import PropertiesReport
     from promoarray.promotion.table_text import TableLike
+
+
+def no_imaginary_dropped(source: DType, target: DType) -> str | None:
+    """Refuse to assign complex numbers to real ones."""
+    dropped = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
+    return "it would drop the imaginary parts" if dropped else None
+
 
 NO_OPTIONS: Mapping[str, Any] = {}
 
@@ -82,8 +90,11 @@ class Policy:
     inplace : callable or None
         From (result, target) to whether ``target op= x`` may write a result of that dtype into the
         target. None: the name is bound to a new array, so its dtype may change.
+    stored : Stored
+        What becomes of Python numbers that are stored: by ``full``, ``asarray``, ``x[key] = 1``.
     assigns : callable
-        From (source, target) to whether ``target[key] = x`` may cast to the target's dtype.
+        From (source, target) to why ``target[key] = array`` may not cast to the target's dtype, or
+        None where it may.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -111,7 +122,8 @@ class Policy:
     weak_arrays: bool = False
     canonical: Mapping[DType, DType] = field(default_factory=dict)
     inplace: Callable[[DType, DType], bool] | None = None
-    assigns: Callable[[DType, DType], bool] = lambda source, target: True
+    stored: Stored = field(default_factory=Stored)
+    assigns: Callable[[DType, DType], str | None] = no_imaginary_dropped
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"
@@ -189,6 +201,21 @@ class Policy:
         except (OverflowError, ValueError) as error:
             return Refusal(str(error), error)
         return Decision(plan, fitted)
+
+    def assigned(self, value: Any, dtype: DType) -> Any:
+        """Return what ``x[key] = value`` casts to the dtype of ``x``, a Python number like it.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            If the policy does not store it there.
+        """
+        own = self.stored.fit_by.get("setitem")
+        return (
+            self.scalars.fit(real_and_finite(value, dtype), dtype)
+            if own is None
+            else own(value, dtype)
+        )
 
     def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
         """Decide the common dtype of operands, whatever the operation."""

@@ -26,12 +26,11 @@ from promoarray.core.operands import operand_of
 from promoarray.core.refusals import accepted_casts
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.report import Report
-from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-from promoarray.promotion.scalars import truncated
 
 
 class ShadowDTypes:
@@ -135,15 +134,13 @@ def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
     dtype, scalar = policy.strong(seen.type), type(value) in WEAK
     source = given.type if scalar else policy.strong(given.type)
     why = ""
-    if source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX:
-        why = "it would drop the imaginary parts"
-    elif not policy.assigns(source, dtype):
-        why = f"{given} does not promote to {dtype}"
-    elif scalar:
+    if scalar:
         try:
-            policy.scalars.fit(truncated(value, dtype), dtype)
-        except (OverflowError, ValueError) as error:
+            policy.assigned(value, dtype)
+        except (TypeError, OverflowError, ValueError) as error:
             why = str(error)
+    else:
+        why = policy.assigns(source, dtype) or ""
     return Answer(None if why else dtype, why, "root" if why else "", (str(seen), str(given)))
 
 

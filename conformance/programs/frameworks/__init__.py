@@ -1,0 +1,111 @@
+"""What each framework runs programs with: its own functions under the array API's names.
+
+A module has ``framework(edition)``, which imports its framework and answers a `Framework`. A
+function that the framework has under another name, or with other arguments, is spelt here as its
+user would write it; what the framework does not have is left out, and is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from programs import answers
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A framework as programs see it.
+
+    Attributes
+    ----------
+    version : str
+    policy : str
+        The policy that promises its answers.
+    functions : mapping
+        By the array API's name; ``linalg`` and ``fft`` are namespaces.
+    dtypes : mapping
+        From the names of dtypes to the framework's own.
+    enter : callable
+        From a NumPy array, of ml_dtypes' dtype where it has to be, and the name of its dtype to the
+        framework's array.
+    leave : callable
+        From a framework's array to its dtype's name, whether it is weak, and a NumPy array of its
+        values. Raises TypeError of what is no array.
+    missing : callable
+        Whether an exception means that the machine has no such kernel.
+    cast_only : frozenset of str
+        Dtypes that little but a cast is there for, and programs do little else with.
+    traits : frozenset of str
+        What else programs may ask: "mutable" arrays that can be assigned to and share memory.
+    """
+
+    version: str
+    policy: str
+    functions: Mapping[str, Any]
+    dtypes: Mapping[str, Any]
+    enter: Callable[[Any, str], Any]
+    leave: Callable[[Any], tuple[str, bool, Any]]
+    missing: Callable[[Exception], bool] = lambda error: False
+    cast_only: frozenset[str] = frozenset()
+    traits: frozenset[str] = frozenset({"mutable"})
+    names: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = {**self.dtypes, **self.functions, "array": self.array}
+        object.__setattr__(self, "names", names)
+
+    def array(self, dtype: str, values: list[Any], shape: tuple[int, ...]) -> Any:
+        """Make an array of values written out."""
+        return self.enter(np.array(values, storage(dtype)).reshape(shape), dtype)
+
+    def told(self, value: Any) -> str:
+        """Write what a line bound."""
+        if isinstance(value, (tuple, list)):
+            return " & ".join(map(self.told, value))
+        dtype, weak, array = self.leave(value)
+        return answers.of_array(dtype, array, weak=weak)
+
+    def failed(self, error: Exception) -> str:
+        """Write an exception."""
+        return answers.of_error(error, missing=self.missing(error))
+
+    def described(self) -> dict[str, Any]:
+        """What the process that asks has to know."""
+        return {
+            "version": self.version,
+            "policy": self.policy,
+            "dtypes": [name for name in self.dtypes if name not in self.cast_only],
+            "cast_only": sorted(self.cast_only),
+            "functions": sorted(_functions(self.functions)),
+            "traits": sorted(self.traits),
+        }
+
+
+def _functions(functions: Mapping[str, Any], prefix: str = "") -> list[str]:
+    names = []
+    for name, value in functions.items():
+        if name in ("linalg", "fft"):
+            names += _functions(vars(value), f"{name}.")
+        else:
+            names.append(prefix + name)
+    return names
+
+
+def storage(dtype: str) -> Any:
+    """NumPy's or ml_dtypes' dtype of a name."""
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, dtype))
+
+
+def setitem(x: Any, key: Any, value: Any) -> Any:
+    """Assign, and answer what was assigned to."""
+    x[key] = value
+    return x

@@ -1,0 +1,71 @@
+"""What becomes of Python numbers that are stored, not computed with: creation and assignment.
+
+``full``, ``asarray`` and ``x[key] = value`` put numbers into a dtype that is given, and make one
+where none is; frameworks do so by other rules than their operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from promoarray.dtypes import DType, Kind
+from promoarray.promotion.scalars import in_range, truncated
+
+Fit = Callable[[Any, DType], Any]
+"""From a Python number and the dtype it is to be stored in to what is cast to that dtype."""
+
+NumbersDType = Callable[[tuple[Any, ...]], "DType | None"]
+"""From Python numbers to the dtype that an array of them has; None where the default has a say."""
+
+
+def held(value: Any, dtype: DType) -> Any:
+    """Return a value that the dtype holds, fractions of a float apart.
+
+    Raises
+    ------
+    TypeError
+        For a complex number that would lose its imaginary part.
+    ValueError, OverflowError
+        For what no integer of the dtype is: NaN, infinities, numbers beyond its range.
+    """
+    return in_range(real_and_finite(value, dtype), dtype)
+
+
+def real_and_finite(value: Any, dtype: DType) -> Any:
+    """Return a value as ``held``, but an int of whatever size."""
+    if type(value) is complex and dtype.kind not in (Kind.COMPLEX, Kind.BOOL):
+        raise TypeError(f"complex numbers do not become {dtype.name}; take x.real first")
+    return truncated(value, dtype)
+
+
+class Stored(NamedTuple):
+    """How a policy stores Python numbers.
+
+    Attributes
+    ----------
+    fit : Fit
+        What is done with a number that goes into a dtype; TypeError, ValueError and OverflowError
+        refuse it.
+    fit_by : mapping
+        The same of functions that have a rule of their own, by name: ``setitem``, ``full``,
+        ``full_like``, ``asarray``, ``arange``, ``linspace``. Without one ``setitem`` treats an int
+        that does not fit as operators do.
+    dtype_by : mapping
+        Where no dtype is given, what these functions make of numbers, if it is not the policy's
+        default for the highest kind among them.
+    """
+
+    fit: Fit = held
+    fit_by: Mapping[str, Fit] = MappingProxyType({})
+    dtype_by: Mapping[str, NumbersDType] = MappingProxyType({})
+
+    def rule(self, name: str) -> Fit:
+        """The rule that a function goes by."""
+        return self.fit_by.get(name, self.fit)
+
+    def dtype(self, name: str, values: tuple[Any, ...]) -> DType | None:
+        """The dtype a function gives numbers; None for the policy's default."""
+        rule = self.dtype_by.get(name)
+        return None if rule is None else rule(values)
