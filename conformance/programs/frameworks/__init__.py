@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ class Framework:
 def _functions(functions: Mapping[str, Any], prefix: str = "") -> list[str]:
     names = []
     for name, value in functions.items():
-        if name in ("linalg", "fft"):
+        if isinstance(value, SimpleNamespace):
             names += _functions(vars(value), f"{name}.")
         else:
             names.append(prefix + name)
