@@ -34,6 +34,7 @@ _COMPLEX = frozenset({Kind.COMPLEX})
 VARIANTS: Mapping[str, Variant] = {
     "checked_floor_divide": Variant(INTEGERS, "an integer divided by zero is a ZeroDivisionError"),
     "checked_remainder": Variant(INTEGERS, "an integer modulo zero is a ZeroDivisionError"),
+    "remainder_keeping_zero": Variant(_FLOATS, "a remainder of zero has the sign of x1"),
     "checked_clip": Variant(REALS, "a lower bound above the upper one is a ValueError"),
     "floor_of_quotient": Variant(_FLOATS, "floor(x1 / x2), whose quotient is rounded first"),
     "low_bound_last": Variant(

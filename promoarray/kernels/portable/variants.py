@@ -28,6 +28,11 @@ def checked_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.remainder(x, _not_zero(xp, x, y))
 
 
+def remainder_keeping_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    truncated = xp.fmod(x, y)
+    return xp.where(truncated == 0, truncated, xp.remainder(x, y))
+
+
 def checked_clip(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     if low and high and not bool(xp.all(bounds[0] <= bounds[1])):
         raise ValueError("clip: the lower bound must not be above the upper one, nor be NaN")
@@ -182,6 +187,7 @@ def _complex(xp: Any, real: Buffer, imag: Buffer) -> Buffer:
 _VARIANTS = (
     checked_floor_divide,
     checked_remainder,
+    remainder_keeping_zero,
     checked_clip,
     floor_of_quotient,
     low_bound_last,

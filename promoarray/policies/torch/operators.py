@@ -240,7 +240,7 @@ V2_13 = Policy(
     ),
     kernels={
         "floor_divide": ("checked_floor_divide",),
-        "remainder": ("checked_remainder",),
+        "remainder": ("checked_remainder", "remainder_keeping_zero"),
         "pow": ("reciprocal_pow",),
         "sign": ("sign_without_nan",),
         "clip": ("clip_beyond",),
