@@ -56,7 +56,7 @@ def cast_values(
         source = backend.dtype_of(values)
         ends = []
         if source.kind is Kind.COMPLEX:
-            ends = values[:1].tolist()
+            ends = values[:1].tolist() or [0j]
         elif target.kind in INTEGERS and source is not target and values.size:
             ends = [values.min().item(), values.max().item()]  # NaN is both
     fit = get_policy().stored.rule(name)

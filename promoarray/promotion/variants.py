@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from promoarray.dtypes import INEXACT, INTEGERS, REALS, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, REALS, Kind
 
 
 class Variant(NamedTuple):
@@ -68,6 +68,9 @@ VARIANTS: Mapping[str, Variant] = {
         "are kept",
     ),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
+    "sign_of_order": Variant(
+        _COMPLEX, "1, 0 or -1 as x is above, at or below zero by its real, then imaginary part"
+    ),
     "truncated_divide": Variant(
         INTEGERS, "integers divide towards zero; divided by zero they are a ZeroDivisionError"
     ),
@@ -111,7 +114,9 @@ VARIANTS: Mapping[str, Variant] = {
         frozenset(INEXACT), "the dtype itself adds up the steps, and every sum is rounded"
     ),
     "arange_by_difference": Variant(
-        INTEGERS, "the step is that from the first value to the second, both without fractions"
+        BITS,
+        "the first two values are stored, without fractions, and the others go on by their "
+        "difference, of which the low bits are kept; of bools there are two values at most",
     ),
     "arange_of_integers": Variant(INTEGERS, "start and step lose their fractions, the count not"),
     "arange_counting_int64": Variant(

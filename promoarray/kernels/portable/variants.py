@@ -100,6 +100,12 @@ def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
     return xp.where(xp.isnan(x), xp.zeros_like(sign), sign)
 
 
+def sign_of_order(xp: Any, x: Buffer) -> Buffer:
+    zero, nan = xp.zeros_like(x.real), xp.isnan(x.real) | xp.isnan(x.imag)
+    first = xp.where(x.real == 0, xp.sign(x.imag), xp.sign(x.real))
+    return _complex(xp, xp.where(nan, zero + float("nan"), first), zero)
+
+
 def truncated_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return _towards_zero(xp, x, _not_zero(xp, x, y))
 
@@ -201,6 +207,7 @@ _VARIANTS = (
     double_reciprocal_pow,
     six_bit_pow,
     sign_without_nan,
+    sign_of_order,
     truncated_divide,
     xla_divide,
     xla_remainder,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
+from promoarray.policies.numpy import stored
 from promoarray.promotion.cast_quirks import (
     ML_DTYPES,
     RECORDED,
@@ -28,7 +29,7 @@ from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, fold
-from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
+from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
@@ -352,12 +353,16 @@ NUMPY_2 = Policy(
     scalars=Scalars(
         fit=in_range,
         fit_compared=exactly,
-        fit_family={Family.WHERE: wrap},  # where casts its scalars, it does not fit them
+        fit_family={
+            Family.WHERE: stored.from_64_bits
+        },  # where casts its scalars, it does not fit them
         fit_bound=not_clipping,
     ),
     kernels={"arange": ("arange_in_dtype", "arange_by_difference")},
     defaults=WIDE,
     inplace=same_kind,
+    stored=stored.NUMPY_2,
+    assigns=stored.any_array,
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,
