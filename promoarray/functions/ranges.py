@@ -125,7 +125,9 @@ def _from_first_two(
 ) -> Any:
     """The first two numbers stored in the dtype, and as many more by their difference."""
     _check_finite(start, stop, step)
-    xp, span, fit = on_device(device).xp, (stop - start) / step, get_policy().stored.rule("arange")
+    xp, fit = on_device(device).xp, get_policy().stored.rule("arange")
+    whole = all(isinstance(v, int) for v in (start, stop, step))
+    span = -((start - stop) // step) if whole else (stop - start) / step
     _check_count(span)
     count = max(0, math.ceil(span))
     if target is dt.bool and count > 2:
