@@ -250,6 +250,22 @@ def exactly_compared(rule: TypeRule) -> OperationRule:
     return compare
 
 
+def step_by_step(rule: TypeRule) -> OperationRule:
+    """Round every partial sum or product to float16, as the loop does that is called for each."""
+
+    def accumulate(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        """Compute as the rule says, but float16 in itself."""
+        plan = rule(policy, name, operands)
+        if isinstance(plan, Plan) and plan.inputs[0] is dt.float16:
+            return plan._replace(compute=None)
+        return plan
+
+    return accumulate
+
+
+_sum = TypeRule(
+    compute=_summed, note="bool and integers are summed in int64, unsigned ones in uint64"
+)
 _float_binary = TypeRule(operand_types=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
 _order = TypeRule(result=to_bool, note="complex numbers compare by real part, then imaginary part")
 _identity_of_ints = TypeRule(admit=ORDERED, note="integers and bools stay as they are")
@@ -299,9 +315,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "signbit": TypeRule(admit=ORDERED, result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(compute=_no_bool, note=_INT8_NOTE),
-    Family.SUM: TypeRule(
-        compute=_summed, note="bool and integers are summed in int64, unsigned ones in uint64"
-    ),
+    Family.SUM: _sum,
+    "cumulative_sum": step_by_step(_sum),
+    "cumulative_prod": step_by_step(_sum),
     Family.MEAN: TypeRule(compute=exact_to(dt.float64), result=component),
     "mean": TypeRule(compute=exact_to(dt.float64)),
     Family.EXTREME: TypeRule(),
