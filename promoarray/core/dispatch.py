@@ -6,6 +6,7 @@ Nothing here knows a rule. The policy decides (``promotion``), the backend compi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -29,21 +30,28 @@ from promoarray.core.operands import (
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 
-def apply(name: str, *operands: Any, **options: Any) -> Any:
+def apply(name: str, *operands: Any) -> Any:
+    """Run an operator: ``run`` of what is written ``x + y``, ``-x``, ``abs(x)``."""
+    return run(name, Form.OPERATOR, operands, NO_OPTIONS)
+
+
+def run(name: str, form: Form, operands: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Run an operation under the policy in force.
 
     Parameters
     ----------
     name : str
         A row of ``promoarray.operations``.
-    *operands : PArray, NumPy array or scalar, Python scalar
-    **options
+    form : Form
+        Whether it is written as an operator or called as a function.
+    operands : tuple of PArray, NumPy array or scalar, Python scalar
+    options : mapping
         What the kernel takes besides, such as ``axis``.
 
     Returns
@@ -59,18 +67,22 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
         If a Python int does not fit the dtype it becomes.
     """
     bounds = (options["low"], options["high"]) if "low" in options else ()
-    found = None if observers_anywhere else find(name, operands, options, bounds)
+    found = None if observers_anywhere else find(name, form, operands, options, bounds)
     if found is not None:
         executable, cls, buffers = found
-        out = _run(executable, name, buffers, options)
+        out = _executed(executable, name, buffers, options)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
-    return _resolve(name, operands, options, bounds)
+    return _resolve(name, form, operands, options, bounds)
 
 
 def _resolve(
-    name: str, operands: tuple[Any, ...], options: dict[str, Any], bounds: tuple[Any, ...]
+    name: str,
+    form: Form,
+    operands: tuple[Any, ...],
+    options: Mapping[str, Any],
+    bounds: tuple[Any, ...],
 ) -> Any:
     """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
     entered = tuple(as_operand(x) for x in operands)
@@ -81,26 +93,28 @@ def _resolve(
     if policy.canonical:
         entered = tuple(canonicalize(policy, *each) for each in zip(operands, entered, strict=True))
     seen = tuple(operand_of(x, policy) for x in entered)
-    decided = policy.decide(name, seen, entered, options=options)
+    decided = policy.decide(name, seen, entered, form, options=options)
     if isinstance(decided, Refusal):
-        entered, seen, decided = _recovered(name, policy, entered, seen, decided, options)
+        entered, seen, decided = _recovered(name, form, policy, entered, seen, decided, options)
     plan, values = decided
     backend = common_backend(*map(_buffer, entered), *options.values())
     obeyed = _comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
     if obeyed is plan and not observers_anywhere:
-        keep(name, policy, entered, seen, plan, executable, bounds)
-    out = _run(executable, name, _buffers(policy, obeyed, values), options)
+        keep(name, form, policy, entered, seen, plan, executable, bounds)
+    out = _executed(executable, name, _buffers(policy, obeyed, values), options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
         extra = tuple(more)
-        notify(OperationEvent(name, policy, entered, seen, plan, values, result, extra, options))
+        notify(
+            OperationEvent(name, policy, entered, seen, plan, values, result, extra, options, form)
+        )
     return (result, *more) if more else result
 
 
-def _run(
-    executable: Executable, name: str, buffers: tuple[Any, ...], options: dict[str, Any]
+def _executed(
+    executable: Executable, name: str, buffers: tuple[Any, ...], options: Mapping[str, Any]
 ) -> Any:
     """Run an executable; shapes and axes that do not fit are told in words of our own."""
     try:
@@ -111,27 +125,28 @@ def _run(
 
 def _recovered(
     name: str,
+    form: Form,
     policy: Policy,
     entered: tuple[Any, ...],
     seen: tuple[Operand, ...],
     refusal: Refusal,
-    options: dict[str, Any],
+    options: Mapping[str, Any],
 ) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
     """Raise the refusal, unless an observer casts operands so that the program can go on."""
     if refusal.error is not None:
         raise refusal.error
-    answers = (o.on_refusal(name, policy, seen, refusal) for o in observers_here())
+    answers = (o.on_refusal(name, form, policy, seen, refusal) for o in observers_here())
     for casts in filter(None, answers):
         mended = list(entered)
         for index, target in casts.items():
             x = entered[index]
             mended[index] = x._wrap(convert(policy, x._buffer, storage_dtype(x), target), target)
         seen_again = tuple(operand_of(x, policy) for x in mended)
-        decided = policy.decide(name, seen_again, tuple(mended), options=options)
+        decided = policy.decide(name, seen_again, tuple(mended), form, options=options)
         if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
-            raise decided.error or promotion_error(policy, name, seen_again, decided)
+            raise decided.error or promotion_error(policy, name, seen_again, decided, form)
         return tuple(mended), seen_again, decided
-    raise promotion_error(policy, name, seen, refusal)
+    raise promotion_error(policy, name, seen, refusal, form)
 
 
 def apply_inplace(name: str, target: Array, other: Any) -> Any:
@@ -139,11 +154,12 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
 
     Nothing is written unless all of it can be.
     """
-    found = None if observers_anywhere else find(f"{name}=", (target, other), {})
+    form = Form.INPLACE
+    found = None if observers_anywhere else find(name, form, (target, other), NO_OPTIONS)
     if found is not None:
         executable, _, buffers = found
         backend = backend_of(target._buffer)
-        _write(backend, name, target, _run(executable, name, buffers, {}))
+        _write(backend, name, target, _executed(executable, name, buffers, NO_OPTIONS))
         return target
     entered = target, as_operand(other)
     if entered[1] is NotImplemented:
@@ -154,18 +170,19 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         return apply(name, target, other)
     entered = target, canonicalize(policy, other, entered[1])
     seen = tuple(operand_of(x, policy) for x in entered)
-    decided = policy.decide(name, seen, entered, inplace=True)
+    decided = policy.decide(name, seen, entered, form)
     if isinstance(decided, Refusal):
-        raise decided.error or promotion_error(policy, name, seen, decided, inplace=True)
+        raise decided.error or promotion_error(policy, name, seen, decided, form)
     plan, values = decided
     backend = common_backend(target._buffer, _buffer(entered[1]))
     _require_writeable(backend, name, target)
-    executable = compiled(backend, f"{name}=", policy, plan, values, seen[0].type)
+    executable = compiled(backend, name, policy, plan, values, seen[0].type)
     if not observers_anywhere:
-        keep(f"{name}=", policy, entered, seen, plan, executable)
-    _write(backend, name, target, _run(executable, name, _buffers(policy, plan, values), {}))
+        keep(name, form, policy, entered, seen, plan, executable)
+    buffers = _buffers(policy, plan, values)
+    _write(backend, name, target, _executed(executable, name, buffers, NO_OPTIONS))
     if observers_anywhere:
-        notify(OperationEvent(name, policy, entered, seen, plan, values, target))
+        notify(OperationEvent(name, policy, entered, seen, plan, values, target, form=form))
     return target
 
 
@@ -187,14 +204,14 @@ def _write(backend: Any, name: str, target: Array, out: Any) -> None:
 
 
 def call(name: str, *operands: Any, **options: Any) -> Any:
-    """Run an operation as a function: what ``apply`` leaves to others is an error here.
+    """Call a function: ``run`` of what is written ``add(x, y)``; foreign operands are an error.
 
     Raises
     ------
     TypeError
         If an operand is neither an array nor a Python scalar.
     """
-    result = apply(name, *operands, **options)
+    result = run(name, Form.FUNCTION, operands, options)
     if result is NotImplemented:
         x = next(x for x in operands if as_operand(x) is NotImplemented)
         raise TypeError(

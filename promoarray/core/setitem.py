@@ -14,6 +14,7 @@ from promoarray.core.operands import array_class, as_operand, fitted, operand_of
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
@@ -61,7 +62,7 @@ def _require_assignable(policy: Policy, operand: Any, source: DType, dtype: DTyp
             f"that. Write x[...] = pa.astype(y, pa.{dtype})"
         )
         operands = Operand(dtype), operand_of(operand, policy)
-        raise PromotionError(message, policy, "setitem", operands, why, inplace=True)
+        raise PromotionError(message, policy, "setitem", operands, why, form=Form.INPLACE)
 
 
 def _converted(policy: Policy, operand: Any, source: DType, dtype: DType) -> Any:
