@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, html_table
@@ -64,6 +64,10 @@ class Answer:
     reason: str = ""
     values: tuple[CastValue, ...] = ()
     signature: str = ""
+
+    def __setstate__(self, state: list[Any]) -> None:
+        for each, value in zip(fields(self), [*state, ""], strict=False):  # 0.1.0: no signature
+            object.__setattr__(self, each.name, value)
 
     @property
     def who(self) -> str:

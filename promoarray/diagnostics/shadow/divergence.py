@@ -68,6 +68,11 @@ class Divergence:
     count: int = 1
     form: Form = Form.OPERATOR
 
+    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
+        _, slots = state
+        for name, value in ({"form": Form.OPERATOR} | slots).items():  # 0.1.0 had no form
+            setattr(self, name, value)
+
     @property
     def root(self) -> bool:
         """Whether some policy differs here for the first time."""
