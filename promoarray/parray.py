@@ -18,7 +18,7 @@ from promoarray.core import cast
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.asarray import asarray, unbound
 from promoarray.core.channels import Channels
-from promoarray.core.dispatch import call, run
+from promoarray.core.dispatch import apply, call
 from promoarray.core.display import html, text
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved
@@ -287,7 +287,8 @@ class PArray(Channels):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
-        return run(*of_ufunc(ufunc, method, kwargs), inputs, {})
+        name, form = of_ufunc(ufunc, method, kwargs)
+        return apply(name, *inputs, form=form)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)

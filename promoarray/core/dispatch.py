@@ -6,7 +6,6 @@ Nothing here knows a rule. The policy decides (``promotion``), the backend compi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -33,25 +32,20 @@ from promoarray.dtypes import INTEGERS, WEAK
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
-from promoarray.promotion.policy import NO_OPTIONS, Policy
+from promoarray.promotion.policy import Policy
 
 
-def apply(name: str, *operands: Any) -> Any:
-    """Run an operator: ``run`` of what is written ``x + y``, ``-x``, ``abs(x)``."""
-    return run(name, Form.OPERATOR, operands, NO_OPTIONS)
-
-
-def run(name: str, form: Form, operands: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any) -> Any:
     """Run an operation under the policy in force.
 
     Parameters
     ----------
     name : str
         A row of ``promoarray.operations``.
+    *operands : PArray, NumPy array or scalar, Python scalar
     form : Form
         Whether it is written as an operator or called as a function.
-    operands : tuple of PArray, NumPy array or scalar, Python scalar
-    options : mapping
+    **options
         What the kernel takes besides, such as ``axis``.
 
     Returns
@@ -70,7 +64,7 @@ def run(name: str, form: Form, operands: tuple[Any, ...], options: Mapping[str, 
     found = None if observers_anywhere else find(name, form, operands, options, bounds)
     if found is not None:
         executable, cls, buffers = found
-        out = _executed(executable, name, buffers, options)
+        out = _run(executable, name, buffers, options)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
@@ -81,7 +75,7 @@ def _resolve(
     name: str,
     form: Form,
     operands: tuple[Any, ...],
-    options: Mapping[str, Any],
+    options: dict[str, Any],
     bounds: tuple[Any, ...],
 ) -> Any:
     """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
@@ -102,7 +96,7 @@ def _resolve(
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
     if obeyed is plan and not observers_anywhere:
         keep(name, form, policy, entered, seen, plan, executable, bounds)
-    out = _executed(executable, name, _buffers(policy, obeyed, values), options)
+    out = _run(executable, name, _buffers(policy, obeyed, values), options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
@@ -113,8 +107,8 @@ def _resolve(
     return (result, *more) if more else result
 
 
-def _executed(
-    executable: Executable, name: str, buffers: tuple[Any, ...], options: Mapping[str, Any]
+def _run(
+    executable: Executable, name: str, buffers: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Run an executable; shapes and axes that do not fit are told in words of our own."""
     try:
@@ -130,7 +124,7 @@ def _recovered(
     entered: tuple[Any, ...],
     seen: tuple[Operand, ...],
     refusal: Refusal,
-    options: Mapping[str, Any],
+    options: dict[str, Any],
 ) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
     """Raise the refusal, unless an observer casts operands so that the program can go on."""
     if refusal.error is not None:
@@ -155,11 +149,11 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     Nothing is written unless all of it can be.
     """
     form = Form.INPLACE
-    found = None if observers_anywhere else find(name, form, (target, other), NO_OPTIONS)
+    found = None if observers_anywhere else find(name, form, (target, other), {})
     if found is not None:
         executable, _, buffers = found
         backend = backend_of(target._buffer)
-        _write(backend, name, target, _executed(executable, name, buffers, NO_OPTIONS))
+        _write(backend, name, target, _run(executable, name, buffers, {}))
         return target
     entered = target, as_operand(other)
     if entered[1] is NotImplemented:
@@ -180,7 +174,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     if not observers_anywhere:
         keep(name, form, policy, entered, seen, plan, executable)
     buffers = _buffers(policy, plan, values)
-    _write(backend, name, target, _executed(executable, name, buffers, NO_OPTIONS))
+    _write(backend, name, target, _run(executable, name, buffers, {}))
     if observers_anywhere:
         notify(OperationEvent(name, policy, entered, seen, plan, values, target, form=form))
     return target
@@ -204,14 +198,14 @@ def _write(backend: Any, name: str, target: Array, out: Any) -> None:
 
 
 def call(name: str, *operands: Any, **options: Any) -> Any:
-    """Call a function: ``run`` of what is written ``add(x, y)``; foreign operands are an error.
+    """Run an operation as a function: what ``apply`` leaves to others is an error here.
 
     Raises
     ------
     TypeError
         If an operand is neither an array nor a Python scalar.
     """
-    result = run(name, Form.FUNCTION, operands, options)
+    result = apply(name, *operands, form=Form.FUNCTION, **options)
     if result is NotImplemented:
         x = next(x for x in operands if as_operand(x) is NotImplemented)
         raise TypeError(

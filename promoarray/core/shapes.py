@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -60,7 +59,7 @@ def axis_in(name: str, axis: Any, count: int) -> int:
     return found
 
 
-def misfit(name: str, shapes: list[Shape], options: Mapping[str, Any]) -> Exception | None:
+def misfit(name: str, shapes: list[Shape], options: dict[str, Any]) -> Exception | None:
     """Say what is wrong with the shapes of an operation's operands, once a kernel refused them.
 
     Returns
