@@ -114,7 +114,7 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
     if kind == "by_value":
         scalar = _number(column)
         operand = Operand(WEAK[type(scalar)], Rank.SCALAR, scalar)
-        return _code(policy.plan(name, (Operand(BY_CODE[row]), operand)))
+        return _code(policy.plan(name, (Operand(BY_CODE[row]), operand), Form.FUNCTION))
     if kind == "scalars_0d":
         value = _VALUES[BY_CODE[row].kind.category](column)
         operands = Operand(BY_CODE[name]), Operand(BY_CODE[row], Rank.ZERO_D, value)

@@ -142,6 +142,7 @@ def operator(w: Writer) -> str:
     """An operator."""
     symbol = w.one(OPERATORS)
     x, y = pair(w, scalars=0.5)
+    x = f"({x})" if symbol == "**" and x.startswith("-") else x
     return w.line(f"{x} {symbol} {y}")
 
 

@@ -173,3 +173,36 @@ def test_numpy_1_compares_with_ints_beyond_64_bits(value: int) -> None:
             assert (x < value).tolist() == [value > 0] * 2
             assert (x == value).tolist() == [False] * 2
             assert (value >= x).tolist() == [value > 0] * 2
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "operator", "function"),
+    [
+        (pa.ones(2, dtype="bool"), 2, "int8", "int64"),
+        (pa.ones(2, dtype="bool"), 2.0, "int8", "float64"),
+        (pa.ones((), dtype="int8"), 2, "int8", "int64"),
+        (pa.ones(2, dtype="int8"), 2.0, "float64", "float64"),
+        (pa.ones(2, dtype="uint8"), pa.asarray(2, dtype="float16"), "float64", "float16"),
+        (pa.ones(2, dtype="float16"), pa.asarray(2.0), "float16", "float16"),
+        (pa.ones((), dtype="float16"), pa.asarray(0.5), "float16", "float64"),
+        (pa.ones((), dtype="float32"), 3, "float64", "float64"),
+        (pa.ones((), dtype="complex64"), -1, "complex64", "complex128"),
+        (2, pa.ones((), dtype="float32"), "float64", "float64"),
+    ],
+)
+def test_squares_and_roots_are_operators_of_their_own_in_numpy_1(
+    base: Any, exponent: Any, operator: str, function: str
+) -> None:
+    with pa.policy("numpy@1"):
+        assert ((base**exponent).dtype.name, pa.pow(base, exponent).dtype.name) == (
+            operator,
+            function,
+        )
+
+
+@pytest.mark.parametrize("value", [300, -1, 2**64, -(10**20), 1.5])
+@pytest.mark.parametrize("policy", ["numpy@1", "numpy@2"])
+def test_searchsorted_takes_numbers_of_any_size(policy: str, value: Any) -> None:
+    x = np.asarray([0, 1, 200], np.uint8)
+    with pa.policy(policy):
+        assert int(pa.searchsorted(pa.asarray(x), value)) == np.searchsorted(x, value)

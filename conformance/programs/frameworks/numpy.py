@@ -160,12 +160,12 @@ def old_functions() -> dict[str, Any]:
         "isin": np.isin,
         "unstack": lambda x, axis=0: tuple(np.moveaxis(x, axis, 0)),
         "matrix_transpose": lambda x: np.swapaxes(x, -1, -2),
-        "unique_values": np.unique,
-        "unique_counts": lambda x: np.unique(x, return_counts=True),
+        "unique_values": lambda x: np.unique(x, equal_nan=False),
+        "unique_counts": lambda x: np.unique(x, return_counts=True, equal_nan=False),
         "unique_inverse": _unique_inverse,
     }
 
 
 def _unique_inverse(x: Any) -> tuple[Any, Any]:
-    values, inverse = np.unique(x, return_inverse=True)
+    values, inverse = np.unique(x, return_inverse=True, equal_nan=False)
     return values, inverse.reshape(x.shape)

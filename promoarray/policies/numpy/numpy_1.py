@@ -21,7 +21,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INTEGERS, ORDERED, DType, Kind
-from promoarray.operations import Family, operation
+from promoarray.operations import Family, Form, operation
 from promoarray.policies.numpy import stored
 from promoarray.policies.numpy.numpy_2 import (
     AS_ARRAYS,
@@ -55,14 +55,16 @@ SEARCHED: Mapping[Family, tuple[DType, ...]] = {
 """The loops of the ufuncs that search them, in their order."""
 
 
-def by_value(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+def by_value(
+    policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
+) -> tuple[Operand, ...]:
     """Let scalars and 0-d arrays enter as the dtype that their value makes of them.
 
     Only beside arrays, and only if no scalar's kind is above that of every array
     (`should_use_min_scalar`); else they enter as the arrays they would make, which some functions
     make of them first.
     """
-    if name == "pow" and (short := shortcut(*operands)):
+    if name == "pow" and form is not Form.FUNCTION and (short := shortcut(*operands)):
         return Operand(short), Operand(short)
     arrays = [o.type for o in operands if o.value is None]
     scalars = [as_array_type(o) for o in operands if o.value is not None]
@@ -202,7 +204,7 @@ NUMPY_1 = NUMPY_2.derive(
     },
     by_value=by_value,
     ranks=True,
-    scalars=Scalars(fit=fit_64_bits, fit_compared=exactly),
+    scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),
     stored=stored.NUMPY_1,
     kernels={**NUMPY_2.kernels, "clip": ("clip_up_to",), "sign": ("sign_of_order",)},
     sources=(

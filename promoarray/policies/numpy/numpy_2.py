@@ -100,7 +100,7 @@ OWN = rows("b1 i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 c64 c128")
 SEARCHED = frozenset({*OWN, dt.float8_e5m2})
 """Dtypes NumPy searches the ladder for: its own, and the one ml_dtypes gives NumPy's float kind."""
 
-AS_ARRAYS = ("outer", "tensordot", "stack")
+AS_ARRAYS = ("outer", "tensordot", "stack", "searchsorted")
 """Functions that call ``asarray`` on their operands before they meet."""
 
 KIND_ORDER = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
@@ -333,6 +333,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.EXTREME: TypeRule(),
     Family.TRUTH: TypeRule(result=to_bool),
     Family.POSITION: TypeRule(result=always(dt.int64)),
+    "searchsorted": TypeRule(operand_types=as_arrays, result=always(dt.int64)),
 }
 
 REFUSAL = "neither dtype casts safely to the other or to a third (numpy.promote_types)"
@@ -379,9 +380,8 @@ NUMPY_2 = Policy(
     scalars=Scalars(
         fit=in_range,
         fit_compared=exactly,
-        fit_family={
-            Family.WHERE: stored.from_64_bits
-        },  # where casts its scalars, it does not fit them
+        # where casts its scalars, it does not fit them
+        fit_family={Family.WHERE: stored.from_64_bits, Family.POSITION: exactly},
         fit_bound=not_clipping,
     ),
     kernels={"arange": ("arange_in_dtype", "arange_by_difference")},
