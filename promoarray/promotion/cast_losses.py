@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from functools import cache
 from typing import NamedTuple
 
@@ -31,35 +32,44 @@ def loss(source: DType, target: DType) -> str:
     return _integers(source, target) if target.kind in INTEGERS else _to_float(source, target)
 
 
-@cache
-def bits_lost(source: DType, target: DType) -> float:
-    """Return how many bits of a dtype's values a cast loses: 0.0 only if every value comes through.
+class Lost(IntEnum):
+    """How grave the loss of a cast is."""
 
-    Of a dtype with N values of which K come through exactly, log2(N / K). Infinities, NaN and -0
-    count for next to nothing, but for more than 0; negative numbers for a little more than others.
+    NOTHING = 0
+    SPECIALS = 1  # Inf, NaN or -0 only
+    ROUNDED = 2  # all else within the last place: long integers as floats
+    VALUES = 3  # what is out of range, fractions, signs, imaginary parts
+
+
+@cache
+def gravity(source: DType, target: DType) -> tuple[Lost, float]:
+    """Return how grave the loss of a cast is, and how many bits of the values are lost.
+
+    Of a dtype with N finite values of which K come through exactly, that is about log2(N / K).
     """
     if not loss(source, target):
-        return 0.0
-    rank = 2 if source.kind is Kind.COMPLEX else 1
-    left = min(rank, 2 if target.kind is Kind.COMPLEX else 1)
-    a, b = source.part, target.part
-    lost = rank * math.log2(_kept(a, a)) - left * math.log2(_kept(a, b))
-    no_sign = _extent(a).signed and not _extent(b).signed
-    return max(lost, _NEXT_TO_NOTHING) + no_sign * _NEXT_TO_NOTHING
+        return Lost.NOTHING, 0.0
+    a, b = _extent(source.part), _extent(target.part)
+    rank, left = (1 + (dtype.kind is Kind.COMPLEX) for dtype in (source, target))
+    bits = rank * math.log2(_kept(a, a)) - min(rank, left) * math.log2(_kept(a, b))
+    high = a.high + (source.kind is Kind.INT and target.kind is not Kind.INT)  # -128 is -2**7
+    within = b.low <= a.low and b.high >= high and b.signed >= a.signed and b.zero >= a.zero
+    if rank > left or not within:
+        return Lost.VALUES, bits
+    return (Lost.ROUNDED if b.digits < a.digits else Lost.SPECIALS), bits
 
 
-_NEXT_TO_NOTHING = 2.0**-10
+def _kept(a: _Extent, b: _Extent) -> int:
+    """How many finite values two real dtypes have in common: zero, and those of every binade.
 
-
-def _kept(source: DType, target: DType) -> int:
-    """How many finite values two real dtypes have in common: zero, and those of every binade."""
-    a, b = _extent(source), _extent(target)
+    Taken as whole are the last binade of a float and, of integers, the range without its least.
+    """
     binades = range(max(a.low, b.low), min(a.high, b.high) + 1)
     positive = sum(
         1 << min(a.digits, exponent - a.low + 1, b.digits, exponent - b.low + 1) - 1
         for exponent in binades
     )
-    return positive * (1 + (a.signed and b.signed)) + 1
+    return positive * (1 + (a.signed and b.signed)) + (a.zero and b.zero)
 
 
 class _Extent(NamedTuple):
@@ -69,13 +79,15 @@ class _Extent(NamedTuple):
     high: int
     digits: int
     signed: bool
+    zero: bool = True
 
 
 def _extent(dtype: DType) -> _Extent:
     layout = dtype.format
     if layout is not None:
         high = _largest(layout)[1]
-        return _Extent(_smallest(layout), high, layout.mantissa + 1, layout.signed)
+        zero = layout.mantissa > 0  # a format of exponents alone has none
+        return _Extent(_smallest(layout), high, layout.mantissa + 1, layout.signed, zero)
     digits = 1 if dtype.kind is Kind.BOOL else dtype.bits - (dtype.kind is Kind.INT)
     return _Extent(0, digits - 1, digits, dtype.kind is Kind.INT)
 

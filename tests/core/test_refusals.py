@@ -81,14 +81,14 @@ def test_no_refusal_speaks_of_promoarrays_own_types(policy: str) -> None:
     ("policy", "name", "types", "text"),
     [
         ("torch", "floor_divide", (dt.bool, dt.bool), "has no bool // bool: "),
-        ("torch", "floor_divide", (dt.bool, dt.bool), "pa.astype(x1, pa.int64) and pa.astype(x2"),
+        ("torch", "floor_divide", (dt.bool, dt.bool), "Write pa.astype(x1, pa.int64). Else"),
         ("torch", "add", (dt.uint16, dt.int32), "does not promote uint16 + int32: uint16, uint32"),
         ("torch", "vecdot", (dt.int32, dt.float32), "vecdot promotes nothing: it takes one dtype"),
         ("tensorflow", "where", (dt.bool, dt.uint8), "where promotes nothing: it takes one dtype"),
         ("paddle", "add", (dt.bool, dt.uint16), "has no uint16. Write pa.astype(x1, pa.int64) and"),
         ("array_api", "logical_and", (dt.uint8, dt.uint8), "Write pa.astype(x1, pa.bool) and"),
         ("numpy", "solve", (dt.bool, dt.float16), "Write pa.astype(x1, pa.float64) and"),
-        ("paddle@3.3", "maximum", (dt.int32, dt.float32), "Write pa.astype(x1, pa.float32)."),
+        ("paddle@3.3", "maximum", (dt.int32, dt.float32), "Write pa.astype(x1, pa.float64)."),
     ],
 )
 def test_texts(policy: str, name: str, types: tuple[DType, ...], text: str) -> None:

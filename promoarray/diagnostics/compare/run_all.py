@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 from promoarray.console import Printable, html_table
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.observers import Observer, ProposedCasts, observing
-from promoarray.core.refusals import accepted_casts, spelled
+from promoarray.core.proposed_casts import accepted_casts, said_to_lose
+from promoarray.core.refusals import spelled
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS
 from promoarray.parray import PArray
@@ -54,13 +55,15 @@ class AutoCast(Observer):
         """Cast operands as the error message would have said, if there are such casts."""
         casts, _ = accepted_casts(policy, name, seen) or ({}, None)
         if casts:
-            self.recovered[current_site(), spelled(name, seen)] = _worded(casts)
+            self.recovered[current_site(), spelled(name, seen)] = _worded(policy, seen, casts)
         return casts
 
 
-def _worded(casts: ProposedCasts) -> str:
-    """Casts of operands in words: "x1 to float32"."""
-    return " and ".join(f"x{index + 1} to {target.name}" for index, target in casts.items())
+def _worded(policy: Policy, seen: tuple[Operand, ...], casts: ProposedCasts) -> str:
+    """Casts of operands in words, "x1 to float32", and what they lose."""
+    said = " and ".join(f"x{index + 1} to {target.name}" for index, target in casts.items())
+    lost = said_to_lose(policy, seen, casts)
+    return f"{said} ({lost})" if lost else said
 
 
 @dataclass
@@ -209,7 +212,7 @@ def _error(error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
     casts, _ = accepted_casts(error.policy, error.operation, error.operands) or ({}, None)
     refused = f"{spelled(error.operation, error.operands, error.inplace)}: {error.reason}"
-    return f"{refused}; cast {_worded(casts)}" if casts else refused
+    return f"{refused}; cast {_worded(error.policy, error.operands, casts)}" if casts else refused
 
 
 def _line_in(script: Path, error: Exception) -> str:
