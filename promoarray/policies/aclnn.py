@@ -135,7 +135,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.CLIP: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.MATMUL: TypeRule(admit=NUMBERS),
     **linear(
-        TypeRule(admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
+        TypeRule(
+            admit=LAPACK, why="linear algebra takes float32, float64, complex64 and complex128"
+        ),
         index=dt.int64,
         norms=TypeRule(admit=INEXACT),
         fft=TypeRule(
