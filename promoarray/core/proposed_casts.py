@@ -54,11 +54,19 @@ def accepted_casts(policy: Policy, name: str, operands: Operands) -> Casts | Non
     return proposed_casts(policy, name, operands) or _best(policy, name, operands, free=True)
 
 
-def said_to_lose(policy: Policy, operands: Operands, casts: Mapping[int, DType]) -> str:
-    """Say what the casts lose: "int64 to float32: keeps integers up to 2**24, ..."; else ""."""
-    pairs = {(policy.strong(operands[i].type), target): None for i, target in casts.items()}
-    lost = ((a, b, loss(a, b)) for a, b in pairs)
-    return "; ".join(f"{a.name} to {b.name}: {said}" for a, b, said in lost if said)
+def remarks(policy: Policy, operands: Operands, casts: Mapping[int, DType]) -> str:
+    """Say what the casts lose, and which no source defines; else "".
+
+    Such as "int64 to float32: keeps integers up to 2**24, larger ones are rounded".
+    """
+    pairs = dict.fromkeys((policy.strong(operands[i].type), to) for i, to in casts.items())
+    said = {
+        f"{a.name} to {b.name}": filter(None, (loss(a, b), policy.cast.borrowed(a, b).rstrip(".")))
+        for a, b in pairs
+    }
+    return "; ".join(
+        f"{cast}: {text}" for cast, parts in said.items() if (text := "; ".join(parts))
+    )
 
 
 def _best(policy: Policy, name: str, operands: Operands, *, free: bool) -> Casts | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.console import listed
-from promoarray.core.proposed_casts import proposed_casts, said_to_lose
+from promoarray.core.proposed_casts import proposed_casts, remarks
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS
@@ -62,7 +62,7 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], inplace: bo
         f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
         for index, target in casts.items()
     )
-    lost = said_to_lose(policy, operands, casts)
+    lost = remarks(policy, operands, casts)
     return f"Write {' and '.join(written)}{lost and f' ({lost})'}." if casts else ""
 
 

@@ -296,7 +296,11 @@ CASTS = CastRule(
         SAID_BY_X86,
         Note("To uint32 floats go through int64.", dtypes("u32"), of=FLOAT_DTYPES),
         Note("A complex number becomes the bool of its real part.", dtypes("b1")),
-        Note("MindSpore's CPU has no float8; here they are ml_dtypes'.", dtypes("float8")),
+        Note(
+            "MindSpore's CPU has no float8; here they are ml_dtypes'.",
+            dtypes("float8"),
+            borrowed=True,
+        ),
     ),
 )
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from promoarray.console import Printable, html_table
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.observers import Observer, ProposedCasts, observing
-from promoarray.core.proposed_casts import accepted_casts, said_to_lose
+from promoarray.core.proposed_casts import accepted_casts, remarks
 from promoarray.core.refusals import spelled
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS
@@ -60,9 +60,9 @@ class AutoCast(Observer):
 
 
 def _worded(policy: Policy, seen: tuple[Operand, ...], casts: ProposedCasts) -> str:
-    """Casts of operands in words, "x1 to float32", and what they lose."""
+    """Casts of operands in words, "x1 to float32", and remarks on them."""
     said = " and ".join(f"x{index + 1} to {target.name}" for index, target in casts.items())
-    lost = said_to_lose(policy, seen, casts)
+    lost = remarks(policy, seen, casts)
     return f"{said} ({lost})" if lost else said
 
 

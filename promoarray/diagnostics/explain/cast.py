@@ -128,7 +128,8 @@ class _Case:
         made = answers(self.policy, self.given, self.source, self.target, **self.settings)
         if isinstance(made, str):
             return Answer(names, None, reason=made)
-        return Answer(names, self.target.name, values=tuple(made))
+        note = self.policy.cast.borrowed(self.source, self.target)
+        return Answer(names, self.target.name, values=tuple(made), note=note)
 
     @property
     def chosen(self) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, html_table
@@ -54,6 +55,8 @@ class Answer:
         Why it is refused, or what is raised.
     values : tuple of CastValue
         What the values shown become, in a cast.
+    note : str
+        That the cast is ml_dtypes', where no source of the policies defines it.
     """
 
     policies: tuple[str, ...]
@@ -61,6 +64,7 @@ class Answer:
     weak: bool = False
     reason: str = ""
     values: tuple[CastValue, ...] = ()
+    note: str = ""
 
     @property
     def who(self) -> str:
@@ -76,7 +80,8 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data, without the policies."""
-        said = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
+        said: dict[str, Any] = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
+        said |= {"note": self.note} if self.note else {}
         return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
 
 
@@ -248,6 +253,12 @@ class Explanation(Printable):
             yield table
         for reason, who in refused.items():
             yield Text(f"{', '.join(who)}: {reason}", "dim")
+        for a in self._noted():
+            yield Text(f"{a.who}: {a.note}", "dim")
+
+    def _noted(self) -> list[Answer]:
+        """The other policies whose cast is not their own; the one asked has it in its notes."""
+        return [a for a in self.others if a.note]
 
     def html(self) -> str:
         """Return the explanation as a part of a page."""
@@ -264,7 +275,8 @@ class Explanation(Printable):
     def _values_html(self) -> str:
         every = (self.answer, *self.others)
         rows = [(a.who, *(map(str, a.values) if a.values else (a.reason,))) for a in every]
-        return html_table((self.source, *(cell.value for cell in self.given)), rows)
+        noted = "".join(f"<p>{escape(f'{a.who}: {a.note}')}</p>" for a in self._noted())
+        return html_table((self.source, *(cell.value for cell in self.given)), rows) + noted
 
 
 _OTHERS = "other policies"
