@@ -29,8 +29,14 @@ is run in two ways:
   still applies. Examples that the policy refuses are left out (the test is *narrowed*); a test
   that has no others is *refused*.
 
-*xfailed* are NumPy's own kernels, whose answers in special cases are not the standard's
-(`conformance/array_api/kernels.txt`; array-api-compat lists the same for NumPy).
+*xfailed* are what a kernel computes otherwise than the standard wants: NumPy's own in special cases
+(`conformance/array_api/kernels.txt`; array-api-compat lists the same for NumPy), and the policy's
+where the framework's answer is another (`conformance/array_api/<policy>.txt`).
+
+A run draws the same examples every time (Hypothesis's `derandomize`), so the same command repeats
+a failure; `--select NAME` runs one test alone. `--seed N` draws other examples, the same for the
+same N, to look for what the published ones miss; `--examples N` draws more or fewer. Without a seed
+its column is empty.
 """
 
 NOTE = """\
@@ -104,19 +110,19 @@ def _versions(runs: Sequence[Run]) -> str:
     return (
         f"array-api-tests {of('array-api-tests')} with the standard {of('array-api')}, edition "
         f"{of('api_version')}; Hypothesis {_all(runs, 'hypothesis')}, NumPy {_all(runs, 'numpy')}, "
-        f"Python {_all(runs, 'python')}.\n"
+        f"Python {_all(runs, 'python')}; {_all(runs, 'date')}.\n"
     )
 
 
 def _all(runs: Sequence[Run], key: str) -> str:
-    return ", ".join(sorted({str(run.about.get(key, "")) for run in runs}))
+    return ", ".join(sorted({str(run.about.get(key, "")) for run in runs} - {""}))
 
 
 def _totals(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
-    header = ["policy", "mode", *KINDS, "narrowed", "pairs", "examples", "left out"]
+    header = ["policy", "mode", *KINDS, "narrowed", "pairs", "examples", "seed", "left out"]
     rows = []
     for run in runs:
-        counts, pairs = run.counts(), run.about.get("pairs")
+        counts, pairs, seed = run.counts(), run.about.get("pairs"), run.about.get("seed")
         rows.append(
             [
                 f"`{run.title}`",
@@ -125,6 +131,7 @@ def _totals(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
                 str(narrowed(run) or ""),
                 str(pairs or ""),
                 str(run.about.get("examples", "")),
+                "" if seed is None else str(seed),
                 " ".join(run.about.get("left out", ())),
             ]
         )
