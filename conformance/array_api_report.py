@@ -110,16 +110,17 @@ def _versions(runs: Sequence[Run]) -> str:
     return (
         f"array-api-tests {of('array-api-tests')} with the standard {of('array-api')}, edition "
         f"{of('api_version')}; Hypothesis {_all(runs, 'hypothesis')}, NumPy {_all(runs, 'numpy')}, "
-        f"Python {_all(runs, 'python')}; {_all(runs, 'date')}.\n"
+        f"Python {_all(runs, 'python')}.\n"
     )
 
 
 def _all(runs: Sequence[Run], key: str) -> str:
-    return ", ".join(sorted({str(run.about.get(key, "")) for run in runs} - {""}))
+    return ", ".join(sorted({str(run.about.get(key, "")) for run in runs}))
 
 
 def _totals(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
-    header = ["policy", "mode", *KINDS, "narrowed", "pairs", "examples", "seed", "left out"]
+    header = ["policy", "mode", *KINDS, "narrowed", "pairs"]
+    header += ["examples", "seed", "date", "left out"]
     rows = []
     for run in runs:
         counts, pairs, seed = run.counts(), run.about.get("pairs"), run.about.get("seed")
@@ -132,6 +133,7 @@ def _totals(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
                 str(pairs or ""),
                 str(run.about.get("examples", "")),
                 "" if seed is None else str(seed),
+                str(run.about.get("date", "")),
                 " ".join(run.about.get("left out", ())),
             ]
         )
