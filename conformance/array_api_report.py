@@ -15,8 +15,10 @@ SUITE = "[array-api-tests](https://github.com/data-apis/array-api-tests)"
 PROMISE = f"""\
 # Conformance to the array API standard
 
-`python conformance/array_api.py --policy all --write docs/conformance.md` makes this page: it runs
-{SUITE}, the test suite of the standard's own authors, on the namespace of each policy.
+`python conformance/array_api.py --write docs/conformance.md` makes this page: it runs {SUITE},
+the test suite of the standard's own authors, on the namespaces of the policies that the gate is set
+for. `--policy NAME` runs another one, `--policy all` every one. Each row says when it was run, and
+with how many examples for each test that draws them.
 
 The standard fixes the result dtype of 65 ordered pairs of dtypes and leaves the others open. Most
 frameworks refuse some of the 65, or give another dtype where a 0-d array takes part, so each policy
