@@ -28,6 +28,7 @@ GATED = {
     "jax@x64": ("plain",),
     "jax@x32": ("plain",),
     "torch@2.13": ("plain", "table"),
+    "tensorflow": ("plain", "table"),
     "tensorflow@all": ("plain", "table"),
     "aclnn@8.0": ("plain", "table"),
     "aclnn@8.5": ("plain", "table"),
@@ -45,6 +46,7 @@ REFUSED = {
     ("jax@x64", "plain"): 3,  # jax.numpy.cumulative_prod keeps uint8, and searchsorted is int32
     ("jax@x32", "plain"): 1,  # cumulative_prod; int32 is the default index dtype here
     ("torch@2.13", "table"): 0,
+    ("tensorflow", "table"): 0,
     ("tensorflow@all", "table"): 0,
     ("aclnn@8.0", "table"): 0,
     ("aclnn@8.5", "table"): 0,
