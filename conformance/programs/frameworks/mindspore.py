@@ -41,7 +41,8 @@ OTHER_NAMES = {"subtract": "sub", "multiply": "mul", "divide": "div", "negative"
 _MISSING = re.compile(
     r"operator\[\w+\] fail!.*but get input|Select CPU operator|KernelMod Init Failed"
     r"|on CPU, Please confirm|Reduce does not support this kernel data type"
-    r"|unsupported reduce operation for bool|does not support|only supports? |is not supported",
+    r"|unsupported reduce operation for bool|does not support|only supports? |is not supported"
+    r"|bad_function_call|unregistered|type_id:|unsupported element|\A-{9}",
     re.S,
 )
 
@@ -123,7 +124,7 @@ def _spread(name: str) -> Callable[..., Any]:
 def _cumulative(name: str) -> Callable[..., Any]:
     function = getattr(ops, name)
 
-    def accumulate(x: Any, *, axis: int, dtype: Any = None) -> Any:
+    def accumulate(x: Any, *, axis: int = 0, dtype: Any = None) -> Any:
         return function(x, axis) if dtype is None else function(x, axis, dtype)
 
     return accumulate
@@ -151,17 +152,20 @@ OTHER = {
     "concat": lambda arrays, *, axis=0: ops.concat(tuple(arrays), axis),
     "stack": lambda arrays, *, axis=0: ops.stack(tuple(arrays), axis),
     "sort": lambda x, *, axis=-1, descending=False: ops.sort(x, axis, descending)[0],
-    "flip": lambda x, *, axis: ops.flip(x, (axis,)),
-    "roll": lambda x, shift, *, axis: ops.roll(x, shift, axis),
+    "flip": lambda x, *, axis=None: ops.flip(
+        x, tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    ),
+    "roll": lambda x, shift, *, axis=None: ops.roll(x, shift, axis),
+    "squeeze": ops.squeeze,
     "expand_dims": lambda x, *, axis: ops.expand_dims(x, axis),
     "permute_dims": ops.permute,
     "moveaxis": ops.movedim,
     "broadcast_to": ops.broadcast_to,
     "reshape": ops.reshape,
     "tile": ops.tile,
-    "repeat": lambda x, repeats, *, axis: ops.repeat_interleave(x, repeats, axis),
+    "repeat": lambda x, repeats, *, axis=None: ops.repeat_interleave(x, repeats, axis),
     "meshgrid": lambda *arrays: ops.meshgrid(*arrays, indexing="ij"),
-    "tensordot": lambda x1, x2, *, axes: ops.tensor_dot(x1, x2, axes),
+    "tensordot": lambda x1, x2, *, axes=2: ops.tensor_dot(x1, x2, axes),
     "isin": ops.isin if hasattr(ops, "isin") else None,
     "searchsorted": lambda x1, x2, *, side="left": ops.searchsorted(x1, x2, right=side == "right"),
     "vecdot": lambda x1, x2, *, axis=-1: ops.vecdot(x1, x2, axis=axis),
@@ -178,6 +182,6 @@ LINALG = {
     "pinv": ops.pinv,
     "slogdet": ops.slogdet,
     "trace": ops.trace,
-    "diagonal": ops.diagonal,
+    "diagonal": lambda x, *, offset=0: ops.diagonal(x, offset, -2, -1),
     "matrix_power": ops.matrix_power,
 }
