@@ -112,14 +112,17 @@ def _one_axis(name: str) -> Any:
     function = getattr(torch, name)
 
     def reduce(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
-        return function(x, dim=axis, keepdim=keepdims) if axis is not None else function(x)
+        return function(x, dim=axis, keepdim=keepdims)
 
     return reduce
 
 
 def _prod(x: Any, *, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
     options = {} if dtype is None else {"dtype": dtype}
-    return torch.prod(x, **options) if axis is None else torch.prod(x, axis, keepdims, **options)
+    if axis is None:
+        out = torch.prod(x, **options)
+        return out.reshape((1,) * x.ndim) if keepdims else out
+    return torch.prod(x, axis, keepdims, **options)
 
 
 def _spread(name: str) -> Any:
@@ -188,7 +191,7 @@ OTHER = {
     "repeat": lambda x, repeats, *, axis=None: torch.repeat_interleave(x, repeats, dim=axis),
     "tile": torch.tile,
     "reshape": torch.reshape,
-    "meshgrid": lambda *arrays: torch.meshgrid(*arrays, indexing="ij"),
+    "meshgrid": lambda *arrays: torch.meshgrid(*arrays, indexing="xy"),
     "broadcast_arrays": torch.broadcast_tensors,
     "take": lambda x, indices, *, axis=None: torch.index_select(x, axis or 0, indices),
     "take_along_axis": lambda x, indices, *, axis=-1: torch.take_along_dim(x, indices, axis),
