@@ -36,6 +36,10 @@ FACTORED = words("det inv cholesky pinv slogdet svdvals eigvalsh matrix_rank qr"
 TRANSFORMS = words("fft ifft fftn ifftn rfft ihfft irfft hfft fftshift ifftshift")
 
 
+class AbsentError(LookupError):
+    """A framework has none of the functions that a chapter is about."""
+
+
 class Writer:
     """Writes one program.
 
@@ -91,7 +95,10 @@ class Writer:
 
     def known(self, names: Sequence[str]) -> str:
         """One of the functions that may be called."""
-        return self.one([name for name in names if name in self.functions] or ["abs"])
+        found = [name for name in names if name in self.functions]
+        if not found:
+            raise AbsentError
+        return self.one(found)
 
     def axis(self, shape: tuple[int, ...], *, none: bool = True) -> str:
         """An axis of an array, or None."""
@@ -463,6 +470,12 @@ def programs(seed: object, count: int, described: Mapping[str, Any]) -> Iterator
     ]
     drawn, weights = zip(*chapters, strict=True)
     for number in range(count):
-        writer = Writer(Random(f"{seed}:{number}"), described)
-        writer.random.choices(drawn, weights)[0](writer)
-        yield "\n".join(writer.lines)
+        random = Random(f"{seed}:{number}")
+        while True:
+            writer = Writer(random, described)
+            try:
+                random.choices(drawn, weights)[0](writer)
+            except AbsentError:
+                continue
+            yield "\n".join(writer.lines)
+            break
