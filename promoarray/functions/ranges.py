@@ -10,7 +10,8 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core.operands import as_array, require_one_namespace
+from promoarray.core.move import require_taken
+from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
@@ -269,7 +270,8 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     Parameters
     ----------
     *arrays : array, shape (N,) or ()
-        Nothing promotes, under any policy: each grid keeps its dtype.
+        Nothing promotes, under any policy: each grid keeps its dtype. PyTorch and Paddle take
+        arrays of one dtype only.
     indexing : {"xy", "ij"}
         Whether the first array runs along the second axis, or along the first.
 
@@ -280,6 +282,8 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
 
     Raises
     ------
+    PromotionError
+        If the policy does not take arrays of these dtypes together.
     ValueError
         If an array has more axes, or there is no such indexing.
 
@@ -296,7 +300,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
     entered = [as_array(x, "meshgrid") for x in arrays]
-    require_one_namespace(*entered)
+    require_taken("meshgrid", *entered)
     if any(x.ndim > 1 for x in entered):
         raise ValueError("meshgrid takes arrays of one axis")
     axes = list(range(len(entered)))
