@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from programs import numbers
+from programs import calls, numbers, stories
 from programs.program import words
 
 SHAPES = ((), (1,), (2,), (3,), (3,), (2, 3), (2, 1, 3), (0,))
@@ -436,6 +436,8 @@ CHAPTERS: Mapping[Chapter, int] = {
     grid: 1,
     chain: 20,
     shared: 2,
+    **calls.CHAPTERS,
+    **stories.CHAPTERS,
 }
 """The chapters programs come from, and how often."""
 
@@ -466,7 +468,7 @@ def programs(seed: object, count: int, described: Mapping[str, Any]) -> Iterator
         (chapter, weight)
         for chapter, weight in CHAPTERS.items()
         if _NEEDS.get(chapter, functions[0]) in functions
-        and (chapter is not shared or "mutable" in traits)
+        and ("mutable" in traits or (chapter is not shared and chapter not in stories.CHAPTERS))
     ]
     drawn, weights = zip(*chapters, strict=True)
     for number in range(count):
