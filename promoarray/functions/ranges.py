@@ -18,7 +18,7 @@ from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Plan
-from promoarray.promotion.scalars import bounds, in_range, truncated
+from promoarray.promotion.scalars import bounds, in_range
 
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]
 
@@ -55,7 +55,8 @@ def arange(
     TypeError
         If one is no real number.
     ValueError
-        If ``step`` is 0, or the range is infinite or has too many elements.
+        If ``step`` is 0, in PyTorch also if it leads away from ``stop``, or the range is infinite
+        or has too many elements.
 
     Examples
     --------
@@ -63,9 +64,8 @@ def arange(
     PArray([0, 1, 2], dtype=int8)
     """
     start, stop = (0, start) if stop is None else (start, stop)
-    start, stop, step = (_number(v, "arange") for v in (start, stop, step))
-    if any(isinstance(v, complex) for v in (start, stop, step)):
-        raise TypeError("arange takes real numbers")
+    stored = get_policy().stored
+    start, stop, step = stored.range(*(_number(v, "arange") for v in (start, stop, step)))
     if step == 0:
         raise ValueError("arange needs a step other than 0")
     weak = dt.weak_float if any(isinstance(v, float) for v in (start, stop, step)) else dt.weak_int
@@ -113,7 +113,7 @@ def _whole_steps(
         return xp.arange(0, device=device)
     first, by = int(start), whole(start, step) if count > 1 else 0
     for end in (first, first + by * (count - 1)):
-        in_range(end, target)
+        get_policy().stored.rule("arange")(end, target)
     low, high = bounds(dt.int64)
     if all(low <= v <= high for v in (first, by, first + by * (count - 1))):
         return first + by * xp.arange(count, dtype=xp.int64, device=device)
@@ -204,8 +204,9 @@ def linspace(
     target, xp, kernel = default(weak, dtype, "linspace", ends), on_device(device).xp, ""
     if target.kind in INTEGERS and weak is dt.weak_float:
         kernel = get_policy().kernel("linspace", Plan((target,), target, target))
-    if kernel == "linspace_of_integers":
-        first, last = (int(truncated(in_range(v, target), target)) for v in ends)
+    if kernel == "linspace_of_integers" and num:
+        fit = get_policy().stored.rule("linspace")
+        first, last = (int(fit(v, target)) for v in ends)
         values = _from_both_ends(xp, first, last, num, endpoint, device)
     else:
         values = xp.linspace(*ends, num, endpoint=endpoint, device=device)

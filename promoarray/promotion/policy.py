@@ -102,6 +102,8 @@ class Policy:
     refuses : mapping
         Of functions that promote nothing, such as ``meshgrid`` and ``take``, by name: from the
         dtypes of their arrays to why the framework takes no such arrays, or None where it does.
+        ``getitem`` is asked of an array and each of its index arrays, ``setitem`` of an array and
+        the values put at index arrays, or more than one where a mask is true.
     copies : frozenset of str
         What has memory of its own though it could share that of its array: ``item``, the 0-d array
         that integers pick (``x[0]``), and ``flip``.

@@ -45,7 +45,7 @@ def of_one_dtype(types: tuple[DType, ...]) -> str | None:
 
 def indices_of(*allowed: DType) -> Callable[[tuple[DType, ...]], str | None]:
     """Refuse indices, which come second, of other dtypes than these (``Policy.refuses``)."""
-    said = "indices must be " + " or ".join(dtype.name for dtype in allowed)
+    said = "index arrays must be " + " or ".join(dtype.name for dtype in allowed)
     return lambda types: None if types[1] in allowed else said
 
 

@@ -149,7 +149,7 @@ OTHER = {
     "equal": torch.eq,
     "bitwise_invert": torch.bitwise_not,
     "clip": lambda x, min=None, max=None: torch.clip(x, min, max),
-    "astype": lambda x, dtype: x.to(dtype),
+    "astype": lambda x, dtype: x.to(dtype, copy=True),
     "getitem": getitem,
     "setitem": setitem,
     "sum": _reduction("sum"),

@@ -30,7 +30,17 @@ from promoarray.policies.torch.promotion import (
     can_cast,
     promote,
 )
-from promoarray.policies.torch.scalars import assigned, converted, exponent, filled, fits, made
+from promoarray.policies.torch.scalars import (
+    assigned,
+    chosen,
+    converted,
+    counted,
+    counting,
+    exponent,
+    fits,
+    made,
+    spaced,
+)
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
@@ -98,9 +108,7 @@ def clipped_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DT
     ranks = {bound.rank for bound in bounds}
     if Rank.SCALAR not in ranks or Rank.ARRAY in ranks:
         return policy.operand_types(policy, operands)
-    if (
-        x.type.kind is Kind.FLOAT
-    ):  # complex tensors are refused, whatever is in them
+    if x.type.kind is Kind.FLOAT:  # complex tensors are refused, whatever is in them
         complexes = (b.type for b in bounds if not b.type.weak and b.type.kind is Kind.COMPLEX)
         return x.type, *complexes
     numbers = (Operand(WEAK_TYPES[b.type.kind.category], Rank.SCALAR) for b in bounds)
@@ -206,6 +214,12 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POSITION: TypeRule(admit=REALS, result=_INT64),
 }
 
+FUNCTIONS: dict[str | Family, OperationRule] = {
+    Family.DIVIDE: TypeRule(
+        compute=_TO_FLOAT, cast=divisor_in_opmath, note=f"{_FLOAT_NOTE}; {_OPMATH_NOTE}"
+    ),
+}
+
 # An operator takes Python scalars on either side, these functions do not.
 SIGNATURES: dict[str | Family, Arrays] = {
     **dict.fromkeys((Family.LOGICAL, Family.EXTREMUM, Family.FLOAT_BINARY), Arrays.ALL),
@@ -233,12 +247,13 @@ V2_13 = Policy(
     promote=promote,
     dtypes=DTYPES,
     operations=OPERATIONS,
+    functions=FUNCTIONS,
     signatures=SIGNATURES,
     operand_types=by_ranks,
     ranks=True,
     scalars=Scalars(
         fit=fits,
-        fit_family={Family.CLIP: converted, Family.WHERE: filled},
+        fit_family={Family.CLIP: converted, Family.WHERE: chosen},
         fit_exponent=not_negative(exponent),
     ),
     kernels={
@@ -253,13 +268,17 @@ V2_13 = Policy(
     defaults=NARROW,
     inplace=can_cast,
     stored=Stored(
-        fit=converted, fit_by={"setitem": assigned, "full_like": filled, "asarray": made}
+        fit=converted,
+        fit_by={"setitem": assigned, "asarray": made, "arange": counted, "linspace": spaced},
+        range=counting,
     ),
     assigns=lambda source, target: None,  # a complex tensor gives its real parts, with a warning
     refuses={
         "meshgrid": of_one_dtype,
         "take": indices_of(dt.int32, dt.int64),
         "take_along_axis": indices_of(dt.int64),
+        "getitem": indices_of(dt.int32, dt.int64, dt.bool),  # a uint8 one is a mask, deprecated
+        "setitem": of_one_dtype,
     },
     copies=frozenset({"flip"}),
     cast=TORCH_2_13,

@@ -38,16 +38,16 @@ def converted(value: Any, dtype: DType) -> Any:
     return value if is_pair else wrap(real, dtype)
 
 
-def filled(value: Any, dtype: DType) -> Any:
-    """Convert what tensors are filled with, which is rounded to a narrow float unchecked."""
+def chosen(value: Any, dtype: DType) -> Any:
+    """Convert a number of ``where``, which is a float32 on its way to a narrow float."""
     return converted(value, dt.float64 if _narrow(dtype) else dtype)
 
 
 def assigned(value: Any, dtype: DType) -> Any:
-    """Fill with the value of ``x[key] = value``, of which an int has to be an int64 first."""
+    """Convert the value of ``x[key] = value``, of which an int has to be an int64 first."""
     if type(value) is int and not -(1 << 63) <= value < 1 << 63:
         raise OverflowError(f"Python int {shown(value)} is no int64, as which ints are assigned")
-    return filled(value, dtype)
+    return converted(value, dtype)
 
 
 def exponent(value: Any, dtype: DType) -> Any:
@@ -68,6 +68,30 @@ def made(value: Any, dtype: DType) -> Any:
     if type(value) is float:
         raise TypeError(f"torch.tensor makes no {dtype.name} of a Python float")
     return in_range(value, dtype)
+
+
+def counted(value: Any, dtype: DType) -> Any:
+    """Store a number of ``arange``, which counts integers in int64 and keeps their low bits."""
+    if dtype.kind not in INTEGERS:
+        return value
+    return wrap(int(converted(value, dt.int64)), dtype)
+
+
+def counting(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
+    """Refuse a step that leads away from the end; complex numbers may be real ones."""
+    if any(v.imag for v in (start, stop, step)):
+        raise TypeError("arange takes complex numbers only if their imaginary part is 0")
+    start, stop, step = (v.real if type(v) is complex else v for v in (start, stop, step))
+    if not (start <= stop if step > 0 else start >= stop):
+        raise ValueError(f"arange does not lead from {start} to {stop} in steps of {step}")
+    return start, stop, step
+
+
+def spaced(value: Any, dtype: DType) -> Any:
+    """Convert an end of ``linspace``, which has to be complex if one is."""
+    if type(value) is complex and dtype.kind is not Kind.COMPLEX:
+        raise TypeError(f"linspace makes no {dtype.name} of complex numbers")
+    return converted(value, dtype)
 
 
 def scalar(value: Any) -> Any:
