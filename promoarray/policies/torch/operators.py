@@ -214,7 +214,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POSITION: TypeRule(admit=REALS, result=_INT64),
 }
 
+# Where a number comes first, the function has it as its first operand, the operator as its second.
 FUNCTIONS: dict[str | Family, OperationRule] = {
+    "multiply": TypeRule(cast=divisor_in_opmath, note=_OPMATH_NOTE),
     Family.DIVIDE: TypeRule(
         compute=_TO_FLOAT, cast=divisor_in_opmath, note=f"{_FLOAT_NOTE}; {_OPMATH_NOTE}"
     ),
