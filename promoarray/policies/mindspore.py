@@ -49,6 +49,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
+    of_one_dtype,
     supported_types,
 )
 
@@ -102,10 +103,10 @@ def _of_numpy(values: tuple[Any, ...]) -> DType | None:
     """What ``mindspore.tensor`` makes of numbers where it keeps what NumPy makes of them."""
     if any(type(value) is complex for value in values):
         return dt.complex128
-    if not any(type(value) is int and value >= 1 << 63 for value in values):
+    beyond = [type(value) is int and value >= 1 << 63 for value in values]
+    if not any(beyond):
         return None
-    whole = all(type(value) is not float for value in values)
-    return dt.uint64 if whole and min(values) >= 0 else dt.float32
+    return dt.uint64 if all(beyond) else dt.float32
 
 
 def converted(value: Any, dtype: DType) -> Any:
@@ -322,7 +323,6 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.TRUTH: TypeRule(result=to_bool),
     "any": TypeRule(result=lambda dtype: dtype if dtype is dt.uint8 else dt.bool),
     Family.POSITION: TypeRule(admit=ORDERED, result=always(dt.int64), why=NO_ORDER),
-    "argmin": TypeRule(admit=ORDERED, result=always(dt.int32), why=NO_ORDER),
 }
 
 _CPU = "mindspore 2.10.0, CPU"
@@ -384,6 +384,7 @@ V2_10 = Policy(
         },
     ),
     assigns=lambda source, target: None,
+    refuses={"meshgrid": of_one_dtype},
     kernels={
         "sign": ("sign_without_nan",),
         "floor_divide": ("saturating_floor_divide", "floor_of_quotient", "real_floor_divide"),
