@@ -54,12 +54,16 @@ class Stored(NamedTuple):
         that does not fit as operators do.
     dtype_by : mapping
         Where no dtype is given, what these functions make of numbers, if it is not the policy's
-        default for the highest kind among them.
+        default for the highest kind among them. ``zeros``, ``ones``, ``empty`` and ``eye`` are
+        asked without numbers.
+    weak_lists : bool
+        Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     """
 
     fit: Fit = held
     fit_by: Mapping[str, Fit] = MappingProxyType({})
     dtype_by: Mapping[str, NumbersDType] = MappingProxyType({})
+    weak_lists: bool = False
 
     def rule(self, name: str) -> Fit:
         """The rule that a function goes by."""

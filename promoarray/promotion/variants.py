@@ -107,6 +107,16 @@ VARIANTS: Mapping[str, Variant] = {
         _COMPLEX,
         "x1 - n * x2, n the quotient with both parts rounded to nearest, halves away from zero",
     ),
+    "truncated_mean": Variant(
+        INTEGERS, "the mean of integers is without its fraction, and of no elements 0"
+    ),
+    "mean_or_zero": Variant(_COMPLEX, "the mean of no elements is 0"),
+    "max_or_lowest": Variant(
+        REALS, "the largest of no elements is the lowest number, -inf of floats"
+    ),
+    "min_or_highest": Variant(
+        REALS, "the smallest of no elements is the highest number, inf of floats"
+    ),
     "arange_in_dtype": Variant(
         frozenset(INEXACT), "the dtype itself adds up the steps, and every sum is rounded"
     ),

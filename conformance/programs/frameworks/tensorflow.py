@@ -16,7 +16,7 @@ os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
 import numpy as np
 import tensorflow as tf
 
-from programs.frameworks import Framework
+from programs.frameworks import Framework, getitem
 from programs.program import words
 
 tnp = tf.experimental.numpy
@@ -35,12 +35,9 @@ SAME = (
 )
 """Functions of ``tf.math`` under the array API's names."""
 
-LINALG = "cholesky cross det eigvalsh inv matrix_rank matrix_transpose pinv qr slogdet trace"
+REDUCED = "sum prod mean max min all any"
+LINALG = "cholesky det eig eigh eigvals eigvalsh inv matrix_rank matrix_transpose qr slogdet trace"
 FFT = "fft fftshift ifft ifftshift irfft rfft"
-
-
-class NoSuchArgumentError(Exception):
-    """TensorFlow's function has no such argument, so that there is nothing to ask."""
 
 
 def framework(edition: str) -> Framework:
@@ -81,68 +78,33 @@ NO_KERNEL = re.compile(r"Could not find device for node: .*? = (\w+)\[.*?\bT\w*=
 MEANINGLESS = {"FloorDiv": "COMPLEX", "FloorMod": "COMPLEX"}
 """Kernels and the kinds of dtypes they have on no device: that is a refusal."""
 
+NOT_THERE = re.compile(r"Cast \w+ to \w+ is not supported|No OpKernel|required keyword-only arg")
+
 
 def missing(error: Exception) -> bool:
-    """Whether the CPU has no such kernel, or the function no such argument."""
-    if isinstance(error, NoSuchArgumentError):
-        return True
+    """Whether the CPU has no such kernel, or the function needs another argument."""
     node = NO_KERNEL.search(str(error))
     if node:
         return not node[2].startswith(MEANINGLESS.get(node[1], "-"))
-    return bool(re.search(r"Cast \w+ to \w+ is not supported|No OpKernel", str(error)))
+    return bool(NOT_THERE.search(str(error)))
 
 
-def _without(**options: Any) -> None:
-    """Refuse to ask for options that there are none of."""
-    for name, value in options.items():
-        if value is not None:
-            raise NoSuchArgumentError(f"no {name}=")
+def _reduction(function: Any) -> Any:
+    return lambda x, *, axis=None, keepdims=False: function(x, axis, keepdims)
 
 
-def _reduction(name: str) -> Any:
-    function = getattr(tf, f"reduce_{name}")
-
-    def reduce(x: Any, *, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
-        _without(dtype=dtype)
-        return function(x, axis=axis, keepdims=keepdims)
-
-    return reduce
+def _position(function: Any) -> Any:
+    return lambda x, *, axis=None: (
+        function(tf.reshape(x, [-1]), 0) if axis is None else function(x, axis)
+    )
 
 
-def _spread(name: str) -> Any:
-    function = getattr(tf.math, f"reduce_{name}")
-
-    def reduce(x: Any, *, axis: Any = None, correction: float = 0, keepdims: bool = False) -> Any:
-        _without(correction=correction or None)
-        return function(x, axis=axis, keepdims=keepdims)
-
-    return reduce
+def _asarray(x: Any, dtype: Any = None) -> Any:
+    return tf.cast(x, dtype) if dtype is not None and tf.is_tensor(x) else tf.constant(x, dtype)
 
 
-def _position(name: str) -> Any:
-    function = getattr(tf, name)
-
-    def find(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
-        _without(keepdims=keepdims or None)
-        return function(tf.reshape(x, [-1]), 0) if axis is None else function(x, axis)
-
-    return find
-
-
-def _cumulative(name: str) -> Any:
-    function = getattr(tf.math, name)
-
-    def accumulate(x: Any, *, axis: int = 0, dtype: Any = None) -> Any:
-        _without(dtype=dtype)
-        return function(x, axis)
-
-    return accumulate
-
-
-def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
-    if low is None or high is None:
-        raise NoSuchArgumentError("clip_by_value has two bounds")
-    return tf.clip_by_value(x, low, high)
+def _full(shape: Any, value: Any, *, dtype: Any = None) -> Any:
+    return tf.fill(shape, value) if dtype is None else tf.constant(value, dtype, shape)
 
 
 def _matmul(x1: Any, x2: Any) -> Any:
@@ -152,17 +114,23 @@ def _matmul(x1: Any, x2: Any) -> Any:
     return tf.linalg.matvec(x1, x2) if ranks[1] == 1 else tf.matmul(x1, x2)
 
 
-def _linspace(start: Any, stop: Any, num: int, *, dtype: Any = None) -> Any:
-    _without(dtype=dtype)
-    return tf.linspace(start, stop, num)
+def _solve(x1: Any, x2: Any) -> Any:
+    if len(x2.shape) > 1:
+        return tf.linalg.solve(x1, x2)
+    return tf.linalg.solve(x1, x2[:, tf.newaxis])[:, 0]
 
 
-def _full(shape: Any, value: Any, *, dtype: Any = None) -> Any:
-    return tf.fill(shape, value) if dtype is None else tf.constant(value, dtype, shape)
+def _svd(x: Any, *, full_matrices: bool = True) -> Any:
+    values, u, v = tf.linalg.svd(x, full_matrices)
+    return u, values, tf.linalg.adjoint(v)
 
 
-def _range(*ends: Any, dtype: Any = None) -> Any:
-    return tf.range(*ends, dtype=dtype)
+def _flip(x: Any, *, axis: Any = None) -> Any:
+    return tf.reverse(x, range(len(x.shape)) if axis is None else np.ravel(axis))
+
+
+def _direction(descending: bool) -> str:
+    return "DESCENDING" if descending else "ASCENDING"
 
 
 FUNCTIONS = {
@@ -179,29 +147,29 @@ FUNCTIONS = {
     "bitwise_left_shift": tf.bitwise.left_shift,
     "bitwise_right_shift": tf.bitwise.right_shift,
     "where": tf.where,
-    "clip": _clip,
-    "astype": tf.cast,
-    "asarray": tf.constant,
+    "clip": lambda x, min, max: tf.clip_by_value(x, min, max),
+    "astype": lambda x, dtype: tf.cast(x, dtype),
+    "asarray": _asarray,
     "full": _full,
     "zeros": lambda shape, dtype=tf.float32: tf.zeros(shape, dtype),
     "ones": lambda shape, dtype=tf.float32: tf.ones(shape, dtype),
     "zeros_like": tf.zeros_like,
     "ones_like": tf.ones_like,
-    "eye": lambda n, dtype=tf.float32: tf.eye(n, dtype=dtype),
-    "arange": _range,
-    "linspace": _linspace,
-    **{name: _reduction(name) for name in words("sum prod mean max min all any")},
-    "std": _spread("std"),
-    "var": _spread("variance"),
-    "argmax": _position("argmax"),
-    "argmin": _position("argmin"),
-    "count_nonzero": lambda x, *, axis=None: tf.math.count_nonzero(x, axis),
-    "cumulative_sum": _cumulative("cumsum"),
-    "cumulative_prod": _cumulative("cumprod"),
-    "sort": lambda x, *, axis=-1, descending=False: tf.sort(
-        x, axis, "DESCENDING" if descending else "ASCENDING"
+    "eye": lambda n, m=None, *, dtype=tf.float32: tf.eye(n, m, dtype=dtype),
+    "arange": tf.range,
+    "linspace": lambda start, stop, num: tf.linspace(start, stop, num),
+    **{name: _reduction(getattr(tf, f"reduce_{name}")) for name in REDUCED.split()},
+    "std": _reduction(tf.math.reduce_std),
+    "var": _reduction(tf.math.reduce_variance),
+    "argmax": _position(tf.argmax),
+    "argmin": _position(tf.argmin),
+    "count_nonzero": _reduction(tf.math.count_nonzero),
+    "cumulative_sum": lambda x, *, axis=0: tf.cumsum(x, axis),
+    "cumulative_prod": lambda x, *, axis=0: tf.math.cumprod(x, axis),
+    "sort": lambda x, *, axis=-1, descending=False: tf.sort(x, axis, _direction(descending)),
+    "argsort": lambda x, *, axis=-1, descending=False, stable=True: tf.argsort(
+        x, axis, _direction(descending), stable
     ),
-    "argsort": lambda x, *, axis=-1: tf.argsort(x, axis, stable=True),
     "searchsorted": lambda x1, x2, *, side="left": tf.searchsorted(x1, x2, side),
     "nonzero": lambda x: tuple(tf.unstack(tf.where(x), axis=1)),
     "unique_values": lambda x: tf.unique(x)[0],
@@ -211,7 +179,7 @@ FUNCTIONS = {
     "stack": lambda arrays, *, axis=0: tf.stack(arrays, axis),
     "unstack": lambda x, *, axis=0: tf.unstack(x, axis=axis),
     "reshape": tf.reshape,
-    "flip": lambda x, *, axis: tf.reverse(x, [axis]),
+    "flip": _flip,
     "roll": lambda x, shift, *, axis: tf.roll(x, shift, axis),
     "expand_dims": lambda x, *, axis=0: tf.expand_dims(x, axis),
     "squeeze": tf.squeeze,
@@ -222,24 +190,33 @@ FUNCTIONS = {
     "tril": lambda x: tf.linalg.band_part(x, -1, 0),
     "triu": lambda x: tf.linalg.band_part(x, 0, -1),
     "matrix_transpose": tf.linalg.matrix_transpose,
-    "take": lambda x, indices, *, axis=None: tf.gather(x, indices, axis=axis),
+    "take": lambda x, indices, *, axis: tf.gather(x, indices, axis=axis),
     "meshgrid": tf.meshgrid,
     "matmul": _matmul,
     "tensordot": lambda x1, x2, *, axes=2: tf.tensordot(x1, x2, axes),
     "linalg": SimpleNamespace(
         **{name: getattr(tf.linalg, name) for name in LINALG.split()},
-        diagonal=tf.linalg.diag_part,
-        solve=lambda x1, x2: tf.linalg.solve(x1, x2[:, tf.newaxis])[:, 0],
+        cross=lambda x1, x2: tf.linalg.cross(x1, x2),
+        diagonal=lambda x, *, offset=0: tf.linalg.diag_part(x, k=offset),
+        matmul=_matmul,
+        matrix_norm=lambda x, *, ord="fro", keepdims=False: tf.norm(x, ord, [-2, -1], keepdims),
+        pinv=lambda x, *, rtol=None: tf.linalg.pinv(x, rtol),
+        solve=_solve,
+        svd=_svd,
         svdvals=lambda x: tf.linalg.svd(x, compute_uv=False),
-        vector_norm=tf.norm,
+        tensordot=lambda x1, x2, *, axes=2: tf.tensordot(x1, x2, axes),
+        vector_norm=lambda x, *, axis=None, ord="euclidean", keepdims=False: tf.norm(
+            x, ord, axis, keepdims
+        ),
     ),
     "fft": SimpleNamespace(**{name: getattr(tf.signal, name) for name in FFT.split()}),
 }
 """Also what TensorFlow has under other names and arguments."""
 
 FOLLOWING = {
+    "getitem": getitem,
     **{name: getattr(tnp, name) for name in words("where logical_and logical_or logical_xor")},
     "concat": lambda arrays, *, axis=0: tnp.concatenate(arrays, axis),
     "stack": lambda arrays, *, axis=0: tnp.stack(arrays, axis),
 }
-"""Functions of NumPy's namespace that follow the modes."""
+"""Functions of NumPy's namespace that follow the modes, and its indexing."""

@@ -161,6 +161,32 @@ def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(zero, _complex(xp, lost, lost), rest)
 
 
+def truncated_mean(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, dtype="uint64" if x.dtype.kind == "u" else "int64", **options)
+    count = x.size // max(total.size, 1)
+    return _towards_zero(xp, total, xp.full_like(total, max(count, 1))).astype(x.dtype)
+
+
+def mean_or_zero(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, **options)
+    return total / max(x.size // max(total.size, 1), 1)
+
+
+def max_or_lowest(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.max(x, initial=_ends(x.dtype)[0], **options)
+
+
+def min_or_highest(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.min(x, initial=_ends(x.dtype)[1], **options)
+
+
+def _ends(dtype: Any) -> tuple[Any, Any]:
+    """The lowest and the highest number."""
+    if dtype.kind == "f":
+        return -np.inf, np.inf
+    return np.iinfo(dtype).min, np.iinfo(dtype).max
+
+
 def standard_expm1(xp: Any, x: Buffer) -> Buffer:
     finite, zero = xp.isfinite(x), xp.zeros_like(x)
     near = xp.expm1(xp.where(finite, x, zero))
@@ -211,6 +237,10 @@ _VARIANTS = (
     real_floor_divide,
     real_floor_remainder,
     nearest_remainder,
+    truncated_mean,
+    mean_or_zero,
+    max_or_lowest,
+    min_or_highest,
     standard_expm1,
     standard_tanh,
 )

@@ -14,31 +14,33 @@ conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
-from typing import Any
-
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.legacy import (
-    FROM_BOOL,
     LEGACY,
     LISTED,
     OPERATIONS,
     PRODUCTS,
-    STORED,
     arithmetic,
     bitwise,
     bools,
-    fits,
     integers,
     legacy,
     mask,
     same_dtype,
     settled,
 )
+from promoarray.policies.tensorflow.scalars import (
+    FROM_BOOL,
+    HELD,
+    MODES_STORED,
+    fits,
+    fits_int32,
+)
 from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
-from promoarray.promotion.scalars import Scalars, shown
+from promoarray.promotion.scalars import Scalars
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import with_arrays, with_bools
@@ -103,14 +105,6 @@ def promote_safe(a: DType, b: DType) -> DType | None:
     return b if b in HOLDS.above(a) else a if a in HOLDS.above(b) else None
 
 
-def fits_int32(value: Any, dtype: DType) -> Any:
-    """Keep the low bits of an int32: the modes make an int32 of every Python int first."""
-    if type(value) is int and not -(1 << 31) <= value < 1 << 31:
-        given = f"Python int {shown(value)}"
-        raise OverflowError(f"{given} is too large for int32, which a scalar is here")
-    return fits(value, dtype)
-
-
 # LEGACY's operations follow the lattice unless they name `legacy`; equal does, not_equal does not.
 MODE_OPERATIONS: dict[str | Family, OperationRule] = {
     **OPERATIONS,
@@ -142,7 +136,8 @@ MODES = {
         operations=MODE_OPERATIONS,
         functions=MODE_FUNCTIONS,
         scalars=Scalars(fit=fits_int32, fit_compared=fits),
-        defaults=STORED,
+        defaults=HELD,
+        stored=MODES_STORED,
         weak_arrays=True,
         refusal="the lattice of TF-NumPy type promotion has no common dtype for them",
         sources=(
