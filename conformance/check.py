@@ -229,7 +229,7 @@ def _number(text: str) -> int | float:
 
 def _computed(section: str, row: str, column: str) -> str:
     """What ``ones op scalar`` gives here, written as it was recorded."""
-    x = pa.asarray([1, 1], dtype=BY_CODE[row])
+    x = pa.ones(2, dtype=BY_CODE[row])
     value = _number(column)
     try:
         with warnings.catch_warnings():

@@ -40,6 +40,10 @@ def real_and_finite(value: Any, dtype: DType) -> Any:
     return truncated(value, dtype)
 
 
+NumbersCheck = Callable[[tuple[Any, ...], DType], None]
+"""Raises for numbers that a function does not take for a dtype."""
+
+
 class Stored(NamedTuple):
     """How a policy stores Python numbers.
 
@@ -56,6 +60,9 @@ class Stored(NamedTuple):
         Where no dtype is given, what these functions make of numbers, if it is not the policy's
         default for the highest kind among them. ``zeros``, ``ones``, ``empty`` and ``eye`` are
         asked without numbers.
+    check_by : mapping
+        What refuses the numbers of ``arange`` and ``linspace`` together, whatever comes of them,
+        given the dtype they are to have.
     weak_lists : bool
         Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     """
@@ -63,11 +70,17 @@ class Stored(NamedTuple):
     fit: Fit = held
     fit_by: Mapping[str, Fit] = MappingProxyType({})
     dtype_by: Mapping[str, NumbersDType] = MappingProxyType({})
+    check_by: Mapping[str, NumbersCheck] = MappingProxyType({})
     weak_lists: bool = False
 
     def rule(self, name: str) -> Fit:
         """The rule that a function goes by."""
         return self.fit_by.get(name, self.fit)
+
+    def check(self, name: str, values: tuple[Any, ...], dtype: DType) -> None:
+        """Raise TypeError, ValueError or OverflowError for numbers that a function refuses."""
+        if name in self.check_by:
+            self.check_by[name](values, dtype)
 
     def dtype(self, name: str, values: tuple[Any, ...]) -> DType | None:
         """The dtype a function gives numbers; None for the policy's default."""

@@ -220,6 +220,7 @@ LEGACY = Policy(
         "bitwise_right_shift": ("right_shift_within",),
     },
     defaults=DEFAULTS,
+    counts=dt.int64,
     stored=STORED,
     cast=CASTS,
     refusal="tensors must have the same dtype; only a Python scalar becomes that of its tensor",

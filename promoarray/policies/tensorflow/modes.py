@@ -4,7 +4,8 @@
 
 * ``all``: JAX's lattice with weak types. The binary operations that follow it are listed at the
   end of tensorflow/python/ops/weak_tensor_ops.py; the others keep the legacy rule, so that under
-  it ``int8 + int16`` is int16 and ``int8 < int16`` is refused.
+  it ``int8 + int16`` is int16 and ``int8 < int16`` is refused. Of `where`, `concat`, `stack` and
+  the logical functions those of `tf.experimental.numpy` are meant, which follow it, too.
 * ``safe``: the cells of it that lose nothing: one operand must hold every value of the other.
 
 Sources: the guide "TF-NumPy type promotion"; _BINARY_DTYPE_RES_HALF in
@@ -14,6 +15,8 @@ conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.operations import Family
@@ -22,13 +25,13 @@ from promoarray.policies.tensorflow.legacy import (
     LISTED,
     OPERATIONS,
     PRODUCTS,
+    WEAK,
     arithmetic,
     bitwise,
     bools,
     integers,
     legacy,
     mask,
-    same_dtype,
     settled,
 )
 from promoarray.policies.tensorflow.scalars import (
@@ -38,13 +41,14 @@ from promoarray.policies.tensorflow.scalars import (
     fits,
     fits_int32,
 )
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import with_bools
+from promoarray.promotion.type_steps import supported_types, with_bools
 
 # _BINARY_DTYPE_RES_HALF: its cells are the joins of this lattice (JAX's, but for the narrow types).
 ALL = Lattice("""
@@ -106,37 +110,77 @@ def promote_safe(a: DType, b: DType) -> DType | None:
     return b if b in HOLDS.above(a) else a if a in HOLDS.above(b) else None
 
 
-# LEGACY's operations follow the lattice unless they name `legacy`; equal does, not_equal does not.
+def held(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Count a weakly typed tensor as what it holds; Python scalars stay weak."""
+    types = supported_types(policy, operands)
+    if isinstance(types, Refusal):
+        return types
+    ranked = zip(types, operands, strict=True)
+    return tuple(t if o.rank is Rank.SCALAR else HELD.get(t, t) for t, o in ranked)
+
+
+def strong(rule: OperationRule) -> OperationRule:
+    """Make the rule of a function that knows of no weak tensors: it answers strong ones."""
+    return replace(rule, operand_types=held) if isinstance(rule, TypeRule) else rule
+
+
+def weak(rule: OperationRule) -> OperationRule:
+    """Make the rule of a function that answers a weak tensor with a weak one."""
+    if not isinstance(rule, TypeRule) or rule.admit is None:
+        return rule
+    return replace(rule, admit=rule.admit | {w for w, dtype in HELD.items() if rule.admits(dtype)})
+
+
+# Those patched in weak_tensor_ops.py; LEGACY's other operations, but `equal`, know no weak tensors.
+_PROMOTING = frozenset(
+    {
+        *(Family.ARITHMETIC, Family.DIVIDE, Family.FLOOR_DIVIDE, Family.POW, Family.EQUALITY),
+        *(Family.EXTREMUM, Family.CLIP, Family.MATMUL),
+    }
+)
+_WEAK = frozenset(
+    {
+        *(Family.FLOAT_UNARY, Family.SIGN, Family.ROUND, Family.TEST, Family.COMPLEX, Family.SUM),
+        *(Family.MEAN, Family.EXTREME, "mean", "abs", "positive", "square", "round"),
+        *("real", "imag"),
+    }
+)
 MODE_OPERATIONS: dict[str | Family, OperationRule] = {
-    **OPERATIONS,
+    **{
+        key: rule if key in _PROMOTING else weak(rule) if key in _WEAK else strong(rule)
+        for key, rule in OPERATIONS.items()
+    },
     "multiply": mask,
-    "not_equal": TypeRule(promote=legacy, result=to_bool),
-    Family.BITWISE: with_arrays(Arrays.FIRST, bitwise),
-    "bitwise_invert": integers,
+    "not_equal": strong(TypeRule(promote=legacy, result=to_bool)),
+    "cumulative_sum": strong(OPERATIONS[Family.SUM]),
+    "cumulative_prod": strong(OPERATIONS[Family.SUM]),
+    Family.BITWISE: with_arrays(Arrays.FIRST, strong(bitwise)),
+    "bitwise_invert": weak(bitwise),
     Family.LOGICAL: TypeRule(promote=lambda a, b: dt.bool, result=to_bool),
-    "logical_not": bools,
+    "logical_not": strong(bools),
     Family.WHERE: TypeRule(operand_types=with_bools, result=settled),
     Family.CONCAT: TypeRule(operand_types=with_bools, result=settled),
-    Family.MATMUL: TypeRule(admit=PRODUCTS, why=LISTED),
+    Family.MATMUL: TypeRule(admit=PRODUCTS | WEAK, why=LISTED),
 }
 MODE_FUNCTIONS: dict[str | Family, OperationRule] = {
     "multiply": arithmetic,
-    Family.LOGICAL: bools,
-    Family.BITWISE: integers,
-    "bitwise_invert": integers,
-    Family.WHERE: same_dtype,
-    Family.CONCAT: same_dtype,
+    Family.BITWISE: strong(integers),
+    "bitwise_invert": strong(integers),
 }
+_NOT_PATCHED = (Family.ORDER, Family.BITWISE, Family.SHIFT, Family.FLOAT_BINARY, "not_equal")
 
 MODES = {
     "all": LEGACY.derive(
         "tensorflow@all",
         title="TensorFlow with NumPy behaviour, mode all",
-        principle="JAX's lattice, weak types included, for operators; functions promote nothing.",
+        principle=(
+            "JAX's lattice, weak types included, for arithmetic, equal, where and concat; the "
+            "others promote nothing."
+        ),
         promote=promote_all,
         operations=MODE_OPERATIONS,
         functions=MODE_FUNCTIONS,
-        scalars=Scalars(fit=fits_int32, fit_compared=fits),
+        scalars=Scalars(fit=fits_int32, fit_family=dict.fromkeys(_NOT_PATCHED, fits)),
         defaults=HELD,
         stored=MODES_STORED,
         weak_arrays=True,
@@ -151,8 +195,8 @@ MODES["safe"] = MODES["all"].derive(
     "tensorflow@safe",
     title="TensorFlow with NumPy behaviour, mode safe",
     principle=(
-        "The cells of JAX's lattice that lose no precision, for operators; functions promote "
-        "nothing."
+        "The cells of JAX's lattice that lose no precision, for arithmetic, equal, where and "
+        "concat; the others promote nothing."
     ),
     promote=promote_safe,
     refusal="mode safe promotes only where one of the two dtypes holds all values of the other",

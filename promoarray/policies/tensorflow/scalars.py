@@ -7,14 +7,13 @@ In the modes a list or number without a dtype is weakly typed, and every int has
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import INTEGERS, WEAK, DType
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.promotion.scalars import in_range, shown, wrap
 from promoarray.promotion.stored import Stored
 
@@ -58,23 +57,23 @@ def fits(value: Any, dtype: DType) -> Any:
 
 
 def fits_int32(value: Any, dtype: DType) -> Any:
-    """Keep the low bits of an int32: the modes make an int32 of every Python int first."""
+    """Keep the low bits of an int32: what follows the modes makes one of every Python int first."""
     if type(value) is int and not -(1 << 31) <= value < 1 << 31:
         given = f"Python int {shown(value)}"
         raise OverflowError(f"{given} is too large for int32, which a scalar is here")
     return fits(value, dtype)
 
 
-def _stored(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any]:
-    """Store only what converts, as ``fit`` has it."""
+def _convert(value: Any, dtype: DType) -> Any:
+    """Return a number that is to be stored, if it converts."""
+    if not converts(WEAK[type(value)], dtype):
+        kind = type(value).__name__
+        raise TypeError(f"a Python {kind} does not become {dtype.name} in TensorFlow: {value}")
+    return fits(value, dtype)
 
-    def rule(value: Any, dtype: DType) -> Any:
-        if not converts(WEAK[type(value)], dtype):
-            kind = type(value).__name__
-            raise TypeError(f"a Python {kind} does not become {dtype.name} in TensorFlow: {value}")
-        return fit(value, dtype)
 
-    return rule
+def _convert_int32(value: Any, dtype: DType) -> Any:
+    return fits_int32(_convert(value, dtype), dtype)
 
 
 def _alone(value: Any) -> DType:
@@ -107,11 +106,31 @@ def _of_list(values: tuple[Any, ...]) -> DType | None:
     if not values:
         return None
     types = [*map(_alone, values)]
+    fits(values[0], types[0])
     first, highest = types[0], reduce(_higher, types)
     kinds = first.kind.category, highest.kind.category
     if kinds[0] != kinds[1] and kinds != (1, 2):
         raise ValueError(f"TensorFlow makes no tensor of {list(values)}, which is of mixed kinds")
     return highest
+
+
+def _check_range(values: tuple[Any, ...], dtype: DType) -> None:
+    """Refuse what `tf.range` does not take: each number is converted, and the end comes last.
+
+    Raises
+    ------
+    TypeError, OverflowError
+        For a number that does not become the dtype, or a dtype that is not listed.
+    ValueError
+        For an end on the other side of the start.
+    """
+    if dtype.kind in (Kind.BOOL, Kind.COMPLEX) or dtype is dt.uint8:
+        raise TypeError(f"arange of TensorFlow has no {dtype.name}")
+    for value in values:
+        _convert(value, dtype)
+    start, stop, step = values
+    if (stop - start) * step < 0:
+        raise ValueError(f"arange of TensorFlow does not reach {stop} from {start} by {step}")
 
 
 def _of_range(values: tuple[Any, ...]) -> DType:
@@ -151,17 +170,19 @@ def _strong(values: tuple[Any, ...]) -> DType:
 
 
 STORED = Stored(
-    fit=_stored(fits),
+    fit=_convert,
     dtype_by={"asarray": _of_list, "full": _of_list, "arange": _of_range, "linspace": _of_ends},
+    check_by={"arange": _check_range},
 )
 
 MODES_STORED = Stored(
-    fit=_stored(fits_int32),
+    fit=_convert_int32,
     dtype_by={
         "full": _strong,
         "arange": _of_range,
         "linspace": _of_ends,
         **dict.fromkeys(("zeros", "ones", "eye", "empty"), _float),
     },
+    check_by={"arange": _check_range},
     weak_lists=True,
 )
