@@ -67,6 +67,8 @@ VARIANTS: Mapping[str, Variant] = {
         "of an array of exponents only the low six bits count: x ** -1 is x ** 63, whose low bits "
         "are kept",
     ),
+    "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
     "truncated_divide": Variant(
         INTEGERS, "integers divide towards zero; divided by zero they are a ZeroDivisionError"

@@ -15,6 +15,7 @@ from typing import Any
 os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
 import numpy as np
 import tensorflow as tf
+from tensorflow.python import pywrap_tfe
 
 from programs.frameworks import Framework, getitem
 from programs.program import words
@@ -52,7 +53,7 @@ def framework(edition: str) -> Framework:
         policy="tensorflow" if edition == "legacy" else f"tensorflow@{edition}",
         functions={**FUNCTIONS, **({} if edition == "legacy" else FOLLOWING)},
         dtypes={name: tf.as_dtype(name) for name in (*DTYPES, *CAST_ONLY)},
-        enter=lambda array, dtype: tf.constant(array, dtype=dtype),
+        enter=enter,
         leave=leave,
         missing=missing,
         cast_only=frozenset(CAST_ONLY),
@@ -60,8 +61,15 @@ def framework(edition: str) -> Framework:
     )
 
 
+def enter(array: Any, dtype: str) -> Any:
+    """A tensor of the same bits, once 0.0 is no more what -0.0 was: scalars are kept by value."""
+    pywrap_tfe.TFE_ClearScalarCache()
+    return tf.constant(array, dtype=dtype)
+
+
 def leave(x: Any) -> tuple[str, bool, Any]:
     """A tensor, which in the modes may be a weak one."""
+    pywrap_tfe.TFE_ClearScalarCache()
     weak = type(x).__name__.endswith("WeakTensor")
     if not weak and not isinstance(x, tf.Tensor):
         raise TypeError(f"{type(x).__name__} is no tensor")
@@ -78,11 +86,13 @@ NO_KERNEL = re.compile(r"Could not find device for node: .*? = (\w+)\[.*?\bT\w*=
 MEANINGLESS = {"FloorDiv": "COMPLEX", "FloorMod": "COMPLEX"}
 """Kernels and the kinds of dtypes they have on no device: that is a refusal."""
 
-NOT_THERE = re.compile(r"Cast \w+ to \w+ is not supported|No OpKernel|required keyword-only arg")
+NOT_THERE = re.compile(r"No OpKernel|required keyword-only arg|convert a value \(None\)")
 
 
 def missing(error: Exception) -> bool:
     """Whether the CPU has no such kernel, or the function needs another argument."""
+    if isinstance(error, (tf.errors.UnimplementedError, NotImplementedError)):
+        return True
     node = NO_KERNEL.search(str(error))
     if node:
         return not node[2].startswith(MEANINGLESS.get(node[1], "-"))
@@ -123,6 +133,14 @@ def _solve(x1: Any, x2: Any) -> Any:
 def _svd(x: Any, *, full_matrices: bool = True) -> Any:
     values, u, v = tf.linalg.svd(x, full_matrices)
     return u, values, tf.linalg.adjoint(v)
+
+
+def _vector_norm(
+    x: Any, *, axis: Any = None, ord: Any = "euclidean", keepdims: bool = False
+) -> Any:
+    if isinstance(axis, tuple):
+        raise NotImplementedError("two axes are those of a matrix norm")
+    return tf.norm(x, ord, axis, keepdims)
 
 
 def _flip(x: Any, *, axis: Any = None) -> Any:
@@ -205,9 +223,7 @@ FUNCTIONS = {
         svd=_svd,
         svdvals=lambda x: tf.linalg.svd(x, compute_uv=False),
         tensordot=lambda x1, x2, *, axes=2: tf.tensordot(x1, x2, axes),
-        vector_norm=lambda x, *, axis=None, ord="euclidean", keepdims=False: tf.norm(
-            x, ord, axis, keepdims
-        ),
+        vector_norm=_vector_norm,
     ),
     "fft": SimpleNamespace(**{name: getattr(tf.signal, name) for name in FFT.split()}),
 }

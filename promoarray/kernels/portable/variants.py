@@ -95,6 +95,14 @@ def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(xp.logical_and(x == 0, y != 0), xp.zeros_like(power), power)
 
 
+def argmax_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmax(xp.where(xp.isnan(x), xp.full_like(x, -float("inf")), x), **options)
+
+
+def argmin_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmin(xp.where(xp.isnan(x), xp.full_like(x, float("inf")), x), **options)
+
+
 def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
     sign = xp.sign(x)
     return xp.where(xp.isnan(x), xp.zeros_like(sign), sign)
@@ -226,6 +234,8 @@ _VARIANTS = (
     double_pow,
     double_reciprocal_pow,
     six_bit_pow,
+    argmax_without_nan,
+    argmin_without_nan,
     sign_without_nan,
     truncated_divide,
     xla_divide,

@@ -213,6 +213,8 @@ LEGACY = Policy(
         "floor_divide": ("checked_floor_divide", "floor_of_quotient"),
         "remainder": ("checked_remainder", "remainder_keeping_zero"),
         "mean": ("truncated_mean", "mean_or_zero"),
+        "argmax": ("argmax_without_nan",),
+        "argmin": ("argmin_without_nan",),
         "max": ("max_or_lowest",),
         "min": ("min_or_highest",),
         "clip": ("low_bound_last",),

@@ -41,7 +41,7 @@ from promoarray.policies.tensorflow.scalars import (
     fits,
     fits_int32,
 )
-from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars
@@ -110,6 +110,17 @@ def promote_safe(a: DType, b: DType) -> DType | None:
     return b if b in HOLDS.above(a) else a if a in HOLDS.above(b) else None
 
 
+def clipped(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Clip: `minimum` with the upper bound, then `maximum` with the lower one."""
+    x, *bounds = operands
+    for bound in reversed(bounds):
+        step = policy.plan("minimum", (x, bound))
+        if isinstance(step, Refusal):
+            return step
+        x = Operand(step.result)
+    return policy.make_plan(name, x.type, x.type, len(operands))
+
+
 def held(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Count a weakly typed tensor as what it holds; Python scalars stay weak."""
     types = supported_types(policy, operands)
@@ -135,7 +146,7 @@ def weak(rule: OperationRule) -> OperationRule:
 _PROMOTING = frozenset(
     {
         *(Family.ARITHMETIC, Family.DIVIDE, Family.FLOOR_DIVIDE, Family.POW, Family.EQUALITY),
-        *(Family.EXTREMUM, Family.CLIP, Family.MATMUL),
+        *(Family.EXTREMUM, Family.MATMUL),
     }
 )
 _WEAK = frozenset(
@@ -160,6 +171,7 @@ MODE_OPERATIONS: dict[str | Family, OperationRule] = {
     "logical_not": strong(bools),
     Family.WHERE: TypeRule(operand_types=with_bools, result=settled),
     Family.CONCAT: TypeRule(operand_types=with_bools, result=settled),
+    Family.CLIP: clipped,
     Family.MATMUL: TypeRule(admit=PRODUCTS | WEAK, why=LISTED),
 }
 MODE_FUNCTIONS: dict[str | Family, OperationRule] = {

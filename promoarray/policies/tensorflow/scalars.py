@@ -66,14 +66,19 @@ def fits_int32(value: Any, dtype: DType) -> Any:
 
 def _convert(value: Any, dtype: DType) -> Any:
     """Return a number that is to be stored, if it converts."""
-    if not converts(WEAK[type(value)], dtype):
-        kind = type(value).__name__
-        raise TypeError(f"a Python {kind} does not become {dtype.name} in TensorFlow: {value}")
+    _check(value, dtype)
     return fits(value, dtype)
 
 
 def _convert_int32(value: Any, dtype: DType) -> Any:
-    return fits_int32(_convert(value, dtype), dtype)
+    _check(value, dtype)
+    return fits_int32(value, dtype)
+
+
+def _check(value: Any, dtype: DType) -> None:
+    if not converts(WEAK[type(value)], dtype):
+        kind = type(value).__name__
+        raise TypeError(f"a Python {kind} does not become {dtype.name} in TensorFlow: {value}")
 
 
 def _alone(value: Any) -> DType:
