@@ -108,7 +108,7 @@ def _of_list(values: tuple[Any, ...]) -> DType | None:
     ValueError
         For any other list in which a later number is of a higher kind.
     """
-    if not values:
+    if not values or type(values[0]) is complex:
         return None
     types = [*map(_alone, values)]
     fits(values[0], types[0])
