@@ -7,10 +7,9 @@ In the modes a list or number without a dtype is weakly typed, and every int has
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from typing import Any
-
-import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
@@ -81,6 +80,10 @@ def _check(value: Any, dtype: DType) -> None:
         raise TypeError(f"a Python {kind} does not become {dtype.name} in TensorFlow: {value}")
 
 
+_BEYOND_FLOAT32 = 2.0**128 - 2.0**103
+"""From here on a number is rounded to an infinity."""
+
+
 def _alone(value: Any) -> DType:
     """The dtype of a number on its own; int64 of an int beyond int32.
 
@@ -91,7 +94,7 @@ def _alone(value: Any) -> DType:
     """
     if type(value) is int and not -(1 << 31) <= value < 1 << 31:
         return dt.int64
-    if type(value) is float and np.isfinite(value) and np.isinf(np.float32(value)):
+    if type(value) is float and _BEYOND_FLOAT32 <= abs(value) < math.inf:
         raise OverflowError(f"Python float {value!r} is out of range for float32")
     return DEFAULTS[WEAK[type(value)]]
 
