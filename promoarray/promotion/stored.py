@@ -40,6 +40,13 @@ def real_and_finite(value: Any, dtype: DType) -> Any:
     return truncated(value, dtype)
 
 
+def real_range(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
+    """Return what ``arange`` is given, if it is real."""
+    if complex in (type(start), type(stop), type(step)):
+        raise TypeError("arange takes real numbers")
+    return start, stop, step
+
+
 NumbersCheck = Callable[[tuple[Any, ...], DType], None]
 """Raises for numbers that a function does not take for a dtype."""
 
@@ -63,6 +70,9 @@ class Stored(NamedTuple):
     check_by : mapping
         What refuses the numbers of ``arange`` and ``linspace`` together, whatever comes of them,
         given the dtype they are to have.
+    range : callable
+        From ``start``, ``stop`` and ``step`` of ``arange`` to the real numbers it counts by;
+        TypeError and ValueError refuse them.
     weak_lists : bool
         Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     """
@@ -71,6 +81,7 @@ class Stored(NamedTuple):
     fit_by: Mapping[str, Fit] = MappingProxyType({})
     dtype_by: Mapping[str, NumbersDType] = MappingProxyType({})
     check_by: Mapping[str, NumbersCheck] = MappingProxyType({})
+    range: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = real_range
     weak_lists: bool = False
 
     def rule(self, name: str) -> Fit:

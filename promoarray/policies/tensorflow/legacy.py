@@ -24,7 +24,13 @@ from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import Scalars
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
-from promoarray.promotion.type_steps import always, component, supported_types
+from promoarray.promotion.type_steps import (
+    always,
+    component,
+    indices_of,
+    of_one_dtype,
+    supported_types,
+)
 
 FLOATS = frozenset({dt.bfloat16, dt.float16, dt.float32, dt.float64})
 COMPLEX = frozenset({dt.complex64, dt.complex128})
@@ -234,6 +240,10 @@ LEGACY = Policy(
     defaults=DEFAULTS,
     counts=dt.int64,
     stored=STORED,
+    refuses={
+        "meshgrid": of_one_dtype,
+        "take": indices_of(dt.int16, dt.int32, dt.int64),
+    },
     cast=CASTS,
     refusal="tensors must have the same dtype; a Python scalar becomes that of its tensor, but no"
     " lower kind, and a bool only bool, int32, int64, uint64, float16, float32, float64 and"

@@ -8,6 +8,9 @@
   the logical functions those of `tf.experimental.numpy` are meant, which follow it, too.
 * ``safe``: the cells of it that lose nothing: one operand must hold every value of the other.
 
+A function of one weak tensor returns a weak one if weak_tensor_ops.py lists it, else a tensor of
+the dtype in memory.
+
 Sources: the guide "TF-NumPy type promotion"; _BINARY_DTYPE_RES_HALF in
 tensorflow/python/framework/flexible_dtypes.py. Recorded:
 conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
@@ -153,7 +156,7 @@ _WEAK = frozenset(
     {
         *(Family.FLOAT_UNARY, Family.SIGN, Family.ROUND, Family.TEST, Family.COMPLEX, Family.SUM),
         *(Family.MEAN, Family.EXTREME, "mean", "abs", "positive", "square", "round"),
-        *("real", "imag"),
+        *("real", "imag", Family.MOVE),
     }
 )
 MODE_OPERATIONS: dict[str | Family, OperationRule] = {
@@ -161,6 +164,7 @@ MODE_OPERATIONS: dict[str | Family, OperationRule] = {
         key: rule if key in _PROMOTING else weak(rule) if key in _WEAK else strong(rule)
         for key, rule in OPERATIONS.items()
     },
+    **dict.fromkeys(("fftshift", "ifftshift"), strong(OPERATIONS[Family.MOVE])),
     "multiply": mask,
     "not_equal": strong(TypeRule(promote=legacy, result=to_bool)),
     "cumulative_sum": strong(OPERATIONS[Family.SUM]),

@@ -179,12 +179,14 @@ def _strong(values: tuple[Any, ...]) -> DType:
 
 STORED = Stored(
     fit=_convert,
+    fit_by={"full_like": fits},
     dtype_by={"asarray": _of_list, "full": _of_list, "arange": _of_range, "linspace": _of_ends},
     check_by={"arange": _check_range},
 )
 
 MODES_STORED = Stored(
     fit=_convert_int32,
+    fit_by={"full_like": fits_int32},
     dtype_by={
         "full": _strong,
         "arange": _of_range,
