@@ -199,6 +199,7 @@ MODES = {
         scalars=Scalars(fit=fits_int32, fit_family=dict.fromkeys(_NOT_PATCHED, fits)),
         defaults=HELD,
         stored=MODES_STORED,
+        refuses={"take": LEGACY.refuses["take"]},
         weak_arrays=True,
         refusal="the lattice of TF-NumPy type promotion has no common dtype for them",
         sources=(
