@@ -285,7 +285,8 @@ def eye(
         If a length is negative.
     """
     xp = on_device(device).xp
-    values, target = xp.eye(n_rows, n_cols, k=k, device=device), default(dt.weak_float, dtype)
+    values = xp.eye(n_rows, n_cols, k=k, device=device)
+    target = default(dt.weak_float, dtype, "eye")
     return cast_values(values, dt.weak_float, dtype, target, device)
 
 

@@ -87,6 +87,8 @@ class Policy:
         where the framework's values differ (``promoarray.promotion.variants``).
     defaults : mapping
         What the weak types become when nothing strong is near.
+    counts : DType or None
+        What ``count_nonzero`` and ``nonzero`` count in; None for the default integer.
     weak_arrays : bool
         Whether arrays can stay weakly typed (JAX).
     canonical : mapping
@@ -132,6 +134,7 @@ class Policy:
     scalars: Scalars = field(default_factory=Scalars)
     kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
+    counts: DType | None = None
     weak_arrays: bool = False
     canonical: Mapping[DType, DType] = field(default_factory=dict)
     inplace: Callable[[DType, DType], bool] | None = None

@@ -68,6 +68,8 @@ VARIANTS: Mapping[str, Variant] = {
         "of an array of exponents only the low six bits count: x ** -1 is x ** 63, whose low bits "
         "are kept",
     ),
+    "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
     "sign_of_order": Variant(
         _COMPLEX, "1, 0 or -1 as x is above, at or below zero by its real, then imaginary part"
@@ -110,6 +112,16 @@ VARIANTS: Mapping[str, Variant] = {
     "nearest_remainder": Variant(
         _COMPLEX,
         "x1 - n * x2, n the quotient with both parts rounded to nearest, halves away from zero",
+    ),
+    "truncated_mean": Variant(
+        INTEGERS, "the mean of integers is without its fraction, and of no elements 0"
+    ),
+    "mean_or_zero": Variant(_COMPLEX, "the mean of no elements is 0"),
+    "max_or_lowest": Variant(
+        REALS, "the largest of no elements is the lowest number, -inf of floats"
+    ),
+    "min_or_highest": Variant(
+        REALS, "the smallest of no elements is the highest number, inf of floats"
     ),
     "arange_in_dtype": Variant(
         frozenset(INEXACT), "the dtype itself adds up the steps, and every sum is rounded"
