@@ -111,8 +111,9 @@ def _whole_steps(
     if not count:
         return xp.arange(0, device=device)
     first, by = int(start), whole(start, step) if count > 1 else 0
+    fit = get_policy().stored.rule("arange")
     for end in (first, first + by * (count - 1)):
-        in_range(end, target)
+        fit(end, target)
     low, high = bounds(dt.int64)
     if all(low <= v <= high for v in (first, by, first + by * (count - 1))):
         return first + by * xp.arange(count, dtype=xp.int64, device=device)

@@ -238,6 +238,8 @@ class Policy:
 
     def kernel(self, name: str, plan: Plan) -> str:
         """The kernel of an operation: its own name, or a variant for what is computed in."""
+        if plan.kernel:
+            return plan.kernel
         variants = () if plan.standard_kernel else self.kernels.get(name, ())
         computed = plan.compute or plan.inputs[0]
         return next((v for v in variants if computed.kind in VARIANTS[v].kinds), name)

@@ -67,6 +67,19 @@ VARIANTS: Mapping[str, Variant] = {
         "of an array of exponents only the low six bits count: x ** -1 is x ** 63, whose low bits "
         "are kept",
     ),
+    "integer_pow": Variant(
+        frozenset(INEXACT), "one integer exponent counts multiplications, each of which rounds"
+    ),
+    "reciprocal_divide": Variant(
+        _FLOATS, "x1 is multiplied by 1 / x2 where x2 has fewer elements than the result"
+    ),
+    "float_divmod": Variant(
+        _FLOATS,
+        "x1 without the remainder is divided by x2, and the quotient rounded to an integer",
+    ),
+    "wrapped_logaddexp": Variant(_COMPLEX, "the imaginary part lies between -pi and pi"),
+    "real_all": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
+    "real_any": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
     "truncated_divide": Variant(
         INTEGERS, "integers divide towards zero; divided by zero they are a ZeroDivisionError"

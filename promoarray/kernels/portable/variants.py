@@ -6,6 +6,7 @@ out, so that none of them warns.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -80,6 +81,44 @@ def reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     of_ones = xp.where(odd, x, xp.ones_like(x))
     inverse = xp.where(xp.abs(x) == 1, of_ones, xp.zeros_like(x))
     return xp.where(y < 0, inverse, power)
+
+
+def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    exponent = int(y.real)
+    count, power, square = abs(exponent), xp.ones_like(x), x
+    while count:
+        power = power * square if count & 1 else power
+        count >>= 1
+        square = square * square if count else square
+    return xp.true_divide(xp.ones_like(x), power) if exponent < 0 else power
+
+
+def reciprocal_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    if y.size < math.prod(np.broadcast_shapes(x.shape, y.shape)):
+        return xp.multiply(x, xp.true_divide(xp.ones_like(y), y))
+    return xp.true_divide(x, y)
+
+
+def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    mod = xp.fmod(x, y)
+    quotient = reciprocal_divide(xp, xp.where(y == 0, x, x - mod), y)
+    across = (mod != 0) & (xp.sign(y) != xp.sign(mod))
+    return xp.rint(xp.where(across, quotient - 1, quotient))
+
+
+def wrapped_logaddexp(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    greater = xp.maximum(x, y)
+    total = greater + xp.log1p(xp.exp(x + y - 2 * greater))
+    total.imag = xp.remainder(total.imag + np.pi, 2 * np.pi) - np.pi
+    return total
+
+
+def real_all(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.all(x.real, **options)
+
+
+def real_any(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.any(x.real, **options)
 
 
 def double_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -185,6 +224,12 @@ def _complex(xp: Any, real: Buffer, imag: Buffer) -> Buffer:
 
 
 _VARIANTS = (
+    integer_pow,
+    reciprocal_divide,
+    float_divmod,
+    wrapped_logaddexp,
+    real_all,
+    real_any,
     checked_floor_divide,
     checked_remainder,
     remainder_keeping_zero,

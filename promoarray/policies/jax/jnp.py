@@ -13,12 +13,14 @@ is taken from there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.policies.jax.casts import CASTS
 from promoarray.policies.jax.operations import operations
+from promoarray.policies.jax.stored import REFUSAL, promoted, stored
 from promoarray.policies.numpy.numpy_2 import can_cast
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
@@ -89,10 +91,6 @@ def _fits(widest: DType) -> Callable[[Any, DType], Any]:
     return fit
 
 
-REFUSAL = (
-    "there is no implicit promotion path: nothing leads out of the 2- and 4-bit integers and the"
-    " floats of 8 bits and fewer (Design of Type Promotion Semantics for JAX)"
-)
 _JEP = Source("Design of Type Promotion Semantics for JAX (JEP 9407)", "Appendix: jnp", "0.10.2")
 _LATTICE_SOURCE = Source("jax-ml/jax, jax/_src/dtypes.py", "_type_promotion_lattice", "0.10.2")
 
@@ -115,13 +113,20 @@ JNP = Policy(
     operand_types=with_bools,
     scalars=_scalars(dt.int64),
     kernels={
-        "floor_divide": ("xla_floor_divide",),
+        "divide": ("reciprocal_divide",),
+        "floor_divide": ("xla_floor_divide", "float_divmod"),
+        "remainder": ("remainder_keeping_zero",),
+        "logaddexp": ("wrapped_logaddexp",),
+        "all": ("real_all",),
+        "any": ("real_any",),
         "pow": ("six_bit_pow",),
         "clip": ("clip_signed_zeros",),
         "arange": ("arange_of_integers",),
     },
     defaults=WIDE,
     weak_arrays=True,
+    stored=stored(LATTICE, dt.int64),
+    assigns=partial(promoted, LATTICE),
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,
@@ -146,6 +151,8 @@ POLICIES = {
         operations=operations(X32),
         scalars=_scalars(dt.int32),
         defaults=X32,
+        stored=stored(LATTICE_X32, dt.int32),
+        assigns=partial(promoted, LATTICE_X32),
         canonical=NARROWED,
         notes=(*JNP.notes, "JAX as installed: 64-bit dtypes become 32-bit ones."),
     ),
@@ -154,6 +161,8 @@ POLICIES = {
         title="JAX with strict promotion",
         principle="Equal dtypes only, or a Python scalar with an array of its or a higher kind.",
         promote=STRICT,
+        stored=stored(STRICT, dt.int64),
+        assigns=partial(promoted, STRICT),
         refusal="strict promotion (jax_numpy_dtype_promotion='strict') promotes equal dtypes only,"
         " and Python scalars with arrays of their kind or a higher one",
         notes=("jax_numpy_dtype_promotion='strict', with x64.",),

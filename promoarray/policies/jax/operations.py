@@ -84,30 +84,46 @@ def bool_to_int32(dtype: DType) -> DType:
     return dt.int32 if dtype is dt.bool else dtype
 
 
-def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """``x ** n`` with a Python int is repeated multiplication in x's dtype; else promote.
+def divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Divide as floats; float16 in its own arithmetic, which rounds the reciprocal of a divisor."""
+    plan = TypeRule(compute=inexact, note=_FLOAT_NOTE)(policy, name, operands)
+    narrow = isinstance(plan, Plan) and plan.inputs[0] is dt.float16
+    return plan._replace(compute=dt.float16) if narrow else plan
 
-    Integers then lose their weakness, and so does a scalar base with an array of integers. A 0-d
-    array is an exponent as any other, which it is under ``jit``; outside of it JAX takes its value.
+
+def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """``x ** n`` with one integer n is repeated multiplication in x's dtype; else promote.
+
+    One integer is a Python int or a 0-d array of integers, whose value JAX takes; under ``jit`` it
+    has none, and promotes. Of other exponents integers lose their weakness, and so does a scalar
+    base with an array of integers.
     """
     _, exponent = operands
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     x, y = entered
-    if exponent.rank is Rank.SCALAR and exponent.type in (dt.weak_bool, dt.weak_int):
-        common: DType | None = x
-    else:
-        common = policy.promote(x, y)
-        if common in TINY:
-            return Refusal("jax.numpy.power does not take 2- and 4-bit integers")
-        if common is dt.weak_int or (x.weak and y.kind in INTEGERS and not y.weak):
-            common = common and policy.strong(common)
+    if exponent.rank is not Rank.ARRAY and y.kind in BITS:
+        return _integer_power(policy, bool_to_int32(x))
+    common = policy.promote(x, y)
+    if common in TINY:
+        return Refusal("jax.numpy.power does not take 2- and 4-bit integers")
+    if common is dt.weak_int or (x.weak and y.kind in INTEGERS and not y.weak):
+        common = common and policy.strong(common)
     if common is None:
         return Refusal(policy.refusal)
     common = bool_to_int32(common)
-    plan = policy.make_plan(name, common, common, 2)
-    return plan._replace(standard_kernel=exponent.rank is Rank.SCALAR)
+    return policy.make_plan(name, common, common, 2)
+
+
+def _integer_power(policy: PolicyLike, x: DType) -> Plan:
+    """Integers multiply in the widest dtype, whose low bits are theirs; floats in a kernel."""
+    plan = policy.make_plan("pow", x, x, 2)
+    if x.kind in INTEGERS:
+        wide = policy.strong(dt.weak_int)
+        return plan._replace(inputs=(plan.inputs[0], wide), compute=wide, kernel="pow")
+    computed = plan.compute or plan.inputs[0]
+    return plan._replace(inputs=(plan.inputs[0], computed), kernel="integer_pow")
 
 
 def strongly(defaults: Defaults, step: TypeMap = same) -> TypeMap:
@@ -143,7 +159,7 @@ _floats = TypeRule(compute=floating, note=_FLOAT_NOTE)
 _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
     "subtract": TypeRule(admit=NUMBERS, why="JAX does not subtract bools: write x1 ^ x2"),
-    Family.DIVIDE: TypeRule(compute=inexact, note=_FLOAT_NOTE),
+    Family.DIVIDE: divide,
     Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=bool_to_int32, note=_INT32_NOTE),
     Family.POW: power,
     Family.EQUALITY: TypeRule(result=to_bool),
