@@ -176,13 +176,13 @@ def _holds_for_all_ranks(name: str, policy: Policy, seen: tuple[Operand, ...], p
     """Whether arrays of no axes and others have the same plan."""
     if policy.by_value is not None:
         return False
-    if not policy.ranks:
+    asked = name.removesuffix("=")
+    if not policy.ranks and asked not in policy.ranked:
         return True
     ranks = [(o.rank,) if o.rank is Rank.SCALAR else (Rank.ARRAY, Rank.ZERO_D) for o in seen]
     if len(seen) > 3:  # concat of many: too many ways
         return False
     decide = policy.plan_inplace if name.endswith("=") else policy.plan
-    asked = name.removesuffix("=")
     return all(
         decide(asked, tuple(Operand(o.type, r) for o, r in zip(seen, way, strict=True))) == plan
         for way in product(*ranks)

@@ -49,6 +49,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     _write(target._buffer, key, buffer)
+    _meet(policy, target, source)
     if observers_anywhere:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
 
@@ -100,6 +101,16 @@ def _write(target: Any, key: Any, values: Any) -> None:
         raise ValueError(
             f"x[...] = y: y of shape {given} does not broadcast to {room}, the shape of x[...]"
         ) from None
+
+
+def _meet(policy: Policy, target: Array, source: DType) -> None:
+    """Cast all of the target to the dtype in which it meets the value, and back."""
+    dtype = storage_dtype(target)
+    common = policy.meets and policy.meets(dtype, source)
+    if common is None or policy.strong(common) is dtype:
+        return
+    there = convert(policy, target._buffer, dtype, policy.strong(common))
+    _write(target._buffer, ..., convert(policy, there, policy.strong(common), dtype))
 
 
 def cast_strings(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:

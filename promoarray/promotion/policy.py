@@ -77,6 +77,8 @@ class Policy:
         values.
     ranks : bool
         Whether a 0-d array may count for less than an array.
+    ranked : frozenset of str
+        Operations whose rule tells 0-d arrays from others, though promotion does not.
     scalars : Scalars
     kernels : mapping
         From an operation to the kernels it has instead of the usual one, for the kinds of dtypes
@@ -95,6 +97,9 @@ class Policy:
     assigns : callable
         From (source, target) to why ``target[key] = array`` may not cast to the target's dtype, or
         None where it may.
+    meets : PromotionRule or None
+        The dtype that ``target`` and what is assigned to a part of it promote to; all of ``target``
+        is cast to it and back. None where the value alone is cast.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -116,6 +121,7 @@ class Policy:
     operand_types: OperandTypes = own_types
     by_value: Callable[[PolicyLike, str, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
     ranks: bool = False
+    ranked: frozenset[str] = frozenset()
     scalars: Scalars = field(default_factory=Scalars)
     kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
@@ -124,6 +130,7 @@ class Policy:
     inplace: Callable[[DType, DType], bool] | None = None
     stored: Stored = field(default_factory=Stored)
     assigns: Callable[[DType, DType], str | None] = no_imaginary_dropped
+    meets: PromotionRule | None = None
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"

@@ -70,6 +70,9 @@ VARIANTS: Mapping[str, Variant] = {
     "integer_pow": Variant(
         frozenset(INEXACT), "one integer exponent counts multiplications, each of which rounds"
     ),
+    "polar_pow": Variant(
+        _COMPLEX, "x ** y of |x| and the angle of x; 1 ** y and x ** 0 are 1, NaN or not"
+    ),
     "reciprocal_divide": Variant(
         _FLOATS, "x1 is multiplied by 1 / x2 where x2 has fewer elements than the result"
     ),

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from programs.frameworks import Framework
+from programs.frameworks import Framework, getitem
 from programs.frameworks.numpy import DTYPES, FFT, LINALG, REGISTERED, STANDARD
 
 WIDE = frozenset({"int64", "uint64", "float64", "complex128"})
@@ -33,6 +33,7 @@ def framework(edition: str) -> Framework:
             **{name: getattr(jnp, name) for name in (*STANDARD.split(), "astype")},
             "linalg": SimpleNamespace(**{n: getattr(jnp.linalg, n) for n in LINALG.split()}),
             "fft": SimpleNamespace(**{name: getattr(jnp.fft, name) for name in FFT.split()}),
+            "getitem": getitem,
             "setitem": setitem,
         },
         dtypes={name: getattr(jnp, name) for name in (*DTYPES, *REGISTERED)},

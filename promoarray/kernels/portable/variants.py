@@ -93,6 +93,21 @@ def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.true_divide(xp.ones_like(x), power) if exponent < 0 else power
 
 
+def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    size, turn = xp.hypot(x.real, x.imag), xp.arctan2(x.imag, x.real)
+    length = xp.power(size, y.real) * xp.exp(-y.imag * turn)
+    angle = y.real * turn + y.imag * xp.log(size)
+    power = xp.ones_like(x * y)
+    power.real, power.imag = length * xp.cos(angle), length * xp.sin(angle)
+    infinite = (x.real == np.inf) & (x.imag == 0)
+    real = y.imag == 0
+    none = xp.where(infinite, y.real < 0, (size == 0) & (y.real >= 0))
+    power[real & none] = 0
+    power[real & infinite & (y.real > 0)] = np.inf
+    power[(y == 0) | (x == 1)] = 1
+    return power
+
+
 def reciprocal_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     if y.size < math.prod(np.broadcast_shapes(x.shape, y.shape)):
         return xp.multiply(x, xp.true_divide(xp.ones_like(y), y))
@@ -109,8 +124,7 @@ def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 def wrapped_logaddexp(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     greater = xp.maximum(x, y)
     total = greater + xp.log1p(xp.exp(x + y - 2 * greater))
-    total.imag = xp.remainder(total.imag + np.pi, 2 * np.pi) - np.pi
-    return total
+    return total.real + 1j * (xp.remainder(total.imag + np.pi, 2 * np.pi) - np.pi)
 
 
 def real_all(xp: Any, x: Buffer, **options: Any) -> Buffer:
@@ -225,6 +239,7 @@ def _complex(xp: Any, real: Buffer, imag: Buffer) -> Buffer:
 
 _VARIANTS = (
     integer_pow,
+    polar_pow,
     reciprocal_divide,
     float_divmod,
     wrapped_logaddexp,

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType
+from promoarray.dtypes import INTEGERS, DType
 from promoarray.policies.jax.casts import CASTS
 from promoarray.policies.jax.operations import operations
 from promoarray.policies.jax.stored import REFUSAL, promoted, stored
@@ -27,6 +27,7 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import Fit
 from promoarray.promotion.type_steps import with_bools
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
@@ -95,9 +96,22 @@ _JEP = Source("Design of Type Promotion Semantics for JAX (JEP 9407)", "Appendix
 _LATTICE_SOURCE = Source("jax-ml/jax, jax/_src/dtypes.py", "_type_promotion_lattice", "0.10.2")
 
 
+def exponent(fit: Fit) -> Fit:
+    """Let an int of any size count multiplications, whose low bits repeat."""
+
+    def rule(value: Any, dtype: DType) -> Any:
+        if type(value) is not int:
+            return fit(value, dtype)
+        _, high = bounds(dtype) if dtype.kind in INTEGERS else (0, value)
+        cycle = 1 << dtype.bits - 2
+        return value if value <= high else dtype.bits + (value - dtype.bits) % cycle
+
+    return rule
+
+
 def _scalars(widest: DType) -> Scalars:
     fit = _fits(widest)
-    return Scalars(fit=fit, fit_exponent=not_negative(fit))
+    return Scalars(fit=fit, fit_exponent=not_negative(exponent(fit)))
 
 
 JNP = Policy(
@@ -119,14 +133,16 @@ JNP = Policy(
         "logaddexp": ("wrapped_logaddexp",),
         "all": ("real_all",),
         "any": ("real_any",),
-        "pow": ("six_bit_pow",),
+        "pow": ("six_bit_pow", "polar_pow"),
         "clip": ("clip_signed_zeros",),
         "arange": ("arange_of_integers",),
     },
     defaults=WIDE,
     weak_arrays=True,
+    ranked=frozenset({"pow"}),
     stored=stored(LATTICE, dt.int64),
     assigns=partial(promoted, LATTICE),
+    meets=LATTICE,
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,
@@ -153,6 +169,7 @@ POLICIES = {
         defaults=X32,
         stored=stored(LATTICE_X32, dt.int32),
         assigns=partial(promoted, LATTICE_X32),
+        meets=LATTICE_X32,
         canonical=NARROWED,
         notes=(*JNP.notes, "JAX as installed: 64-bit dtypes become 32-bit ones."),
     ),
@@ -163,6 +180,7 @@ POLICIES = {
         promote=STRICT,
         stored=stored(STRICT, dt.int64),
         assigns=partial(promoted, STRICT),
+        meets=STRICT,
         refusal="strict promotion (jax_numpy_dtype_promotion='strict') promotes equal dtypes only,"
         " and Python scalars with arrays of their kind or a higher one",
         notes=("jax_numpy_dtype_promotion='strict', with x64.",),

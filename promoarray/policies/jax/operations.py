@@ -19,7 +19,7 @@ from promoarray.promotion.linalg_rules import linear, spectrum, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
-from promoarray.promotion.type_steps import always, component, rows
+from promoarray.promotion.type_steps import NO_ORDER, always, component, rows
 
 TINY = frozenset(rows("i2 i4 u2 u4"))
 
@@ -87,8 +87,9 @@ def bool_to_int32(dtype: DType) -> DType:
 def divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Divide as floats; float16 in its own arithmetic, which rounds the reciprocal of a divisor."""
     plan = TypeRule(compute=inexact, note=_FLOAT_NOTE)(policy, name, operands)
-    narrow = isinstance(plan, Plan) and plan.inputs[0] is dt.float16
-    return plan._replace(compute=dt.float16) if narrow else plan
+    if isinstance(plan, Plan) and plan.inputs[0] is dt.float16:
+        return plan._replace(compute=dt.float16)
+    return plan
 
 
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -103,7 +104,7 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     if isinstance(entered, Refusal):
         return entered
     x, y = entered
-    if exponent.rank is not Rank.ARRAY and y.kind in BITS:
+    if exponent.rank is not Rank.ARRAY and y.kind in BITS and y not in TINY:
         return _integer_power(policy, bool_to_int32(x))
     common = policy.promote(x, y)
     if common in TINY:
@@ -226,7 +227,7 @@ def _strong_results(defaults: Defaults) -> dict[str | Family, OperationRule]:
         Family.MEAN: TypeRule(compute=strong_float, result=component, note=_FLOAT_NOTE),
         "mean": TypeRule(compute=strongly(defaults, inexact), note=_FLOAT_NOTE),
         Family.EXTREME: TypeRule(compute=strong, note=_STRONG_NOTE),
-        Family.POSITION: TypeRule(result=always(position)),
+        Family.POSITION: TypeRule(admit=ORDERED, result=always(position), why=NO_ORDER),
     }
 
 

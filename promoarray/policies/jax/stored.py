@@ -27,9 +27,9 @@ REFUSAL = (
 
 def low_bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int of at most 64; NumPy has no array of a longer one."""
-    if type(value) is int and dtype.kind in INTEGERS:
-        if not bounds(dt.int64)[0] <= value <= bounds(dt.uint64)[1]:
-            raise out_of_range(value, dtype)
+    low, high = bounds(dt.int64)[0], bounds(dt.uint64)[1]
+    if type(value) is int and dtype.kind in INTEGERS and not low <= value <= high:
+        raise out_of_range(value, dtype)
     return wrap(value, dtype)
 
 
@@ -47,6 +47,18 @@ def real_part(value: Any, dtype: DType) -> Any:
     if type(value) is complex and dtype.kind is not Kind.COMPLEX:
         value = value.real
     return low_bits(value, dtype)
+
+
+def ranged(value: Any, dtype: DType) -> Any:
+    """Count in any dtype but bool, as XLA's iota."""
+    if dtype is dt.bool:
+        raise TypeError("arange makes no bools: XLA counts in numbers (iota)")
+    return real_part(value, dtype)
+
+
+def between(values: tuple[Any, ...]) -> DType | None:
+    """Make a line from bool to bool of float32, as every division of bools does."""
+    return dt.float32 if all(type(value) is bool for value in values) else None
 
 
 def given(value: Any, dtype: DType) -> Any:
@@ -82,8 +94,9 @@ def stored(promote: PromotionRule, default: DType) -> Stored:
         fit=converted,
         fit_by={
             "asarray": given,
-            "arange": real_part,
+            "arange": ranged,
             "linspace": real_part,
             "setitem": assigned(promote, default),
         },
+        dtype_by={"linspace": between},
     )
