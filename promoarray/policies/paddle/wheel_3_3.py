@@ -7,7 +7,7 @@ kernel still casts what it can (``transformed``), and ``@`` takes the left opera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from promoarray import dtypes as dt
@@ -31,9 +31,10 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW
+from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import agreed, with_arrays
+from promoarray.promotion.type_steps import agreed
 
 
 def as_left(a: DType, b: DType) -> DType | None:
@@ -101,28 +102,6 @@ def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
     return policy.make_plan(name, common, common, len(operands))
 
 
-def _functions(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family, OperationRule]:
-    """The functions take tensors; the few that take a scalar on the right each do it their way."""
-    truncated = replace(OPEN, scalar=_truncated)
-    return {
-        **{
-            name: with_arrays("all", rules.get(name, rules[row.family]))
-            for name, row in ROWS.items()
-            if row.arity == 2 and row.family is not Family.WHERE
-        },
-        "remainder": with_arrays("first", TypeRule(operand_types=truncated)),
-        "pow": with_arrays("first", TypeRule(operand_types=truncated, standard_kernel=True)),
-        "copysign": with_arrays("first", TypeRule(operand_types=truncated, admit=ORDERED)),
-        "floor_divide": with_arrays(
-            "first", TypeRule(operand_types=replace(WIDENING, scalar=_as_zero_d), admit=ORDERED)
-        ),
-        "equal": with_arrays("first", TypeRule(result=to_bool)),
-        "where": TypeRule(operand_types=replace(SHUT, scalar=_as_tensor)),
-        "matmul": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
-        "stack": _stack,
-    }
-
-
 def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but cast what follows a complex tensor."""
     after_complex = operands[0].type.kind is Kind.COMPLEX
@@ -152,6 +131,21 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "poisson_nll_loss": _nll,
 }
 
+_truncating = replace(OPEN, scalar=_truncated)
+FUNCTIONS: dict[str | Family, OperationRule] = {
+    "remainder": TypeRule(operand_types=_truncating),
+    "pow": TypeRule(operand_types=_truncating, standard_kernel=True),
+    "copysign": TypeRule(operand_types=_truncating, admit=ORDERED),
+    "floor_divide": TypeRule(operand_types=replace(WIDENING, scalar=_as_zero_d), admit=ORDERED),
+    "where": TypeRule(operand_types=replace(SHUT, scalar=_as_tensor)),
+    "matmul": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
+    "stack": _stack,
+}
+SIGNATURES: dict[str | Family, Arrays] = {
+    **{name: Arrays.ALL for name, row in ROWS.items() if row.arity == 2 and name not in FUNCTIONS},
+    **dict.fromkeys(("remainder", "pow", "copysign", "floor_divide", "equal"), Arrays.FIRST),
+}
+
 V3_3 = DOCUMENT.derive(
     "paddle@3.3",
     title="Paddle 3.3",
@@ -161,7 +155,8 @@ V3_3 = DOCUMENT.derive(
     ),
     dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
     operations=_OPERATIONS_3_3,
-    functions=_functions(_OPERATIONS_3_3),
+    functions=FUNCTIONS,
+    signatures=SIGNATURES,
     cast=PADDLE_3_3,
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
