@@ -76,10 +76,22 @@ VARIANTS: Mapping[str, Variant] = {
     "reciprocal_divide": Variant(
         _FLOATS, "x1 is multiplied by 1 / x2 where x2 has fewer elements than the result"
     ),
+    "first_selects": Variant(
+        frozenset(INEXACT), "bools of all elements select x2 or 0: False * NaN is 0"
+    ),
+    "second_selects": Variant(
+        frozenset(INEXACT), "bools of all elements select x1 or 0: NaN * False is 0"
+    ),
+    "selected_reciprocal": Variant(
+        frozenset(INEXACT),
+        "bools select 1 / x2 or 0 where x2 has fewer elements than the result: False / -2 is 0",
+    ),
     "float_divmod": Variant(
         _FLOATS,
         "x1 without the remainder is divided by x2, and the quotient rounded to an integer",
     ),
+    "lexical_maximum": Variant(_COMPLEX, "x1 if it is greater, else x2: a NaN in x1 is lost"),
+    "lexical_minimum": Variant(_COMPLEX, "x1 if it is less, else x2: a NaN in x1 is lost"),
     "wrapped_logaddexp": Variant(_COMPLEX, "the imaginary part lies between -pi and pi"),
     "real_all": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
     "real_any": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -85,11 +85,12 @@ def reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     exponent = int(y.real)
-    count, power, square = abs(exponent), xp.ones_like(x), x
+    count, square, factors = abs(exponent), x, []
     while count:
-        power = power * square if count & 1 else power
+        factors += [square] if count & 1 else []
         count >>= 1
         square = square * square if count else square
+    power = reduce(xp.multiply, factors) if factors else xp.ones_like(x)
     return xp.true_divide(xp.ones_like(x), power) if exponent < 0 else power
 
 
@@ -109,9 +110,28 @@ def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def reciprocal_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    if y.size < math.prod(np.broadcast_shapes(x.shape, y.shape)):
+    if _is_spread(y, x):
         return xp.multiply(x, xp.true_divide(xp.ones_like(y), y))
     return xp.true_divide(x, y)
+
+
+def selected_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    if _is_spread(y, x) and not xp.iscomplexobj(y):
+        return first_selects(xp, x, xp.true_divide(xp.ones_like(y), y))
+    return xp.true_divide(x, y)
+
+
+def first_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.multiply(x, y) if _is_spread(x, y) else xp.where(x != 0, y, xp.zeros_like(y))
+
+
+def second_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return first_selects(xp, y, x)
+
+
+def _is_spread(x: Buffer, other: Buffer) -> bool:
+    """Whether broadcasting repeats elements of the first."""
+    return bool(x.size < math.prod(np.broadcast_shapes(x.shape, other.shape)))
 
 
 def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -121,8 +141,16 @@ def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.rint(xp.where(across, quotient - 1, quotient))
 
 
+def lexical_maximum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(xp.where(x.real == y.real, x.imag > y.imag, x.real > y.real), x, y)
+
+
+def lexical_minimum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(xp.where(x.real == y.real, x.imag < y.imag, x.real < y.real), x, y)
+
+
 def wrapped_logaddexp(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    greater = xp.maximum(x, y)
+    greater = lexical_maximum(xp, x, y)
     total = greater + xp.log1p(xp.exp(x + y - 2 * greater))
     return total.real + 1j * (xp.remainder(total.imag + np.pi, 2 * np.pi) - np.pi)
 
@@ -241,7 +269,12 @@ _VARIANTS = (
     integer_pow,
     polar_pow,
     reciprocal_divide,
+    selected_reciprocal,
+    first_selects,
+    second_selects,
     float_divmod,
+    lexical_maximum,
+    lexical_minimum,
     wrapped_logaddexp,
     real_all,
     real_any,

@@ -130,6 +130,8 @@ JNP = Policy(
         "divide": ("reciprocal_divide",),
         "floor_divide": ("xla_floor_divide", "float_divmod"),
         "remainder": ("remainder_keeping_zero",),
+        "maximum": ("lexical_maximum",),
+        "minimum": ("lexical_minimum",),
         "logaddexp": ("wrapped_logaddexp",),
         "all": ("real_all",),
         "any": ("real_any",),

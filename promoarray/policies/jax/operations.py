@@ -84,12 +84,37 @@ def bool_to_int32(dtype: DType) -> DType:
     return dt.int32 if dtype is dt.bool else dtype
 
 
+def multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Multiply; of a bool array and floats XLA makes a selection, so that ``False * nan`` is 0."""
+    plan = TypeRule()(policy, name, operands)
+    if isinstance(plan, Refusal) or plan.inputs[0] not in _SELECTED:
+        return plan
+    bools = [o.type is dt.bool and o.rank is not Rank.SCALAR for o in operands]
+    return plan._replace(kernel=f"{('first', 'second')[bools[1]]}_selects") if any(bools) else plan
+
+
 def divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Divide as floats; float16 in its own arithmetic, which rounds the reciprocal of a divisor."""
     plan = TypeRule(compute=inexact, note=_FLOAT_NOTE)(policy, name, operands)
-    if isinstance(plan, Plan) and plan.inputs[0] is dt.float16:
-        return plan._replace(compute=dt.float16)
-    return plan
+    if isinstance(plan, Refusal):
+        return plan
+    if plan.inputs[0] is dt.float16:
+        plan = plan._replace(compute=dt.float16)
+    bools = operands[0].type is dt.bool and plan.inputs[0] in _SELECTED
+    return plan._replace(kernel="selected_reciprocal") if bools else plan
+
+
+def atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Promote and then make floats: beside uint8 a Python int -2 is 254 before it is 254.0."""
+    plan = _floats(policy, name, operands)
+    strong = [o.type for o in operands if not o.type.weak]
+    if isinstance(plan, Refusal) or len(strong) != 1 or strong[0].kind not in INTEGERS:
+        return plan
+    wanted = (
+        strong[0] if o.type is dt.weak_int else i
+        for o, i in zip(operands, plan.inputs, strict=True)
+    )
+    return plan._replace(inputs=tuple(wanted))
 
 
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -150,6 +175,7 @@ def squared(defaults: Defaults, dtype: DType) -> DType | None:
     return summed(defaults, dtype) and defaults[dt.weak_float]
 
 
+_SELECTED = frozenset(rows("f16 f32 f64 c64 c128"))
 _WIDE_REAL = BITS | frozenset(rows("bf16 f16 f32 f64 f*"))
 _FLOAT_NOTE = "64-bit integers compute in the widest float, bools and other integers in float32"
 _INT32_NOTE = "bools compute in int32"
@@ -160,6 +186,7 @@ _floats = TypeRule(compute=floating, note=_FLOAT_NOTE)
 _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
     "subtract": TypeRule(admit=NUMBERS, why="JAX does not subtract bools: write x1 ^ x2"),
+    "multiply": multiply,
     Family.DIVIDE: divide,
     Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=bool_to_int32, note=_INT32_NOTE),
     Family.POW: power,
@@ -172,6 +199,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SHIFT: TypeRule(admit=BITS, compute=bool_to_int32, note=_INT32_NOTE),
     Family.EXTREMUM: TypeRule(),
     Family.FLOAT_BINARY: _floats,
+    "atan2": atan2,
     "copysign": TypeRule(admit=_WIDE_REAL, compute=floating, note=_FLOAT_NOTE),
     "nextafter": TypeRule(admit=ORDERED, compute=floating, note=_FLOAT_NOTE),
     Family.WHERE: TypeRule(),
