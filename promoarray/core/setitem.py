@@ -50,7 +50,9 @@ def assign(target: Array, key: Any, value: Any) -> None:
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     _write(target._buffer, key, buffer)
-    _meet(policy, target, source)
+    common = _meeting(policy, dtype, source)
+    if common is not dtype:
+        _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
     if observers_anywhere:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
 
@@ -71,7 +73,17 @@ def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> An
     why = policy.assigns(source, dtype)
     if why:
         raise _refused(policy, dtype, operand, source, why)
-    return convert(policy, operand._buffer, source, dtype)
+    return _through(policy, operand._buffer, source, _meeting(policy, dtype, source), dtype)
+
+
+def _meeting(policy: Policy, dtype: DType, source: DType) -> DType:
+    """The dtype that a target and a value meet in; that of the target if the policy has none."""
+    common = policy.meets and policy.meets(dtype, source)
+    return dtype if common is None else policy.strong(common)
+
+
+def _through(policy: Policy, buffer: Any, source: DType, common: DType, dtype: DType) -> Any:
+    return convert(policy, convert(policy, buffer, source, common), common, dtype)
 
 
 def _refused(policy: Policy, dtype: DType, operand: Any, source: DType, why: str) -> PromotionError:
@@ -102,16 +114,6 @@ def _write(target: Any, key: Any, values: Any) -> None:
         raise ValueError(
             f"x[...] = y: y of shape {given} does not broadcast to {room}, the shape of x[...]"
         ) from None
-
-
-def _meet(policy: Policy, target: Array, source: DType) -> None:
-    """Cast all of the target to the dtype in which it meets the value, and back."""
-    dtype = storage_dtype(target)
-    common = policy.meets and policy.meets(dtype, source)
-    if common is None or policy.strong(common) is dtype:
-        return
-    there = convert(policy, target._buffer, dtype, policy.strong(common))
-    _write(target._buffer, ..., convert(policy, there, policy.strong(common), dtype))
 
 
 def cast_strings(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core.operands import as_array, require_one_namespace
-from promoarray.dtypes import INTEGERS, WEAK, DType
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
 from promoarray.parray import PArray
@@ -110,8 +110,8 @@ def _whole_steps(
     count = max(0, math.ceil(span))
     if not count:
         return xp.arange(0, device=device)
-    first, by = int(start), whole(start, step) if count > 1 else 0
     fit = get_policy().stored.rule("arange")
+    first, by = int(fit(start, target)), whole(start, step) if count > 1 else 0
     for end in (first, first + by * (count - 1)):
         fit(end, target)
     low, high = bounds(dt.int64)
@@ -202,6 +202,9 @@ def linspace(
     ends = _number(start, "linspace"), _number(stop, "linspace")
     weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
     target, xp, kernel = default(weak, dtype, "linspace", ends), on_device(device).xp, ""
+    if weak is dt.weak_complex and target.kind is not Kind.COMPLEX:
+        fit, weak = get_policy().stored.rule("linspace"), dt.weak_float
+        ends = fit(ends[0], target), fit(ends[1], target)
     if target.kind in INTEGERS and weak is dt.weak_float:
         kernel = get_policy().kernel("linspace", Plan((target,), target, target))
     if kernel == "linspace_of_integers":

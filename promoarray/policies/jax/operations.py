@@ -117,6 +117,18 @@ def atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     return plan._replace(inputs=tuple(wanted))
 
 
+def clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Take the maximum with the lower bound first, and then the minimum with the upper one."""
+    rule = TypeRule(admit=ORDERED, note="the bounds promote with the array, the lower one first")
+    plan = rule(policy, name, operands)
+    if isinstance(plan, Refusal) or len(operands) < 3:
+        return plan
+    first = rule(policy, name, operands[:2])
+    if isinstance(first, Refusal):
+        return first
+    return plan._replace(inputs=(plan.inputs[0], first.inputs[1], plan.inputs[2]))
+
+
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """``x ** n`` with one integer n is repeated multiplication in x's dtype; else promote.
 
@@ -203,7 +215,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "copysign": TypeRule(admit=_WIDE_REAL, compute=floating, note=_FLOAT_NOTE),
     "nextafter": TypeRule(admit=ORDERED, compute=floating, note=_FLOAT_NOTE),
     Family.WHERE: TypeRule(),
-    Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
+    Family.CLIP: clip,
     Family.MATMUL: matmul,
     "outer": TypeRule(),
     "matrix_power": TypeRule(),

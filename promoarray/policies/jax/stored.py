@@ -43,17 +43,19 @@ def converted(value: Any, dtype: DType) -> Any:
 
 
 def real_part(value: Any, dtype: DType) -> Any:
-    """Drop the imaginary part where the dtype has none, even of bools; ints keep their low bits."""
-    if type(value) is complex and dtype.kind is not Kind.COMPLEX:
-        value = value.real
-    return low_bits(value, dtype)
+    """Drop the imaginary part where the dtype has none, even of bools."""
+    dropped = type(value) is complex and dtype.kind is not Kind.COMPLEX
+    return value.real if dropped else value
 
 
 def ranged(value: Any, dtype: DType) -> Any:
-    """Count in any dtype but bool, as XLA's iota."""
+    """Count in any dtype but bool, as XLA's iota does; ints wrap, and floats saturate."""
     if dtype is dt.bool:
         raise TypeError("arange makes no bools: XLA counts in numbers (iota)")
-    return real_part(value, dtype)
+    if type(value) is float and dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        return int(min(max(value, low), high))
+    return value
 
 
 def between(values: tuple[Any, ...]) -> DType | None:
@@ -78,7 +80,7 @@ def assigned(promote: PromotionRule, default: DType) -> Fit:
             low, high = bounds(dtype) if dtype.kind in INTEGERS else bounds(default)
             if not low <= value <= high:
                 in_range(value, default)
-        return real_part(value, dtype)
+        return low_bits(real_part(value, dtype), dtype)
 
     return fit
 
