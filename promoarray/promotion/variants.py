@@ -83,12 +83,16 @@ VARIANTS: Mapping[str, Variant] = {
         frozenset(INEXACT), "bools of all elements select x1 or 0: NaN * False is 0"
     ),
     "selected_reciprocal": Variant(
-        frozenset(INEXACT),
+        _FLOATS,
         "bools select 1 / x2 or 0 where x2 has fewer elements than the result: False / -2 is 0",
     ),
     "float_divmod": Variant(
         _FLOATS,
         "x1 without the remainder is divided by x2, and the quotient rounded to an integer",
+    ),
+    **dict.fromkeys(
+        ("lexical_greater", "lexical_greater_equal", "lexical_less", "lexical_less_equal"),
+        Variant(_COMPLEX, "real parts compare, and imaginary ones where they are equal"),
     ),
     "lexical_maximum": Variant(_COMPLEX, "x1 if it is greater, else x2: a NaN in x1 is lost"),
     "lexical_minimum": Variant(_COMPLEX, "x1 if it is less, else x2: a NaN in x1 is lost"),

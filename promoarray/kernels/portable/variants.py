@@ -16,6 +16,10 @@ import numpy as np
 Buffer = Any
 
 
+quietly = np.errstate(all="ignore")
+"""Of kernels that go through infinities and NaN on their way to an answer."""
+
+
 def of(xp: Any) -> dict[str, Callable[..., Buffer]]:
     """Return the kernels over the buffers of ``xp``, by name."""
     return {function.__name__: partial(function, xp) for function in _VARIANTS}
@@ -83,6 +87,7 @@ def reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(y < 0, inverse, power)
 
 
+@quietly
 def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     exponent = int(y.real)
     count, square, factors = abs(exponent), x, []
@@ -94,6 +99,7 @@ def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.true_divide(xp.ones_like(x), power) if exponent < 0 else power
 
 
+@quietly
 def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     size, turn = xp.hypot(x.real, x.imag), xp.arctan2(x.imag, x.real)
     length = xp.power(size, y.real) * xp.exp(-y.imag * turn)
@@ -109,14 +115,16 @@ def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return power
 
 
+@quietly
 def reciprocal_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     if _is_spread(y, x):
         return xp.multiply(x, xp.true_divide(xp.ones_like(y), y))
     return xp.true_divide(x, y)
 
 
+@quietly
 def selected_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    if _is_spread(y, x) and not xp.iscomplexobj(y):
+    if _is_spread(y, x):
         return first_selects(xp, x, xp.true_divide(xp.ones_like(y), y))
     return xp.true_divide(x, y)
 
@@ -134,6 +142,7 @@ def _is_spread(x: Buffer, other: Buffer) -> bool:
     return bool(x.size < math.prod(np.broadcast_shapes(x.shape, other.shape)))
 
 
+@quietly
 def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     mod = xp.fmod(x, y)
     quotient = reciprocal_divide(xp, xp.where(y == 0, x, x - mod), y)
@@ -141,14 +150,31 @@ def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.rint(xp.where(across, quotient - 1, quotient))
 
 
+def lexical_greater(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(x.real == y.real, x.imag > y.imag, x.real > y.real)
+
+
+def lexical_greater_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(x.real == y.real, x.imag >= y.imag, x.real > y.real)
+
+
+def lexical_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return lexical_greater(xp, y, x)
+
+
+def lexical_less_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return lexical_greater_equal(xp, y, x)
+
+
 def lexical_maximum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.where(xp.where(x.real == y.real, x.imag > y.imag, x.real > y.real), x, y)
+    return xp.where(lexical_greater(xp, x, y), x, y)
 
 
 def lexical_minimum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.where(xp.where(x.real == y.real, x.imag < y.imag, x.real < y.real), x, y)
+    return xp.where(lexical_less(xp, x, y), x, y)
 
 
+@quietly
 def wrapped_logaddexp(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     greater = lexical_maximum(xp, x, y)
     total = greater + xp.log1p(xp.exp(x + y - 2 * greater))
@@ -273,6 +299,10 @@ _VARIANTS = (
     first_selects,
     second_selects,
     float_divmod,
+    lexical_greater,
+    lexical_greater_equal,
+    lexical_less,
+    lexical_less_equal,
     lexical_maximum,
     lexical_minimum,
     wrapped_logaddexp,

@@ -127,9 +127,12 @@ JNP = Policy(
     operand_types=with_bools,
     scalars=_scalars(dt.int64),
     kernels={
-        "divide": ("reciprocal_divide",),
         "floor_divide": ("xla_floor_divide", "float_divmod"),
         "remainder": ("remainder_keeping_zero",),
+        **{
+            name: (f"lexical_{name}",)
+            for name in ("greater", "greater_equal", "less", "less_equal")
+        },
         "maximum": ("lexical_maximum",),
         "minimum": ("lexical_minimum",),
         "logaddexp": ("wrapped_logaddexp",),

@@ -94,14 +94,16 @@ def multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pl
 
 
 def divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Divide as floats; float16 in its own arithmetic, which rounds the reciprocal of a divisor."""
+    """Divide as floats; by a divisor with fewer elements XLA multiplies with the reciprocal.
+
+    That of float16 is rounded to float16; bfloat16 and float8 are divided in float32.
+    """
     plan = TypeRule(compute=inexact, note=_FLOAT_NOTE)(policy, name, operands)
-    if isinstance(plan, Refusal):
+    if isinstance(plan, Refusal) or plan.inputs[0] not in _DIVIDED:
         return plan
-    if plan.inputs[0] is dt.float16:
-        plan = plan._replace(compute=dt.float16)
-    bools = operands[0].type is dt.bool and plan.inputs[0] in _SELECTED
-    return plan._replace(kernel="selected_reciprocal") if bools else plan
+    bools = operands[0].type is dt.bool
+    kernel = "selected_reciprocal" if bools else "reciprocal_divide"
+    return plan._replace(compute=plan.inputs[0], kernel=kernel)
 
 
 def atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -187,6 +189,7 @@ def squared(defaults: Defaults, dtype: DType) -> DType | None:
     return summed(defaults, dtype) and defaults[dt.weak_float]
 
 
+_DIVIDED = frozenset(rows("f16 f32 f64"))
 _SELECTED = frozenset(rows("f16 f32 f64 c64 c128"))
 _WIDE_REAL = BITS | frozenset(rows("bf16 f16 f32 f64 f*"))
 _FLOAT_NOTE = "64-bit integers compute in the widest float, bools and other integers in float32"
