@@ -9,7 +9,7 @@ from promoarray.backends import on_device
 from promoarray.core.asarray import canonical
 from promoarray.core.cast import convert, scalar
 from promoarray.core.observers import notify_default
-from promoarray.dtypes import BITS, DType, Kind, as_dtype
+from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -57,7 +57,7 @@ def cast_values(
         ends = []
         if source.kind is Kind.COMPLEX:
             ends = values[:1].tolist()
-        elif target.kind in BITS and source is not target and values.size:
+        elif target.kind in INTEGERS and source is not target and values.size:
             ends = [values.min().item(), values.max().item()]  # NaN is both
     fit = get_policy().stored.rule(name)
     for end in ends:
