@@ -2,9 +2,9 @@
 
 Measured on 2.10.0. No complex Python scalar is taken; a real one raises the category of a tensor
 and nothing else, and u16, u32 and u64 take only a bool one. A 0-d tensor is a tensor, but not for
-``*`` and ``/``: there it counts as a scalar, and the wide unsigned integers take any real scalar
-but no bool tensor. mindspore.ops are the functions; where the operator of a Tensor does otherwise,
-the operator counts and the function is in ``functions``.
+``*`` and ``/``: beside an array it counts as a scalar there, and the wide unsigned integers take
+any real scalar but no bool tensor. mindspore.ops are the functions; where the operator of a Tensor
+does otherwise, the operator counts and the function is in ``functions``.
 
 MindSpore is the framework of the Ascend devices, and its table is that of aclnn 8.5: it is taken
 from there.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,13 +123,30 @@ def _product(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, 
     lower = list(map(policy.strong, types_of(operands, Rank.ZERO_D, Rank.SCALAR)))
     folds = [fold(promote_8_5, dtypes) for dtypes in (arrays, lower) if dtypes]
     common = None if None in folds else fold(higher, (d for d in folds if d))
-    return Refusal(policy.refusal) if common is None else (common,)
+    return Refusal(_WIDE_APART) if common is None else (common,)
 
+
+_WIDE_APART = "here uint16, uint32 and uint64 tensors do not promote with other tensors"
+_ONE_DTYPE = "the tensors must have one dtype: this function promotes nothing"
 
 COMMON = real(ArraysFirst(promote, scalar=raised))
 PRODUCT = real(_product)
-AGREED = real(ArraysFirst(agreed, scalar=raised))
-BIT_BY_BIT = ArraysFirst(agreed, scalar=bits)
+SCALED = real(ArraysFirst(promote_8_5, scalar=higher))
+
+
+def _multiplied(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let a Python scalar raise the category of a 0-d tensor; the function would fold the two."""
+    arrays = any(operand.rank is Rank.ARRAY for operand in operands)
+    return (PRODUCT if arrays else SCALED)(policy, operands)
+
+
+AGREED = real(ArraysFirst(agreed, scalar=raised, why=_ONE_DTYPE))
+BIT_BY_BIT = ArraysFirst(
+    agreed,
+    scalar=bits,
+    why=_ONE_DTYPE,
+    why_scalar="a shift takes no Python scalar but a bool or an int",
+)
 
 
 def admitting(test: Callable[[Operand], bool], why: str, rule: OperationRule) -> OperationRule:
@@ -171,6 +189,7 @@ _LOGICAL = admitting(
     TypeRule(result=to_bool),
 )
 _BITWISE = TypeRule(admit=BITS)
+_quotient = partial(TypeRule, compute=exact_to(dt.float32))
 _SORTED = TypeRule(
     admit=frozenset({dt.uint8, Kind.INT, dt.float16, dt.float32, dt.float64}),
     why="sort takes uint8, signed integers, float16, float32 and float64",
@@ -180,8 +199,8 @@ _TWO_FLOATS = frozenset({dt.float32, dt.float64})
 
 _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
-    "multiply": TypeRule(operand_types=PRODUCT),
-    Family.DIVIDE: TypeRule(operand_types=PRODUCT, compute=exact_to(dt.float32)),
+    "multiply": TypeRule(operand_types=_multiplied),
+    Family.DIVIDE: _quotient(operand_types=_multiplied),
     Family.FLOOR_DIVIDE: TypeRule(),
     "remainder": admitting(
         lambda operand: operand.type not in WIDE_UNSIGNED,
@@ -212,7 +231,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
         "clip takes neither bool nor complex",
         TypeRule(operand_types=ArraysFirst(promote, scalar=higher)),
     ),
-    Family.MATMUL: TypeRule(operand_types=AGREED, why="both matrices must have one dtype"),
+    Family.MATMUL: TypeRule(operand_types=AGREED),
     "outer": TypeRule(operand_types=PRODUCT),
     "vecdot": TypeRule(operand_types=PRODUCT, compute=summed),
     "trace": TypeRule(
@@ -248,8 +267,10 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     **uniques(TypeRule(), lambda dtype: dt.int64 if dtype is dt.int64 else dt.int32),
     Family.SORT: _SORTED,
     Family.INDEX: replace(_SORTED, result=always(dt.int32)),
-    Family.CONCAT: TypeRule(operand_types=real(ArraysFirst(promote_8_5, scalar=raised))),
-    "stack": TypeRule(operand_types=AGREED, why="stack takes tensors of one dtype"),
+    Family.CONCAT: TypeRule(
+        operand_types=real(ArraysFirst(promote_8_5, scalar=raised, why=_WIDE_APART))
+    ),
+    "stack": TypeRule(operand_types=AGREED),
     Family.LOSS: TypeRule(admit=INEXACT),
     Family.FLOAT_UNARY: TypeRule(compute=exact_to(dt.float32)),
     "exp": TypeRule(admit=INEXACT | {dt.bool, dt.int64}, compute=exact_to(dt.float32)),
@@ -257,7 +278,9 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "sign": TypeRule(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
     Family.ROUND: TypeRule(admit=ORDERED),
     "ceil": TypeRule(admit=frozenset({Kind.FLOAT})),
-    Family.TEST: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
+    Family.TEST: TypeRule(
+        admit=ORDERED, result=to_bool, why="its list of dtypes has no complex one"
+    ),
     "isinf": TypeRule(result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(admit=NUMBERS),
@@ -286,7 +309,11 @@ CASTS = CastRule(
         SAID_BY_X86,
         Note("To uint32 floats go through int64.", dtypes("u32"), of=FLOAT_DTYPES),
         Note("A complex number becomes the bool of its real part.", dtypes("b1")),
-        Note("MindSpore's CPU has no float8; here they are ml_dtypes'.", dtypes("float8")),
+        Note(
+            "MindSpore's CPU has no float8; here they are ml_dtypes'.",
+            dtypes("float8"),
+            borrowed=True,
+        ),
     ),
 )
 
@@ -303,6 +330,8 @@ V2_10 = Policy(
     functions={
         "add": _no_two_bools,
         "subtract": _no_two_bools,
+        "multiply": TypeRule(operand_types=PRODUCT),
+        Family.DIVIDE: _quotient(operand_types=PRODUCT),
         "remainder": _remainder,
         Family.BITWISE: _BITWISE,
         "bitwise_invert": TypeRule(admit=INTEGERS),
