@@ -51,7 +51,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
-    if common is not dtype:
+    if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
         _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
     if observers_anywhere:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))

@@ -79,6 +79,7 @@ setitem(a("int8", 1, 2), 0, nan)  ->  int8 (2,) 0 2
 setitem(a("int32", 1, 1000), 0, n("float8_e5m2", 0.5))  ->  int32 (2,) 0 1024
 setitem(a("uint64", 1, 2), 0, n("int8", -127))  ->  uint64 (2,) 0 2
 setitem(a("int64", 1, 2**53 + 1), 0, 0.5)  ->  int64 (2,) 0 9007199254740992
+setitem(a("int64", 1, 2**53 + 1), a("bool", 0, 0), 0.5)  ->  int64 (2,) 1 9007199254740993
 setitem(a("int4", 1), 0, 0.5)  ->  !
 setitem(a("float8_e5m2", 1.0), 0, 1j)  ->  !
 setitem(a("int4", 1), 0, n("uint16", 1))  ->  !
