@@ -22,10 +22,13 @@ class Variant(NamedTuple):
         What it is for; of other kinds the standard kernel computes.
     sentence : str
         What a user should know about it.
+    of_one_shape : str
+        The standard kernel, if it gives the same values of operands that have one shape.
     """
 
     kinds: frozenset[Kind]
     sentence: str
+    of_one_shape: str = ""
 
 
 _FLOATS = frozenset({Kind.FLOAT})
@@ -75,7 +78,9 @@ VARIANTS: Mapping[str, Variant] = {
         _COMPLEX, "x ** y of |x| and the angle of x; 1 ** y and x ** 0 are 1, NaN or not"
     ),
     "reciprocal_divide": Variant(
-        _FLOATS, "x1 is multiplied by 1 / x2 where x2 has fewer elements than the result"
+        _FLOATS,
+        "x1 is multiplied by 1 / x2 where x2 has fewer elements than the result",
+        of_one_shape="divide",
     ),
     "first_selects": Variant(
         frozenset(INEXACT), "bools of all elements select x2 or 0: False * NaN is 0"
@@ -86,6 +91,7 @@ VARIANTS: Mapping[str, Variant] = {
     "selected_reciprocal": Variant(
         _FLOATS,
         "bools select 1 / x2 or 0 where x2 has fewer elements than the result: False / -2 is 0",
+        of_one_shape="divide",
     ),
     "float_divmod": Variant(
         _FLOATS,
