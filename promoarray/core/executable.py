@@ -24,6 +24,7 @@ from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan, Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import held_by_floats
+from promoarray.promotion.variants import VARIANTS
 
 Buffer = Any
 Scalar = Callable[[Any], Buffer | None]
@@ -182,7 +183,7 @@ def _holds_for_all_ranks(
     """Whether arrays of no axes and others have the same plan."""
     if policy.by_value is not None:
         return False
-    if not policy.ranks:
+    if not policy.ranks and name not in policy.ranked:
         return True
     ranks = [(o.rank,) if o.rank is Rank.SCALAR else (Rank.ARRAY, Rank.ZERO_D) for o in seen]
     if len(seen) > 3:  # concat of many: too many ways
@@ -275,10 +276,10 @@ def _run(
     """The back end's own callable; of a decomposition both, one after the other."""
     casts = policy.cast.plan
     if plan.decomposition is None:
-        run: Callable[..., Any] = backend.compile(
-            policy.kernel(name, plan), held, plan, casts, **bounds
-        )
-        return run
+        kernel = policy.kernel(name, plan)
+        run: Callable[..., Any] = backend.compile(kernel, held, plan, casts, **bounds)
+        standard = VARIANTS[kernel].of_one_shape if kernel in VARIANTS else ""
+        return _by_shapes(backend.compile(standard, held, plan, casts), run) if standard else run
     # The first part is rounded as the operation's own result is.
     first, at, then = plan.decomposition
     computed = plan.compute or plan.inputs[0]
@@ -295,6 +296,16 @@ def _run(
         return end(*given, **options)
 
     return both
+
+
+def _by_shapes(alike: Callable[..., Any], others: Callable[..., Any]) -> Callable[..., Any]:
+    """One callable for operands of one shape, which goes block by block, and one for all others."""
+
+    def run(*buffers: Buffer, **options: Any) -> Any:
+        same = len({buffer.shape for buffer in buffers}) == 1
+        return (alike if same else others)(*buffers, **options)
+
+    return run
 
 
 def _as_buffer(

@@ -55,6 +55,9 @@ def assign(target: Array, key: Any, value: Any) -> None:
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     _write(target._buffer, key, buffer)
+    common = _meeting(policy, dtype, source)
+    if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
+        _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
     if observers_anywhere:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
 
@@ -82,7 +85,17 @@ def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> An
     why = policy.assigns(source, dtype)
     if why:
         raise _refused(policy, dtype, operand, source, why)
-    return convert(policy, operand._buffer, source, dtype)
+    return _through(policy, operand._buffer, source, _meeting(policy, dtype, source), dtype)
+
+
+def _meeting(policy: Policy, dtype: DType, source: DType) -> DType:
+    """The dtype that a target and a value meet in; that of the target if the policy has none."""
+    common = policy.meets and policy.meets(dtype, source)
+    return dtype if common is None else policy.strong(common)
+
+
+def _through(policy: Policy, buffer: Any, source: DType, common: DType, dtype: DType) -> Any:
+    return convert(policy, convert(policy, buffer, source, common), common, dtype)
 
 
 def _refused(policy: Policy, dtype: DType, operand: Any, source: DType, why: str) -> PromotionError:

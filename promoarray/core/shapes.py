@@ -116,6 +116,10 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
+def _solve(a: Shape, b: Shape) -> str | None:
+    return _broadcast(a[:-2], b[:-2]) and "the stacks of matrices do not broadcast"
+
+
 def _vecdot(a: Shape, b: Shape, *, axis: int = -1) -> str | None:
     if not a or not b:
         return "a 0-d array is not a vector; write x1 * x2"
@@ -170,6 +174,7 @@ def _where(*shapes: Shape, condition: Any) -> str | None:
 _CHECKS: dict[str, Any] = {
     "clip": _clip,
     "matmul": _matmul,
+    "solve": _solve,
     "vecdot": _vecdot,
     "tensordot": _tensordot,
     "concat": _concat,

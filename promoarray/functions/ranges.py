@@ -12,7 +12,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core.move import require_taken
 from promoarray.core.operands import as_array
-from promoarray.dtypes import INTEGERS, WEAK, DType
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
 from promoarray.parray import PArray
@@ -70,6 +70,7 @@ def arange(
         raise ValueError("arange needs a step other than 0")
     weak = dt.weak_float if any(isinstance(v, float) for v in (start, stop, step)) else dt.weak_int
     target = default(weak, dtype, "arange", (start, stop, step))
+    get_policy().stored.rule("arange")(0, target)  # there may be no ranges of the dtype at all
     kernel = get_policy().kernel("arange", Plan((target,), target, target))
     if weak is dt.weak_float and kernel == "arange_counting_int64" and target is dt.int64:
         _check_finite(start, stop, step)
@@ -112,9 +113,10 @@ def _whole_steps(
     count = max(0, math.ceil(span))
     if not count:
         return xp.arange(0, device=device)
-    first, by = int(start), whole(start, step) if count > 1 else 0
+    fit = get_policy().stored.rule("arange")
+    first, by = int(fit(start, target)), whole(start, step) if count > 1 else 0
     for end in (first, first + by * (count - 1)):
-        get_policy().stored.rule("arange")(end, target)
+        fit(end, target)
     low, high = bounds(dt.int64)
     if all(low <= v <= high for v in (first, by, first + by * (count - 1))):
         return first + by * xp.arange(count, dtype=xp.int64, device=device)
@@ -225,6 +227,11 @@ def linspace(
     ends = _number(start, "linspace"), _number(stop, "linspace")
     weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
     target, xp, kernel = default(weak, dtype, "linspace", ends), on_device(device).xp, ""
+    if weak is dt.weak_complex and target.kind is not Kind.COMPLEX:
+        fit = get_policy().stored.rule("linspace")
+        ends = fit(ends[0], target), fit(ends[1], target)
+        if not any(isinstance(v, complex) for v in ends):
+            weak = dt.weak_float
     if target.kind in INTEGERS and weak is dt.weak_float:
         kernel = get_policy().kernel("linspace", Plan((target,), target, target))
     if kernel == "linspace_of_integers" and num:

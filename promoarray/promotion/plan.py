@@ -90,6 +90,8 @@ class Plan(NamedTuple):
         The operations that are computed in place of this one.
     standard_kernel : bool
         Whether the standard kernel computes it even where the policy has one of its own.
+    kernel : str
+        The kernel that computes it, where the operands decide; "" where the policy does.
     """
 
     inputs: tuple[DType, ...]
@@ -98,6 +100,7 @@ class Plan(NamedTuple):
     extra_results: tuple[DType, ...] = ()
     decomposition: Decomposition | None = None
     standard_kernel: bool = False
+    kernel: str = ""
 
 
 class Refusal(NamedTuple):

@@ -81,6 +81,8 @@ class Policy:
         values.
     ranks : bool
         Whether a 0-d array may count for less than an array.
+    ranked : frozenset of str
+        Operations whose rule tells 0-d arrays from others, though promotion does not.
     scalars : Scalars
     kernels : mapping
         From an operation to the kernels it has instead of the usual one, for the kinds of dtypes
@@ -101,6 +103,9 @@ class Policy:
     assigns : callable
         From (source, target) to why ``target[key] = array`` may not cast to the target's dtype, or
         None where it may.
+    meets : PromotionRule or None
+        The dtype that ``target`` and what is assigned to a part of it promote to; all of ``target``
+        is cast to it and back. None where the value alone is cast.
     refuses : mapping
         Of functions that promote nothing, such as ``meshgrid`` and ``take``, by name: from the
         dtypes of their arrays to why the framework takes no such arrays, or None where it does.
@@ -131,6 +136,7 @@ class Policy:
     operand_types: OperandTypes = own_types
     by_value: ByValue | None = None
     ranks: bool = False
+    ranked: frozenset[str] = frozenset()
     scalars: Scalars = field(default_factory=Scalars)
     kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
@@ -140,6 +146,7 @@ class Policy:
     inplace: Callable[[DType, DType], bool] | None = None
     stored: Stored = field(default_factory=Stored)
     assigns: Callable[[DType, DType], str | None] = no_imaginary_dropped
+    meets: PromotionRule | None = None
     refuses: Mapping[str, Callable[[tuple[DType, ...]], str | None]] = field(default_factory=dict)
     copies: frozenset[str] = frozenset({"item"})
     cast: CastRule = CAST
@@ -266,6 +273,8 @@ class Policy:
 
     def kernel(self, name: str, plan: Plan) -> str:
         """The kernel of an operation: its own name, or a variant for what is computed in."""
+        if plan.kernel:
+            return plan.kernel
         variants = () if plan.standard_kernel else self.kernels.get(name, ())
         computed = plan.compute or plan.inputs[0]
         return next((v for v in variants if computed.kind in VARIANTS[v].kinds), name)

@@ -22,10 +22,13 @@ class Variant(NamedTuple):
         What it is for; of other kinds the standard kernel computes.
     sentence : str
         What a user should know about it.
+    of_one_shape : str
+        The standard kernel, if it gives the same values of operands that have one shape.
     """
 
     kinds: frozenset[Kind]
     sentence: str
+    of_one_shape: str = ""
 
 
 _FLOATS = frozenset({Kind.FLOAT})
@@ -70,6 +73,41 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "integer_pow": Variant(
+        frozenset(INEXACT), "one integer exponent counts multiplications, each of which rounds"
+    ),
+    "polar_pow": Variant(
+        _COMPLEX, "x ** y of |x| and the angle of x; 1 ** y and x ** 0 are 1, NaN or not"
+    ),
+    "reciprocal_divide": Variant(
+        _FLOATS,
+        "x1 is multiplied by 1 / x2 where x2 has fewer elements than the result",
+        of_one_shape="divide",
+    ),
+    "first_selects": Variant(
+        frozenset(INEXACT), "bools of all elements select x2 or 0: False * NaN is 0"
+    ),
+    "second_selects": Variant(
+        frozenset(INEXACT), "bools of all elements select x1 or 0: NaN * False is 0"
+    ),
+    "selected_reciprocal": Variant(
+        _FLOATS,
+        "bools select 1 / x2 or 0 where x2 has fewer elements than the result: False / -2 is 0",
+        of_one_shape="divide",
+    ),
+    "float_divmod": Variant(
+        _FLOATS,
+        "x1 without the remainder is divided by x2, and the quotient rounded to an integer",
+    ),
+    **dict.fromkeys(
+        ("lexical_greater", "lexical_greater_equal", "lexical_less", "lexical_less_equal"),
+        Variant(_COMPLEX, "real parts compare, and imaginary ones where they are equal"),
+    ),
+    "lexical_maximum": Variant(_COMPLEX, "x1 if it is greater, else x2: a NaN in x1 is lost"),
+    "lexical_minimum": Variant(_COMPLEX, "x1 if it is less, else x2: a NaN in x1 is lost"),
+    "wrapped_logaddexp": Variant(_COMPLEX, "the imaginary part lies between -pi and pi"),
+    "real_all": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
+    "real_any": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
     "sign_of_order": Variant(
         _COMPLEX, "1, 0 or -1 as x is above, at or below zero by its real, then imaginary part"

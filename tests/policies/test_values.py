@@ -6,14 +6,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray import dtypes as dt
 from promoarray.kernels.portable import variants
-from promoarray.policies import as_policy
+from promoarray.policies import Operand, Plan, Rank, as_policy
 from promoarray.promotion.registry import list_policies
 from promoarray.promotion.variants import VARIANTS
 
@@ -382,4 +384,12 @@ def test_every_variant_is_described_computed_and_some_policys() -> None:
         for name, each in as_policy(policy).kernels.items()
         for variant in each
     }
-    assert {variant for _, variant in used} == set(VARIANTS)
+    jax = as_policy("jax")
+    of_operands = {
+        jax.kernel(name, plan)
+        for name in ("multiply", "divide", "pow")
+        for pair in product((dt.bool, dt.float32), repeat=2)
+        for rank in (Rank.ARRAY, Rank.ZERO_D)
+        if isinstance(plan := jax.plan(name, (Operand(pair[0]), Operand(pair[1], rank))), Plan)
+    } - {"multiply", "divide", "pow"}
+    assert {variant for _, variant in used} | of_operands == set(VARIANTS)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.kernels.portable import xla
+
 Buffer = Any
 
 
@@ -230,6 +232,7 @@ def _complex(xp: Any, real: Buffer, imag: Buffer) -> Buffer:
 
 
 _VARIANTS = (
+    *xla.KERNELS,
     checked_floor_divide,
     checked_remainder,
     remainder_keeping_zero,

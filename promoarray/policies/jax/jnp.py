@@ -13,18 +13,21 @@ is taken from there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType
+from promoarray.dtypes import INTEGERS, DType
 from promoarray.policies.jax.casts import CASTS
 from promoarray.policies.jax.operations import operations
+from promoarray.policies.jax.stored import REFUSAL, promoted, stored
 from promoarray.policies.numpy.numpy_2 import can_cast
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import Fit
 from promoarray.promotion.type_steps import with_bools
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
@@ -89,17 +92,26 @@ def _fits(widest: DType) -> Callable[[Any, DType], Any]:
     return fit
 
 
-REFUSAL = (
-    "there is no implicit promotion path: nothing leads out of the 2- and 4-bit integers and the"
-    " floats of 8 bits and fewer (Design of Type Promotion Semantics for JAX)"
-)
 _JEP = Source("Design of Type Promotion Semantics for JAX (JEP 9407)", "Appendix: jnp", "0.10.2")
 _LATTICE_SOURCE = Source("jax-ml/jax, jax/_src/dtypes.py", "_type_promotion_lattice", "0.10.2")
 
 
+def exponent(fit: Fit) -> Fit:
+    """Let an int of any size count multiplications, whose low bits repeat."""
+
+    def rule(value: Any, dtype: DType) -> Any:
+        if type(value) is not int:
+            return fit(value, dtype)
+        _, high = bounds(dtype) if dtype.kind in INTEGERS else (0, value)
+        cycle = 1 << dtype.bits - 2
+        return value if value <= high else dtype.bits + (value - dtype.bits) % cycle
+
+    return rule
+
+
 def _scalars(widest: DType) -> Scalars:
     fit = _fits(widest)
-    return Scalars(fit=fit, fit_exponent=not_negative(fit))
+    return Scalars(fit=fit, fit_exponent=not_negative(exponent(fit)))
 
 
 JNP = Policy(
@@ -115,13 +127,27 @@ JNP = Policy(
     operand_types=with_bools,
     scalars=_scalars(dt.int64),
     kernels={
-        "floor_divide": ("xla_floor_divide",),
-        "pow": ("six_bit_pow",),
+        "floor_divide": ("xla_floor_divide", "float_divmod"),
+        "remainder": ("remainder_keeping_zero",),
+        **{
+            name: (f"lexical_{name}",)
+            for name in ("greater", "greater_equal", "less", "less_equal")
+        },
+        "maximum": ("lexical_maximum",),
+        "minimum": ("lexical_minimum",),
+        "logaddexp": ("wrapped_logaddexp",),
+        "all": ("real_all",),
+        "any": ("real_any",),
+        "pow": ("six_bit_pow", "polar_pow"),
         "clip": ("clip_signed_zeros",),
         "arange": ("arange_of_integers",),
     },
     defaults=WIDE,
     weak_arrays=True,
+    ranked=frozenset({"pow"}),
+    stored=stored(LATTICE, dt.int64),
+    assigns=partial(promoted, LATTICE),
+    meets=LATTICE,
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,
@@ -146,6 +172,9 @@ POLICIES = {
         operations=operations(X32),
         scalars=_scalars(dt.int32),
         defaults=X32,
+        stored=stored(LATTICE_X32, dt.int32),
+        assigns=partial(promoted, LATTICE_X32),
+        meets=LATTICE_X32,
         canonical=NARROWED,
         notes=(*JNP.notes, "JAX as installed: 64-bit dtypes become 32-bit ones."),
     ),
@@ -154,6 +183,9 @@ POLICIES = {
         title="JAX with strict promotion",
         principle="Equal dtypes only, or a Python scalar with an array of its or a higher kind.",
         promote=STRICT,
+        stored=stored(STRICT, dt.int64),
+        assigns=partial(promoted, STRICT),
+        meets=STRICT,
         refusal="strict promotion (jax_numpy_dtype_promotion='strict') promotes equal dtypes only,"
         " and Python ints, floats and complex with arrays of their kind or a higher one; a Python"
         " bool is as an array of bool",

@@ -19,7 +19,7 @@ from promoarray.promotion.linalg_rules import linear, spectrum, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
-from promoarray.promotion.type_steps import always, component, rows
+from promoarray.promotion.type_steps import NO_ORDER, always, component, rows
 
 TINY = frozenset(rows("i2 i4 u2 u4"))
 
@@ -84,30 +84,86 @@ def bool_to_int32(dtype: DType) -> DType:
     return dt.int32 if dtype is dt.bool else dtype
 
 
-def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """``x ** n`` with a Python int is repeated multiplication in x's dtype; else promote.
+def multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Multiply; of a bool array and floats XLA makes a selection, so that ``False * nan`` is 0."""
+    plan = TypeRule()(policy, name, operands)
+    if isinstance(plan, Refusal) or plan.inputs[0] not in _SELECTED:
+        return plan
+    bools = [o.type is dt.bool and o.rank is not Rank.SCALAR for o in operands]
+    return plan._replace(kernel=f"{('first', 'second')[bools[1]]}_selects") if any(bools) else plan
 
-    Integers then lose their weakness, and so does a scalar base with an array of integers. A 0-d
-    array is an exponent as any other, which it is under ``jit``; outside of it JAX takes its value.
+
+def divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Divide as floats; by a divisor with fewer elements XLA multiplies with the reciprocal.
+
+    That of float16 is rounded to float16; bfloat16 and float8 are divided in float32.
+    """
+    plan = TypeRule(compute=inexact, note=_FLOAT_NOTE)(policy, name, operands)
+    if isinstance(plan, Refusal) or plan.inputs[0] not in _DIVIDED:
+        return plan
+    bools = operands[0].type is dt.bool
+    kernel = "selected_reciprocal" if bools else "reciprocal_divide"
+    return plan._replace(compute=plan.inputs[0], kernel=kernel)
+
+
+def atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Promote and then make floats: beside uint8 a Python int -2 is 254 before it is 254.0."""
+    plan = _floats(policy, name, operands)
+    strong = [o.type for o in operands if not o.type.weak]
+    if isinstance(plan, Refusal) or len(strong) != 1 or strong[0].kind not in INTEGERS:
+        return plan
+    wanted = (
+        strong[0] if o.type is dt.weak_int else i
+        for o, i in zip(operands, plan.inputs, strict=True)
+    )
+    return plan._replace(inputs=tuple(wanted))
+
+
+def clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Take the maximum with the lower bound first, and then the minimum with the upper one."""
+    rule = TypeRule(admit=ORDERED, note="the bounds promote with the array, the lower one first")
+    plan = rule(policy, name, operands)
+    if isinstance(plan, Refusal) or len(operands) < 3:
+        return plan
+    first = rule(policy, name, operands[:2])
+    if isinstance(first, Refusal):
+        return first
+    return plan._replace(inputs=(plan.inputs[0], first.inputs[1], plan.inputs[2]))
+
+
+def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """``x ** n`` with one integer n is repeated multiplication in x's dtype; else promote.
+
+    One integer is a Python int or a 0-d array of integers, whose value JAX takes; under ``jit`` it
+    has none, and promotes. Of other exponents integers lose their weakness, and so does a scalar
+    base with an array of integers.
     """
     _, exponent = operands
     entered = policy.operand_types(policy, operands)
     if isinstance(entered, Refusal):
         return entered
     x, y = entered
-    if exponent.rank is Rank.SCALAR and exponent.type in (dt.weak_bool, dt.weak_int):
-        common: DType | None = x
-    else:
-        common = policy.promote(x, y)
-        if common in TINY:
-            return Refusal("jax.numpy.power does not take 2- and 4-bit integers")
-        if common is dt.weak_int or (x.weak and y.kind in INTEGERS and not y.weak):
-            common = common and policy.strong(common)
+    if exponent.rank is not Rank.ARRAY and y.kind in BITS and y not in TINY:
+        return _integer_power(policy, bool_to_int32(x))
+    common = policy.promote(x, y)
+    if common in TINY:
+        return Refusal("jax.numpy.power does not take 2- and 4-bit integers")
+    if common is dt.weak_int or (x.weak and y.kind in INTEGERS and not y.weak):
+        common = common and policy.strong(common)
     if common is None:
         return Refusal(policy.refusal)
     common = bool_to_int32(common)
-    plan = policy.make_plan(name, common, common, 2)
-    return plan._replace(standard_kernel=exponent.rank is Rank.SCALAR)
+    return policy.make_plan(name, common, common, 2)
+
+
+def _integer_power(policy: PolicyLike, x: DType) -> Plan:
+    """Integers multiply in the widest dtype, whose low bits are theirs; floats in a kernel."""
+    plan = policy.make_plan("pow", x, x, 2)
+    if x.kind in INTEGERS:
+        wide = policy.strong(dt.weak_int)
+        return plan._replace(inputs=(plan.inputs[0], wide), compute=wide, kernel="pow")
+    computed = plan.compute or plan.inputs[0]
+    return plan._replace(inputs=(plan.inputs[0], computed), kernel="integer_pow")
 
 
 def strongly(defaults: Defaults, step: TypeMap = same) -> TypeMap:
@@ -133,6 +189,8 @@ def squared(defaults: Defaults, dtype: DType) -> DType | None:
     return summed(defaults, dtype) and defaults[dt.weak_float]
 
 
+_DIVIDED = frozenset(rows("f16 f32 f64"))
+_SELECTED = frozenset(rows("f16 f32 f64 c64 c128"))
 _WIDE_REAL = BITS | frozenset(rows("bf16 f16 f32 f64 f*"))
 _FLOAT_NOTE = "64-bit integers compute in the widest float, bools and other integers in float32"
 _INT32_NOTE = "bools compute in int32"
@@ -143,7 +201,8 @@ _floats = TypeRule(compute=floating, note=_FLOAT_NOTE)
 _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
     "subtract": TypeRule(admit=NUMBERS, why="JAX does not subtract bools: write x1 ^ x2"),
-    Family.DIVIDE: TypeRule(compute=inexact, note=_FLOAT_NOTE),
+    "multiply": multiply,
+    Family.DIVIDE: divide,
     Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=bool_to_int32, note=_INT32_NOTE),
     Family.POW: power,
     Family.EQUALITY: TypeRule(result=to_bool),
@@ -155,10 +214,11 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SHIFT: TypeRule(admit=BITS, compute=bool_to_int32, note=_INT32_NOTE),
     Family.EXTREMUM: TypeRule(),
     Family.FLOAT_BINARY: _floats,
+    "atan2": atan2,
     "copysign": TypeRule(admit=_WIDE_REAL, compute=floating, note=_FLOAT_NOTE),
     "nextafter": TypeRule(admit=ORDERED, compute=floating, note=_FLOAT_NOTE),
     Family.WHERE: TypeRule(),
-    Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
+    Family.CLIP: clip,
     Family.MATMUL: matmul,
     "outer": TypeRule(),
     "matrix_power": TypeRule(),
@@ -210,7 +270,7 @@ def _strong_results(defaults: Defaults) -> dict[str | Family, OperationRule]:
         Family.MEAN: TypeRule(compute=strong_float, result=component, note=_FLOAT_NOTE),
         "mean": TypeRule(compute=strongly(defaults, inexact), note=_FLOAT_NOTE),
         Family.EXTREME: TypeRule(compute=strong, note=_STRONG_NOTE),
-        Family.POSITION: TypeRule(result=always(position)),
+        Family.POSITION: TypeRule(admit=ORDERED, result=always(position), why=NO_ORDER),
     }
 
 

@@ -1,0 +1,139 @@
+"""Kernels whose values are those of jax.numpy, as XLA rewrites and computes it.
+
+Written with what NumPy and CuPy have in common: ``xp`` is either.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+Buffer = Any
+
+quietly = np.errstate(all="ignore")
+"""Of kernels that go through infinities and NaN on their way to an answer."""
+
+
+@quietly
+def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    exponent = int(y.real)
+    count, square, factors = abs(exponent), x, []
+    while count:
+        factors += [square] if count & 1 else []
+        count >>= 1
+        square = square * square if count else square
+    power = reduce(xp.multiply, factors) if factors else xp.ones_like(x)
+    return xp.true_divide(xp.ones_like(x), power) if exponent < 0 else power
+
+
+@quietly
+def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    size, turn = xp.hypot(x.real, x.imag), xp.arctan2(x.imag, x.real)
+    length = xp.power(size, y.real) * xp.exp(-y.imag * turn)
+    angle = y.real * turn + y.imag * xp.log(size)
+    power = xp.ones_like(x * y)
+    power.real, power.imag = length * xp.cos(angle), length * xp.sin(angle)
+    infinite = (x.real == np.inf) & (x.imag == 0)
+    real = y.imag == 0
+    none = xp.where(infinite, y.real < 0, (size == 0) & (y.real >= 0))
+    power[real & none] = 0
+    power[real & infinite & (y.real > 0)] = np.inf
+    power[(y == 0) | (x == 1)] = 1
+    return power
+
+
+@quietly
+def reciprocal_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    if _is_spread(y, x):
+        return xp.multiply(x, xp.true_divide(xp.ones_like(y), y))
+    return xp.true_divide(x, y)
+
+
+@quietly
+def selected_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    if _is_spread(y, x):
+        return first_selects(xp, x, xp.true_divide(xp.ones_like(y), y))
+    return xp.true_divide(x, y)
+
+
+def first_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.multiply(x, y) if _is_spread(x, y) else xp.where(x != 0, y, xp.zeros_like(y))
+
+
+def second_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return first_selects(xp, y, x)
+
+
+def _is_spread(x: Buffer, other: Buffer) -> bool:
+    """Whether broadcasting repeats elements of the first."""
+    return bool(x.size < math.prod(np.broadcast_shapes(x.shape, other.shape)))
+
+
+@quietly
+def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    mod = xp.fmod(x, y)
+    quotient = reciprocal_divide(xp, xp.where(y == 0, x, x - mod), y)
+    across = (mod != 0) & (xp.sign(y) != xp.sign(mod))
+    return xp.rint(xp.where(across, quotient - 1, quotient))
+
+
+def lexical_greater(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(x.real == y.real, x.imag > y.imag, x.real > y.real)
+
+
+def lexical_greater_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(x.real == y.real, x.imag >= y.imag, x.real > y.real)
+
+
+def lexical_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return lexical_greater(xp, y, x)
+
+
+def lexical_less_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return lexical_greater_equal(xp, y, x)
+
+
+def lexical_maximum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(lexical_greater(xp, x, y), x, y)
+
+
+def lexical_minimum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(lexical_less(xp, x, y), x, y)
+
+
+@quietly
+def wrapped_logaddexp(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    greater = lexical_maximum(xp, x, y)
+    total = greater + xp.log1p(xp.exp(x + y - 2 * greater))
+    return total.real + 1j * (xp.remainder(total.imag + np.pi, 2 * np.pi) - np.pi)
+
+
+def real_all(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.all(x.real, **options)
+
+
+def real_any(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.any(x.real, **options)
+
+
+KERNELS = (
+    integer_pow,
+    polar_pow,
+    reciprocal_divide,
+    selected_reciprocal,
+    first_selects,
+    second_selects,
+    float_divmod,
+    lexical_greater,
+    lexical_greater_equal,
+    lexical_less,
+    lexical_less_equal,
+    lexical_maximum,
+    lexical_minimum,
+    wrapped_logaddexp,
+    real_all,
+    real_any,
+)
