@@ -2,8 +2,12 @@
 
     python conformance/differential.py torch --cases 20000 --seed 7
     python conformance/differential.py numpy --python ~/numpy1/bin/python
-    python conformance/differential.py torch --record 3000     keep answers for the tests
+    python conformance/differential.py torch --cases 20000 --publish       a row of the docs' page
+    python conformance/differential.py torch --cases 20000 --record 2000  keep answers for the tests
     python conformance/differential.py --replay                compare with all that was kept
+
+``--record N`` keeps the first N programs, and of the others those that differ, so that each reason
+in `departures.toml` has a case. ``--publish`` writes docs/differential.md.
 
 The framework runs in the environment of the interpreter named by ``--python``, by default this
 one. Differences are shrunk, grouped and counted; those that `departures.toml` gives a reason for
@@ -21,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from programs import generate, known, recorded
+from programs import generate, known, published, recorded
 from programs.compare import Difference, difference
 from programs.live import Live
 from programs.ours import Ours
@@ -38,6 +42,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", default="0")
     parser.add_argument("--python", default=sys.executable, help="of the framework's environment")
     parser.add_argument("--record", type=int, metavar="N", help="keep the answers to N programs")
+    parser.add_argument("--publish", action="store_true", help="write a row of the docs' page")
     parser.add_argument("--replay", action="store_true", help="compare with what was kept")
     parser.add_argument("--shown", type=int, default=40, help="how many classes to print")
     parser.add_argument("--only", default="", help="classes of this operation, each case of them")
@@ -47,8 +52,6 @@ def main(arguments: list[str]) -> int:
         return max(_replayed(name, options) for name in names)
     live = Live(options.framework, options.python)
     try:
-        if options.record:
-            return _record(options.framework, live, options)
         return _run(options.framework, live, options)
     finally:
         live.close()
@@ -63,14 +66,6 @@ def _generated(live: Live, count: int, seed: str) -> Iterable[str]:
     return generate.programs(seed, count, live.described)
 
 
-def _record(name: str, live: Live, options: argparse.Namespace) -> int:
-    programs = _generated(live, options.record, options.seed)
-    said = {**live.described, "seed": options.seed}
-    path = recorded.write(name, said, ((program, live(program)) for program in programs))
-    print(f"{name}: {options.record} programs in {path.name}, {path.stat().st_size >> 10} KiB")
-    return 0
-
-
 def _run(name: str, live: Live, options: argparse.Namespace) -> int:
     ours = Ours(live.described["policy"])
 
@@ -78,9 +73,26 @@ def _run(name: str, live: Live, options: argparse.Namespace) -> int:
         return difference(program, live(program), ours(program))
 
     programs = _generated(live, options.cases, options.seed)
-    found, count = _differences(((p, live(p)) for p in programs), ours)
-    print(f"{name}: {live.described['version']}, policy {ours.policy}, seed {options.seed}")
-    return _told(name, found, count, options, asked)
+    answered = [(program, live(program)) for program in programs]
+    found, count = _differences(answered, ours)
+    said = {**live.described, "seed": options.seed}
+    print(f"{name}: {said['version']}, policy {said['policy']}, seed {said['seed']}")
+    status = _told(name, found, count, options, asked)
+    if options.record:
+        differing = {each.program for each in found}
+        rest = ((p, a) for p, a in answered[options.record :] if differing & set(_heads(p)))
+        path = recorded.write(name, said, [*answered[: options.record], *rest])
+        print(f"{path.name}: {path.stat().st_size >> 10} KiB")
+    if options.publish:
+        left, _ = unexplained(name, found)
+        published.write(name, said, count, len(found) - len(left), len(left))
+    return status
+
+
+def _heads(program: str) -> Iterable[str]:
+    """A program cut off behind each of its lines, as differences quote it."""
+    lines = program.splitlines()
+    return ("\n".join(lines[:end]) for end in range(1, len(lines) + 1))
 
 
 def _replayed(name: str, options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from programs import numbers
+from programs import calls, numbers, stories
 from programs.program import words
 
 SHAPES = ((), (1,), (2,), (3,), (3,), (2, 3), (2, 1, 3), (0,))
@@ -34,6 +34,10 @@ IN_PLACE = words("+ - * / // % ** & | ^ << >>")
 REDUCTIONS = words("sum prod mean std var max min all any argmax argmin count_nonzero")
 FACTORED = words("det inv cholesky pinv slogdet svdvals eigvalsh matrix_rank qr")
 TRANSFORMS = words("fft ifft fftn ifftn rfft ihfft irfft hfft fftshift ifftshift")
+
+
+class AbsentError(LookupError):
+    """A framework has none of the functions that a chapter is about."""
 
 
 class Writer:
@@ -91,7 +95,10 @@ class Writer:
 
     def known(self, names: Sequence[str]) -> str:
         """One of the functions that may be called."""
-        return self.one([name for name in names if name in self.functions] or ["abs"])
+        found = [name for name in names if name in self.functions]
+        if not found:
+            raise AbsentError
+        return self.one(found)
 
     def axis(self, shape: tuple[int, ...], *, none: bool = True) -> str:
         """An axis of an array, or None."""
@@ -429,6 +436,8 @@ CHAPTERS: Mapping[Chapter, int] = {
     grid: 1,
     chain: 20,
     shared: 2,
+    **calls.CHAPTERS,
+    **stories.CHAPTERS,
 }
 """The chapters programs come from, and how often."""
 
@@ -459,10 +468,16 @@ def programs(seed: object, count: int, described: Mapping[str, Any]) -> Iterator
         (chapter, weight)
         for chapter, weight in CHAPTERS.items()
         if _NEEDS.get(chapter, functions[0]) in functions
-        and (chapter is not shared or "mutable" in traits)
+        and ("mutable" in traits or (chapter is not shared and chapter not in stories.CHAPTERS))
     ]
     drawn, weights = zip(*chapters, strict=True)
     for number in range(count):
-        writer = Writer(Random(f"{seed}:{number}"), described)
-        writer.random.choices(drawn, weights)[0](writer)
-        yield "\n".join(writer.lines)
+        random = Random(f"{seed}:{number}")
+        while True:
+            writer = Writer(random, described)
+            try:
+                random.choices(drawn, weights)[0](writer)
+            except AbsentError:
+                continue
+            yield "\n".join(writer.lines)
+            break

@@ -32,9 +32,13 @@ class Departure:
     programs: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
 
+    def is_about(self, framework: str) -> bool:
+        """Whether this is about a framework's differences."""
+        return any(fnmatchcase(framework, name) for name in self.framework.split())
+
     def covers(self, framework: str, difference: Difference) -> bool:
         """Whether this is the reason of a difference."""
-        return any(fnmatchcase(framework, name) for name in self.framework.split()) and any(
+        return self.is_about(framework) and any(
             _matches(pattern, difference) for pattern in self.programs
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import promoarray as pa
 from programs import answers
-from programs.frameworks import setitem, storage
+from programs.frameworks import getitem, setitem, storage
 from programs.program import answered
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.promotion.in_force import policy as in_force
@@ -25,8 +25,8 @@ class Ours:
         self.policy = policy
         dtypes = {name: dtype for name, dtype in BY_NAME.items() if not dtype.weak}
         functions = {name: getattr(pa, name) for name in dir(pa) if callable(getattr(pa, name))}
-        self.names: dict[str, Any] = {**functions, **dtypes, "array": array, "setitem": setitem}
-        self.names |= {"linalg": pa.linalg, "fft": pa.fft}
+        self.names: dict[str, Any] = {**functions, **dtypes, "array": array}
+        self.names |= {"linalg": pa.linalg, "fft": pa.fft, "getitem": getitem, "setitem": setitem}
 
     def __call__(self, program: str) -> list[str]:
         """Answer each line of a program."""
@@ -44,6 +44,8 @@ def told(value: Any) -> str:
     """Write what a line bound."""
     if isinstance(value, (tuple, list)):
         return " & ".join(map(told, value))
+    if isinstance(value, bool):
+        return answers.of_array("bool", value)
     if isinstance(value, DType):
         return answers.of_array(value.name, np.zeros(0))
     buffer = np.asarray(value._buffer)

@@ -6,6 +6,7 @@ import pytest
 import tables
 from check import GOLDEN
 
+import promoarray as pa
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.policies import Operand, Plan, Rank, Refusal, as_policy, list_policies
 from promoarray.policies.onnx.operators import CAST, EXPONENTS, admitted, operators
@@ -154,3 +155,13 @@ def test_a_refusal_names_operator_opset_and_types() -> None:
     plan = as_policy("onnx@13").plan("add", (operand("i8"), operand("i8")))
     assert isinstance(plan, Refusal)
     assert plan.reason.startswith("Add of opset 13 takes float16, float32, float64, int32")
+
+
+def test_powers_of_integers_take_unsigned_exponents_beyond_the_base():
+    base, exponent = [-3, 2, 1, -1], [3, 40, 2**32 - 1, 2**32 - 1]
+    with pa.policy("onnx@25"):
+        x = pa.asarray(base, dtype=pa.int32)
+        for dtype in (pa.uint32, pa.uint64):
+            power = x ** pa.asarray(exponent, dtype=dtype)
+            assert power.dtype is pa.int32
+            assert [int(v) for v in power] == [-27, 0, 1, -1]

@@ -7,6 +7,7 @@ user would write it; what the framework does not have is left out, and is not as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -67,12 +68,15 @@ class Framework:
         """Write what a line bound."""
         if isinstance(value, (tuple, list)):
             return " & ".join(map(self.told, value))
+        if isinstance(value, bool):
+            return answers.of_array("bool", value)
         dtype, weak, array = self.leave(value)
         return answers.of_array(dtype, array, weak=weak)
 
     def failed(self, error: Exception) -> str:
         """Write an exception."""
-        return answers.of_error(error, missing=self.missing(error))
+        missing = self.missing(error) or _lacks_option(error)
+        return answers.of_error(error, missing=missing)
 
     def described(self) -> dict[str, Any]:
         """What the process that asks has to know."""
@@ -84,6 +88,16 @@ class Framework:
             "functions": sorted(_functions(self.functions)),
             "traits": sorted(self.traits),
         }
+
+
+def _lacks_option(error: Exception) -> bool:
+    """Whether a function does not take such an argument, here or at all: it is not asked."""
+    return isinstance(error, TypeError) and bool(_NO_OPTION.search(str(error)))
+
+
+_NO_OPTION = re.compile(
+    r"unexpected keyword argument|positional arguments? but \d+ w|required positional arg"
+)
 
 
 def _functions(functions: Mapping[str, Any], prefix: str = "") -> list[str]:
@@ -104,6 +118,11 @@ def storage(dtype: str) -> Any:
         import ml_dtypes
 
         return np.dtype(getattr(ml_dtypes, dtype))
+
+
+def getitem(x: Any, key: Any) -> Any:
+    """Look up a key of any kind: arrays, several axes at once."""
+    return x[key]
 
 
 def setitem(x: Any, key: Any, value: Any) -> Any:

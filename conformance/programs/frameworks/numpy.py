@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from programs.frameworks import Framework, setitem, storage
+from programs.frameworks import Framework, getitem, setitem, storage
 from programs.program import words
 
 STANDARD = (
@@ -22,13 +22,14 @@ STANDARD = (
     " broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll squeeze stack"
     " tile unstack argmax argmin count_nonzero nonzero searchsorted where isin unique_all"
     " unique_counts unique_inverse unique_values argsort sort cumulative_prod cumulative_sum max"
-    " mean min prod std sum var all any diff take take_along_axis"
+    " mean min prod std sum var all any diff take take_along_axis empty isdtype promote_types"
 )
 """The names of the standard's functions, and of what else every framework is asked."""
 
 LINALG = (
-    "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank"
-    " matrix_transpose outer pinv qr slogdet solve svdvals tensordot trace vecdot vector_norm"
+    "cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power"
+    " matrix_rank matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot"
+    " vector_norm"
 )
 FFT = "fft fftfreq fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftfreq rfftn"
 
@@ -62,6 +63,7 @@ def framework(edition: str) -> Framework:
         **(old_functions() if old else {}),
         "linalg": SimpleNamespace(**{**found(np.linalg, LINALG), **(OLD_LINALG if old else {})}),
         "fft": SimpleNamespace(**found(np.fft, FFT)),
+        "getitem": getitem,
         "setitem": setitem,
     }
     if not old:
@@ -125,14 +127,16 @@ OWN = {
     "var": lambda x, *, axis=None, correction=0.0, keepdims=False: np.var(
         x, axis=axis, ddof=correction, keepdims=keepdims
     ),
-    "meshgrid": lambda *arrays: tuple(np.meshgrid(*arrays, indexing="ij")),
+    "meshgrid": lambda *arrays, indexing="xy": tuple(np.meshgrid(*arrays, indexing=indexing)),
 }
 """What NumPy has under other arguments."""
 
 OLD_LINALG = {
-    "matrix_norm": lambda x: np.linalg.norm(x, axis=(-2, -1)),
-    "vector_norm": lambda x, axis=None: np.linalg.norm(
-        x if axis is not None else np.ravel(x), axis=axis
+    "matrix_norm": lambda x, *, keepdims=False, ord="fro": np.linalg.norm(
+        x, ord, axis=(-2, -1), keepdims=keepdims
+    ),
+    "vector_norm": lambda x, *, axis=None, ord=2: np.linalg.norm(
+        np.ravel(x) if axis is None else x, ord, axis=axis
     ),
     "svdvals": lambda x: np.linalg.svd(x, compute_uv=False),
     "outer": np.outer,

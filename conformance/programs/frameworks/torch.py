@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from programs.frameworks import Framework, setitem
+from programs.frameworks import Framework, getitem, setitem
 from programs.program import words
 
 DTYPES = words(
@@ -147,6 +147,7 @@ OTHER = {
     "bitwise_invert": torch.bitwise_not,
     "clip": lambda x, min=None, max=None: torch.clip(x, min, max),
     "astype": lambda x, dtype: x.to(dtype),
+    "getitem": getitem,
     "setitem": setitem,
     "sum": _reduction("sum"),
     "mean": _reduction("mean"),
@@ -188,7 +189,7 @@ OTHER = {
     "repeat": lambda x, repeats, *, axis=None: torch.repeat_interleave(x, repeats, dim=axis),
     "tile": torch.tile,
     "reshape": torch.reshape,
-    "meshgrid": lambda *arrays: torch.meshgrid(*arrays, indexing="ij"),
+    "meshgrid": lambda *arrays, indexing="xy": torch.meshgrid(*arrays, indexing=indexing),
     "broadcast_arrays": torch.broadcast_tensors,
     "take": lambda x, indices, *, axis=None: torch.index_select(x, axis or 0, indices),
     "take_along_axis": lambda x, indices, *, axis=-1: torch.take_along_dim(x, indices, axis),

@@ -175,8 +175,12 @@ def power(base: tuple[DType, ...], exponent: tuple[DType, ...], opset: int) -> O
             return Refusal("before opset 12 Pow takes base and exponent of one type")
         if x not in base or y not in (exponent or base):
             return Refusal(f"Pow of opset {opset} takes no {x.name} ** {y.name}")
-        whole = x.kind in INTEGERS and y.kind in INTEGERS
-        return Plan((x, y), accumulator(x) if x is y or whole else dt.float64, x)
+        if x is y:
+            return Plan((x, y), accumulator(x), x)
+        if x.kind not in INTEGERS or y.kind not in INTEGERS:
+            return Plan((x, y), dt.float64, x)
+        # 64 bits hold every exponent, and the low bits of a power do not depend on the sign.
+        return Plan((x, y), dt.uint64 if y.kind is Kind.UINT else dt.int64, x)
 
     return rule
 
