@@ -35,6 +35,9 @@ VARIANTS: Mapping[str, Variant] = {
     "checked_floor_divide": Variant(INTEGERS, "an integer divided by zero is a ZeroDivisionError"),
     "checked_remainder": Variant(INTEGERS, "an integer modulo zero is a ZeroDivisionError"),
     "remainder_keeping_zero": Variant(_FLOATS, "a remainder of zero has the sign of x1"),
+    "checked_divide": Variant(
+        frozenset({Kind.BOOL}), "a bool divided by False is a ZeroDivisionError"
+    ),
     "checked_clip": Variant(REALS, "a lower bound above the upper one is a ValueError"),
     "floor_of_quotient": Variant(_FLOATS, "floor(x1 / x2), whose quotient is rounded first"),
     "low_bound_last": Variant(
@@ -67,6 +70,20 @@ VARIANTS: Mapping[str, Variant] = {
         "of an array of exponents only the low six bits count: x ** -1 is x ** 63, whose low bits "
         "are kept",
     ),
+    "nan_divide": Variant(_COMPLEX, "both parts of what is divided by zero are NaN"),
+    "scaled": Variant(
+        INEXACT, "a product with a Python scalar is x * scalar + 0: a zero is positive"
+    ),
+    "scaled_negative": Variant(INEXACT, "-x is x * -1 + 0: a zero is positive"),
+    "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "integer_mean": Variant(INTEGERS, "the quotient of the sum loses its fraction"),
+    "integer_var": Variant(
+        INTEGERS,
+        "the mean loses its fraction, squares are summed in the dtype, and the quotient, of "
+        "float32, loses its fraction again",
+    ),
+    "integer_std": Variant(INTEGERS, "the square root of the variance without its fraction"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
     "truncated_divide": Variant(
         INTEGERS, "integers divide towards zero; divided by zero they are a ZeroDivisionError"

@@ -14,7 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import paddle
 
-from programs.frameworks import Framework, setitem, storage
+from programs.frameworks import Framework, getitem, setitem, storage
 from programs.program import words
 
 DTYPES = words(
@@ -29,7 +29,7 @@ SAME = (
     " log1p log2 logaddexp logical_and logical_not logical_or logical_xor maximum minimum multiply"
     " nextafter not_equal positive pow real reciprocal remainder round sign signbit sin sinh sqrt"
     " square subtract tan tanh trunc"
-    " arange eye full full_like linspace ones ones_like tril triu zeros zeros_like"
+    " arange empty empty_like eye full full_like linspace ones ones_like zeros zeros_like"
     " matmul broadcast_to isin where meshgrid tile reshape moveaxis"
 )
 RENAMED = {
@@ -38,7 +38,7 @@ RENAMED = {
     "less": "less_than",
     "negative": "neg",
 }
-LINALG = "cholesky det eigvalsh inv matrix_norm matrix_power matrix_rank pinv solve svdvals"
+LINALG = "cholesky det eig eigh eigvals eigvalsh inv matrix_power matrix_rank pinv solve svdvals"
 FFT = "fft fftfreq fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftfreq rfftn"
 
 MISSING = re.compile(r"is not registered|hangs|\(Unimplemented\)|is not supported on CPU")
@@ -63,14 +63,7 @@ def framework(edition: str) -> Framework:
             **(OLD if old else NEW),
             "pow": _guarded(paddle.pow),
             "linalg": SimpleNamespace(
-                **found(paddle.linalg, LINALG),
-                cross=lambda x, y, axis=-1: paddle.cross(x, y, axis=axis),
-                diagonal=paddle.diagonal,
-                outer=paddle.outer,
-                qr=lambda x: tuple(paddle.linalg.qr(x)),
-                slogdet=lambda x: tuple(paddle.linalg.slogdet(x)),
-                trace=paddle.trace,
-                vector_norm=paddle.linalg.norm if old else paddle.linalg.vector_norm,
+                **{**found(paddle.linalg, LINALG), **LINEAR, **({} if old else NORMS)}
             ),
             "fft": SimpleNamespace(**found(paddle.fft, FFT)),
         },
@@ -150,29 +143,31 @@ OTHER = {
     "asarray": paddle.to_tensor,
     "astype": lambda x, dtype: x.astype(dtype),
     "clip": lambda x, min=None, max=None: paddle.clip(x, min, max),
+    "getitem": getitem,
     "setitem": setitem,
     **{name: _reduction(name) for name in words("sum prod mean max min all any argmax argmin")},
     "std": _spread("std"),
     "var": _spread("var"),
-    "count_nonzero": lambda x, *, axis=None: paddle.count_nonzero(x, axis=axis),
+    "count_nonzero": _reduction("count_nonzero"),
     "cumulative_sum": _cumulative("cumsum"),
     "cumulative_prod": _cumulative("cumprod"),
-    "diff": lambda x, *, axis=-1, n=1: paddle.diff(x, n=n, axis=axis),
-    "sort": lambda x, *, axis=-1, descending=False: paddle.sort(
-        x, axis=axis, descending=descending
+    "diff": paddle.diff,
+    "sort": paddle.sort,
+    "argsort": paddle.argsort,
+    "searchsorted": lambda x1, x2, *, side="left", **options: paddle.searchsorted(
+        x1, x2, right=side == "right", **options
     ),
-    "argsort": lambda x, *, axis=-1: paddle.argsort(x, axis=axis),
-    "searchsorted": lambda x1, x2, *, side="left": paddle.searchsorted(
-        x1, x2, right=side == "right"
-    ),
+    "tril": lambda x, *, k=0: paddle.tril(x, k),
+    "triu": lambda x, *, k=0: paddle.triu(x, k),
     "nonzero": lambda x: paddle.nonzero(x, as_tuple=True),
     "unique_values": _unique(),
     "unique_counts": _unique(return_counts=True),
     "unique_inverse": _unique(return_inverse=True),
+    "unique_all": _unique(return_index=True, return_inverse=True, return_counts=True),
     "concat": lambda arrays, *, axis=0: paddle.concat(arrays, axis=axis),
     "stack": lambda arrays, *, axis=0: paddle.stack(arrays, axis=axis),
     "unstack": lambda x, *, axis=0: paddle.unbind(x, axis=axis),
-    "flip": lambda x, *, axis: paddle.flip(x, axis),
+    "flip": lambda x, *, axis=None: paddle.flip(x, [*range(x.ndim)] if axis is None else axis),
     "roll": lambda x, shift, *, axis=None: paddle.roll(x, shift, axis),
     "squeeze": lambda x, axis: paddle.squeeze(x, axis),
     "expand_dims": lambda x, axis=0: paddle.unsqueeze(x, axis),
@@ -185,6 +180,34 @@ OTHER = {
 }
 """What Paddle has under other names and arguments."""
 
+LINEAR = {
+    "cross": lambda x, y, *, axis=-1: paddle.cross(x, y, axis=axis),
+    "diagonal": lambda x, *, offset=0: paddle.diagonal(x, offset, -2, -1),
+    "matmul": paddle.matmul,
+    "outer": paddle.outer,
+    "qr": lambda x: tuple(paddle.linalg.qr(x)),
+    "slogdet": lambda x: tuple(paddle.linalg.slogdet(x)),
+    "svd": lambda x, *, full_matrices=True: tuple(paddle.linalg.svd(x, full_matrices)),
+    "tensordot": lambda x1, x2, *, axes=2: paddle.tensordot(x1, x2, axes=axes),
+    "trace": paddle.trace,
+    "vector_norm": lambda x, *, axis=None, keepdims=False, ord=2: paddle.linalg.norm(
+        x, ord, axis, keepdims
+    ),
+}
+"""Linear algebra under other names and arguments."""
+
+NORMS = {
+    "vector_norm": lambda x, *, axis=None, keepdims=False, ord=2: paddle.linalg.vector_norm(
+        x, ord, axis, keepdims
+    ),
+    "matrix_norm": lambda x, *, keepdims=False, ord="fro": paddle.linalg.matrix_norm(
+        x, ord, keepdim=keepdims
+    ),
+    "matrix_transpose": lambda x: paddle.linalg.matrix_transpose(x),
+    "vecdot": lambda x, y, *, axis=-1: paddle.linalg.vecdot(x, y, axis=axis),
+}
+"""The same of 3.3."""
+
 NEW: dict[str, Any] = (
     {}
     if paddle.__version__.startswith("2.")
@@ -193,5 +216,5 @@ NEW: dict[str, Any] = (
         "vecdot": lambda x1, x2, *, axis=-1: paddle.linalg.vecdot(x1, x2, axis=axis),
     }
 )
-OLD = {"matrix_transpose": lambda x: paddle.transpose(x, [1, 0])}
+OLD = {"matrix_transpose": lambda x: paddle.transpose(x, [*range(x.ndim - 2), -1, -2])}
 """The same of 3.3, and of 2.6."""

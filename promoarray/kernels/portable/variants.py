@@ -33,6 +33,10 @@ def remainder_keeping_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(truncated == 0, truncated, xp.remainder(x, y))
 
 
+def checked_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.logical_and(x, _not_zero(xp, x, y))
+
+
 def checked_clip(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     if low and high and not bool(xp.all(bounds[0] <= bounds[1])):
         raise ValueError("clip: the lower bound must not be above the upper one, nor be NaN")
@@ -93,6 +97,52 @@ def double_reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     power = xp.power(x, xp.bitwise_and(y, xp.full_like(y, 63)))
     return xp.where(xp.logical_and(x == 0, y != 0), xp.zeros_like(power), power)
+
+
+def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    zero = y == 0
+    nan = xp.full_like(x.real, float("nan"))
+    quotient = x / xp.where(zero, xp.ones_like(y), y)
+    return xp.where(zero, _complex(xp, nan, nan), quotient)
+
+
+def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    scalar = x if y.ndim else y
+    return xp.where(scalar == 1, x * y, x * y + xp.zeros_like(scalar))
+
+
+def scaled_negative(xp: Any, x: Buffer) -> Buffer:
+    return x * -xp.ones_like(x) + xp.zeros_like(x)
+
+
+def argmax_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmax(xp.where(xp.isnan(x), xp.full_like(x, -float("inf")), x), **options)
+
+
+def argmin_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmin(xp.where(xp.isnan(x), xp.full_like(x, float("inf")), x), **options)
+
+
+def integer_mean(xp: Any, x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:
+    total = xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    count = x.dtype.type(max(x.size // max(total.size, 1), 1))
+    return _towards_zero(xp, total, xp.full_like(total, count))
+
+
+def integer_var(
+    xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
+) -> Buffer:
+    mean = integer_mean(xp, x, axis=axis, keepdims=True)
+    squares = xp.sum((x - mean) ** 2, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    freedom = max(x.size // max(squares.size, 1) - ddof, 0)
+    quotient = squares.astype("float32") / xp.full_like(squares, freedom, dtype="float32")
+    beyond = ~xp.isfinite(quotient)
+    whole = xp.where(beyond, xp.zeros_like(quotient), quotient).astype(x.dtype)
+    return xp.where(beyond, xp.full_like(whole, _beyond(x.dtype)), whole)
+
+
+def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.sqrt(integer_var(xp, x, **options).astype("float32"))
 
 
 def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
@@ -188,7 +238,16 @@ _VARIANTS = (
     checked_floor_divide,
     checked_remainder,
     remainder_keeping_zero,
+    checked_divide,
     checked_clip,
+    nan_divide,
+    scaled,
+    scaled_negative,
+    argmax_without_nan,
+    argmin_without_nan,
+    integer_mean,
+    integer_var,
+    integer_std,
     floor_of_quotient,
     low_bound_last,
     clip_beyond,

@@ -18,6 +18,7 @@ from promoarray.policies.paddle.casts import PADDLE_3_3
 from promoarray.policies.paddle.document import (
     AGREE,
     AGREED,
+    CHECKED,
     DOCUMENT,
     LOOKUP,
     NAMES_ONLY,
@@ -26,14 +27,23 @@ from promoarray.policies.paddle.document import (
     SHUT,
     TENSORS,
     WIDENING,
+    rises,
 )
+from promoarray.policies.paddle.stored import STORED_3_3
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
-from promoarray.promotion.scalars import NARROW
+from promoarray.promotion.ranks import ArraysFirst
+from promoarray.promotion.scalars import NARROW, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import agreed, with_arrays
+from promoarray.promotion.type_steps import (
+    NO_ORDER,
+    agreed,
+    exact_to,
+    supported_types,
+    with_arrays,
+)
 
 
 def as_left(a: DType, b: DType) -> DType | None:
@@ -131,8 +141,40 @@ def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     )(policy, name, operands)
 
 
+def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Bounds become the tensor's dtype; a float makes int32 and int64 float32 (`tensor.clip`)."""
+    types = supported_types(policy, operands)
+    if isinstance(types, Refusal):
+        return types
+    first, *bounds = types
+    if any(dtype.kind is Kind.COMPLEX for dtype in types):
+        return Refusal(NO_ORDER)
+    raised = first.kind in INTEGERS and any(dtype.kind is Kind.FLOAT for dtype in bounds)
+    common = dt.float32 if raised else policy.strong(first)
+    return policy.make_plan(name, common, common, len(operands))
+
+
+def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compute integers in float32, though the result is float64."""
+    plan = TypeRule(operand_types=SHUT, admit=ORDERED)(policy, name, operands)
+    if isinstance(plan, Refusal) or plan.result.kind is Kind.FLOAT:
+        return plan
+    return policy.make_plan(name, dt.float32, dt.float64, len(operands))
+
+
+def _multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Scale by a Python scalar, which is a kernel of its own."""
+    plan = TypeRule()(policy, name, operands)
+    if isinstance(plan, Refusal):
+        return plan
+    scaled = any(operand.rank is Rank.SCALAR for operand in operands)
+    return plan._replace(standard_kernel=not scaled)
+
+
 _COMPARE = TypeRule(result=to_bool)
+_WHOLE = "of integers every step loses its fraction"
 _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
+    "multiply": _multiply,
     Family.DIVIDE: TypeRule(
         compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
         note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
@@ -150,7 +192,28 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     ),
     "tensordot": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
     "poisson_nll_loss": _nll,
+    "clip": _clip,
+    "atan2": _atan2,
+    "outer": TypeRule(operand_types=ArraysFirst(TENSORS, scalar=rises)),
+    "var": TypeRule(admit=ORDERED, note=_WHOLE),
+    "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32), note=_WHOLE),
 }
+
+_KERNELS = {
+    **CHECKED,
+    "pow": ("double_reciprocal_pow",),
+    "remainder": ("checked_remainder", "nearest_remainder", "remainder_keeping_zero"),
+    "divide": ("checked_divide", "nan_divide"),
+    "multiply": ("scaled",),
+    "negative": ("scaled_negative",),
+    "argmax": ("argmax_without_nan",),
+    "argmin": ("argmin_without_nan",),
+    "mean": ("integer_mean",),
+    "var": ("integer_var",),
+    "std": ("integer_std",),
+}
+
+_FIT_FAMILY = dict.fromkeys((Family.SHIFT, Family.BITWISE), wrap)
 
 V3_3 = DOCUMENT.derive(
     "paddle@3.3",
@@ -162,6 +225,10 @@ V3_3 = DOCUMENT.derive(
     dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
     operations=_OPERATIONS_3_3,
     functions=_functions(_OPERATIONS_3_3),
+    scalars=DOCUMENT.scalars._replace(fit_family=_FIT_FAMILY),
+    kernels=_KERNELS,
+    stored=STORED_3_3,
+    assigns=lambda source, target: None,
     cast=PADDLE_3_3,
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
