@@ -35,7 +35,7 @@ from hypothesis.errors import Unsatisfiable
 from promoarray import PromotionError
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, as_dtype
-from promoarray.operations import OPERATIONS, Family
+from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.policies import Operand, Plan, Policy, Rank, Refusal, as_policy
 
 STANDARD = (
@@ -129,7 +129,7 @@ def accumulation(
         if dtype_kwarg is not None:
             return dtype_kwarg
         name = _function if _function in OPERATIONS else "sum"
-        plan = policy.plan(name, (Operand(dtype[x_dtype]),))
+        plan = policy.plan(name, (Operand(dtype[x_dtype]),), Form.FUNCTION)
         return None if isinstance(plan, Refusal) else known.get(policy.strong(plan.result))
 
     return accumulation_result_dtype
@@ -170,9 +170,11 @@ ENOUGH = 40
 class OtherResult(AssertionError):
     """A result dtype that is not the suite's, with what was asked."""
 
-    def __init__(self, message: str, function: str, given: Sequence[Any], result: Any) -> None:
+    def __init__(
+        self, message: str, function: str, form: Form, given: Sequence[Any], result: Any
+    ) -> None:
         super().__init__(message)
-        self.function, self.given, self.result = function, given, result
+        self.function, self.form, self.given, self.result = function, form, given, result
 
 
 def tell_apart(policy: Policy | None) -> None:
@@ -194,7 +196,8 @@ def tell_apart(policy: Policy | None) -> None:
             given = in_dtype if isinstance(in_dtype, Sequence) else [in_dtype]
             plain = func_name.replace("__i", "__", 1)
             name = dh.op_to_func.get(func_name) or dh.op_to_func.get(plain, func_name)
-            other = OtherResult(str(error), name.removeprefix("linalg."), given, out_dtype)
+            form = Form.OPERATOR if func_name.startswith("__") else Form.FUNCTION
+            other = OtherResult(str(error), name.removeprefix("linalg."), form, given, out_dtype)
             summed = name in OPERATIONS and OPERATIONS[name].family is Family.SUM
             why = "" if policy is None or summed else other_result(policy, other)
             if why != ANOTHER.format(other.function):
@@ -206,12 +209,16 @@ def tell_apart(policy: Policy | None) -> None:
 ANOTHER = "{}: another result dtype"
 
 
-def answers(policy: Policy, name: str, dtypes: Sequence[DType]) -> dict[tuple[Rank, ...], Any]:
+def answers(
+    policy: Policy, name: str, form: Form, dtypes: Sequence[DType]
+) -> dict[tuple[Rank, ...], Any]:
     """What the policy answers for operands of these dtypes, by their ranks."""
     found = {}
     for ranks in product((Rank.ARRAY, Rank.ZERO_D), repeat=len(dtypes)):
         operands = tuple(map(Operand, dtypes, ranks))
-        plan = policy.plan(name, operands) if name in OPERATIONS else policy.result_type(operands)
+        plan: Any = policy.result_type(operands)
+        if name in OPERATIONS:
+            plan = policy.plan(name, operands, form)
         result = plan.result if isinstance(plan, Plan) else plan
         found[ranks] = result if isinstance(result, Refusal) else policy.strong(result)
     return found
@@ -219,7 +226,7 @@ def answers(policy: Policy, name: str, dtypes: Sequence[DType]) -> dict[tuple[Ra
 
 def other_result(policy: Policy, error: OtherResult) -> str:
     """Why the policy gives another result dtype than the suite's; "" if it does not."""
-    found = answers(policy, error.function, [*map(as_dtype, error.given)])
+    found = answers(policy, error.function, error.form, [*map(as_dtype, error.given)])
     result = as_dtype(error.result)
     among_arrays = found[(Rank.ARRAY,) * len(error.given)]
     if among_arrays is result:
@@ -315,8 +322,7 @@ def refuses(error: PromotionError) -> bool:
     if name == "astype":
         return bool(policy.cast.refuses(*(operand.type for operand in operands)))
     try:
-        ask = policy.plan_inplace if error.inplace else policy.plan
-        return isinstance(ask(name, operands), Refusal)
+        return isinstance(policy.plan(name, operands, Form(error.form)), Refusal)
     except ValueError:  # no operation, but a question such as result_type
         return isinstance(policy.result_type(operands), Refusal)
 

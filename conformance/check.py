@@ -21,6 +21,7 @@ import tables
 
 import promoarray as pa
 from promoarray.dtypes import BY_CODE, WEAK, DType, weak_bool, weak_complex, weak_float, weak_int
+from promoarray.operations import Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
 from promoarray.promotion.in_force import policy as in_force
 
@@ -103,7 +104,7 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
     name = NAMES.get(name, name)
     if kind in _OF_ONE:
         function, _, index = column.rstrip("]").partition("[")
-        plan = policy.plan(function, (Operand(BY_CODE[row]),), function=True)
+        plan = policy.plan(function, (Operand(BY_CODE[row]),), Form.FUNCTION)
         if isinstance(plan, Refusal) or not index:
             return _code(plan)
         return (plan.result, *plan.extra_results)[int(index)].code
@@ -124,7 +125,10 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
         return _code(_TYPES[name](policy, a, b))
     if kind.startswith("inplace"):
         return _code(policy.plan_inplace(name, (a, b)))
-    return _code(policy.plan(name, (a, b), function=kind not in ("operator", "tnp")))
+    if kind in ("operator", "tnp"):
+        return _code(policy.plan(name, (a, b)))
+    taken = policy.signature_refusal(name, (a, b))  # which computing does not ask
+    return _code(taken or policy.plan(name, (a, b), Form.FUNCTION))
 
 
 _OF_ONE = frozenset({"unary", "reduce", "linalg", "fft", "sets", "sorting"})

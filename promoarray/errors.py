@@ -21,9 +21,13 @@ class PromotionError(TypeError):
         What the policy saw of the operands; for ``astype`` the source and the target.
     reason : str
         The policy's own words.
+    form : str
+        How it was written: "" as an operator, "=" in place, "()" as a function.
     inplace : bool
         Whether it was ``target op= x``.
     """
+
+    form: str = ""  # of an error pickled before errors had one
 
     # The ground floor knows no policy: the classes are those of ``promoarray.policies``.
     def __init__(
@@ -34,11 +38,11 @@ class PromotionError(TypeError):
         operands: tuple[Any, ...] = (),
         reason: str = "",
         *,
-        inplace: bool = False,
+        form: str = "",
     ) -> None:
         super().__init__(message)
         self.policy, self.operation, self.operands = policy, operation, operands
-        self.reason, self.inplace = reason, inplace
+        self.reason, self.form, self.inplace = reason, form, form == "="
 
 
 class UnknownPolicyError(ValueError):

@@ -6,10 +6,22 @@ chapters take their functions from the same rows.
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import NamedTuple
 
 from promoarray.errors import suggestion
+
+
+class Form(StrEnum):
+    """How an operation is written; its value follows the name in the keys of what is kept.
+
+    Frameworks answer ``x + y`` and ``add(x, y)`` differently at places. NumPy's ufuncs come in as
+    the operator they are the function of, as ``ndarray + PArray`` does.
+    """
+
+    OPERATOR = ""
+    INPLACE = "="
+    FUNCTION = "()"
 
 
 class Family(Enum):

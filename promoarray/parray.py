@@ -287,7 +287,8 @@ class PArray(Channels):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
-        return apply(of_ufunc(ufunc, method, kwargs), *inputs)
+        name, form = of_ufunc(ufunc, method, kwargs)
+        return apply(name, *inputs, form=form)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)

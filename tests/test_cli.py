@@ -102,13 +102,13 @@ def test_table_feeds_from_table(capsys: Output, tmp_path: Path) -> None:
 
 
 def test_explain_prints(capsys: Output) -> None:
-    code, out, _ = run(capsys, "explain", "add", "int8", "2.5", "--policy", "paddle")
+    code, out, _ = run(capsys, "explain", "+", "int8", "2.5", "--policy", "paddle")
     assert code == 0
     assert out.startswith("int8 + 2.5 is float32 under paddle")
 
 
 def test_a_refusal_exits_with_1(capsys: Output) -> None:
-    code, out, err = run(capsys, "explain", "add", "int64", "float32", "--policy", "paddle")
+    code, out, err = run(capsys, "explain", "+", "int64", "float32", "--policy", "paddle")
     assert code == 1
     assert out.startswith("int64 + float32 is refused under paddle")
     assert err == ""

@@ -23,6 +23,7 @@ from array_api_suite import Suite, SuiteError
 
 import promoarray as pa
 from promoarray import dtypes as dt
+from promoarray.operations import Form
 from promoarray.policies import Rank, as_policy
 
 HERE = Path(__file__).parent
@@ -221,7 +222,7 @@ def test_a_refusal_is_proved_by_asking_again(policy: str, call: str, operation: 
     assert plugin.refuses(error)
     assert plugin.reason(error).startswith(f"{operation}: ")
     # The same error of a policy that has an answer proves nothing.
-    error.policy = as_policy("tensorflow@all")
+    error.policy = as_policy("jax")
     assert not plugin.refuses(error)
     error.policy = None
     assert not plugin.refuses(error)
@@ -229,12 +230,12 @@ def test_a_refusal_is_proved_by_asking_again(policy: str, call: str, operation: 
 
 def test_another_result_is_proved_by_the_policys_own_answers() -> None:
     torch = as_policy("torch")
-    found = plugin.answers(torch, "add", [dt.int8, dt.int16])
+    found = plugin.answers(torch, "add", Form.FUNCTION, [dt.int8, dt.int16])
     array, zero = Rank.ARRAY, Rank.ZERO_D
     assert (found[array, array], found[array, zero]) == (dt.int16, dt.int8)
 
     def why(policy: str, result: Any) -> str:
-        error = plugin.OtherResult("", "add", [pa.int8, pa.int16], result)
+        error = plugin.OtherResult("", "add", Form.FUNCTION, [pa.int8, pa.int16], result)
         return plugin.other_result(as_policy(policy), error)
 
     assert why("torch", pa.int8) == "add: a 0-d array counts for less than an array"

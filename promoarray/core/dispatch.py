@@ -29,13 +29,13 @@ from promoarray.core.operands import (
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 
 
-def apply(name: str, *operands: Any, **options: Any) -> Any:
+def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any) -> Any:
     """Run an operation under the policy in force.
 
     Parameters
@@ -43,6 +43,8 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
     name : str
         A row of ``promoarray.operations``.
     *operands : PArray, NumPy array or scalar, Python scalar
+    form : Form
+        Whether it is written as an operator or called as a function.
     **options
         What the kernel takes besides, such as ``axis``.
 
@@ -59,18 +61,22 @@ def apply(name: str, *operands: Any, **options: Any) -> Any:
         If a Python int does not fit the dtype it becomes.
     """
     bounds = (options["low"], options["high"]) if "low" in options else ()
-    found = None if observers_anywhere else find(name, operands, options, bounds)
+    found = None if observers_anywhere else find(name, form, operands, options, bounds)
     if found is not None:
         executable, cls, buffers = found
         out = _run(executable, name, buffers, options)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
-    return _resolve(name, operands, options, bounds)
+    return _resolve(name, form, operands, options, bounds)
 
 
 def _resolve(
-    name: str, operands: tuple[Any, ...], options: dict[str, Any], bounds: tuple[Any, ...]
+    name: str,
+    form: Form,
+    operands: tuple[Any, ...],
+    options: dict[str, Any],
+    bounds: tuple[Any, ...],
 ) -> Any:
     """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
     entered = tuple(as_operand(x) for x in operands)
@@ -81,21 +87,23 @@ def _resolve(
     if policy.canonical:
         entered = tuple(canonicalize(policy, *each) for each in zip(operands, entered, strict=True))
     seen = tuple(operand_of(x, policy) for x in entered)
-    decided = policy.decide(name, seen, entered, options=options)
+    decided = policy.decide(name, seen, entered, form, options=options)
     if isinstance(decided, Refusal):
-        entered, seen, decided = _recovered(name, policy, entered, seen, decided, options)
+        entered, seen, decided = _recovered(name, form, policy, entered, seen, decided, options)
     plan, values = decided
     backend = common_backend(*map(_buffer, entered), *options.values())
     obeyed = _comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
     if obeyed is plan and not observers_anywhere:
-        keep(name, policy, entered, seen, plan, executable, bounds)
+        keep(name, form, policy, entered, seen, plan, executable, bounds)
     out = _run(executable, name, _buffers(policy, obeyed, values), options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
         extra = tuple(more)
-        notify(OperationEvent(name, policy, entered, seen, plan, values, result, extra, options))
+        notify(
+            OperationEvent(name, policy, entered, seen, plan, values, result, extra, options, form)
+        )
     return (result, *more) if more else result
 
 
@@ -111,6 +119,7 @@ def _run(
 
 def _recovered(
     name: str,
+    form: Form,
     policy: Policy,
     entered: tuple[Any, ...],
     seen: tuple[Operand, ...],
@@ -120,18 +129,18 @@ def _recovered(
     """Raise the refusal, unless an observer casts operands so that the program can go on."""
     if refusal.error is not None:
         raise refusal.error
-    answers = (o.on_refusal(name, policy, seen, refusal) for o in observers_here())
+    answers = (o.on_refusal(name, form, policy, seen, refusal) for o in observers_here())
     for casts in filter(None, answers):
         mended = list(entered)
         for index, target in casts.items():
             x = entered[index]
             mended[index] = x._wrap(convert(policy, x._buffer, storage_dtype(x), target), target)
         seen_again = tuple(operand_of(x, policy) for x in mended)
-        decided = policy.decide(name, seen_again, tuple(mended), options=options)
+        decided = policy.decide(name, seen_again, tuple(mended), form, options=options)
         if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
-            raise decided.error or promotion_error(policy, name, seen_again, decided)
+            raise decided.error or promotion_error(policy, name, seen_again, decided, form)
         return tuple(mended), seen_again, decided
-    raise promotion_error(policy, name, seen, refusal)
+    raise promotion_error(policy, name, seen, refusal, form)
 
 
 def apply_inplace(name: str, target: Array, other: Any) -> Any:
@@ -139,7 +148,8 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
 
     Nothing is written unless all of it can be.
     """
-    found = None if observers_anywhere else find(f"{name}=", (target, other), {})
+    form = Form.INPLACE
+    found = None if observers_anywhere else find(name, form, (target, other), {})
     if found is not None:
         executable, _, buffers = found
         backend = backend_of(target._buffer)
@@ -154,18 +164,19 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         return apply(name, target, other)
     entered = target, canonicalize(policy, other, entered[1])
     seen = tuple(operand_of(x, policy) for x in entered)
-    decided = policy.decide(name, seen, entered, inplace=True)
+    decided = policy.decide(name, seen, entered, form)
     if isinstance(decided, Refusal):
-        raise decided.error or promotion_error(policy, name, seen, decided, inplace=True)
+        raise decided.error or promotion_error(policy, name, seen, decided, form)
     plan, values = decided
     backend = common_backend(target._buffer, _buffer(entered[1]))
     _require_writeable(backend, name, target)
-    executable = compiled(backend, f"{name}=", policy, plan, values, seen[0].type)
+    executable = compiled(backend, name, policy, plan, values, seen[0].type)
     if not observers_anywhere:
-        keep(f"{name}=", policy, entered, seen, plan, executable)
-    _write(backend, name, target, _run(executable, name, _buffers(policy, plan, values), {}))
+        keep(name, form, policy, entered, seen, plan, executable)
+    buffers = _buffers(policy, plan, values)
+    _write(backend, name, target, _run(executable, name, buffers, {}))
     if observers_anywhere:
-        notify(OperationEvent(name, policy, entered, seen, plan, values, target))
+        notify(OperationEvent(name, policy, entered, seen, plan, values, target, form=form))
     return target
 
 
@@ -194,7 +205,7 @@ def call(name: str, *operands: Any, **options: Any) -> Any:
     TypeError
         If an operand is neither an array nor a Python scalar.
     """
-    result = apply(name, *operands, **options)
+    result = apply(name, *operands, form=Form.FUNCTION, **options)
     if result is NotImplemented:
         x = next(x for x in operands if as_operand(x) is NotImplemented)
         raise TypeError(

@@ -19,6 +19,7 @@ from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.operands import scalar_buffer
 from promoarray.dtypes import INTEGERS, WEAK, DType
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan, Rank
 from promoarray.promotion.policy import Policy
@@ -76,6 +77,7 @@ class Call(NamedTuple):
 
 def find(
     name: str,
+    form: Form,
     operands: tuple[Any, ...],
     options: Mapping[str, Any],
     bounds: tuple[Any, ...] = (),
@@ -85,7 +87,8 @@ def find(
     Parameters
     ----------
     name : str
-        Of the operation; with ``=`` behind it where it is in place.
+    form : Form
+        How the operation is written, which the key has behind its name: "add", "add=", "add()".
     operands : tuple
         Whatever was given; executables are for arrays of one class and Python scalars.
     options : mapping
@@ -95,7 +98,7 @@ def find(
     """
     cls: Any = None
     held: type = np.ndarray
-    key: list[Any] = [name, *bounds]
+    key: list[Any] = [name + form, *bounds]
     for x in operands:
         kind = type(x)
         if kind in WEAK:
@@ -141,6 +144,7 @@ def _ranks(operands: tuple[Any, ...]) -> list[bool]:
 
 def keep(
     name: str,
+    form: Form,
     policy: Policy,
     operands: tuple[Any, ...],
     seen: tuple[Operand, ...],
@@ -153,7 +157,7 @@ def keep(
     Not where the policy looked at values, nor where types do not tell what the arrays hold: one is
     weakly typed, or bears the record of a shadow run.
     """
-    key: list[Any] = [name, *bounds]
+    key: list[Any] = [name + form, *bounds]
     held: type = np.ndarray
     for x, operand in zip(operands, seen, strict=True):
         if operand.value is not None:
@@ -167,12 +171,14 @@ def keep(
         held = type(x._buffer)
     if held is not np.ndarray:
         key.append(backend_for(held))
-    if not _holds_for_all_ranks(name, policy, seen, plan):
+    if not _holds_for_all_ranks(name, form, policy, seen, plan):
         key += _ranks(operands)
     policy.executables[tuple(key)] = executable
 
 
-def _holds_for_all_ranks(name: str, policy: Policy, seen: tuple[Operand, ...], plan: Plan) -> bool:
+def _holds_for_all_ranks(
+    name: str, form: Form, policy: Policy, seen: tuple[Operand, ...], plan: Plan
+) -> bool:
     """Whether arrays of no axes and others have the same plan."""
     if policy.by_value is not None:
         return False
@@ -181,12 +187,11 @@ def _holds_for_all_ranks(name: str, policy: Policy, seen: tuple[Operand, ...], p
     ranks = [(o.rank,) if o.rank is Rank.SCALAR else (Rank.ARRAY, Rank.ZERO_D) for o in seen]
     if len(seen) > 3:  # concat of many: too many ways
         return False
-    decide = policy.plan_inplace if name.endswith("=") else policy.plan
-    asked = name.removesuffix("=")
-    return all(
-        decide(asked, tuple(Operand(o.type, r) for o, r in zip(seen, way, strict=True))) == plan
+    ways = (
+        tuple(Operand(o.type, rank) for o, rank in zip(seen, way, strict=True))
         for way in product(*ranks)
     )
+    return all(policy.plan(name, operands, form) == plan for operands in ways)
 
 
 # --- Compiling -----------------------------------------------------------------------------------
@@ -244,7 +249,6 @@ def _compiled(
         result=policy.strong(plan.result),
         extra_results=tuple(map(policy.strong, plan.extra_results)),
     )
-    name = name.removesuffix("=")
     run = _run(backend, name, policy, strong, held, {"low": low, "high": high} if bounds else {})
     rule = partial(policy.scalars.rule, name, first=first, low=low or not bounds)
     fits = (rule(index, dtype) for index, dtype in enumerate(held))

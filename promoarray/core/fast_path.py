@@ -21,4 +21,5 @@ fast_path = partial(
     ndarray=np.ndarray,
     asarray=np.asarray,
 )
-"""The fast path of an operation, made of its slow one, its name and whether it is reflected."""
+"""The fast path of an operation, made of its slow one, its name as keys have it (``Form``) and
+whether it is reflected."""

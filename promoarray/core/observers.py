@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from promoarray.core.array_base import Array
 from promoarray.dtypes import DType
+from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
 
@@ -38,6 +39,8 @@ class OperationEvent(NamedTuple):
         The further results of an operation that has several.
     options : mapping
         What the operation takes besides.
+    form : Form
+        How it was written, so that other policies are asked the same.
     """
 
     name: str
@@ -49,11 +52,12 @@ class OperationEvent(NamedTuple):
     result: Array
     extra_results: tuple[Array, ...] = ()
     options: Mapping[str, Any] = NO_OPTIONS
+    form: Form = Form.OPERATOR
 
     @property
     def inplace(self) -> bool:
         """Whether the result was written into the first operand."""
-        return bool(self.operands) and self.result is self.operands[0]
+        return self.form is Form.INPLACE
 
 
 class SetitemEvent(NamedTuple):
@@ -92,7 +96,12 @@ class Observer:
         """Hear of a value written into an array."""
 
     def on_refusal(
-        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
+        self,
+        name: str,
+        form: Form,
+        policy: Policy,
+        seen: tuple[Operand, ...],
+        refusal: Refusal,
     ) -> ProposedCasts | None:
         """Hear of a refusal; may answer which operands to cast to what."""
         return None

@@ -12,7 +12,7 @@ from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speak
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
 from promoarray.core.fast_path import fast_path
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, Form
 
 Method = Callable[[Any, Any], Any]
 
@@ -78,8 +78,10 @@ def _is_data(x: Any) -> bool:
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
 
 
-def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> str:
-    """Return the operation that a call of a ufunc means.
+def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> tuple[str, Form]:
+    """Return the operation that a call of a ufunc means: the operator, if there is one.
+
+    ``np_array + x`` comes in as ``np.add(np_array, x)``, and the two cannot be told apart.
 
     Raises
     ------
@@ -94,4 +96,4 @@ def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> str:
             f"{spelled}{given} would compute outside the policy. Write promoarray's own "
             "function, or np.asarray(x) to leave the policy on purpose"
         )
-    return name
+    return name, Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION

@@ -6,7 +6,7 @@ from promoarray import dtypes as dt
 from promoarray.console import listed
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError
-from promoarray.operations import OPERATIONS, Family
+from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -23,43 +23,43 @@ def promotion_error(
     name: str,
     operands: tuple[Operand, ...],
     refusal: Refusal,
-    *,
-    inplace: bool = False,
+    form: Form = Form.OPERATOR,
 ) -> PromotionError:
     """Return the error for a refusal of an operation, or of a question such as ``result_type``."""
     asked = name if name in OPERATIONS else "concat"  # which does nothing but promote
-    refused, reason = f"does not promote {spelled(name, operands, inplace)}", refusal.reason
+    refused, reason = f"does not promote {spelled(name, operands, form)}", refusal.reason
+    inplace = form is Form.INPLACE
     alike = name in OPERATIONS and not inplace and len(set(map(str, operands))) == 1
     if alike:  # there is nothing to promote
-        refused = f"has no {_named(name, operands)}"
+        refused = f"has no {_named(name, operands, form)}"
         if str(operands[0]) == str(refusal.common):
             reason = refusal.why
     parts = [
         f"policy {policy.name!r} {refused}: {reason}.",
-        remedy(policy, asked, operands, inplace),
-        "" if inplace else elsewhere(policy, asked, operands),
+        remedy(policy, asked, operands, form),
+        "" if inplace else elsewhere(policy, asked, operands, form),
     ]
     message = " ".join(filter(None, parts))
-    return PromotionError(message, policy, name, operands, refusal.reason, inplace=inplace)
+    return PromotionError(message, policy, name, operands, refusal.reason, form=form)
 
 
-def _named(name: str, operands: tuple[Operand, ...]) -> str:
-    return f"{name} of {operands[0]}" if len(operands) == 1 else spelled(name, operands)
+def _named(name: str, operands: tuple[Operand, ...], form: Form) -> str:
+    return f"{name} of {operands[0]}" if len(operands) == 1 else spelled(name, operands, form)
 
 
-def spelled(name: str, operands: tuple[Operand, ...], inplace: bool = False) -> str:
+def spelled(name: str, operands: tuple[Operand, ...], form: Form) -> str:
     """Write an operation with its operands' dtypes."""
     symbol = OPERATIONS[name].symbol if name in OPERATIONS else ""
-    if symbol and len(operands) == 2:
-        return f" {symbol}{'=' * inplace} ".join(map(str, operands))
+    if symbol and len(operands) == 2 and form is not Form.FUNCTION:
+        return f" {symbol}{form} ".join(map(str, operands))
     return f"{name}({', '.join(map(str, operands))})"
 
 
-def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], inplace: bool) -> str:
+def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> str:
     """Say which cast the policy would accept."""
-    if inplace and isinstance(policy.plan(name, operands), Plan):
+    if form is Form.INPLACE and isinstance(policy.plan(name, operands), Plan):
         return f"Write x1 = pa.{name}(x1, x2), or cast the result before you write it."
-    casts, _ = _proposed(policy, name, operands) or ({}, None)
+    casts, _ = _proposed(policy, name, operands, form) or ({}, None)
     written = (
         f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
         for index, target in casts.items()
@@ -67,7 +67,9 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], inplace: bo
     return f"Write {' and '.join(written)}." if casts else ""
 
 
-def accepted_casts(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Casts | None:
+def accepted_casts(
+    policy: Policy, name: str, operands: tuple[Operand, ...], form: Form = Form.OPERATOR
+) -> Casts | None:
     """Find casts that make a refused operation pass: those the error proposes, else a lossy one.
 
     Returns
@@ -75,22 +77,22 @@ def accepted_casts(policy: Policy, name: str, operands: tuple[Operand, ...]) -> 
     tuple of (dict, Plan), or None
         From each operand that is cast to its new dtype, and the plan then.
     """
-    proposed = _proposed(policy, name, operands)
-    if proposed is None and (cast := _accepted_cast(policy, name, operands)):
+    proposed = _proposed(policy, name, operands, form)
+    if proposed is None and (cast := _accepted_cast(policy, name, operands, form)):
         return {cast[0]: cast[1]}, cast[2]
     return proposed
 
 
-def _proposed(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Casts | None:
+def _proposed(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> Casts | None:
     """Find casts that keep the sort of number: of one operand, else of every array."""
-    cast = _accepted_cast(policy, name, operands)
+    cast = _accepted_cast(policy, name, operands, form)
     if cast and _keeps(name, operands[cast[0]].type, cast[1]):
         return {cast[0]: cast[1]}, cast[2]
-    return _casts_to_default(policy, name, operands)
+    return _casts_to_default(policy, name, operands, form)
 
 
 def _accepted_cast(
-    policy: Policy, name: str, operands: tuple[Operand, ...]
+    policy: Policy, name: str, operands: tuple[Operand, ...], form: Form
 ) -> tuple[int, DType, Plan] | None:
     """Find the cast of one operand that makes a refused operation pass, gains before losses.
 
@@ -104,13 +106,15 @@ def _accepted_cast(
             continue
         changed = list(operands)
         changed[index] = Operand(target, operands[index].rank)
-        plan = policy.plan(name, tuple(changed))
+        plan = policy.plan(name, tuple(changed), form)
         if isinstance(plan, Plan):
             return index, target, plan
     return None
 
 
-def _casts_to_default(policy: Policy, name: str, operands: tuple[Operand, ...]) -> Casts | None:
+def _casts_to_default(
+    policy: Policy, name: str, operands: tuple[Operand, ...], form: Form
+) -> Casts | None:
     """Find the default dtype to which all arrays can be cast to make a refused operation pass."""
     arrays = [index for index, operand in enumerate(operands) if operand.rank is not Rank.SCALAR]
     for weak in (dt.weak_int, dt.weak_float, dt.weak_complex, dt.weak_bool):
@@ -119,7 +123,7 @@ def _casts_to_default(policy: Policy, name: str, operands: tuple[Operand, ...]) 
         changed = (Operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands))
         types = [operands[index].type for index in casts]
         kept = all(_keeps(name, x, target) and _admits(policy, x, target) for x in types)
-        plan = policy.plan(name, tuple(changed)) if casts and kept else None
+        plan = policy.plan(name, tuple(changed), form) if casts and kept else None
         if isinstance(plan, Plan):
             return casts, plan
     return None
@@ -156,13 +160,13 @@ def _gain(source: DType, target: DType) -> tuple[int, int]:
     return target.kind.category - source.kind.category, target.bits - source.bits
 
 
-def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...]) -> str:
+def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> str:
     """Say what the others give: "Elsewhere: numpy float64; torch and jax float32."."""
     answers: dict[str, list[str]] = {}
     for other in map(as_policy, COMPARED):
         if _family(other) == _family(policy):
             continue
-        plan = other.plan(name, operands)
+        plan = other.plan(name, operands, form)
         if isinstance(plan, Plan):
             answers.setdefault(other.strong(plan.result).name, []).append(_family(other))
     said = "; ".join(f"{listed(names)} {dtype}" for dtype, names in answers.items())

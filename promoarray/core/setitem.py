@@ -20,6 +20,7 @@ from promoarray.core.operands import (
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
@@ -82,7 +83,7 @@ def _refused(policy: Policy, dtype: DType, operand: Any, source: DType, why: str
         f"Write x[...] = pa.astype({value}, pa.{dtype})"
     )
     operands = Operand(dtype), operand_of(operand, policy)
-    return PromotionError(message, policy, "setitem", operands, why, inplace=True)
+    return PromotionError(message, policy, "setitem", operands, why, form=Form.INPLACE)
 
 
 def _write(target: Any, key: Any, values: Any) -> None:

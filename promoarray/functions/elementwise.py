@@ -1,6 +1,7 @@
 """Chapter "element-wise functions", made from the rows of ``operations``.
 
-Every function follows the operator of its name. Python scalars are taken on either side.
+Every function goes by the framework's function, where that differs from the operator of its name.
+Python scalars are taken on either side.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_path
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
 
 __all__ = [
@@ -127,7 +128,7 @@ Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
 def _binary(name: str, title: str, example: str = "") -> Callable[[Any, Any], PArray]:
-    run = fast_path(partial(call, name), name, reflected=False)
+    run = fast_path(partial(call, name), name + Form.FUNCTION, reflected=False)
 
     def function(x1: Any, x2: Any, /) -> PArray:
         return run(x1, x2)
@@ -136,7 +137,7 @@ def _binary(name: str, title: str, example: str = "") -> Callable[[Any, Any], PA
 
 
 def _unary(name: str, title: str) -> Callable[[Any], PArray]:
-    run = fast_path(partial(call, name), name, reflected=False)
+    run = fast_path(partial(call, name), name + Form.FUNCTION, reflected=False)
 
     def function(x: Any, /) -> PArray:
         return run(x)

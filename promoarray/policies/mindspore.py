@@ -38,6 +38,7 @@ from promoarray.promotion.policy_like import OperandTypes, OperationRule, Policy
 from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
+from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
@@ -47,7 +48,6 @@ from promoarray.promotion.type_steps import (
     component,
     exact_to,
     supported_types,
-    with_arrays,
 )
 
 DTYPES = (*(d for d in TABLE_8_5.dtypes if d is not dt.complex32), dt.bool, *WIDE_UNSIGNED)
@@ -193,7 +193,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "equal": TypeRule(operand_types=real(ArraysFirst(promote, scalar=higher)), result=to_bool),
     Family.ORDER: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
     Family.LOGICAL: _LOGICAL,
-    Family.BITWISE: with_arrays("first", _BITWISE),
+    Family.BITWISE: with_arrays(Arrays.FIRST, _BITWISE),
     "bitwise_invert": TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(operand_types=BIT_BY_BIT, admit=INTEGERS),
     Family.EXTREMUM: TypeRule(admit=ORDERED, why=NO_ORDER),
@@ -304,16 +304,13 @@ V2_10 = Policy(
         "add": _no_two_bools,
         "subtract": _no_two_bools,
         "remainder": _remainder,
-        "equal": with_arrays("first", _OPERATIONS["equal"]),
-        "less": with_arrays("first", _OPERATIONS[Family.ORDER]),
-        Family.BITWISE: with_arrays("some", _BITWISE),
+        Family.BITWISE: _BITWISE,
         "bitwise_invert": TypeRule(admit=INTEGERS),
-        Family.SHIFT: with_arrays("some", _OPERATIONS[Family.SHIFT]),
-        "hypot": with_arrays("some", _OPERATIONS["hypot"]),
-        "fmax": with_arrays("some", _OPERATIONS["fmax"]),
-        "fmin": with_arrays("some", _OPERATIONS["fmin"]),
-        "nextafter": with_arrays("all", _OPERATIONS["nextafter"]),
-        "logaddexp": with_arrays("all", _OPERATIONS["logaddexp"]),
+    },
+    signatures={
+        **dict.fromkeys(("equal", "less"), Arrays.FIRST),
+        **dict.fromkeys((Family.BITWISE, Family.SHIFT, "hypot", "fmax", "fmin"), Arrays.SOME),
+        **dict.fromkeys(("nextafter", "logaddexp"), Arrays.ALL),
     },
     operand_types=COMMON,
     ranks=True,

@@ -17,17 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import UnknownPolicyError
-from promoarray.operations import Family, operation
+from promoarray.operations import Family, Form, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import MOVES, Decision, Operand, Plan, Refusal, accumulator
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
+from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.stored import Stored, real_and_finite
 from promoarray.promotion.type_rules import own_types, refuse
@@ -68,8 +69,11 @@ class Policy:
     operations : mapping
         From an operation's name, or its family, to its rule. A name goes before its family.
     functions : mapping
-        As ``operations``, for the framework's own *functions* where they differ from its
-        operators. promoarray follows the operators; ``explain`` says what the function would do.
+        As ``operations``, for *functions* that differ from the operator of their name. What is
+        not here goes by ``operations``.
+    signatures : mapping
+        From a function's name, or its family, to which of its operands have to be arrays. Other
+        operands are computed by ``operations`` all the same; ``explain`` tells.
     operand_types : OperandTypes
         What each operand counts as.
     by_value : callable or None
@@ -113,6 +117,7 @@ class Policy:
     operations: Mapping[str | Family, OperationRule]
     principle: str = ""
     functions: Mapping[str | Family, OperationRule] = field(default_factory=dict)
+    signatures: Mapping[str | Family, Arrays] = field(default_factory=dict)
     operand_types: OperandTypes = own_types
     by_value: Callable[[PolicyLike, str, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
     ranks: bool = False
@@ -134,7 +139,7 @@ class Policy:
     executables: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def plan(
-        self, name: str, operands: tuple[Operand, ...], *, function: bool = False
+        self, name: str, operands: tuple[Operand, ...], form: Form = Form.OPERATOR
     ) -> Plan | Refusal:
         """Decide what an operation does with its operands.
 
@@ -144,16 +149,18 @@ class Policy:
             A name of ``promoarray.operations``.
         operands : tuple of Operand
             Those that take part in promotion (``where`` without its condition).
-        function : bool
-            Ask for the framework's own function where it differs from the operator.
+        form : Form
+            Whether it is written as an operator, in place, or as a function.
         """
+        if form is Form.INPLACE:
+            return self.plan_inplace(name, operands)
         if self.by_value is not None and any(o.value is not None for o in operands):
             operands = self.by_value(self, name, operands)
-        key = name, operands, function
+        key = name + form, operands
         try:
             return self.plans[key]
         except KeyError:
-            rule = self.rule(name, function=function)
+            rule = self.rule(name, operands, form)
             return self.plans.setdefault(key, rule(self, name, operands))
 
     def plan_inplace(self, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -171,8 +178,8 @@ class Policy:
         name: str,
         operands: tuple[Operand, ...],
         values: tuple[Any, ...],
+        form: Form = Form.OPERATOR,
         *,
-        inplace: bool = False,
         options: Mapping[str, Any] = NO_OPTIONS,
     ) -> Decision | Refusal:
         """Decide what an operation does with these very values: the plan, and what scalars become.
@@ -183,12 +190,12 @@ class Policy:
         operands : tuple of Operand
         values : tuple
             The same operands themselves; only Python scalars among them are looked at.
-        inplace : bool
-            Whether the result is written into the first.
+        form : Form
+            In place, the result is written into the first.
         options : mapping
             What the operation takes besides: ``low`` tells which bounds ``clip`` has.
         """
-        plan = (self.plan_inplace if inplace else self.plan)(name, operands)
+        plan = self.plan(name, operands, form)
         if isinstance(plan, Refusal):
             return plan
         first, low = operands[0].type, options.get("low", True)
@@ -227,14 +234,21 @@ class Policy:
         common = fold(self.promote, types)
         return Refusal(self.refusal) if common is None else self.strong(common)
 
-    def rule(self, name: str, *, function: bool = False) -> OperationRule:
-        """Return the rule of an operation."""
-        family = operation(name).family
-        for rules in (self.functions, self.operations) if function else (self.operations,):
-            for key in (name, family):
-                if key in rules:
-                    return rules[key]
-        return refuse(f"{self.name} has no {name}")
+    def rule(
+        self, name: str, operands: tuple[Operand, ...] = (), form: Form = Form.OPERATOR
+    ) -> OperationRule:
+        """Return the rule of an operation; a function's own as far as it takes the operands."""
+        own = form is Form.FUNCTION and self.signature_refusal(name, operands) is None
+        rule = _of(name, self.functions) if own else None
+        return rule or _of(name, self.operations) or refuse(f"{self.name} has no {name}")
+
+    def signature_refusal(self, name: str, operands: tuple[Operand, ...]) -> Refusal | None:
+        """Return why the framework's function takes no such operands, whatever their dtypes.
+
+        Such a function is computed all the same, by the operator's rule.
+        """
+        wanted = _of(name, self.signatures) if operands else None
+        return wanted and wanted.refusal(self.title, name, operands)
 
     def kernel(self, name: str, plan: Plan) -> str:
         """The kernel of an operation: its own name, or a variant for what is computed in."""
@@ -430,6 +444,14 @@ class Policy:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
+
+
+T = TypeVar("T")
+
+
+def _of(name: str, rows: Mapping[str | Family, T]) -> T | None:
+    """What a mapping has for an operation, or else for its family."""
+    return rows[name] if name in rows else rows.get(operation(name).family)
 
 
 _bases: WeakKeyDictionary[Policy, Policy] = WeakKeyDictionary()

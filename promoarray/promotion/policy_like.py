@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from promoarray.dtypes import DType
-from promoarray.operations import Family
+from promoarray.operations import Family, Form
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.rules import PromotionRule
 
@@ -44,7 +44,7 @@ class PolicyLike(Protocol):
         self, name: str, computed: DType, result: DType, count: int, *extra_results: DType
     ) -> Plan: ...
     def plan(
-        self, name: str, operands: tuple[Operand, ...], *, function: bool = False
+        self, name: str, operands: tuple[Operand, ...], form: Form = Form.OPERATOR
     ) -> Plan | Refusal: ...
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INEXACT, DType
-from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.policy_like import PolicyLike
 
 NO_ORDER = "complex numbers have no order"
 """Why complex numbers are refused where values are compared."""
@@ -60,26 +60,3 @@ def as_truth(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, 
     """Count every operand as whether it is non-zero; nothing promotes."""
     types = policy.operand_types(policy, operands)
     return types if isinstance(types, Refusal) else (dt.bool,)
-
-
-_WANTED: dict[str, Callable[[list[bool]], bool]] = {
-    "all": all,
-    "first": lambda arrays: arrays[0],
-    "some": any,
-}
-_SAID = {
-    "all": "takes no Python scalar",
-    "first": "takes no Python scalar as its first operand",
-    "some": "takes no Python scalars alone",
-}
-
-
-def with_arrays(which: str, rule: OperationRule) -> OperationRule:
-    """Make the rule of a function or operator that wants arrays: "all", "first" or "some"."""
-
-    def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        if not _WANTED[which]([operand.rank is not Rank.SCALAR for operand in operands]):
-            return Refusal(f"{name} of {policy.title} {_SAID[which]}")
-        return rule(policy, name, operands)
-
-    return checked

@@ -77,6 +77,9 @@ VARIANTS: Mapping[str, Variant] = {
     "scaled_negative": Variant(INEXACT, "-x is x * -1 + 0: a zero is positive"),
     "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "single_atan2": Variant(
+        frozenset({Kind.BOOL, *INTEGERS}), "angles of integers have the precision of float32"
+    ),
     "integer_mean": Variant(INTEGERS, "the quotient of the sum loses its fraction"),
     "integer_var": Variant(
         INTEGERS,

@@ -19,6 +19,8 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "x + 1.5": lambda x, y: x + 1.5,
     "2.5 - x": lambda x, y: 2.5 - x,
     "x < y": lambda x, y: x < y,
+    "add": lambda x, y: pa.add(x, y),
+    "subtract": lambda x, y: pa.subtract(2.5, x),
     "-x": lambda x, y: -x,
     "exp": lambda x, y: pa.exp(x),
     "sum": lambda x, y: pa.sum(x),
@@ -70,6 +72,17 @@ def test_numpy_1_decides_once_where_it_looks_at_no_value(resolved: list[str]) ->
         assert (pa.asarray([1], dtype=pa.int8) + 1).dtype is pa.int8
         assert (pa.asarray([1], dtype=pa.int8) + 1000).dtype is pa.int16
     assert resolved == ["add", "add"]  # the value of a Python scalar decides there
+
+
+def test_a_function_and_its_operator_have_executables_of_their_own() -> None:
+    mine = as_policy("paddle@3.3").derive("mine")
+    x = pa.asarray([7, 8], dtype=pa.int32)
+    with pa.policy(mine):
+        for _ in range(2):
+            assert (x % 2.5).dtype is pa.float32
+            assert pa.remainder(x, 2.5).dtype is pa.int32
+    kept = {key[0]: found.result for key, found in mine.executables.items() if type(key[0]) is str}
+    assert kept == {"remainder": pa.float32, "remainder()": pa.int32}
 
 
 def test_ranks_have_executables_of_their_own_where_they_matter() -> None:

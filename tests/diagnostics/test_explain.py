@@ -143,10 +143,34 @@ def test_narrow_floats_are_computed_wide() -> None:
 
 
 def test_a_function_that_differs_from_the_operator_is_told() -> None:
-    explained = pa.explain("add", "int8", 1, policy="paddle@3.3")
+    asked = pa.explain("%", "int32", 1.5, policy="paddle@3.3")
+    assert (asked.expression, asked.dtype) == ("int32 % 1.5", "float32")
+    assert (asked.function, asked.operator) == ("remainder(int32, 1.5) is int32", "")
+    for function in ("remainder", pa.remainder):
+        asked = pa.explain(function, "int32", 1.5, policy="paddle@3.3")
+        assert (asked.expression, asked.dtype) == ("remainder(int32, 1.5)", "int32")
+        assert (asked.function, asked.operator) == ("", "int32 % 1.5 is float32")
+    refused = pa.explain("*", "bool", "bool", policy="tensorflow")
+    assert refused.dtype == "bool"
+    assert refused.function.startswith("multiply(bool, bool) is refused: ")
+    assert pa.explain("+", "int8", 1).function == pa.explain("add", "int8", 1).operator == ""
+    assert pa.explain("*=", "bool", "bool", policy="tensorflow").function == ""
+
+
+def test_a_function_that_takes_no_python_scalar_is_told() -> None:
+    told = "maximum of PyTorch 2.13 takes no Python scalar: make an array of it first there"
+    explained = pa.explain("maximum", "int8", 1, policy="torch")
     assert explained.dtype == "int8"
-    assert explained.function.startswith("the framework's own function refuses")
-    assert pa.explain("add", "int8", 1).function == ""
+    assert explained.answer.signature == explained.to_dict()["signature"] == told
+    assert ("signature", (told,)) in list(explained.sections())
+    assert pa.explain("maximum", "int8", "int8", policy="torch").answer.signature == ""
+    other = next(a for a in pa.explain("maximum", "int8", 1).others if "torch@2.13" in a.policies)
+    assert other.why == told
+
+
+def test_a_ufunc_is_asked_as_it_comes_in() -> None:
+    assert pa.explain(np.add, "int8", 1).expression == "int8 + 1"
+    assert pa.explain(np.maximum, "int8", 1).expression == "maximum(int8, 1)"
 
 
 def test_weak_results_are_told() -> None:
@@ -157,13 +181,13 @@ def test_weak_results_are_told() -> None:
 
 def test_another_librarys_array_is_explained_as_the_policy_takes_it() -> None:
     wide, one = np.asarray([1.5, 2.0]), np.float64(1.5)
-    explained = pa.explain("add", wide, 1.0, policy="jax@x32")
+    explained = pa.explain("+", wide, 1.0, policy="jax@x32")
     assert explained.expression == "float64 + 1.0"
     assert explained.steps[1] == "JAX without x64 holds float64 as float32"
     with pa.policy("jax@x32"):
         assert pa.add(wide, 1.0).dtype.name == explained.dtype == "float32"
     assert {a.dtype for a in explained.others if "numpy@2" in a.policies} == {"float64"}
-    by_value = pa.explain("add", pa.asarray([1], dtype=pa.float16), one, policy="numpy@1")
+    by_value = pa.explain("+", pa.asarray([1], dtype=pa.float16), one, policy="numpy@1")
     assert (by_value.expression, by_value.dtype) == ("float16 + float64[]", "float16")
     assert pa.explain("concat", Operand(pa.int8), policy="numpy").dtype == "int8"
 
@@ -183,7 +207,7 @@ def test_notes_are_those_that_concern_the_case() -> None:
 
 def test_a_changed_cell_is_told() -> None:
     mine = as_policy("numpy").derive("mine", {("int64", "bfloat16"): "float32"})
-    explained = pa.explain("add", "int64", "bfloat16", policy=mine)
+    explained = pa.explain("+", "int64", "bfloat16", policy=mine)
     assert explained.dtype == "float32"
     assert explained.expression == "int64 + bfloat16"
 
@@ -204,8 +228,8 @@ def test_a_registered_policy_is_among_the_others(monkeypatch: pytest.MonkeyPatch
 def test_operands_are_arrays_scalars_and_dtypes() -> None:
     a = pa.asarray([1, 2], dtype=pa.int8)
     for operand in (a, np.ones(2, np.int8), pa.int8, "int8", np.int8, np.dtype("int8")):
-        assert pa.explain("add", operand, 1).expression == "int8 + 1"
-    assert pa.explain("add", np.float32(1), a).expression == "float32[] + int8"
+        assert pa.explain("+", operand, 1).expression == "int8 + 1"
+    assert pa.explain("+", np.float32(1), a).expression == "float32[] + int8"
     assert pa.explain("add", "int64[]", a, policy="torch").dtype == "int8"
 
 
@@ -311,7 +335,7 @@ def test_an_unknown_policy_is_an_error() -> None:
 
 @pytest.fixture
 def explained() -> Explanation:
-    return pa.explain("add", "int8", 2.5, policy="paddle")
+    return pa.explain("+", "int8", 2.5, policy="paddle")
 
 
 def test_it_prints_plain_text_without_a_terminal(
@@ -334,7 +358,7 @@ def test_it_is_data(explained: Explanation) -> None:
 
 
 def test_it_is_self_contained_html() -> None:
-    page = pa.explain("less", "int8", 1, policy="paddle")._repr_html_()
+    page = pa.explain("<", "int8", 1, policy="paddle")._repr_html_()
     assert "int8 &lt; 1" in page
     assert "<table" in page
     assert "http" not in page

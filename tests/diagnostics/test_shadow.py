@@ -255,3 +255,34 @@ def test_a_policy_that_never_holds_a_dtype_sees_what_it_holds_instead() -> None:
         pytest.raises(pa.PromotionError, match=r"Write pa\.astype\(x1, pa\.int32\)"),
     ):
         x + y
+
+
+def test_a_call_that_a_framework_does_not_take_is_told() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.shadow("torch", "numpy", "paddle@3.3") as report:
+        for _ in range(2):
+            pa.maximum(x, 1)
+        x + 1
+        pa.maximum(x, x)
+    assert not report.divergences
+    told = {(call.site.expression, call.policy): n for call, n in report.signatures.items()}
+    assert told == {("pa.maximum(x, 1)", "torch@2.13"): 2, ("pa.maximum(x, 1)", "paddle@3.3"): 2}
+    said = "torch@2.13: maximum of PyTorch 2.13 takes no Python scalar  ×2"
+    assert said in str(report)
+    assert "maximum of PyTorch 2.13 takes no Python scalar" in report.to_html()
+    assert [row["count"] for row in report.to_dict()["signatures"]] == [2, 2]
+
+
+def test_other_policies_are_asked_in_the_same_form() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int32)
+    with pa.shadow("paddle@3.3") as report:
+        x % 1.5
+        pa.remainder(x, 1.5)
+    operator, function = report.divergences
+    assert (str(operator.answers["paddle@3.3"]), str(function.answers["paddle@3.3"])) == (
+        "float32",
+        "int32",
+    )
+    text = " ".join(str(report).split())  # a terminal breaks lines
+    assert "[int32 % Python float]" in text
+    assert "[remainder(int32, Python float)]" in text

@@ -12,7 +12,7 @@ import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray import extras
 from promoarray.dtypes import BY_CODE, WEAK, DType
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import Operand, Rank, Refusal, as_policy
 
 DOCUMENT, V3_3, V2_6 = (as_policy(name) for name in ("paddle", "paddle@3.3", "paddle@2.6"))
@@ -132,10 +132,44 @@ def test_2_6_answers_the_left_dtype() -> None:
     assert result(V2_6, "floor_divide", tensor("f16"), tensor("f32")) == "f16"
 
 
-def test_functions_of_3_3_refuse_python_scalars() -> None:
+def test_functions_of_3_3_take_no_python_scalars_but_are_computed() -> None:
     pair = tensor("i32"), scalar("int")
-    assert not isinstance(V3_3.plan("add", pair), Refusal)
-    assert isinstance(V3_3.plan("add", pair, function=True), Refusal)
+    refused = V3_3.signature_refusal("add", pair)
+    assert refused is not None
+    assert refused.reason == "add of Paddle 3.3 takes no Python scalar"
+    assert V3_3.signature_refusal("add", (tensor("i32"), tensor("i32"))) is None
+    assert V3_3.plan("add", pair, Form.FUNCTION) == V3_3.plan("add", pair)
+
+
+def test_a_function_goes_by_the_operator_where_it_takes_no_scalar() -> None:
+    def remainder(*operands: Operand) -> str:
+        plan = V3_3.plan("remainder", operands, Form.FUNCTION)
+        assert not isinstance(plan, Refusal)
+        return plan.result.code
+
+    assert remainder(tensor("i32"), scalar("float")) == "i32"  # paddle.remainder(x, 1.5)
+    assert remainder(scalar("float"), tensor("i32")) == "f32"  # 1.5 % x
+    assert result(V3_3, "remainder", tensor("i32"), scalar("float")) == "f32"
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "function", "operator"),
+    [
+        ("where", (tensor("i32"), scalar("int")), "-", None),  # 2 is an int64 tensor there
+        ("where", (scalar("float"), tensor("f16")), "f32", None),
+        ("stack", (tensor("c64"), tensor("f32")), "c64", None),
+        ("stack", (tensor("f32"), tensor("c64")), "-", None),
+        ("matmul", (tensor("f16"), tensor("c128")), "c128", "-"),
+        ("matmul", (tensor("f32"), tensor("f64")), "-", "f32"),
+    ],
+)
+def test_functions_of_3_3_have_rules_of_their_own(
+    name: str, operands: tuple[Operand, ...], function: str, operator: str | None
+) -> None:
+    plan = V3_3.plan(name, operands, Form.FUNCTION)
+    assert ("-" if isinstance(plan, Refusal) else plan.result.code) == function
+    if operator is not None:
+        assert result(V3_3, name, *operands) == operator
 
 
 @pytest.mark.parametrize(

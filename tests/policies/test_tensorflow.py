@@ -9,6 +9,7 @@ import tables
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType
+from promoarray.operations import Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
 
 LEGACY, ALL, SAFE = map(as_policy, ("tensorflow", "tensorflow@all", "tensorflow@safe"))
@@ -19,8 +20,8 @@ def operand(code: str) -> Operand:
     return Operand(BY_CODE[code], Rank.SCALAR if code.endswith("*") else Rank.ARRAY)
 
 
-def result(policy: Policy, name: str, *codes: str, function: bool = False) -> str:
-    plan = policy.plan(name, tuple(map(operand, codes)), function=function)
+def result(policy: Policy, name: str, *codes: str, form: Form = Form.OPERATOR) -> str:
+    plan = policy.plan(name, tuple(map(operand, codes)), form)
     return "-" if isinstance(plan, Refusal) else plan.result.code
 
 
@@ -30,15 +31,15 @@ def test_document_prints_the_same_table() -> None:
     different = {
         (row, column)
         for (row, column), printed in sections["jax/tensorflow"].items()
-        if result(LEGACY, "add", row, column, function=True) != printed
+        if result(LEGACY, "add", row, column, form=Form.FUNCTION) != printed
     }
     assert not different
 
 
 def test_only_operators_let_a_scalar_stand_left() -> None:
     assert result(LEGACY, "add", "i*", "i8") == "i8"
-    assert result(LEGACY, "add", "i*", "i8", function=True) == "-"
-    assert result(LEGACY, "add", "i*", "i32", function=True) == "i32"
+    assert result(LEGACY, "add", "i*", "i8", form=Form.FUNCTION) == "-"
+    assert result(LEGACY, "add", "i*", "i32", form=Form.FUNCTION) == "i32"
 
 
 def test_safe_answers_as_all_or_refuses() -> None:

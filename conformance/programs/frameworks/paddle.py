@@ -30,7 +30,7 @@ SAME = (
     " nextafter not_equal positive pow real reciprocal remainder round sign signbit sin sinh sqrt"
     " square subtract tan tanh trunc"
     " arange empty empty_like eye full full_like linspace ones ones_like zeros zeros_like"
-    " matmul broadcast_to isin where meshgrid tile reshape moveaxis"
+    " matmul broadcast_to isin where tile reshape moveaxis"
 )
 RENAMED = {
     "bitwise_invert": "bitwise_not",
@@ -135,6 +135,12 @@ def _spread(name: str) -> Any:
     )
 
 
+def _meshgrid(*arrays: Any, indexing: str = "xy") -> Any:
+    if indexing == "ij":
+        return paddle.meshgrid(*arrays)
+    return paddle.meshgrid(*arrays, indexing=indexing)
+
+
 def _unique(**flags: bool) -> Any:
     return lambda x: paddle.unique(x, **flags)
 
@@ -173,6 +179,7 @@ OTHER = {
     "expand_dims": lambda x, axis=0: paddle.unsqueeze(x, axis),
     "permute_dims": paddle.transpose,
     "repeat": lambda x, repeats, *, axis=None: paddle.repeat_interleave(x, repeats, axis=axis),
+    "meshgrid": _meshgrid,
     "broadcast_arrays": lambda *arrays: paddle.broadcast_tensors(list(arrays)),
     "take": lambda x, indices, *, axis: paddle.index_select(x, indices, axis),
     "take_along_axis": lambda x, indices, *, axis=-1: paddle.take_along_axis(x, indices, axis),

@@ -25,7 +25,7 @@ from promoarray.core.call_site import Site, current_site
 from promoarray.core.observers import Observer, ProposedCasts, observing
 from promoarray.core.refusals import accepted_casts, spelled
 from promoarray.errors import PromotionError
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.in_force import process_default, set_policy
@@ -49,12 +49,17 @@ class AutoCast(Observer):
     recovered: dict[tuple[Site, str], str] = field(default_factory=dict)
 
     def on_refusal(
-        self, name: str, policy: Policy, seen: tuple[Operand, ...], refusal: Refusal
+        self,
+        name: str,
+        form: Form,
+        policy: Policy,
+        seen: tuple[Operand, ...],
+        refusal: Refusal,
     ) -> ProposedCasts | None:
         """Cast operands as the error message would have said, if there are such casts."""
-        casts, _ = accepted_casts(policy, name, seen) or ({}, None)
+        casts, _ = accepted_casts(policy, name, seen, form) or ({}, None)
         if casts:
-            self.recovered[current_site(), spelled(name, seen)] = _worded(casts)
+            self.recovered[current_site(), spelled(name, seen, form)] = _worded(casts)
         return casts
 
 
@@ -207,8 +212,9 @@ def _error(error: Exception) -> str:
     """An error in words; a refusal with the cast to write, but not what other policies give."""
     if not (isinstance(error, PromotionError) and error.policy and error.operation in OPERATIONS):
         return f"{type(error).__name__}: {error}"
-    casts, _ = accepted_casts(error.policy, error.operation, error.operands) or ({}, None)
-    refused = f"{spelled(error.operation, error.operands, error.inplace)}: {error.reason}"
+    asked = error.operation, error.operands, Form(error.form)
+    casts, _ = accepted_casts(error.policy, *asked) or ({}, None)
+    refused = f"{spelled(*asked)}: {error.reason}"
     return f"{refused}; cast {_worded(casts)}" if casts else refused
 
 

@@ -97,7 +97,6 @@ class _Case:
             answer=answer,
             steps=tuple(self.steps(answer)),
             casts=(Cast("x", self.source.name, self.target.name, lost),) if answer.dtype else (),
-            function="",
             sources=tuple(map(str, rule.sources or policy.sources)),
             notes=tuple(
                 note

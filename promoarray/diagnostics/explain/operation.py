@@ -16,7 +16,7 @@ from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
-from promoarray.operations import Family, operation
+from promoarray.operations import Family, Form, operation
 from promoarray.parray import PArray
 from promoarray.promotion.overrides import ChangedOperandTypes, ChangedOperation
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -31,10 +31,10 @@ from promoarray.promotion.variants import VARIANTS
 
 
 def explain_operation(
-    name: str, entered: tuple[Any, ...], policy: Policy, *, inplace: bool = False
+    name: str, form: Form, entered: tuple[Any, ...], policy: Policy
 ) -> Explanation:
     """Explain an operation of arrays, scalars and the Operands that dtypes stand for."""
-    return _Case(name, entered, policy, inplace=inplace).explanation()
+    return _Case(name, form, entered, policy).explanation()
 
 
 class _Case:
@@ -43,20 +43,21 @@ class _Case:
     def __init__(
         self,
         name: str,
+        form: Form,
         entered: tuple[Any, ...],
         policy: Policy,
         *,
-        inplace: bool = False,
         supposed: bool = False,
     ) -> None:
         self.name = name
+        self.form = form
         self.entered = entered
         self.policy = policy
-        self.inplace = inplace
+        self.inplace = form is Form.INPLACE
         self.supposed = supposed  # whether the arrays were made under another policy
         self.seen = tuple(map(self.described, entered))
-        self.plan = (policy.plan_inplace if inplace else policy.plan)(name, self.seen)
-        self.decided = policy.decide(name, self.seen, entered, inplace=inplace)
+        self.plan = policy.plan(name, self.seen, form)
+        self.decided = policy.decide(name, self.seen, entered, form)
 
     def explanation(self) -> Explanation:
         policy = self.policy
@@ -68,7 +69,8 @@ class _Case:
             answer=self.answer(),
             steps=tuple(self.steps()),
             casts=tuple(self.casts()),
-            function=self.function(),
+            function=self.otherwise(Form.FUNCTION),
+            operator=self.otherwise(Form.OPERATOR),
             sources=tuple(map(str, policy.sources)),
             notes=tuple(
                 note
@@ -111,10 +113,14 @@ class _Case:
         return dtype, dtype.name
 
     def expression(self) -> str:
+        return self.written_as(self.form)
+
+    def written_as(self, form: Form) -> str:
+        """The operation with its operands, as it is written in a form."""
         symbol = operation(self.name).symbol
         shown = [self.shown(i) for i in range(len(self.seen))]
-        if symbol and len(shown) == 2:
-            return f" {symbol}{'=' * self.inplace} ".join(shown)
+        if symbol and len(shown) == 2 and form is not Form.FUNCTION:
+            return f" {symbol}{form} ".join(shown)
         return f"{self.name}({', '.join(shown)})"
 
     # -- what is answered -------------------------------------------------------------------------
@@ -127,7 +133,8 @@ class _Case:
             raised = "" if error is None else f"{type(error).__name__}: "
             return Answer(names, None, reason=raised + self.decided.reason)
         result = self.decided.plan.result
-        return Answer(names, self.policy.strong(result).name, result.weak)
+        dtype = self.policy.strong(result).name
+        return Answer(names, dtype, result.weak, signature=self.signature())
 
     def fitted(self, index: int) -> Any:
         """What a Python scalar becomes, as a Python value; None where nothing is to fit.
@@ -157,7 +164,7 @@ class _Case:
         for x, seen in zip(self.entered, self.seen, strict=True):
             if isinstance(x, Operand) and x.type is not seen.type:
                 yield f"{self.policy.title} holds {x.type.name} as {seen.type.name}"
-        operands, rule = self.by_value(), _below_changes(self.policy.rule(self.name))
+        operands, rule = self.by_value(), self.rule()
         if operands != self.seen:
             types = ", ".join(f"x{i + 1} as {o.type.name}" for i, o in enumerate(operands))
             yield f"by value: {types}"
@@ -175,6 +182,9 @@ class _Case:
         if self.inplace:
             yield self.written()
         yield from self.ending()
+
+    def rule(self) -> OperationRule:
+        return _below_changes(self.policy.rule(self.name, self.seen, self.form))
 
     def written(self) -> str:
         """What becomes of the result of an operation in place."""
@@ -292,17 +302,23 @@ class _Case:
         same = got == x or (isinstance(x, float) and math.isnan(x) and got != got)
         return "" if same else f"{worded(x)} becomes {got!r}"
 
-    def function(self) -> str:
-        """What the framework's own function would do, if that is something else."""
-        plan = self.policy.plan(self.name, self.seen, function=True)
-        if plan == self.plan or self.inplace:
+    def otherwise(self, form: Form) -> str:
+        """What the operator or function of that name does, where it is another one than asked."""
+        asked = form is self.form or self.inplace or not operation(self.name).symbol
+        plan = self.plan if asked else self.policy.plan(self.name, self.seen, form)
+        if plan == self.plan:
             return ""
         does = (
-            f"refuses: {plan.reason}"
+            f"is refused: {plan.reason}"
             if isinstance(plan, Refusal)
-            else (f"gives {self.policy.strong(plan.result).name}")
+            else f"is {self.policy.strong(plan.result).name}"
         )
-        return f"the framework's own function {does}; promoarray follows the operator"
+        return f"{self.written_as(form)} {does}"
+
+    def signature(self) -> str:
+        """What the framework's function does not take, though promoarray's does."""
+        refusal = None if self.inplace else self.policy.signature_refusal(self.name, self.seen)
+        return "" if refusal is None else f"{refusal.reason}: make an array of it first there"
 
     # -- the other policies -----------------------------------------------------------------------
 
@@ -312,7 +328,7 @@ class _Case:
 
     def asking(self, name: str) -> Answer:
         policy = as_policy(name)
-        return _Case(self.name, self.entered, policy, inplace=self.inplace, supposed=True).answer()
+        return _Case(self.name, self.form, self.entered, policy, supposed=True).answer()
 
 
 def _below_changes(rule: OperationRule) -> OperationRule:

@@ -15,7 +15,7 @@ from promoarray.diagnostics.explain.cast import explain_cast
 from promoarray.diagnostics.explain.operation import explain_operation
 from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import WEAK, as_dtype
-from promoarray.operations import BY_SYMBOL, OPERATIONS, Operation, operation
+from promoarray.operations import BY_SYMBOL, OPERATIONS, Form, Operation, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -35,7 +35,8 @@ def explain(
     ----------
     op : str or function
         A function or its name, an operator, or an operator in place: ``pa.add``, ``"add"``, ``"+"``
-        or ``"+="``. Of ``"astype"`` the operands are an array and a dtype.
+        or ``"+="``. Some frameworks' functions answer otherwise than their operators; then both are
+        told. Of ``"astype"`` the operands are an array and a dtype.
     *operands : array, Python scalar or dtype_like
         Those that take part in promotion; ``where`` may have its condition before them, and
         ``concat`` its arrays in a list. The values of Python scalars matter. A dtype stands for an
@@ -89,13 +90,20 @@ def question(
         return _cast(operands, asked, saturate=saturate, round_mode=round_mode)
     if saturate is not None or round_mode is not None:
         raise TypeError(f"saturate and round_mode are about casts, not {name}; leave them out")
-    inplace = name.endswith("=") and name not in BY_SYMBOL and name[:-1] in BY_SYMBOL
-    row = operation(name[:-1] if inplace else name)
+    form = _form(op, name)
+    row = operation(name[:-1] if form is Form.INPLACE else name)
     entered = _operands(row, operands)
-    if inplace and type(entered[0]) in WEAK:
+    if form is Form.INPLACE and type(entered[0]) in WEAK:
         raise TypeError(f"x {name} y takes an array x, not {entered[0]!r}")
     policy = asked or _asked(entered)
-    return partial(explain_operation, row.name, entered, policy, inplace=inplace)
+    return partial(explain_operation, row.name, form, entered, policy)
+
+
+def _form(op: str | Callable[..., Any], name: str) -> Form:
+    """How the operation asked about is written; NumPy's ufuncs come in as the operator they are."""
+    if name in BY_SYMBOL or (op in OF_UFUNC and OPERATIONS[name].symbol):
+        return Form.OPERATOR
+    return Form.INPLACE if name.endswith("=") and name[:-1] in BY_SYMBOL else Form.FUNCTION
 
 
 def _name(function: Any) -> str:

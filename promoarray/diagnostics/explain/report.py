@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, html_table
@@ -54,6 +54,8 @@ class Answer:
         Why it is refused, or what is raised.
     values : tuple of CastValue
         What the values shown become, in a cast.
+    signature : str
+        What the framework's function does not take, though promoarray's does; else "".
     """
 
     policies: tuple[str, ...]
@@ -61,6 +63,11 @@ class Answer:
     weak: bool = False
     reason: str = ""
     values: tuple[CastValue, ...] = ()
+    signature: str = ""
+
+    def __setstate__(self, state: list[Any]) -> None:
+        for each, value in zip(fields(self), [*state, ""], strict=False):  # 0.1.0: no signature
+            object.__setattr__(self, each.name, value)
 
     @property
     def who(self) -> str:
@@ -68,6 +75,11 @@ class Answer:
         if len(self.policies) < 4:
             return ", ".join(self.policies)
         return f"{self.policies[0]} … {self.policies[-1]} ({len(self.policies)} editions)"
+
+    @property
+    def why(self) -> str:
+        """Why it is refused, or else what the framework's function does not take."""
+        return self.reason or self.signature
 
     @property
     def what(self) -> str:
@@ -97,8 +109,9 @@ class Explanation(Printable):
         The rule in words, one step each, with the path through table or lattice.
     casts : tuple of Cast
         Those inserted before the operation computes.
-    function : str
-        What the framework's own function does, where it differs from the operator; else "".
+    function, operator : str
+        Of an operator what the function of its name does, and the other way round; "" where that is
+        the same.
     sources, notes : tuple of str
         Where the rule is written down, and what to know about it.
     others : tuple of Answer
@@ -118,10 +131,11 @@ class Explanation(Printable):
     answer: Answer
     steps: tuple[str, ...]
     casts: tuple[Cast, ...]
-    function: str
     sources: tuple[str, ...]
     notes: tuple[str, ...]
     others: tuple[Answer, ...]
+    function: str = ""
+    operator: str = ""
     quirks: tuple[str, ...] = ()
     given: tuple[CastValue, ...] = ()
     source: str = ""
@@ -164,6 +178,8 @@ class Explanation(Printable):
             ],
             "lossy": self.lossy,
             "function": self.function,
+            "operator": self.operator,
+            "signature": self.answer.signature,
             "sources": list(self.sources),
             "notes": list(self.notes),
             "others": [{"policy": name, **a.to_dict()} for a in self.others for name in a.policies],
@@ -178,6 +194,8 @@ class Explanation(Printable):
             ("rule", self.steps),
             ("casts", () if refused_at_once else self.casts or ("none",)),
             ("function", (self.function,) if self.function else ()),
+            ("operator", (self.operator,) if self.operator else ()),
+            ("signature", (self.answer.signature,) if self.answer.signature else ()),
             ("quirks", self.quirks),
             ("source", self.sources),
             ("notes", self.notes),
@@ -217,7 +235,7 @@ class Explanation(Printable):
         others.add_column("why")
         for a in self.others:
             style = "red" if a.dtype is None else "" if a.dtype == self.dtype else "yellow"
-            others.add_row(a.who, Text(a.what, style), Text(a.reason, "dim"))
+            others.add_row(a.who, Text(a.what, style), Text(a.why, "dim"))
         if self.others:
             yield others
 
@@ -258,7 +276,7 @@ class Explanation(Printable):
         )
 
     def _others_html(self) -> str:
-        rows = [(a.who, a.what, a.reason) for a in self.others]
+        rows = [(a.who, a.what, a.why) for a in self.others]
         return html_table(("policy", "result", "why"), rows)
 
     def _values_html(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from promoarray.core.call_site import Site
 from promoarray.dtypes import DType
+from promoarray.operations import Form
 
 DEFAULT_DTYPE = "default dtype"
 """The operation of a place that makes an array of Python numbers."""
@@ -55,6 +56,8 @@ class Divergence:
         From policy name to Answer, the run's first.
     count : int
         How often the place was passed with these answers.
+    form : Form
+        How the operation is written.
     """
 
     site: Site
@@ -63,6 +66,12 @@ class Divergence:
     operands: tuple[str, ...]
     answers: dict[str, Answer]
     count: int = 1
+    form: Form = Form.OPERATOR
+
+    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
+        _, slots = state
+        for name, value in ({"form": Form.OPERATOR} | slots).items():  # 0.1.0 had no form
+            setattr(self, name, value)
 
     @property
     def root(self) -> bool:

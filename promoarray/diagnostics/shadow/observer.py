@@ -26,7 +26,9 @@ from promoarray.core.operands import operand_of
 from promoarray.core.refusals import accepted_casts
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.dtypes import WEAK, DType
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -74,6 +76,7 @@ class ShadowObserver(Observer):
     def on_operation(self, event: OperationEvent) -> None:
         """Ask every shadow policy what it would have done."""
         self.report.operations += 1
+        self._note_signatures(event)
         noted = False
         for which, label in enumerate((event.plan.result, *event.plan.extra_results)):
             answers, kept = {}, {}
@@ -81,7 +84,9 @@ class ShadowObserver(Observer):
                 answers[policy.name], kept[policy.name] = _ask(policy, event, which)
             mine = Answer(event.policy.strong(label), "", "", tuple(map(str, event.seen)))
             # A place is noted once, for the first result that differs.
-            noted = noted or self._note(event.name, event.policy, mine, answers, mine.operands)
+            noted = noted or self._note(
+                event.name, event.policy, mine, answers, mine.operands, event.form
+            )
             self._label((event.result, *event.extra_results)[which], label, kept)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
@@ -109,6 +114,7 @@ class ShadowObserver(Observer):
         mine: Answer,
         answers: dict[str, Answer],
         operands: tuple[str, ...],
+        form: Form = Form.OPERATOR,
     ) -> bool:
         """Note a place if the answers differ there; return whether they do."""
         if all(answer.dtype is mine.dtype for answer in answers.values()):
@@ -119,8 +125,19 @@ class ShadowObserver(Observer):
                 for n, a in answers.items()
             }
         everyone = {run.name: mine, **{n: a for n, a in answers.items() if n != run.name}}
-        self.report.record(Divergence(current_site(), program_site(), name, operands, everyone))
+        self.report.record(
+            Divergence(current_site(), program_site(), name, operands, everyone, form=form)
+        )
         return True
+
+    def _note_signatures(self, event: OperationEvent) -> None:
+        """Note the policies whose framework's function takes no such call."""
+        if event.form is not Form.FUNCTION or not any(type(x) in WEAK for x in event.operands):
+            return
+        for policy in self.policies:
+            refusal = policy.signature_refusal(event.name, event.seen)
+            if refusal is not None:
+                self.report.signatures[Call(current_site(), policy.name, refusal.reason)] += 1
 
     def _label(self, result: Array, label: DType, kept: dict[str, DType]) -> None:
         """Let an array carry the answers, if any differs from the run's."""
@@ -155,7 +172,7 @@ def _ask(policy: Policy, event: OperationEvent, which: int) -> tuple[Answer, DTy
     names = tuple(map(str, seen))
     if isinstance(decided, Refusal):
         reason, answer = decided.reason, None
-        carried = _after_refusal(policy, event.name, seen, which)
+        carried = _after_refusal(policy, event, seen, which)
     else:
         reason, answer, carried = "", policy.strong(decided), decided
     origin = "" if answer is run else _origin(policy, answer, event, which)
@@ -174,17 +191,17 @@ def _decide(
     policy: Policy, event: OperationEvent, operands: tuple[Operand, ...], which: int
 ) -> DType | Refusal:
     asked = event.name, operands, event.operands
-    decided = policy.decide(*asked, inplace=event.inplace, options=event.options)
+    decided = policy.decide(*asked, event.form, options=event.options)
     if isinstance(decided, Refusal):
         return decided
     return (decided.plan.result, *decided.plan.extra_results)[which]
 
 
 def _after_refusal(
-    policy: Policy, name: str, seen: tuple[Operand, ...], which: int
+    policy: Policy, event: OperationEvent, seen: tuple[Operand, ...], which: int
 ) -> DType | None:
     """What the result would be had the user cast as the error message says."""
-    _, plan = accepted_casts(policy, name, seen) or (None, None)
+    _, plan = accepted_casts(policy, event.name, seen, event.form) or (None, None)
     return (plan.result, *plan.extra_results)[which] if plan else None
 
 

@@ -12,7 +12,8 @@ from promoarray.console import ZERO_D, Printable, counted, html_page
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
-from promoarray.operations import OPERATIONS
+from promoarray.diagnostics.shadow.signatures import Call, Signatures
+from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Report(Printable):
     operations: int = 0
     _found: dict[tuple[object, ...], Divergence] = field(default_factory=dict)
     _escapes: Escapes = field(default_factory=Escapes)
+    _signatures: Signatures = field(default_factory=Signatures)
 
     def record(self, divergence: Divergence) -> None:
         """Add a place, or count it once more."""
@@ -60,7 +62,7 @@ class Report(Printable):
         if found is not None:
             state |= {"operations": found.operations, "_escapes": found.escapes}
             state["_found"] = {each.key: each for each in found.partings.values()}
-        self.__dict__.update(state)
+        self.__dict__.update({"_signatures": Signatures()} | state)
 
     @property
     def divergences(self) -> list[Divergence]:
@@ -78,6 +80,11 @@ class Report(Printable):
         return self._escapes.counts
 
     @property
+    def signatures(self) -> Counter[Call]:
+        """The calls that a framework's own function does not take, and how often."""
+        return self._signatures.counts
+
+    @property
     def roots(self) -> list[Divergence]:
         """The places at which a policy differs for the first time."""
         return [d for d in self.divergences if d.root]
@@ -92,6 +99,7 @@ class Report(Printable):
             "divergences": divergences,
             "partings": divergences,  # the former name
             "escapes": self._escapes.to_dict(),
+            "signatures": self._signatures.to_dict(),
         }
 
     @property
@@ -146,6 +154,7 @@ class Report(Printable):
                     yield line + part
                     line = Text(" " * len(line))
         yield from self._escapes.lines()
+        yield from self._signatures.lines()
         yield Text(self.summary(), style="bold")
         for explained in self.legend():
             yield Text(explained, style="dim")
@@ -155,8 +164,9 @@ class Report(Printable):
         rows = "".join(_as_row(d) for d in self.divergences)
         head = "<tr><th>place</th><th>source</th><th>answers</th></tr>"
         table = f'<table class="divergences">{head}{rows}</table>' if rows else ""
+        sections = self._escapes.html() + self._signatures.html()
         legend = "".join(f"<p><small>{escape(line)}</small></p>" for line in self.legend())
-        return f"<p>{escape(self.summary())}</p>{table}{self._escapes.html()}{legend}"
+        return f"<p>{escape(self.summary())}</p>{table}{sections}{legend}"
 
     def to_html(self, extra: str = "") -> str:
         """Return the report as one self-contained page; ``extra`` is put at its end."""
@@ -168,7 +178,7 @@ def spelled(divergence: Divergence) -> str:
     if divergence.name == "setitem":
         return "{}[...] = {}".format(*divergence.operands)
     symbol = OPERATIONS[divergence.name].symbol if divergence.name in OPERATIONS else ""
-    if symbol and len(divergence.operands) == 2:
+    if symbol and len(divergence.operands) == 2 and divergence.form is not Form.FUNCTION:
         return f" {symbol} ".join(divergence.operands)
     return f"{divergence.name}({', '.join(divergence.operands)})"
 

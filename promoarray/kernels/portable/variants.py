@@ -123,6 +123,10 @@ def argmin_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
     return xp.argmin(xp.where(xp.isnan(x), xp.full_like(x, float("inf")), x), **options)
 
 
+def single_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.arctan2(x.astype("float64"), y.astype("float64")).astype("float32")
+
+
 def integer_mean(xp: Any, x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:
     total = xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     count = x.dtype.type(max(x.size // max(total.size, 1), 1))
@@ -245,6 +249,7 @@ _VARIANTS = (
     scaled_negative,
     argmax_without_nan,
     argmin_without_nan,
+    single_atan2,
     integer_mean,
     integer_var,
     integer_std,

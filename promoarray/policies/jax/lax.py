@@ -19,9 +19,10 @@ from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import WIDE
+from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
-from promoarray.promotion.type_steps import always, component, with_arrays
+from promoarray.promotion.type_steps import always, component
 
 
 def promote(a: DType, b: DType) -> DType | None:
@@ -85,7 +86,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "minimum": TypeRule(),
     "atan2": _inexact,
     "nextafter": _floats,
-    Family.WHERE: with_arrays("all", TypeRule()),
+    Family.WHERE: TypeRule(),
     Family.MATMUL: dot,
     "outer": refuse("jax.lax has no outer product of vectors"),
     "cross": refuse("jax.lax has no cross product"),
@@ -135,6 +136,7 @@ LAX = JNP.derive(
     principle="No promotion: operands are of one dtype, and Python scalars of their default dtype.",
     promote=promote,
     operations=OPERATIONS,
+    signatures={Family.WHERE: Arrays.ALL},
     refusal="jax.lax promotes nothing: operands must be of one dtype, Python scalars of their"
     " default dtype",
     sources=(

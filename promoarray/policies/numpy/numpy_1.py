@@ -23,6 +23,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import Family, operation
 from promoarray.policies.numpy.numpy_2 import (
+    AS_ARRAYS,
     FLOAT_NOTE,
     NUMPY_2,
     OPERATIONS,
@@ -57,11 +58,12 @@ def by_value(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> tu
     """Let scalars and 0-d arrays enter as the dtype that their value makes of them.
 
     Only beside arrays, and only if no scalar's kind is above that of every array
-    (`should_use_min_scalar`); else they enter as the arrays they would make.
+    (`should_use_min_scalar`); else they enter as the arrays they would make, which some functions
+    make of them first.
     """
     arrays = [o.type for o in operands if o.value is None]
     scalars = [as_array_type(o) for o in operands if o.value is not None]
-    if not arrays or _kind(scalars) > _kind(arrays):
+    if not arrays or name in AS_ARRAYS or _kind(scalars) > _kind(arrays):
         return tuple(o if o.value is None else Operand(as_array_type(o)) for o in operands)
     loop = searched(name, operands) or (in_turn(operands) if len(operands) > 2 else None)
     signed = any(a.kind is Kind.INT for a in arrays)

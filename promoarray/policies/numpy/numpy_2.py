@@ -99,6 +99,9 @@ OWN = rows("b1 i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 c64 c128")
 SEARCHED = frozenset({*OWN, dt.float8_e5m2})
 """Dtypes NumPy searches the ladder for: its own, and the one ml_dtypes gives NumPy's float kind."""
 
+AS_ARRAYS = ("outer", "tensordot", "stack")
+"""Functions that call ``asarray`` on their operands before they meet."""
+
 KIND_ORDER = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
 
 
@@ -160,6 +163,12 @@ def highest_first(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DT
     if isinstance(entered, Refusal) or len(entered) < 3:
         return entered
     return tuple(sorted(entered, key=lambda d: (d.weak, -d.kind.category)))
+
+
+def as_arrays(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Make an array of every Python scalar first (``np.asarray``), so that none is weak."""
+    entered = policy.operand_types(policy, operands)
+    return entered if isinstance(entered, Refusal) else tuple(map(policy.strong, entered))
 
 
 def as_floats(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
@@ -272,6 +281,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.WHERE: TypeRule(),
     Family.CLIP: TypeRule(note="the bounds promote with the array"),
     Family.MATMUL: TypeRule(),
+    **dict.fromkeys(AS_ARRAYS, TypeRule(operand_types=as_arrays)),
     "cross": TypeRule(admit=NUMBERS, why="NumPy does not subtract bools"),
     **linear(
         TypeRule(compute=in_lapack, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),

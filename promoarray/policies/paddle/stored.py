@@ -18,7 +18,7 @@ from promoarray.promotion.scalars import bounds, out_of_range, wrap
 from promoarray.promotion.stored import Stored
 
 
-_through_double = through(single=False)
+_through_double, _through_single = through(single=False), through(single=True)
 _LARGEST = {
     dt.float16: 65504.0,
     dt.bfloat16: 3.3895313892515355e38,
@@ -70,10 +70,14 @@ def _within(number: float, dtype: DType) -> bool:
 
 
 def _assigned(value: Any, dtype: DType) -> Any:
-    """Cast through a C double; a complex number into a real tensor ends the process there."""
-    if type(value) is complex and dtype.kind is not Kind.COMPLEX:
+    """Cast through a C float, to int64 and float64 through a double.
+
+    A complex number that is assigned to a real tensor ends the process there.
+    """
+    if type(value) is complex and dtype.kind not in (Kind.COMPLEX, Kind.BOOL):
         raise TypeError(f"complex numbers do not become {dtype.name}; take x.real first")
-    return _through_double(value, dtype)
+    narrow = dtype.kind in INTEGERS and dtype.bits < 64
+    return (_through_single if narrow else _through_double)(value, dtype)
 
 
 def _full_dtype(values: tuple[Any, ...]) -> DType:

@@ -31,6 +31,7 @@ from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
+from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import (
@@ -38,7 +39,6 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
-    with_arrays,
 )
 
 REFUSAL = (
@@ -102,7 +102,7 @@ def after_complex(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     )
 
 
-_LEFT = with_arrays("first", TypeRule(operand_types=CAST, admit=ORDERED))
+_LEFT = with_arrays(Arrays.FIRST, TypeRule(operand_types=CAST, admit=ORDERED))
 _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.ARITHMETIC: TypeRule(operand_types=PROMOTED),
     "multiply": TypeRule(operand_types=ArraysFirst(floats, scalar=with_complex)),
@@ -116,7 +116,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.ORDER: TypeRule(operand_types=CAST, result=to_bool, admit=ORDERED),
     Family.LOGICAL: after_complex,
     "logical_not": TypeRule(result=to_bool),
-    Family.BITWISE: with_arrays("all", TypeRule(operand_types=AGREED, admit=BITS, why=AGREE)),
+    Family.BITWISE: with_arrays(Arrays.ALL, TypeRule(operand_types=AGREED, admit=BITS, why=AGREE)),
     Family.SHIFT: refuse("Paddle 2.6 has no shifts"),
     Family.EXTREMUM: TypeRule(operand_types=AGREED, admit=ORDERED, why=AGREE),
     Family.FLOAT_BINARY: TypeRule(operand_types=AGREED, admit=frozenset({Kind.FLOAT}), why=AGREE),
@@ -150,38 +150,33 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
 }
 
 
-def _functions() -> dict[str | Family, OperationRule]:
-    """The functions take tensors that agree, but for two floats; few take a scalar on the right."""
-    arrays = {
-        name: TypeRule(operand_types=PAIRS if row.family is Family.ARITHMETIC else TRANSFORMED)
-        for name, row in ROWS.items()
-        if row.family in (Family.ARITHMETIC, Family.DIVIDE) or name == "matmul"
+_OF_TENSORS = frozenset(
+    {
+        *(Family.ARITHMETIC, Family.DIVIDE, Family.FLOOR_DIVIDE, Family.EQUALITY, Family.ORDER),
+        *(Family.EXTREMUM, Family.FLOAT_BINARY, Family.LOGICAL, Family.LOSS),
     }
-    agreeing = {
-        name: TypeRule(
-            operand_types=AGREED,
-            admit=ORDERED,
-            result=to_bool if row.family in (Family.EQUALITY, Family.ORDER) else same,
-            why=AGREE,
-        )
-        for name, row in ROWS.items()
-        if row.family in (Family.FLOOR_DIVIDE, Family.EQUALITY, Family.ORDER)
-    }
-    others = {
-        name: _OPERATIONS.get(name, _OPERATIONS[row.family])
-        for name, row in ROWS.items()
-        if row.arity == 2 and row.family in (Family.EXTREMUM, Family.FLOAT_BINARY, Family.LOGICAL,
-                                             Family.LOSS)
-    }  # fmt: skip
-    return {
-        **{name: with_arrays("all", rule) for name, rule in (arrays | agreeing | others).items()},
-        "pow": with_arrays(
-            "first", TypeRule(operand_types=TRUNCATED, standard_kernel=True, why=AGREE)
-        ),
-        "equal": with_arrays("first", TypeRule(operand_types=TRUNCATED, result=to_bool, why=AGREE)),
-        "where": TypeRule(operand_types=ArraysFirst(floats_only, scalar=wide_tensor)),
-    }
+)
 
+# The functions take tensors that agree, but for two floats; few take a scalar on the right.
+FUNCTIONS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: TypeRule(operand_types=PAIRS),
+    Family.DIVIDE: TypeRule(operand_types=TRANSFORMED),
+    "matmul": TypeRule(operand_types=TRANSFORMED),
+    Family.FLOOR_DIVIDE: TypeRule(operand_types=AGREED, admit=ORDERED, why=AGREE),
+    Family.EQUALITY: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool, why=AGREE),
+    Family.ORDER: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool, why=AGREE),
+    "pow": TypeRule(operand_types=TRUNCATED, standard_kernel=True, why=AGREE),
+    "equal": TypeRule(operand_types=TRUNCATED, result=to_bool, why=AGREE),
+    "where": TypeRule(operand_types=ArraysFirst(floats_only, scalar=wide_tensor)),
+}
+SIGNATURES: dict[str | Family, Arrays] = {
+    **{
+        name: Arrays.ALL
+        for name, row in ROWS.items()
+        if row.arity == 2 and (row.family in _OF_TENSORS or name == "matmul")
+    },
+    **dict.fromkeys(("pow", "equal"), Arrays.FIRST),
+}
 
 V2_6 = DOCUMENT.derive(
     "paddle@2.6",
@@ -192,7 +187,8 @@ V2_6 = DOCUMENT.derive(
     ),
     promote=floats,
     operations=_OPERATIONS,
-    functions=_functions(),
+    functions=FUNCTIONS,
+    signatures=SIGNATURES,
     operand_types=PROMOTED,
     ranks=False,
     scalars=Scalars(

@@ -7,8 +7,11 @@ kernel still casts what it can (``transformed``), and ``@`` takes the left opera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INTEGERS, ORDERED, DType, Kind
@@ -27,6 +30,7 @@ from promoarray.policies.paddle.document import (
     SHUT,
     TENSORS,
     WIDENING,
+    low_bits,
     rises,
 )
 from promoarray.policies.paddle.stored import STORED_3_3
@@ -35,6 +39,7 @@ from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.scalars import NARROW, wrap
+from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
@@ -42,7 +47,6 @@ from promoarray.promotion.type_steps import (
     agreed,
     exact_to,
     supported_types,
-    with_arrays,
 )
 
 
@@ -111,28 +115,6 @@ def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
     return policy.make_plan(name, common, common, len(operands))
 
 
-def _functions(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family, OperationRule]:
-    """The functions take tensors; the few that take a scalar on the right each do it their way."""
-    truncated = replace(OPEN, scalar=_truncated)
-    return {
-        **{
-            name: with_arrays("all", rules.get(name, rules[row.family]))
-            for name, row in ROWS.items()
-            if row.arity == 2 and row.family is not Family.WHERE
-        },
-        "remainder": with_arrays("first", TypeRule(operand_types=truncated)),
-        "pow": with_arrays("first", TypeRule(operand_types=truncated, standard_kernel=True)),
-        "copysign": with_arrays("first", TypeRule(operand_types=truncated, admit=ORDERED)),
-        "floor_divide": with_arrays(
-            "first", TypeRule(operand_types=replace(WIDENING, scalar=_as_zero_d), admit=ORDERED)
-        ),
-        "equal": with_arrays("first", TypeRule(result=to_bool)),
-        "where": TypeRule(operand_types=replace(SHUT, scalar=_as_tensor)),
-        "matmul": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
-        "stack": _stack,
-    }
-
-
 def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but cast what follows a complex tensor."""
     after_complex = operands[0].type.kind is Kind.COMPLEX
@@ -155,19 +137,18 @@ def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 
 
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Compute integers in float32, though the result is float64."""
+    """Answer float64 of integers."""
     plan = TypeRule(operand_types=SHUT, admit=ORDERED)(policy, name, operands)
-    if isinstance(plan, Refusal) or plan.result.kind is Kind.FLOAT:
-        return plan
-    return policy.make_plan(name, dt.float32, dt.float64, len(operands))
+    whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
+    return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
 
 def _multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Scale by a Python scalar, which is a kernel of its own."""
+    """Scale by a real Python scalar, which is a kernel of its own."""
     plan = TypeRule()(policy, name, operands)
     if isinstance(plan, Refusal):
         return plan
-    scaled = any(operand.rank is Rank.SCALAR for operand in operands)
+    scaled = any(o.rank is Rank.SCALAR and o.type is not dt.weak_complex for o in operands)
     return plan._replace(standard_kernel=not scaled)
 
 
@@ -199,6 +180,21 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32), note=_WHOLE),
 }
 
+_truncating = replace(OPEN, scalar=_truncated)
+FUNCTIONS: dict[str | Family, OperationRule] = {
+    "remainder": TypeRule(operand_types=_truncating),
+    "pow": TypeRule(operand_types=_truncating, standard_kernel=True),
+    "copysign": TypeRule(operand_types=_truncating, admit=ORDERED),
+    "floor_divide": TypeRule(operand_types=replace(WIDENING, scalar=_as_zero_d), admit=ORDERED),
+    "where": TypeRule(operand_types=replace(SHUT, scalar=_as_tensor)),
+    "matmul": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
+    "stack": _stack,
+}
+SIGNATURES: dict[str | Family, Arrays] = {
+    **{name: Arrays.ALL for name, row in ROWS.items() if row.arity == 2 and name not in FUNCTIONS},
+    **dict.fromkeys(("remainder", "pow", "copysign", "floor_divide", "equal"), Arrays.FIRST),
+}
+
 _KERNELS = {
     **CHECKED,
     "pow": ("double_reciprocal_pow",),
@@ -211,9 +207,26 @@ _KERNELS = {
     "mean": ("integer_mean",),
     "var": ("integer_var",),
     "std": ("integer_std",),
+    "atan2": ("single_atan2",),
+    "expm1": ("standard_expm1",),
 }
 
-_FIT_FAMILY = dict.fromkeys((Family.SHIFT, Family.BITWISE), wrap)
+
+
+def _as_default(value: Any, dtype: DType) -> Any:
+    """Make a number a tensor of its default dtype first, as ``where`` does."""
+    if type(value) is int:
+        return low_bits(value, dtype)
+    if type(value) is bool:
+        return value
+    with np.errstate(over="ignore"):
+        return (np.complex64 if type(value) is complex else np.float32)(value).item()
+
+
+_FIT_FAMILY = {
+    **dict.fromkeys((Family.SHIFT, Family.BITWISE), wrap),
+    Family.WHERE: _as_default,
+}
 
 V3_3 = DOCUMENT.derive(
     "paddle@3.3",
@@ -224,7 +237,8 @@ V3_3 = DOCUMENT.derive(
     ),
     dtypes=(*TENSORS.dtypes, *NAMES_ONLY),
     operations=_OPERATIONS_3_3,
-    functions=_functions(_OPERATIONS_3_3),
+    functions=FUNCTIONS,
+    signatures=SIGNATURES,
     scalars=DOCUMENT.scalars._replace(fit_family=_FIT_FAMILY),
     kernels=_KERNELS,
     stored=STORED_3_3,

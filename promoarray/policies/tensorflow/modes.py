@@ -39,9 +39,10 @@ from promoarray.policies.tensorflow.legacy import (
 from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars, shown
+from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import with_arrays, with_bools
+from promoarray.promotion.type_steps import with_bools
 
 # _BINARY_DTYPE_RES_HALF: its cells are the joins of this lattice (JAX's, but for the narrow types).
 ALL = Lattice("""
@@ -116,7 +117,7 @@ MODE_OPERATIONS: dict[str | Family, OperationRule] = {
     **OPERATIONS,
     "multiply": mask,
     "not_equal": TypeRule(promote=legacy, result=to_bool),
-    Family.BITWISE: with_arrays("first", bitwise),
+    Family.BITWISE: with_arrays(Arrays.FIRST, bitwise),
     "bitwise_invert": integers,
     Family.LOGICAL: TypeRule(promote=lambda a, b: dt.bool, result=to_bool),
     "logical_not": bools,

@@ -27,6 +27,7 @@ from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusa
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
+from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
@@ -36,7 +37,6 @@ from promoarray.promotion.type_steps import (
     component,
     exact_to,
     supported_types,
-    with_arrays,
 )
 
 
@@ -173,7 +173,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.FLOAT_UNARY: _unary,
     Family.SIGN: TypeRule(admit=NUMBERS, why="a bool has no sign: write logical_not"),
     "abs": TypeRule(result=component),
-    "sign": TypeRule(note="torch.sgn is the one for complex numbers"),
+    "sign": TypeRule(admit=ORDERED, why="torch.sgn is the one for complex numbers"),
     "square": TypeRule(compute=lambda d: dt.int64 if d is dt.bool else d, note="square is x ** 2"),
     Family.ROUND: TypeRule(admit=REALS),
     Family.TEST: TypeRule(result=to_bool),
@@ -192,23 +192,12 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POSITION: TypeRule(admit=REALS, result=_INT64),
 }
 
-# Python scalars: an operator takes them on either side, these functions do not.
-FUNCTIONS: dict[str | Family, OperationRule] = {
-    **{
-        key: with_arrays(which, OPERATIONS[key])
-        for which, keys in {
-            "all": (
-                *(Family.LOGICAL, Family.EXTREMUM, Family.FLOAT_BINARY),
-                *("hypot", "nextafter", "logaddexp"),
-            ),
-            "first": (Family.EQUALITY, Family.ORDER),
-            "some": (Family.POW, Family.BITWISE, Family.SHIFT),
-        }.items()
-        for key in keys
-    },
-    "copysign": with_arrays("first", _float_binary),
-    "sign": TypeRule(admit=ORDERED, why="torch.sgn is the one for complex numbers"),
-    "remainder": with_arrays("some", OPERATIONS[Family.FLOOR_DIVIDE]),
+# An operator takes Python scalars on either side, these functions do not.
+SIGNATURES: dict[str | Family, Arrays] = {
+    **dict.fromkeys((Family.LOGICAL, Family.EXTREMUM, Family.FLOAT_BINARY), Arrays.ALL),
+    "copysign": Arrays.FIRST,
+    **dict.fromkeys((Family.EQUALITY, Family.ORDER), Arrays.FIRST),
+    **dict.fromkeys((Family.POW, Family.BITWISE, Family.SHIFT, "remainder"), Arrays.SOME),
 }
 
 
@@ -230,7 +219,7 @@ V2_13 = Policy(
     promote=promote,
     dtypes=DTYPES,
     operations=OPERATIONS,
-    functions=FUNCTIONS,
+    signatures=SIGNATURES,
     operand_types=by_ranks,
     ranks=True,
     scalars=Scalars(
