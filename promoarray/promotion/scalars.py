@@ -133,10 +133,10 @@ def not_clipping(value: Any, dtype: DType, *, upper: bool, of: DType) -> Any:
 
 
 def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any]:
-    """Refuse a negative exponent, and fit the others."""
+    """Refuse a negative exponent of an integer, and fit the others."""
 
     def rule(value: Any, dtype: DType) -> Any:
-        if type(value) is not complex and value < 0:
+        if dtype.kind in INTEGERS and type(value) is not complex and value < 0:
             raise ValueError(
                 f"an integer to the power {shown(value)}: this framework takes no negative Python "
                 "int as the exponent of integers; write a float exponent or a float array"
@@ -159,7 +159,7 @@ class Scalars(NamedTuple):
     fit_family : mapping
         As ``fit``, for families of operations that have a rule of their own.
     fit_exponent : callable or None
-        As ``fit``, for the integer exponent of an integer; ValueError refuses.
+        As ``fit``, for an exponent; ValueError refuses.
     fit_bound : callable or None
         As ``fit``, for a bound of ``clip``; ``upper=`` says which one it is, ``of=`` what is
         clipped.
@@ -182,7 +182,7 @@ class Scalars(NamedTuple):
         family = operation(name).family
         if family is Family.CLIP and index and self.fit_bound is not None:
             return partial(self.fit_bound, upper=index == 2 or not low, of=first or dtype)
-        if family is Family.POW and index == 1 and dtype.kind in INTEGERS and self.fit_exponent:
+        if family is Family.POW and index == 1 and self.fit_exponent:
             return self.fit_exponent
         compares = family in (Family.EQUALITY, Family.ORDER, Family.ISIN)
         usual = self.fit_compared if compares and self.fit_compared else self.fit

@@ -80,6 +80,9 @@ VARIANTS: Mapping[str, Variant] = {
     "single_atan2": Variant(
         frozenset({Kind.BOOL, *INTEGERS}), "angles of integers have the precision of float32"
     ),
+    "hypot_of_squares": Variant(
+        frozenset({*INTEGERS, *INEXACT}), "the root of x1 * x1 + x2 * x2, which may overflow"
+    ),
     "integer_mean": Variant(INTEGERS, "the quotient of the sum loses its fraction"),
     "integer_var": Variant(
         INTEGERS,
@@ -134,6 +137,9 @@ VARIANTS: Mapping[str, Variant] = {
         INTEGERS, "the step is that from the first value to the second, both without fractions"
     ),
     "arange_of_integers": Variant(INTEGERS, "start and step lose their fractions, the count not"),
+    "arange_counting": Variant(
+        INTEGERS, "start, stop and step lose their fractions, then the integers are counted"
+    ),
     "arange_counting_int64": Variant(
         INTEGERS,
         "start and step lose their fractions, the count not; but in int64 stop loses its, too, and "

@@ -127,6 +127,11 @@ def single_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.arctan2(x.astype("float64"), y.astype("float64")).astype("float32")
 
 
+def hypot_of_squares(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    squares = x * x + y * y
+    return xp.sqrt(squares.astype("float32") if x.dtype.kind in "iu" else squares)
+
+
 def integer_mean(xp: Any, x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:
     total = xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     count = x.dtype.type(max(x.size // max(total.size, 1), 1))
@@ -250,6 +255,7 @@ _VARIANTS = (
     argmax_without_nan,
     argmin_without_nan,
     single_atan2,
+    hypot_of_squares,
     integer_mean,
     integer_var,
     integer_std,

@@ -42,7 +42,7 @@ def _full(value: Any, dtype: DType) -> Any:
 
 def _given(value: Any, dtype: DType) -> Any:
     """As ``full``, but NumPy makes a uint64 of an int first, which is no dtype of Paddle's."""
-    if type(value) is int and 1 << 63 <= value < 1 << 64 and dtype is not dt.int64:
+    if type(value) is int and 1 << 63 <= value < 1 << 64 and dtype not in (dt.int64, dt.bfloat16):
         return wrap(value, dtype)
     return _full(value, dtype)
 

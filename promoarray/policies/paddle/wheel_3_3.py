@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BITS, INTEGERS, ORDERED, DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE_3_3
@@ -32,19 +32,21 @@ from promoarray.policies.paddle.document import (
     WIDENING,
     low_bits,
     rises,
+    through,
 )
 from promoarray.policies.paddle.stored import STORED_3_3
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
-from promoarray.promotion.scalars import NARROW, wrap
+from promoarray.promotion.scalars import NARROW, not_negative, wrap
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
+    always,
     exact_to,
     supported_types,
 )
@@ -143,6 +145,28 @@ def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
 
+def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Square integers in their dtype; the root is float32."""
+    plan = TypeRule()(policy, name, operands)
+    whole = isinstance(plan, Plan) and plan.result.kind in INTEGERS
+    return plan._replace(result=dt.float32) if isinstance(plan, Plan) and whole else plan
+
+
+def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compare numbers of two dtypes, as C++ does, in what they promote to."""
+    sorted_in, sought = (policy.strong(operand.type) for operand in operands)
+    if sorted_in not in _SORTED:
+        return TypeRule(admit=ORDERED, result=always(dt.int64))(policy, name, operands)
+    if sought not in _SORTED and sought not in (dt.float16, dt.bfloat16):
+        return Refusal("searchsorted looks for int32, int64 and floats only")
+    common = LOOKUP(sorted_in, sought)
+    assert common is not None
+    return policy.make_plan(name, common, dt.int64, len(operands))
+
+
+_SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
+
+
 def _multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Scale by a real Python scalar, which is a kernel of its own."""
     plan = TypeRule()(policy, name, operands)
@@ -175,6 +199,8 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "poisson_nll_loss": _nll,
     "clip": _clip,
     "atan2": _atan2,
+    "hypot": _hypot,
+    "searchsorted": _searchsorted,
     "outer": TypeRule(operand_types=ArraysFirst(TENSORS, scalar=rises)),
     "var": TypeRule(admit=ORDERED, note=_WHOLE),
     "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32), note=_WHOLE),
@@ -208,6 +234,8 @@ _KERNELS = {
     "var": ("integer_var",),
     "std": ("integer_std",),
     "atan2": ("single_atan2",),
+    "hypot": ("hypot_of_squares",),
+    "arange": ("arange_counting",),
     "expm1": ("standard_expm1",),
 }
 
@@ -223,6 +251,14 @@ def _as_default(value: Any, dtype: DType) -> Any:
         return (np.complex64 if type(value) is complex else np.float32)(value).item()
 
 
+def _as_single(value: Any, dtype: DType) -> Any:
+    """Take a real exponent through a C float."""
+    if type(value) is complex or dtype.kind not in INEXACT:
+        return _through_double(value, dtype)
+    return _through_single(value, dtype)
+
+
+_through_double, _through_single = through(single=False), through(single=True)
 _FIT_FAMILY = {
     **dict.fromkeys((Family.SHIFT, Family.BITWISE), wrap),
     Family.WHERE: _as_default,
@@ -239,7 +275,9 @@ V3_3 = DOCUMENT.derive(
     operations=_OPERATIONS_3_3,
     functions=FUNCTIONS,
     signatures=SIGNATURES,
-    scalars=DOCUMENT.scalars._replace(fit_family=_FIT_FAMILY),
+    scalars=DOCUMENT.scalars._replace(
+        fit_family=_FIT_FAMILY, fit_exponent=not_negative(_as_single)
+    ),
     kernels=_KERNELS,
     stored=STORED_3_3,
     assigns=lambda source, target: None,
