@@ -71,7 +71,8 @@ A *quirk* is a bug of a shipped framework. All are off by default: write
 `policy.with_quirks("name")`, or the policy's name as `"paddle@3.3+nan-to-e4m3fn-is-448"`.
 
 The tables are of casts from float32, of what promoarray gives today
-(`conformance/cast_tables.py` makes this page). *Beyond* is twice the largest value."""
+(`conformance/cast_tables.py` makes this page). *Beyond* is twice the largest value. A cast marked
+*ml_dtypes'* is one that no source of the framework defines."""
 
 
 def _made(
@@ -87,6 +88,11 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
+def _named(policy: Policy, target: DType) -> str:
+    """A row's name, marked where the cast is not the framework's own."""
+    return target.name + " (ml_dtypes')" * bool(policy.cast.borrowed(dt.float32, target))
+
+
 def _beyond(target: DType) -> float:
     """Twice the largest value: surely beyond."""
     from promoarray.functions.data_types import finfo
@@ -100,7 +106,7 @@ def _floats(policy: Policy, settings: dict[str, object]) -> list[str]:
         target = BY_NAME[name]
         if policy.cast.refuses(dt.float32, target) is None:
             values = (_beyond(target), np.inf, -np.inf, np.nan, -0.0)
-            rows.append([name, *_made(policy, values, target, settings)])
+            rows.append([_named(policy, target), *_made(policy, values, target, settings)])
     return _table(["to", "beyond", "Inf", "-Inf", "NaN", "-0"], rows)
 
 
@@ -110,7 +116,7 @@ def _integers(policy: Policy, settings: dict[str, object]) -> list[str]:
     for name in INTEGERS:
         target = BY_NAME[name]
         if policy.cast.refuses(dt.float32, target) is None:
-            rows.append([name, *_made(policy, values, target, settings)])
+            rows.append([_named(policy, target), *_made(policy, values, target, settings)])
     return _table(["to", "-1.9", "300.7", "3e9", "1e20", "-1e20", "Inf", "NaN"], rows)
 
 
@@ -125,7 +131,7 @@ def _scale(policy: Policy, settings: dict[str, object]) -> list[str]:
         modes = [{"round_mode": mode} for mode in ("up", "down", "nearest")]
     rows = [
         [
-            " ".join([target.name, *(str(v) for v in mode.values())]),
+            " ".join([_named(policy, target), *(str(v) for v in mode.values())]),
             *_made(policy, values, target, settings | mode),
         ]
         for mode in modes

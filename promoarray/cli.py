@@ -146,7 +146,12 @@ def _check_arguments(command: argparse.ArgumentParser) -> None:
 def _compare_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("script", metavar="SCRIPT")
-    add("--policies", metavar="A,B,C", help="the policies to compare with")
+    add(
+        "--policies",
+        metavar="A,B,C",
+        help="the policies to compare with; default: the editions of every framework that people "
+        "have installed",
+    )
     add("--run", metavar="POLICY", help="the policy the program runs under")
     add("--show", metavar="NAMES", help="with --run-all: the globals to show side by side")
     add("--html", metavar="FILE", help="also write the report as one page")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 from argparse import Namespace
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -107,12 +107,15 @@ class CastTable(Printable):
     given : list of CastValue
     made : dict
         From policy name to what the values become, or to why it refuses.
+    notes : dict
+        From the name of a policy whose sources do not define the cast to what it is then.
     """
 
     source: DType
     target: DType
     given: list[CastValue]
     made: dict[str, list[CastValue] | str]
+    notes: dict[str, str] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
@@ -129,6 +132,9 @@ class CastTable(Printable):
         """Why the others refuse."""
         return {name: found for name, found in self.made.items() if isinstance(found, str)}
 
+    def _remarks(self) -> list[tuple[str, str]]:
+        return [*self.notes.items(), *self.refused.items()]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the values as data."""
         return {
@@ -144,6 +150,7 @@ class CastTable(Printable):
                 for index, given in enumerate(self.given)
             ],
             "refused": self.refused,
+            "notes": self.notes,
         }
 
     def __rich__(self) -> RenderableType:
@@ -165,17 +172,15 @@ class CastTable(Printable):
                 for cell, usual in zip(found, common, strict=True)
             )
             shown.add_row(Text(name, "bold"), *texts)
-        refused = (Text(f"{name}: {why}", "dim") for name, why in self.refused.items())
-        return Group(Text(self.headline), shown, *refused)
+        said = (Text(f"{name}: {why}", "dim") for name, why in self._remarks())
+        return Group(Text(self.headline), shown, *said)
 
     def html(self) -> str:
         """Return the values as a part of a page."""
         rows = [(name, *map(str, found)) for name, found in self.answered.items()]
-        refused = "".join(
-            f"<p>{escape(f'{name}: {why}')}</p>" for name, why in self.refused.items()
-        )
+        said = "".join(f"<p>{escape(f'{name}: {why}')}</p>" for name, why in self._remarks())
         given = (self.source.name, *(cell.bits for cell in self.given))
-        return html_table(("", *(cell.value for cell in self.given)), [given, *rows]) + refused
+        return html_table(("", *(cell.value for cell in self.given)), [given, *rows]) + said
 
 
 def run(
@@ -188,4 +193,6 @@ def run(
     """Answer the command."""
     settings = {"saturate": args.saturate, "round_mode": args.round_mode}
     made = {p.name: answers(p, given, source, target, **settings) for p in policies}
-    return CastTable(source, target, cells(given, source), made)
+    notes = {p.name: p.cast.borrowed(source, target) for p in policies}
+    shown = {name: note for name, note in notes.items() if note and not isinstance(made[name], str)}
+    return CastTable(source, target, cells(given, source), made, shown)

@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +63,8 @@ class CastReport(Printable):
     largest_error, mean_error : float
         Of the rounded, flushed and truncated values and the exact ones, in units of the target's
         last place (at the value given; 1 in integers).
+    note : str
+        That the cast is ml_dtypes', where no source of the policy defines it.
     """
 
     policy: str
@@ -82,6 +85,11 @@ class CastReport(Printable):
     nan_out: int
     largest_error: float
     mean_error: float
+    note: str = ""
+
+    def __setstate__(self, state: list[Any]) -> None:
+        for field, value in zip(fields(self), [*state, ""], strict=False):  # 0.1.0 had no note
+            object.__setattr__(self, field.name, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as data."""
@@ -106,11 +114,13 @@ class CastReport(Printable):
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for words, value in self._rows():
             table.add_row(Text(words), Text(value))
-        return Group(Text(self.headline, "bold"), table)
+        note = (Text(self.note, "dim"),) if self.note else ()
+        return Group(Text(self.headline, "bold"), table, *note)
 
     def html(self) -> str:
         """Return the report as a part of a page."""
-        return html_table(("values", "count"), self._rows())
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return html_table(("values", "count"), self._rows()) + note
 
 
 def cast_report(
@@ -154,7 +164,8 @@ def cast_report(
     given, made = _values(array._buffer, source), _values(buffer, target)
     with np.errstate(invalid="ignore"):  # a signalling NaN
         counts = _counts(given, made, target)
-    return CastReport(policy.name, source.name, target.name, int(given.size), **counts)
+    note = policy.cast.borrowed(source, target)
+    return CastReport(policy.name, source.name, target.name, int(given.size), **counts, note=note)
 
 
 def _values(buffer: Any, dtype: DType) -> Values:

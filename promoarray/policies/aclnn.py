@@ -135,7 +135,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.CLIP: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.MATMUL: TypeRule(admit=NUMBERS),
     **linear(
-        TypeRule(admit=LAPACK, why="linear algebra takes float32, float64 and complex"),
+        TypeRule(
+            admit=LAPACK, why="linear algebra takes float32, float64, complex64 and complex128"
+        ),
         index=dt.int64,
         norms=TypeRule(admit=INEXACT),
         fft=TypeRule(
@@ -191,7 +193,12 @@ CASTS = CastRule(
             of=FLOAT_DTYPES,
         ),
         "For the 910B overflow to 8 and 16 bits is not documented; the model is the 950's.",
-        Note("Casts to float8 are not documented here; they are ml_dtypes'.", dtypes("float8")),
+        Note(
+            "No source defines casts from and to floats of 8 bits and fewer; here they are"
+            " ml_dtypes'.",
+            dtypes("float8 scale float6 float4"),
+            borrowed=True,
+        ),
     ),
 )
 

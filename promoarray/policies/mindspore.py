@@ -122,13 +122,21 @@ def _product(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, 
     lower = list(map(policy.strong, types_of(operands, Rank.ZERO_D, Rank.SCALAR)))
     folds = [fold(promote_8_5, dtypes) for dtypes in (arrays, lower) if dtypes]
     common = None if None in folds else fold(higher, (d for d in folds if d))
-    return Refusal(policy.refusal) if common is None else (common,)
+    return Refusal(_WIDE_APART) if common is None else (common,)
 
+
+_WIDE_APART = "here uint16, uint32 and uint64 tensors do not promote with other tensors"
+_ONE_DTYPE = "the tensors must have one dtype: this function promotes nothing"
 
 COMMON = real(ArraysFirst(promote, scalar=raised))
 PRODUCT = real(_product)
-AGREED = real(ArraysFirst(agreed, scalar=raised))
-BIT_BY_BIT = ArraysFirst(agreed, scalar=bits)
+AGREED = real(ArraysFirst(agreed, scalar=raised, why=_ONE_DTYPE))
+BIT_BY_BIT = ArraysFirst(
+    agreed,
+    scalar=bits,
+    why=_ONE_DTYPE,
+    why_scalar="a shift takes no Python scalar but a bool or an int",
+)
 
 
 def admitting(test: Callable[[Operand], bool], why: str, rule: OperationRule) -> OperationRule:
@@ -212,7 +220,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
         "clip takes neither bool nor complex",
         TypeRule(operand_types=ArraysFirst(promote, scalar=higher)),
     ),
-    Family.MATMUL: TypeRule(operand_types=AGREED, why="both matrices must have one dtype"),
+    Family.MATMUL: TypeRule(operand_types=AGREED),
     "outer": TypeRule(operand_types=PRODUCT),
     "vecdot": TypeRule(operand_types=PRODUCT, compute=summed),
     "trace": TypeRule(
@@ -248,8 +256,10 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     **uniques(TypeRule(), lambda dtype: dt.int64 if dtype is dt.int64 else dt.int32),
     Family.SORT: _SORTED,
     Family.INDEX: replace(_SORTED, result=always(dt.int32)),
-    Family.CONCAT: TypeRule(operand_types=real(ArraysFirst(promote_8_5, scalar=raised))),
-    "stack": TypeRule(operand_types=AGREED, why="stack takes tensors of one dtype"),
+    Family.CONCAT: TypeRule(
+        operand_types=real(ArraysFirst(promote_8_5, scalar=raised, why=_WIDE_APART))
+    ),
+    "stack": TypeRule(operand_types=AGREED),
     Family.LOSS: TypeRule(admit=INEXACT),
     Family.FLOAT_UNARY: TypeRule(compute=exact_to(dt.float32)),
     "exp": TypeRule(admit=INEXACT | {dt.bool, dt.int64}, compute=exact_to(dt.float32)),
@@ -257,7 +267,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "sign": TypeRule(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
     Family.ROUND: TypeRule(admit=ORDERED),
     "ceil": TypeRule(admit=frozenset({Kind.FLOAT})),
-    Family.TEST: TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER),
+    Family.TEST: TypeRule(admit=ORDERED, result=to_bool),
     "isinf": TypeRule(result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(admit=NUMBERS),
@@ -286,7 +296,11 @@ CASTS = CastRule(
         SAID_BY_X86,
         Note("To uint32 floats go through int64.", dtypes("u32"), of=FLOAT_DTYPES),
         Note("A complex number becomes the bool of its real part.", dtypes("b1")),
-        Note("MindSpore's CPU has no float8; here they are ml_dtypes'.", dtypes("float8")),
+        Note(
+            "MindSpore's CPU has no float8; here they are ml_dtypes'.",
+            dtypes("float8"),
+            borrowed=True,
+        ),
     ),
 )
 

@@ -19,7 +19,7 @@ from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.errors import UnknownPolicyError, suggestion
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.promotion.plan import Refusal
-from promoarray.promotion.source import Source
+from promoarray.promotion.source import Note, Source
 
 GROUPS = {
     "float4": "f4_e2m1fn",
@@ -274,6 +274,15 @@ class CastRule:
             if value is not None and name not in self.knobs:
                 raise TypeError(f"its casts have no {name} ({NO_KNOBS[name]}); leave it out")
         return {name: knob.setting(name, given[name]) for name, knob in self.knobs.items()}
+
+    def borrowed(self, source: DType, target: DType) -> str:
+        """Return the note that a cast is ml_dtypes', as no source defines it; "" if one does.
+
+        All that shows what casts make of values shows this with them.
+        """
+        notes = (n for n in self.notes if isinstance(n, Note) and n.borrowed)
+        about = (str(note) for note in notes if note.about_cast(source, target))
+        return next(about, "") if source is not target else ""
 
     def with_quirks(self, *names: str) -> CastRule:
         """Return the rule with these quirks on, besides those that are.

@@ -54,7 +54,7 @@ def linear(
     """
     norms, fft = norms or floats, fft or floats
     if rfft is None:
-        rfft = replace(fft, admit=_real(fft.admit))
+        rfft = replace(fft, admit=_real(fft.admit), why="")
     real, indices = replace(floats, result=component), always(index)
     pairs = replace(floats, result=spectrum)
     return {

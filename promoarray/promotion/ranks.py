@@ -38,12 +38,16 @@ class ArraysFirst:
         The dtype of the arrays and a 0-d one; None if a 0-d array is an array like any other.
     zero_ds : PromotionRule or None
         Two 0-d arrays without any array; None if they are as two arrays.
+    why, why_scalar : str
+        Why arrays, and why a Python scalar, do not join; "" if that is the policy's own reason.
     """
 
     arrays: PromotionRule
     scalar: PromotionRule
     zero_d: PromotionRule | None = None
     zero_ds: PromotionRule | None = None
+    why: str = ""
+    why_scalar: str = ""
 
     def __call__(
         self, policy: PolicyLike, operands: tuple[Operand, ...]
@@ -52,10 +56,13 @@ class ArraysFirst:
         if isinstance(types, Refusal):
             return types
         (_, first), *rest = self._in_turn(operands)
-        common: DType | None = policy.strong(first)
+        common = policy.strong(first)
         for rule, dtype in rest:
-            common = rule(common, dtype) if common else None
-        return Refusal(policy.refusal) if common is None else (common,)
+            joined = rule(common, dtype)
+            if joined is None:
+                return Refusal((self.why_scalar if dtype.weak else self.why) or policy.refusal)
+            common = joined
+        return (common,)
 
     def _in_turn(self, operands: tuple[Operand, ...]) -> list[tuple[PromotionRule, DType]]:
         """The operands' types in the order in which they join, each with the rule by which."""

@@ -53,10 +53,28 @@ def worded(value: Any) -> str:
 def out_of_range(value: int, dtype: DType) -> OverflowError:
     """Return the error for an int that a dtype cannot hold."""
     low, high = bounds(dtype)
+    both = holder_of(value, low, high)
+    holder = both or holder_of(value)
+    advice = "No integer dtype holds it: write it as a float"
+    if holder is not None:
+        first = f", or cast the array to {holder.name} first" if both else ""
+        advice = f"Write pa.asarray({shown(value)}, dtype=pa.{holder.name}){first}"
     return OverflowError(
         f"Python int {shown(value)} does not fit {dtype.name}, whose range is {low} to {high}. "
-        "Write pa.asarray(value, dtype=...) with a wider dtype, or cast the array first"
+        + advice
     )
+
+
+def holder_of(*values: int) -> DType | None:
+    """The smallest integer dtype of 8 bits and more that holds all these, signed before unsigned.
+
+    None if there is none.
+    """
+    for dtype in (dt.int8, dt.uint8, dt.int16, dt.uint16, dt.int32, dt.uint32, dt.int64, dt.uint64):
+        low, high = bounds(dtype)
+        if low <= min(values) and max(values) <= high:
+            return dtype
+    return None
 
 
 def truncated(value: Any, dtype: DType) -> Any:

@@ -22,6 +22,8 @@ class Note(str):
         Casts from these only.
     ranks : frozenset of Rank
         Operations with an operand of these ranks.
+    borrowed : bool
+        Whether it says that the casts are ml_dtypes', as no source of the framework defines them.
 
     Examples
     --------
@@ -34,6 +36,7 @@ class Note(str):
     dtypes: frozenset[DType]
     of: frozenset[DType]
     ranks: frozenset[Rank]
+    borrowed: bool = False
 
     def __new__(
         cls,
@@ -42,8 +45,10 @@ class Note(str):
         *,
         of: Iterable[DType] = (),
         ranks: Iterable[Rank] = (),
+        borrowed: bool = False,
     ) -> Note:
         note = super().__new__(cls, text)
+        note.borrowed = borrowed
         note.dtypes, note.of, note.ranks = frozenset(dtypes), frozenset(of), frozenset(ranks)
         return note
 

@@ -83,13 +83,9 @@ class TypeRule:
         if common is None:
             own = self.note or f"{name} promotes nothing: it takes one dtype"
             return Refusal(own if self.promote else policy.refusal)
-        computed = self.compute(common) if self.admits(common) else None
-        results = (
-            () if computed is None else [s(computed) for s in (self.result, *self.extra_results)]
-        )
+        computed, results = self._computed(common)
         if computed is None or None in results:
-            why = self.why or f"{name} is not defined for {common.kind.words} dtypes"
-            return Refusal(why, common=policy.strong(common))
+            return self._not_admitted(policy, name, policy.strong(common))
         result, *more = filter(None, results)
         plan = policy.make_plan(name, computed, result, len(operands), *more)
         if self.cast is not None:
@@ -99,6 +95,22 @@ class TypeRule:
             decomposition=self.decomposition and self.decomposition(operands),
             standard_kernel=self.standard_kernel and operands[-1].rank is Rank.SCALAR,
         )
+
+    def _computed(self, common: DType) -> tuple[DType | None, tuple[DType | None, ...]]:
+        """What the operation computes in and returns for a common dtype; None where it refuses."""
+        computed = self.compute(common) if self.admits(common) else None
+        if computed is None:
+            return None, ()
+        return computed, tuple(step(computed) for step in (self.result, *self.extra_results))
+
+    def _not_admitted(self, policy: PolicyLike, name: str, common: DType) -> Refusal:
+        """Say that all dtypes of a kind are refused, or that this one is."""
+        if self.why:
+            return Refusal(self.why, common=common)
+        kin = (self._computed(d) for d in policy.dtypes if d.kind is common.kind)
+        if any(computed is not None and None not in results for computed, results in kin):
+            return Refusal(f"{name} is not defined for {common.name}")
+        return Refusal(f"{name} is not defined for {common.kind.words} dtypes", common=common)
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""

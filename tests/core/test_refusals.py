@@ -81,14 +81,14 @@ def test_no_refusal_speaks_of_promoarrays_own_types(policy: str) -> None:
     ("policy", "name", "types", "text"),
     [
         ("torch", "floor_divide", (dt.bool, dt.bool), "has no bool // bool: "),
-        ("torch", "floor_divide", (dt.bool, dt.bool), "pa.astype(x1, pa.int64) and pa.astype(x2"),
+        ("torch", "floor_divide", (dt.bool, dt.bool), "Write pa.astype(x1, pa.int64). Else"),
         ("torch", "add", (dt.uint16, dt.int32), "does not promote uint16 + int32: uint16, uint32"),
         ("torch", "vecdot", (dt.int32, dt.float32), "vecdot promotes nothing: it takes one dtype"),
         ("tensorflow", "where", (dt.bool, dt.uint8), "where promotes nothing: it takes one dtype"),
         ("paddle", "add", (dt.bool, dt.uint16), "has no uint16. Write pa.astype(x1, pa.int64) and"),
         ("array_api", "logical_and", (dt.uint8, dt.uint8), "Write pa.astype(x1, pa.bool) and"),
         ("numpy", "solve", (dt.bool, dt.float16), "Write pa.astype(x1, pa.float64) and"),
-        ("paddle@3.3", "maximum", (dt.int32, dt.float32), "Write pa.astype(x1, pa.float32)."),
+        ("paddle@3.3", "maximum", (dt.int32, dt.float32), "Write pa.astype(x1, pa.float64)."),
     ],
 )
 def test_texts(policy: str, name: str, types: tuple[DType, ...], text: str) -> None:
@@ -154,3 +154,30 @@ def test_every_refusal_carries_policy_operation_operands_and_reason() -> None:
         assert len(error.operands) == 2
         assert error.reason
         assert error.inplace is (refused in (assigned, added_in_place))
+
+
+def overflow(x: pa.PArray, value: int) -> str:
+    """What x + value raises about the value; "" if nothing."""
+    try:
+        x + value
+    except OverflowError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("policy", ["numpy", "onnx", "array_api"])
+@pytest.mark.parametrize("dtype", [dt.int8, dt.uint8, dt.int32, dt.uint32, dt.int64], ids=str)
+@pytest.mark.parametrize("value", [-1, 300, -40_000, 1 << 31, 1 << 40, 1 << 63, -(1 << 80)])
+def test_a_scalar_that_does_not_fit_is_told_a_dtype_that_holds_it(
+    policy: str, dtype: DType, value: int
+) -> None:
+    with pa.policy(policy):
+        x = pa.ones(2, dtype=dtype)
+        text = overflow(x, value)
+        said = re.search(r"Write pa\.asarray\((-?\d+), dtype=pa\.(\w+)\)", text)
+        assert bool(said) is bool(text and value != -(1 << 80)), text
+        if said:
+            assert pa.asarray(int(said[1]), dtype=said[2]).item() == value
+        cast = re.search(r"cast the array to (\w+) first", text)
+        if cast:
+            assert (pa.astype(x, cast[1]) + value).tolist() == [1 + value] * 2

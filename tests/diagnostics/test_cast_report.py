@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,10 @@ from hypothesis import strategies as st
 
 import promoarray as pa
 from promoarray import cli
+from promoarray.diagnostics import cast_command
 from promoarray.diagnostics.cast_report import CastReport
 from promoarray.dtypes import CONCRETE, DType, Kind
+from promoarray.policies import as_policy
 
 NAN, INF = float("nan"), float("inf")
 CLASSES = (
@@ -212,10 +216,12 @@ def test_cast_shows_bits_and_values(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0].strip() == "float32 to float8_e4m3fn"
     assert lines[1].split() == ["500", "-inf", "-9.99999972e-10"]
     assert lines[2].split() == ["float32", "0x43fa0000", "0xff800000", "0xb089705f"]
-    rows = {line.split()[0]: line.split()[1:] for line in lines[3:]}
+    rows = {line.split()[0]: line.split()[1:] for line in lines[3:-2]}
     assert rows["torch@2.13"] == ["0x7e", "448", "0xfe", "-448", "0x80", "-0"]
     assert rows["numpy@2"] == ["0x7f", "nan", "0xff", "nan", "0x80", "-0"]
     assert len(rows) == 8  # one of every framework
+    assert [line.partition(":")[0] for line in lines[-2:]] == ["mindspore@2.10", "aclnn@8.0"]
+    assert all("ml_dtypes'" in line for line in lines[-2:])
 
 
 def test_cast_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -316,3 +322,36 @@ def test_list_shows_quirks(capsys: pytest.CaptureFixture[str]) -> None:
     assert quirks["nan-to-e4m3fn-is-448"]["source"] == "paddlepaddle 3.3.1, CPU"
     assert rows["aclnn@8.0"]["quirks"] == []
     assert any("910B" in note for note in rows["aclnn@8.0"]["casts"])
+
+
+@pytest.mark.parametrize("policy", ["aclnn@8.0", "aclnn@8.5"])
+def test_casts_that_no_source_defines_are_marked_wherever_they_are_shown(policy: str) -> None:
+    marked = "No source defines casts from and to floats of 8 bits and fewer"
+    x = pa.asarray([1.0, 500.0], dtype=pa.float32)
+    with pa.policy(policy):
+        report = pa.cast_report(x, "float8_e4m3fn")
+        assert marked in report.note
+        assert marked in str(report)
+        assert marked in report.html()
+        assert pa.cast_report(x, "float16").note == ""
+        assert marked in str(pa.explain("astype", x, "float8_e4m3fn"))
+        with pytest.raises(pa.PromotionError, match=marked):
+            pa.astype(x, "float8_e4m3fn") + x
+    others = pa.explain("astype", x, "float8_e4m3fn", policy="torch")
+    assert marked in str(others)
+    assert marked in others.html()
+    values = cast_command.read(["500"], pa.float32)
+    arguments = Namespace(saturate=None, round_mode=None)
+    policies = [as_policy(policy), as_policy("torch")]
+    table = cast_command.run(arguments, policies, values, pa.float32, pa.float8_e4m3fn)
+    assert list(table.to_dict()["notes"]) == [policy]
+    assert marked in str(table)
+    assert marked in table.html()
+
+
+def test_the_page_of_casts_marks_those_that_no_source_defines() -> None:
+    page = Path(__file__).parents[2] / "docs" / "casts.md"
+    section = page.read_text(encoding="utf-8").partition("## aclnn@8.0")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| float8")]
+    assert rows
+    assert all("(ml_dtypes')" in row for row in rows)

@@ -11,11 +11,11 @@ import pytest
 
 import promoarray as pa
 from promoarray import Policy
-from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import Kind
 from promoarray.policies import Operand
 from promoarray.promotion import registry
+from promoarray.promotion.cast_losses import Lost, gravity, loss
 from promoarray.promotion.registry import as_policy, list_policies
 
 CASES = [
@@ -414,6 +414,23 @@ def test_a_cast_loses_values_exactly_if_it_says_so(source: pa.DType) -> None:
             same = np.array_equal(_bits(back), _bits(values))
             lost = loss(source, target) not in ("", "there is no NaN")  # NaNs are left out here
             assert same is not lost, f"{source} to {target}: {loss(source, target) or 'no loss'}"
+
+
+@pytest.mark.parametrize("source", NARROW, ids=str)
+def test_the_bits_that_a_cast_loses_are_counted(source: pa.DType) -> None:
+    values = _every_value(source)
+    wide = np.asarray(pa.astype(values, pa.float64))
+    finite = np.unique(wide[np.isfinite(wide)])  # one zero
+    exact = pa.astype(pa.asarray(finite), source)
+    for target in NARROW:
+        level, bits = gravity(source, target)
+        assert (level is Lost.NOTHING) is (loss(source, target) == "")
+        with np.errstate(all="ignore"):
+            back = np.asarray(pa.astype(pa.astype(exact, target), pa.float64))
+        kept = int(np.count_nonzero(back == finite))
+        # The last binade counts as whole, and integers as if -128 were none.
+        assert abs(math.log2(len(finite) / kept) - bits) < 0.5, f"{source} to {target}: {bits}"
+        assert (kept == len(finite)) is (level <= Lost.SPECIALS), f"{source} to {target}: {level}"
 
 
 def _every_value(dtype: pa.DType) -> pa.PArray:

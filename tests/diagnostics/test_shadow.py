@@ -42,6 +42,13 @@ def test_a_divergence_names_place_operands_and_answers() -> None:
     }
 
 
+def test_the_editions_that_people_have_installed_are_compared_by_default() -> None:
+    with pa.shadow() as report:
+        pa.asarray([1]) + 1
+    installed = "numpy@2 numpy@1 jax@x64 torch@2.13 tensorflow paddle@3.3 aclnn@8.5 onnx@25"
+    assert [policy.name for policy in report.policies] == installed.split()
+
+
 def test_a_later_line_inherits_what_an_earlier_one_began() -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.shadow("torch") as report:
@@ -54,7 +61,7 @@ def test_a_later_line_inherits_what_an_earlier_one_began() -> None:
 
 
 def test_after_a_refusal_a_policy_goes_on_as_if_the_user_had_cast() -> None:
-    x = pa.asarray([1, 2], dtype=pa.int32)
+    x = pa.asarray([1, 2], dtype=pa.int64)
     w = pa.asarray([0.5, 1.5], dtype=pa.float32)
     with pa.shadow("paddle") as report:
         y = x * w

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 from promoarray.console import Printable, html_table
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.observers import Observer, ProposedCasts, observing
-from promoarray.core.refusals import accepted_casts, spelled
+from promoarray.core.proposed_casts import accepted_casts, remarks
+from promoarray.core.refusals import spelled
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
@@ -59,13 +60,15 @@ class AutoCast(Observer):
         """Cast operands as the error message would have said, if there are such casts."""
         casts, _ = accepted_casts(policy, name, seen, form) or ({}, None)
         if casts:
-            self.recovered[current_site(), spelled(name, seen, form)] = _worded(casts)
+            self.recovered[current_site(), spelled(name, seen, form)] = _worded(policy, seen, casts)
         return casts
 
 
-def _worded(casts: ProposedCasts) -> str:
-    """Casts of operands in words: "x1 to float32"."""
-    return " and ".join(f"x{index + 1} to {target.name}" for index, target in casts.items())
+def _worded(policy: Policy, seen: tuple[Operand, ...], casts: ProposedCasts) -> str:
+    """Casts of operands in words, "x1 to float32", and remarks on them."""
+    said = " and ".join(f"x{index + 1} to {target.name}" for index, target in casts.items())
+    lost = remarks(policy, seen, casts)
+    return f"{said} ({lost})" if lost else said
 
 
 @dataclass
@@ -215,7 +218,7 @@ def _error(error: Exception) -> str:
     asked = error.operation, error.operands, Form(error.form)
     casts, _ = accepted_casts(error.policy, *asked) or ({}, None)
     refused = f"{spelled(*asked)}: {error.reason}"
-    return f"{refused}; cast {_worded(casts)}" if casts else refused
+    return f"{refused}; cast {_worded(error.policy, error.operands, casts)}" if casts else refused
 
 
 def _line_in(script: Path, error: Exception) -> str:

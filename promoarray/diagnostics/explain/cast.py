@@ -14,7 +14,6 @@ from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import convert
-from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
@@ -22,6 +21,7 @@ from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.cast_mode import CastMode, ScaleRounding
 from promoarray.parray import PArray
+from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.cast_rules import CastPlan, Quirk
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
@@ -127,7 +127,8 @@ class _Case:
         made = answers(self.policy, self.given, self.source, self.target, **self.settings)
         if isinstance(made, str):
             return Answer(names, None, reason=made)
-        return Answer(names, self.target.name, values=tuple(made))
+        note = self.policy.cast.borrowed(self.source, self.target)
+        return Answer(names, self.target.name, values=tuple(made), note=note)
 
     @property
     def chosen(self) -> dict[str, object]:

@@ -12,12 +12,12 @@ from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import scalar
 from promoarray.core.operands import operand_of
-from promoarray.diagnostics.explain.cast_losses import loss
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.operations import Family, Form, operation
 from promoarray.parray import PArray
+from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.overrides import ChangedOperandTypes, ChangedOperation
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy

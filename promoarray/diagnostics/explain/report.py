@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, html_table
@@ -56,6 +57,8 @@ class Answer:
         What the values shown become, in a cast.
     signature : str
         What the framework's function does not take, though promoarray's does; else "".
+    note : str
+        That the cast is ml_dtypes', where no source of the policies defines it.
     """
 
     policies: tuple[str, ...]
@@ -64,9 +67,11 @@ class Answer:
     reason: str = ""
     values: tuple[CastValue, ...] = ()
     signature: str = ""
+    note: str = ""
 
     def __setstate__(self, state: list[Any]) -> None:
-        for each, value in zip(fields(self), [*state, ""], strict=False):  # 0.1.0: no signature
+        # 0.1.0 had neither signature nor note.
+        for each, value in zip(fields(self), [*state, "", ""], strict=False):
             object.__setattr__(self, each.name, value)
 
     @property
@@ -88,7 +93,8 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data, without the policies."""
-        said = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
+        said: dict[str, Any] = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
+        said |= {"note": self.note} if self.note else {}
         return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
 
 
@@ -266,6 +272,12 @@ class Explanation(Printable):
             yield table
         for reason, who in refused.items():
             yield Text(f"{', '.join(who)}: {reason}", "dim")
+        for a in self._noted():
+            yield Text(f"{a.who}: {a.note}", "dim")
+
+    def _noted(self) -> list[Answer]:
+        """The other policies whose cast is not their own; the one asked has it in its notes."""
+        return [a for a in self.others if a.note]
 
     def html(self) -> str:
         """Return the explanation as a part of a page."""
@@ -282,7 +294,8 @@ class Explanation(Printable):
     def _values_html(self) -> str:
         every = (self.answer, *self.others)
         rows = [(a.who, *(map(str, a.values) if a.values else (a.reason,))) for a in every]
-        return html_table((self.source, *(cell.value for cell in self.given)), rows)
+        noted = "".join(f"<p>{escape(f'{a.who}: {a.note}')}</p>" for a in self._noted())
+        return html_table((self.source, *(cell.value for cell in self.given)), rows) + noted
 
 
 _OTHERS = "other policies"

@@ -23,7 +23,7 @@ from promoarray.core.call_site import current_site, program_site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
 from promoarray.core.operands import operand_of
-from promoarray.core.refusals import accepted_casts
+from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
@@ -228,7 +228,9 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
     Parameters
     ----------
     *policies : str or Policy
-        The shadow policies; by default one of every framework.
+        The shadow policies; by default the editions of every framework that people have
+        installed: numpy@2, numpy@1, jax@x64, torch@2.13, tensorflow, paddle@3.3, aclnn@8.5
+        and onnx@25.
 
     Yields
     ------
@@ -254,5 +256,8 @@ def shadowed(policies: tuple[Policy, ...], *, everywhere: bool = False) -> Itera
         yield report
 
 
-DEFAULT = ("numpy", "numpy@1", "jax", "torch", "tensorflow", "paddle", "aclnn", "onnx")
-"""The policies asked when none are named: each framework's default, and NumPy before NEP 50."""
+DEFAULT = (
+    *("numpy@2", "numpy@1", "jax@x64", "torch@2.13"),
+    *("tensorflow", "paddle@3.3", "aclnn@8.5", "onnx@25"),
+)
+"""The policies asked when none are named: the editions that people have installed."""

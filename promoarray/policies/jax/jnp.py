@@ -155,7 +155,8 @@ POLICIES = {
         principle="Equal dtypes only, or a Python scalar with an array of its or a higher kind.",
         promote=STRICT,
         refusal="strict promotion (jax_numpy_dtype_promotion='strict') promotes equal dtypes only,"
-        " and Python scalars with arrays of their kind or a higher one",
+        " and Python ints, floats and complex with arrays of their kind or a higher one; a Python"
+        " bool is as an array of bool",
         notes=("jax_numpy_dtype_promotion='strict', with x64.",),
     ),
 }

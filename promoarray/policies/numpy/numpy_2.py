@@ -168,7 +168,15 @@ def highest_first(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DT
 def as_arrays(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Make an array of every Python scalar first (``np.asarray``), so that none is weak."""
     entered = policy.operand_types(policy, operands)
-    return entered if isinstance(entered, Refusal) else tuple(map(policy.strong, entered))
+    if isinstance(entered, Refusal):
+        return entered
+    arrays = tuple(map(policy.strong, entered))
+    if arrays != entered and fold(policy.promote, arrays) is None:
+        return Refusal(
+            "the Python scalar becomes an array of its default dtype, which does not promote with"
+            " the other (numpy.promote_types)"
+        )
+    return arrays
 
 
 def as_floats(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

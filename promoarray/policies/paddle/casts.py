@@ -72,7 +72,8 @@ PADDLE = CastRule(
         Note(
             "Paddle has no other float8, float6, float4 and no integers of 2 and 4 bits; here"
             " they are ml_dtypes'.",
-            dtypes("float8 float6 float4"),
+            dtypes("float8 scale float6 float4 int2 int4") - dtypes("f8_e4m3fn f8_e5m2"),
+            borrowed=True,
         ),
     ),
 )

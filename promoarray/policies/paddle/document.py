@@ -92,7 +92,15 @@ REFUSAL = (
     "tensors promote only between floating-point dtypes, or with a complex one"
     " (Introduction to Data Type Promotion, Tensor-to-Tensor)"
 )
-AGREE = "the operands must have one dtype; this function promotes nothing"
+UNLISTED = (
+    "the tensors must have one dtype: the document's list of APIs that promote does not name this"
+    " one (The Scope of Type Promotion)"
+)
+NO_SCALAR = "the Python scalar is of a higher kind than the tensor whose dtype it has to take"
+_BITWISE_LISTED = (
+    "the tensors must have one dtype: the document's list of APIs has '-' under Tensor-to-Tensor"
+    " for the bitwise ones (The Scope of Type Promotion)"
+)
 
 
 def rises(common: DType, scalar: DType) -> DType | None:
@@ -121,9 +129,11 @@ OPEN = ArraysFirst(TENSORS, scalar=rises, zero_d=zero_d, zero_ds=LOOKUP)
 """The operators that know 0-d tensors (``support_promotion_ops`` upstream)."""
 WIDENING = replace(OPEN, zero_d=LOOKUP)
 """floor_divide: a 0-d tensor opens the gate but counts in full."""
-SHUT = ArraysFirst(TENSORS, scalar=stays)
+SHUT = ArraysFirst(TENSORS, scalar=stays, why_scalar=NO_SCALAR)
 """Functions for which a 0-d tensor is a tensor, and that take no scalars to promote."""
-AGREED = ArraysFirst(agreed, scalar=stays, zero_d=agreed, zero_ds=agreed)
+AGREED = ArraysFirst(
+    agreed, scalar=stays, zero_d=agreed, zero_ds=agreed, why=UNLISTED, why_scalar=NO_SCALAR
+)
 """Functions that promote nothing."""
 
 
@@ -195,9 +205,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ORDER: TypeRule(result=to_bool, admit=ORDERED, why="The Logic Rule excludes complex"),
     Family.LOGICAL: _logic,
     Family.BITWISE: TypeRule(
-        operand_types=ArraysFirst(agreed, scalar=rises), admit=BITS, why=AGREE
+        operand_types=ArraysFirst(agreed, scalar=rises, why=_BITWISE_LISTED), admit=BITS
     ),
-    Family.SHIFT: TypeRule(operand_types=AGREED, admit=INTEGERS, why=AGREE),
+    Family.SHIFT: TypeRule(operand_types=AGREED, admit=INTEGERS),
     Family.EXTREMUM: TypeRule(operand_types=SHUT, admit=ORDERED, why=NO_ORDER),
     Family.FLOAT_BINARY: TypeRule(operand_types=SHUT, admit=frozenset({Kind.FLOAT})),
     "atan2": TypeRule(operand_types=SHUT, admit=ORDERED, compute=exact_to(dt.float64)),
@@ -206,7 +216,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "logaddexp": TypeRule(operand_types=SHUT, admit=ORDERED, compute=exact_to(dt.float32)),
     Family.WHERE: TypeRule(operand_types=ArraysFirst(TENSORS, scalar=rises)),
     Family.CLIP: TypeRule(admit=ORDERED, why=NO_ORDER),
-    Family.MATMUL: TypeRule(operand_types=AGREED, why=AGREE),
+    Family.MATMUL: TypeRule(operand_types=AGREED),
     **dict.fromkeys(("outer", "cross"), TypeRule()),
     "vecdot": TypeRule(compute=summed, note=_SUM_NOTE),
     **linear(
@@ -219,7 +229,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
             note="integers are transformed in float32",
         ),
         irfft=TypeRule(
-            admit=LAPACK, why="a transform to real numbers takes floats and complex only"
+            admit=LAPACK, why="a transform to real numbers takes float32, float64 and complex"
         ),
     ),
     "matrix_power": TypeRule(admit=LAPACK, why=_FACTORED),
@@ -227,7 +237,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "slogdet": TypeRule(admit=LAPACK, extra_results=(same,), why=_FACTORED, note=AS_COMPLEX),
     Family.SORT: TypeRule(admit=ORDERED, why=NO_ORDER),
     Family.INDEX: TypeRule(admit=ORDERED, result=always(dt.int64), why=NO_ORDER),
-    Family.CONCAT: TypeRule(operand_types=AGREED, why=AGREE),
+    Family.CONCAT: TypeRule(operand_types=AGREED),
     Family.LOSS: TypeRule(operand_types=SHUT),
     "l1_loss": TypeRule(operand_types=SHUT, result=component),
     "mse_loss": TypeRule(),

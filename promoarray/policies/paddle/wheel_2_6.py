@@ -16,15 +16,15 @@ from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE_2_6
 from promoarray.policies.paddle.document import (
-    AGREE,
     CHECKED,
     DOCUMENT,
     LOOKUP,
+    NO_SCALAR,
     OPERATIONS,
     stays,
     through,
 )
-from promoarray.policies.paddle.wheel_3_3 import as_left, floats_from, transformed
+from promoarray.policies.paddle.wheel_3_3 import CASTS_SOME, as_left, floats_from, transformed
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import Operand, Plan, Refusal
@@ -85,21 +85,22 @@ def wide_tensor(common: DType, scalar: DType) -> DType | None:
     return floats_only(common, dt.float64 if scalar is dt.weak_float else NARROW[scalar])
 
 
-AGREED = ArraysFirst(agreed, scalar=stays)
-PAIRS = ArraysFirst(floats_only, scalar=stays)
+AGREE = "the tensors must have one dtype; this function promotes nothing"
+AGREED = ArraysFirst(agreed, scalar=stays, why=AGREE, why_scalar=NO_SCALAR)
+PAIRS = ArraysFirst(floats_only, scalar=stays, why_scalar=NO_SCALAR)
 CAST = ArraysFirst(left, scalar=lifted)
 PROMOTED = ArraysFirst(floats, scalar=lifted)
-TRANSFORMED = ArraysFirst(transformed, scalar=stays)
-TRUNCATED = ArraysFirst(agreed, scalar=truncated)
+TRANSFORMED = ArraysFirst(transformed, scalar=stays, why=CASTS_SOME, why_scalar=NO_SCALAR)
+TRUNCATED = ArraysFirst(
+    agreed, scalar=truncated, why=AGREE, why_scalar="this function casts no complex Python scalar"
+)
 
 
 def after_complex(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but let a leading complex tensor have the others cast."""
-    rule = transformed if operands[0].type.kind is Kind.COMPLEX else agreed
+    types = TRANSFORMED if operands[0].type.kind is Kind.COMPLEX else AGREED
     label = to_bool if ROWS[name].family is Family.LOGICAL else same
-    return TypeRule(operand_types=ArraysFirst(rule, scalar=stays), result=label, why=AGREE)(
-        policy, name, operands
-    )
+    return TypeRule(operand_types=types, result=label)(policy, name, operands)
 
 
 _LEFT = with_arrays(Arrays.FIRST, TypeRule(operand_types=CAST, admit=ORDERED))
@@ -116,28 +117,26 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.ORDER: TypeRule(operand_types=CAST, result=to_bool, admit=ORDERED),
     Family.LOGICAL: after_complex,
     "logical_not": TypeRule(result=to_bool),
-    Family.BITWISE: with_arrays(Arrays.ALL, TypeRule(operand_types=AGREED, admit=BITS, why=AGREE)),
+    Family.BITWISE: with_arrays(Arrays.ALL, TypeRule(operand_types=AGREED, admit=BITS)),
     Family.SHIFT: refuse("Paddle 2.6 has no shifts"),
-    Family.EXTREMUM: TypeRule(operand_types=AGREED, admit=ORDERED, why=AGREE),
-    Family.FLOAT_BINARY: TypeRule(operand_types=AGREED, admit=frozenset({Kind.FLOAT}), why=AGREE),
-    "atan2": TypeRule(operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float64), why=AGREE),
+    Family.EXTREMUM: TypeRule(operand_types=AGREED, admit=ORDERED),
+    Family.FLOAT_BINARY: TypeRule(operand_types=AGREED, admit=frozenset({Kind.FLOAT})),
+    "atan2": TypeRule(operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float64)),
     "hypot": TypeRule(operand_types=PROMOTED, compute=exact_to(dt.float32)),
-    "logaddexp": TypeRule(
-        operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float32), why=AGREE
-    ),
+    "logaddexp": TypeRule(operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float32)),
     Family.WHERE: TypeRule(operand_types=PAIRS),
     Family.CLIP: TypeRule(operand_types=TRUNCATED, admit=ORDERED),
     Family.MATMUL: TypeRule(
         operand_types=ArraysFirst(as_left, scalar=lifted),
         note="@ casts the right operand to the left dtype.",
     ),
-    "tensordot": TypeRule(operand_types=TRANSFORMED, why=AGREE),
-    "outer": TypeRule(operand_types=TRANSFORMED, why=AGREE),
-    "cross": TypeRule(operand_types=AGREED, why=AGREE),
-    "vecdot": TypeRule(operand_types=AGREED, why=AGREE),
-    "solve": TypeRule(operand_types=AGREED, admit=LAPACK, why=AGREE),
+    "tensordot": TypeRule(operand_types=TRANSFORMED),
+    "outer": TypeRule(operand_types=TRANSFORMED),
+    "cross": TypeRule(operand_types=AGREED),
+    "vecdot": TypeRule(operand_types=AGREED),
+    "solve": TypeRule(operand_types=AGREED, admit=LAPACK),
     "matrix_rank": TypeRule(admit=LAPACK, result=always(dt.int32)),
-    Family.CONCAT: TypeRule(operand_types=AGREED, why=AGREE),
+    Family.CONCAT: TypeRule(operand_types=AGREED),
     "stack": after_complex,
     Family.LOSS: TypeRule(operand_types=AGREED),
     "l1_loss": TypeRule(operand_types=PAIRS, result=component),
@@ -162,12 +161,19 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(operand_types=PAIRS),
     Family.DIVIDE: TypeRule(operand_types=TRANSFORMED),
     "matmul": TypeRule(operand_types=TRANSFORMED),
-    Family.FLOOR_DIVIDE: TypeRule(operand_types=AGREED, admit=ORDERED, why=AGREE),
-    Family.EQUALITY: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool, why=AGREE),
-    Family.ORDER: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool, why=AGREE),
-    "pow": TypeRule(operand_types=TRUNCATED, standard_kernel=True, why=AGREE),
-    "equal": TypeRule(operand_types=TRUNCATED, result=to_bool, why=AGREE),
-    "where": TypeRule(operand_types=ArraysFirst(floats_only, scalar=wide_tensor)),
+    Family.FLOOR_DIVIDE: TypeRule(operand_types=AGREED, admit=ORDERED),
+    Family.EQUALITY: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
+    Family.ORDER: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
+    "pow": TypeRule(operand_types=TRUNCATED, standard_kernel=True),
+    "equal": TypeRule(operand_types=TRUNCATED, result=to_bool),
+    "where": TypeRule(
+        operand_types=ArraysFirst(
+            floats_only,
+            scalar=wide_tensor,
+            why_scalar="the Python scalar becomes an int64 or float64 tensor, which does not go"
+            " with the other; complex numbers go with none",
+        )
+    ),
 }
 SIGNATURES: dict[str | Family, Arrays] = {
     **{

@@ -19,7 +19,6 @@ from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE_3_3
 from promoarray.policies.paddle.document import (
-    AGREE,
     AGREED,
     CHECKED,
     DOCUMENT,
@@ -63,12 +62,19 @@ def as_left(a: DType, b: DType) -> DType | None:
 def transformed(a: DType, b: DType) -> DType | None:
     """Promote nothing, but let a complex kernel cast what it can (`data_transform.cc`)."""
     for wide, other in ((a, b), (b, a)):
-        if wide.kind is Kind.COMPLEX and other in _TRANSFORMED:
+        if wide.kind is Kind.COMPLEX and other in _CAST:
             return wide
     return agreed(a, b)
 
 
-_TRANSFORMED = {dt.uint8, dt.int16, dt.bfloat16, dt.float16, dt.float32, dt.float64}
+_CAST = {dt.uint8, dt.int16, dt.bfloat16, dt.float16, dt.float32, dt.float64}
+
+
+WITH_COMPLEX = "a complex tensor goes only with float32, float64 and complex ones"
+CASTS_SOME = (
+    "the tensors must have one dtype, but that a complex kernel casts uint8, int16 and floats"
+)
+TRANSFORMED = replace(AGREED, arrays=transformed, why=CASTS_SOME)
 
 
 def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
@@ -96,13 +102,26 @@ def _as_tensor(common: DType, scalar: DType) -> DType | None:
     return TENSORS(common, NARROW[scalar])
 
 
+_A_TENSOR = (
+    "the Python scalar becomes a tensor of its default dtype, which does not go with the other"
+)
+_FLOOR_DIVIDE = replace(WIDENING, scalar=_as_zero_d, why_scalar=_A_TENSOR)
+_WHERE = replace(SHUT, scalar=_as_tensor, why_scalar=_A_TENSOR)
+
+
 def _bitwise(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
     if operands[-1].rank is Rank.SCALAR:
         return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
-    return TypeRule(operand_types=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE)(
-        policy, name, operands
-    )
+    return TypeRule(operand_types=_BITS, admit=BITS)(policy, name, operands)
+
+
+_BITS = replace(
+    AGREED,
+    scalar=_whole,
+    why="the tensors must have one dtype: the kernels of bits and shifts promote nothing",
+    why_scalar="only a Python bool or int goes with the bits of a tensor",
+)
 
 
 def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -112,17 +131,19 @@ def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
         return product
     raised = floats_from(*INTEGERS)(operands[0].type)
     common = TENSORS(raised, product[0])
+    if common is None and raised.weak:
+        return Refusal(f"{name} takes no Python bool, float or complex as its input")
     if common is None:
-        return Refusal(policy.refusal)
+        parts = f"exp(input) is {raised.name}, label * input {product[0].name}"
+        return Refusal(f"{parts}: {policy.refusal}")
     return policy.make_plan(name, common, common, len(operands))
 
 
 def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but cast what follows a complex tensor."""
     after_complex = operands[0].type.kind is Kind.COMPLEX
-    return TypeRule(
-        operand_types=replace(AGREED, arrays=transformed if after_complex else agreed), why=AGREE
-    )(policy, name, operands)
+    types = TRANSFORMED if after_complex else AGREED
+    return TypeRule(operand_types=types)(policy, name, operands)
 
 
 def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -189,13 +210,12 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.LOGICAL: TypeRule(operand_types=SHUT, result=to_bool),
     Family.BITWISE: _bitwise,
     "bitwise_invert": TypeRule(admit=BITS),
-    Family.SHIFT: TypeRule(operand_types=replace(AGREED, scalar=_whole), admit=BITS, why=AGREE),
+    Family.SHIFT: TypeRule(operand_types=_BITS, admit=BITS),
     "matmul": TypeRule(
-        operand_types=replace(AGREED, arrays=as_left),
-        why="a complex tensor goes only with float32, float64 and complex ones",
+        operand_types=replace(AGREED, arrays=as_left, why=WITH_COMPLEX),
         note="The @ operator casts the right operand to the left one's dtype.",
     ),
-    "tensordot": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
+    "tensordot": TypeRule(operand_types=TRANSFORMED),
     "poisson_nll_loss": _nll,
     "clip": _clip,
     "atan2": _atan2,
@@ -206,20 +226,27 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32), note=_WHOLE),
 }
 
-_truncating = replace(OPEN, scalar=_truncated)
+_truncating = replace(
+    OPEN, scalar=_truncated, why_scalar="this function casts no complex Python scalar"
+)
 FUNCTIONS: dict[str | Family, OperationRule] = {
     "remainder": TypeRule(operand_types=_truncating),
     "pow": TypeRule(operand_types=_truncating, standard_kernel=True),
     "copysign": TypeRule(operand_types=_truncating, admit=ORDERED),
-    "floor_divide": TypeRule(operand_types=replace(WIDENING, scalar=_as_zero_d), admit=ORDERED),
-    "where": TypeRule(operand_types=replace(SHUT, scalar=_as_tensor)),
-    "matmul": TypeRule(operand_types=replace(AGREED, arrays=transformed), why=AGREE),
+    "floor_divide": TypeRule(operand_types=_FLOOR_DIVIDE, admit=ORDERED),
+    "where": TypeRule(operand_types=_WHERE),
+    "matmul": TypeRule(operand_types=TRANSFORMED),
     "stack": _stack,
 }
 SIGNATURES: dict[str | Family, Arrays] = {
     **{name: Arrays.ALL for name, row in ROWS.items() if row.arity == 2 and name not in FUNCTIONS},
     **dict.fromkeys(("remainder", "pow", "copysign", "floor_divide", "equal"), Arrays.FIRST),
 }
+REFUSAL = (
+    "tensors promote only among bfloat16, float16, float32 and float64, and with complex ones;"
+    " uint16, uint32, uint64 and float8 go with nothing but themselves (NeedTypePromotion in"
+    " paddle/phi/common/type_promotion.h)"
+)
 
 _KERNELS = {
     **CHECKED,
@@ -282,6 +309,7 @@ V3_3 = DOCUMENT.derive(
     stored=STORED_3_3,
     assigns=lambda source, target: None,
     cast=PADDLE_3_3,
+    refusal=REFUSAL,
     sources=(
         Source("paddle/phi/common/type_promotion.h", "NeedTypePromotion", "paddlepaddle 3.3.1"),
     ),

@@ -99,6 +99,7 @@ CASTS = CastRule(
             " ml_dtypes'.",
             dtypes("fnuz scale float6 float4"),
             of=FLOAT_DTYPES,
+            borrowed=True,
         ),
     ),
 )

@@ -171,7 +171,12 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "nextafter": TypeRule(promote=legacy, admit=frozenset({dt.float32, dt.float64}), why=LISTED),
     Family.WHERE: same_dtype,
     Family.CLIP: _extremum,
-    Family.MATMUL: TypeRule(promote=product, admit=PRODUCTS, why=LISTED),
+    Family.MATMUL: TypeRule(
+        promote=product,
+        admit=PRODUCTS,
+        why=LISTED,
+        note="matrix products promote nothing but bfloat16 beside float32",
+    ),
     "cross": TypeRule(promote=legacy, admit=_REALS, why=LISTED),
     **linear(
         TypeRule(promote=legacy, admit=_FACTORED, why=LISTED),
@@ -194,7 +199,8 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.CONCAT: same_dtype,
     Family.LOSS: _floats,
     Family.FLOAT_UNARY: TypeRule(
-        admit=_INEXACT, why="this operation does not convert integers to floats"
+        admit=_INEXACT,
+        why="this operation does not convert integers to floats, nor bools or floats of 8 bits",
     ),
     Family.SIGN: TypeRule(admit=_NUMBERS - UNSIGNED, why=LISTED),
     "abs": TypeRule(admit=_NUMBERS - UNSIGNED, result=component, why=LISTED),
@@ -208,14 +214,18 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "imag": TypeRule(result=component),
     Family.SUM: TypeRule(admit=_NUMBERS, why=LISTED),
     "mean": TypeRule(admit=_NUMBERS, why=LISTED, note="the mean of integers is an integer"),
-    Family.MEAN: TypeRule(admit=_INEXACT, result=component, why="integers have no std"),
+    Family.MEAN: TypeRule(
+        admit=_INEXACT,
+        result=component,
+        why="std and var take bfloat16, float16, float32, float64 and complex",
+    ),
     Family.EXTREME: TypeRule(admit=_REALS, why=LISTED),
     Family.TRUTH: bools,
     Family.POSITION: TypeRule(admit=_REALS | {dt.bool}, result=always(dt.int64), why=LISTED),
 }
 
 FUNCTIONS: dict[str | Family, OperationRule] = {
-    "add": TypeRule(operand_types=left_settles, admit=_NUMBERS, why=LISTED),
+    "add": TypeRule(operand_types=left_settles, promote=legacy, admit=_NUMBERS, why=LISTED),
     "multiply": arithmetic,
     Family.BITWISE: integers,
     "bitwise_invert": integers,
@@ -243,7 +253,9 @@ LEGACY = Policy(
     },
     defaults=DEFAULTS,
     cast=CASTS,
-    refusal="tensors must have the same dtype; only a Python scalar becomes that of its tensor",
+    refusal="tensors must have the same dtype; a Python scalar becomes that of its tensor, but no"
+    " lower kind, and a bool only bool, int32, int64, uint64, float16, float32, float64 and"
+    " complex128",
     sources=(
         Source("TensorFlow API, tf.Tensor and tf.convert_to_tensor", "", "2.21"),
         Source("tensorflow/tensorflow, tensorflow/core/ops", "type lists", "2.21.0"),

@@ -160,6 +160,7 @@ MODES["safe"] = MODES["all"].derive(
         "nothing."
     ),
     promote=promote_safe,
-    refusal="mode safe promotes only where one of the two dtypes holds all values of the other",
+    refusal="mode safe promotes only where one of the two dtypes holds all values of the other, and"
+    " the 2- and 4-bit integers and floats of 8 bits and fewer with nothing",
     sources=(Source("TensorFlow guide, TF-NumPy type promotion", "Mode SAFE", "2.21"),),
 )

@@ -33,6 +33,7 @@ TORCH_2_11 = CastRule(
         Note(
             "PyTorch has no casts to float6 and float4; here they are ml_dtypes'.",
             dtypes("float4 float6"),
+            borrowed=True,
         ),
     ),
 )

@@ -43,7 +43,9 @@ from promoarray.promotion.type_steps import (
 def subtract(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bools, even beside another dtype and as a Python scalar."""
     if any(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
-        return Refusal("subtraction with a bool is not supported; logical_xor(x1, x2) is")
+        return Refusal(
+            "subtraction with a bool is not supported; of two bools write logical_xor(x1, x2)"
+        )
     return TypeRule()(policy, name, operands)
 
 
@@ -103,9 +105,9 @@ _INT64 = always(dt.int64)
 _OPMATH_NOTE = "beside float16 and bfloat16 a scalar is float32 and is not rounded first"
 _FLOAT_NOTE = "bool and integers compute in the default dtype, float32"
 _SUM_NOTE = "bool and integers, uint64 too, are summed in int64"
-_INEXACT = "bools and integers have no mean, std or var"
+_NO_MEAN = "bools and integers have no mean"
+_NO_SPREAD = "std and var take bfloat16, float16, float32, float64 and complex"
 
-_AGREED = "the operands must have one dtype, and not bool"
 _NO_LOW = (
     "linear algebra needs operands of one floating point or complex dtype (low precision dtypes"
     " are not supported)"
@@ -114,7 +116,7 @@ _NO_LOW = (
 _sorted = TypeRule(admit=ORDERED, why=NO_ORDER)
 _float_binary = TypeRule(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
 _floats_only = TypeRule(
-    admit=frozenset({Kind.FLOAT}), why="this operation does not convert integers to floats"
+    admit=frozenset({Kind.FLOAT}), why="this operation takes floats and converts nothing to them"
 )
 _unary = TypeRule(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 
@@ -142,7 +144,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.FLOAT_BINARY: _float_binary,
     "hypot": _floats_only,
     "nextafter": _floats_only,
-    "logaddexp": TypeRule(admit=INEXACT, why="this operation does not convert integers to floats"),
+    "logaddexp": TypeRule(
+        admit=INEXACT, why="this operation takes floats and complex and converts nothing to them"
+    ),
     Family.WHERE: TypeRule(),
     Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
     Family.MATMUL: TypeRule(
@@ -150,7 +154,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     "vecdot": TypeRule(operand_types=supported_types, promote=agreed, admit=INEXACT),
     "outer": TypeRule(),
-    "cross": TypeRule(operand_types=supported_types, promote=agreed, admit=NUMBERS, why=_AGREED),
+    "cross": TypeRule(operand_types=supported_types, promote=agreed, admit=NUMBERS),
     "matrix_power": TypeRule(),
     **linear(
         TypeRule(operand_types=supported_types, promote=agreed, admit=LAPACK, why=_NO_LOW),
@@ -182,8 +186,8 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "real": TypeRule(result=component),
     "imag": TypeRule(admit=frozenset({Kind.COMPLEX}), result=component),
     Family.SUM: TypeRule(compute=exact_to(dt.int64), note=_SUM_NOTE),
-    "mean": TypeRule(admit=INEXACT, why=_INEXACT),
-    Family.MEAN: TypeRule(admit=_SPREAD, result=component, why=_INEXACT),
+    "mean": TypeRule(admit=INEXACT, why=_NO_MEAN),
+    Family.MEAN: TypeRule(admit=_SPREAD, result=component, why=_NO_SPREAD),
     Family.EXTREME: TypeRule(admit=ORDERED),
     Family.TRUTH: TypeRule(
         result=lambda d: d if d is dt.uint8 else dt.bool,

@@ -81,8 +81,8 @@ def by_ranks(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, 
 
 
 REFUSAL = (
-    "uint16, uint32 and uint64 promote only with floats, and float8 dtypes and the 2- and 4-bit"
-    " integers with nothing but themselves (promoteTypes in c10/core/ScalarType.cpp)"
+    "uint16, uint32, uint64, uint2 and uint4 promote only with floats, and float8 dtypes, int2 and"
+    " int4 with nothing but themselves (promoteTypes in c10/core/ScalarType.cpp)"
 )
 
 

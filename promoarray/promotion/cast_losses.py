@@ -1,8 +1,11 @@
-"""What a cast can lose, from the dtypes alone: which values come through, in words."""
+"""What a cast can lose, from the dtypes alone: which values come through, in words and in bits."""
 
 from __future__ import annotations
 
 import math
+from enum import IntEnum
+from functools import cache
+from typing import NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Format, Kind
@@ -27,6 +30,66 @@ def loss(source: DType, target: DType) -> str:
     if source.kind is Kind.FLOAT:
         return _floats(source, target) if target.kind is Kind.FLOAT else _to_integer(target)
     return _integers(source, target) if target.kind in INTEGERS else _to_float(source, target)
+
+
+class Lost(IntEnum):
+    """How grave the loss of a cast is."""
+
+    NOTHING = 0
+    SPECIALS = 1  # Inf, NaN or -0 only
+    ROUNDED = 2  # all else within the last place: long integers as floats
+    VALUES = 3  # what is out of range, fractions, signs, imaginary parts
+
+
+@cache
+def gravity(source: DType, target: DType) -> tuple[Lost, float]:
+    """Return how grave the loss of a cast is, and how many bits of the values are lost.
+
+    Of a dtype with N finite values of which K come through exactly, that is about log2(N / K).
+    """
+    if not loss(source, target):
+        return Lost.NOTHING, 0.0
+    a, b = _extent(source.part), _extent(target.part)
+    rank, left = (1 + (dtype.kind is Kind.COMPLEX) for dtype in (source, target))
+    bits = rank * math.log2(_kept(a, a)) - min(rank, left) * math.log2(_kept(a, b))
+    high = a.high + (source.kind is Kind.INT and target.kind is not Kind.INT)  # -128 is -2**7
+    within = b.low <= a.low and b.high >= high and b.signed >= a.signed and b.zero >= a.zero
+    if rank > left or not within:
+        return Lost.VALUES, bits
+    return (Lost.ROUNDED if b.digits < a.digits else Lost.SPECIALS), bits
+
+
+def _kept(a: _Extent, b: _Extent) -> int:
+    """How many finite values two real dtypes have in common: zero, and those of every binade.
+
+    Taken as whole are the last binade of a float and, of integers, the range without its least.
+    """
+    binades = range(max(a.low, b.low), min(a.high, b.high) + 1)
+    positive = sum(
+        1 << min(a.digits, exponent - a.low + 1, b.digits, exponent - b.low + 1) - 1
+        for exponent in binades
+    )
+    return positive * (1 + (a.signed and b.signed)) + (a.zero and b.zero)
+
+
+class _Extent(NamedTuple):
+    """The values of a real dtype: sums of ``digits`` powers of two in a row, 2**low to 2**high."""
+
+    low: int
+    high: int
+    digits: int
+    signed: bool
+    zero: bool = True
+
+
+def _extent(dtype: DType) -> _Extent:
+    layout = dtype.format
+    if layout is not None:
+        high = _largest(layout)[1]
+        zero = layout.mantissa > 0  # a format of exponents alone has none
+        return _Extent(_smallest(layout), high, layout.mantissa + 1, layout.signed, zero)
+    digits = 1 if dtype.kind is Kind.BOOL else dtype.bits - (dtype.kind is Kind.INT)
+    return _Extent(0, digits - 1, digits, dtype.kind is Kind.INT)
 
 
 def _from_bool(target: DType) -> str:

@@ -1,0 +1,151 @@
+"""The casts that make a refused operation pass: which operands, and to what.
+
+Tried are casts of one operand, and of all arrays to one dtype, in the policy's own dtypes. The
+one that is proposed keeps every value where any does, and else the most of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import DType, Kind
+from promoarray.operations import OPERATIONS, Family, Form
+from promoarray.promotion.cast_losses import Lost, gravity, loss
+from promoarray.promotion.plan import Operand, Plan, Rank
+from promoarray.promotion.policy import Policy
+
+Casts = tuple[dict[int, DType], Plan]
+"""From the operands that are cast to what they become, and the plan then."""
+
+Operands = tuple[Operand, ...]
+
+_ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
+"""Operations on bits and truth, for which floats have to become something else."""
+
+
+def proposed_casts(
+    policy: Policy, name: str, operands: Operands, form: Form = Form.OPERATOR
+) -> Casts | None:
+    """Find the casts that an error proposes; they keep the sort of number.
+
+    Of those that make the operation pass, the best
+
+    1. makes nothing complex where no operand is,
+    2. keeps every value of the operands cast; else it rounds some; else it keeps the most,
+    3. does so on the way to what the operation computes in, too,
+    4. is to the dtype of another operand, or to the default of the new kind of number,
+    5. changes the kind of number least,
+    6. casts the fewest operands,
+    7. rounds least,
+    8. is to the smallest dtype.
+    """
+    return _best(policy, name, operands, form, free=OPERATIONS[name].family in _ON_BITS)
+
+
+@lru_cache(maxsize=1024)
+def accepted_casts(
+    policy: Policy, name: str, operands: Operands, form: Form = Form.OPERATOR
+) -> Casts | None:
+    """Find casts that make a refused operation pass: those an error proposes, else lossy ones.
+
+    Returns
+    -------
+    tuple of (dict, Plan), or None
+        From each operand that is cast to its new dtype, and the plan then.
+    """
+    proposed = proposed_casts(policy, name, operands, form)
+    return proposed or _best(policy, name, operands, form, free=True)
+
+
+def remarks(policy: Policy, operands: Operands, casts: Mapping[int, DType]) -> str:
+    """Say what the casts lose, and which no source defines; else "".
+
+    Such as "int64 to float32: keeps integers up to 2**24, larger ones are rounded".
+    """
+    pairs = dict.fromkeys((policy.strong(operands[i].type), to) for i, to in casts.items())
+    said = {
+        f"{a.name} to {b.name}": filter(None, (loss(a, b), policy.cast.borrowed(a, b).rstrip(".")))
+        for a, b in pairs
+    }
+    return "; ".join(
+        f"{cast}: {text}" for cast, parts in said.items() if (text := "; ".join(parts))
+    )
+
+
+def _best(policy: Policy, name: str, operands: Operands, form: Form, *, free: bool) -> Casts | None:
+    found = (
+        (casts, plan)
+        for casts in _tried(policy, operands)
+        if all(_admits(policy, operands[i].type, to, free=free) for i, to in casts.items())
+        and isinstance(plan := policy.plan(name, _cast(operands, casts), form), Plan)
+    )
+    return min(found, key=lambda each: _cost(policy, operands, *each), default=None)
+
+
+def _tried(policy: Policy, operands: Operands) -> Iterator[dict[int, DType]]:
+    """Casts of one array, and of all of them to one dtype."""
+    arrays = [i for i, operand in enumerate(operands) if operand.rank is not Rank.SCALAR]
+    targets = dict.fromkeys(policy.canonical.get(d, d) for d in policy.dtypes)
+    for target in targets:
+        every = {i: target for i in arrays if operands[i].type is not target}
+        if target is not dt.string and every:
+            yield from ({i: target} for i in every)
+            if len(every) > 1:
+                yield every
+
+
+def _admits(policy: Policy, source: DType, target: DType, *, free: bool) -> bool:
+    """Whether ``astype`` makes the cast, and it keeps the sort of number or is ``free`` not to."""
+    kept = free or target.kind.category >= source.kind.category
+    return kept and policy.cast.refuses(policy.strong(source), target) is None
+
+
+def _cast(operands: Operands, casts: dict[int, DType]) -> Operands:
+    return tuple(Operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands))
+
+
+def _cost(
+    policy: Policy, operands: Operands, casts: dict[int, DType], plan: Plan
+) -> tuple[float, ...]:
+    """What is worse about casts than about others, the gravest first; see ``proposed_casts``."""
+    strong = (policy.strong(operand.type) for operand in operands)
+    sources = [policy.canonical.get(d, d) for d in strong]  # as the policy would hold them
+    held = [casts.get(i, source) for i, source in enumerate(sources)]
+    lost = [gravity(sources[i], to) for i, to in casts.items()]
+    on_the_way = [
+        gravity(dtype, to)
+        for operand, dtype, to in zip(operands, held, plan.inputs, strict=True)
+        if operand.rank is not Rank.SCALAR and to.kind is not Kind.BOOL
+    ]
+    raised = [to.kind.category - sources[i].kind.category for i, to in casts.items()]
+    usual = {policy.strong(weak) for weak in dt.WEAK_TYPES} if any(raised) else set()
+    sizes = [to.bits for to in (*plan.inputs, *casts.values())]
+    return (
+        _complex(casts.values()) and not _complex(sources),
+        *_gravest(lost),
+        *_gravest(on_the_way),
+        sum(to not in usual | _others(sources, i) for i, to in casts.items()),
+        sum(map(abs, raised)),
+        len(casts),
+        sum(bits for _, bits in lost),
+        max(sizes),
+        sum(sizes),
+        sum(to.part.format.exponent for to in casts.values() if to.part.format),
+    )
+
+
+def _gravest(lost: list[tuple[Lost, float]]) -> tuple[float, ...]:
+    """The gravest loss there is, all of them, and of values not only rounded, how many bits."""
+    levels = [level for level, _ in lost]
+    bits = sum(bits for level, bits in lost if level is Lost.VALUES)
+    return max(levels, default=Lost.NOTHING), sum(levels), bits
+
+
+def _complex(dtypes: Iterable[DType]) -> bool:
+    return any(dtype.kind is Kind.COMPLEX for dtype in dtypes)
+
+
+def _others(dtypes: list[DType], index: int) -> set[DType]:
+    return {dtype for i, dtype in enumerate(dtypes) if i != index}
