@@ -21,7 +21,7 @@ from promoarray.core.channels import Channels
 from promoarray.core.dispatch import apply, call
 from promoarray.core.display import html, text
 from promoarray.core.index_keys import as_key
-from promoarray.core.move import moved
+from promoarray.core.move import moved, picked
 from promoarray.core.operators import binary, comparison, of_ufunc, unary
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
@@ -243,8 +243,7 @@ class PArray(Channels):
     # -- indexing ---------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Self:
-        backend = backend_of(self._buffer)
-        return self._wrap(backend.read(self._buffer, as_key(key, self)), self._type)
+        return picked(self, as_key(key, self))
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         assign(self, as_key(key, self), value)

@@ -9,7 +9,8 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.operands import as_operand, require_one_namespace
+from promoarray.core.move import require_taken
+from promoarray.core.operands import as_operand
 from promoarray.dtypes import INTEGERS, Kind
 
 
@@ -22,7 +23,8 @@ def as_key(key: Any, x: Array) -> Any:
         If it is, or holds, anything but integers, slices, Ellipsis, None, and arrays, lists or
         ranges of integers or bools.
     TypeError
-        If an array in it is bound to another namespace than ``x``.
+        If an array in it is bound to another namespace than ``x``, or the policy takes no indices
+        of its dtype.
     """
     if type(key) is int or type(key) is slice:  # most keys
         return _part(key, x) if type(key) is int else key
@@ -43,7 +45,7 @@ def _part(key: Any, x: Array) -> Any:
     except TypeError as error:  # an array of no dtype of ours
         raise IndexError(f"an index array is of integers or bools: {error}") from None
     if hasattr(index, "_buffer"):
-        require_one_namespace(x, index)
+        require_taken("getitem", x, index)
         backend = backend_of(x._buffer)
         return _mask(index, backend) if index.dtype is dt.bool else positions(index, backend)
     if hasattr(type(key), "__index__"):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from promoarray import dtypes as dt
-from promoarray.backends import common_backend
+from promoarray.backends import common_backend, find
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
+from promoarray.core.move import require_taken
 from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
 from promoarray.core.operands import (
     array_class,
@@ -34,7 +37,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
     ------
     PromotionError
         If the policy does not write such a value into the target's dtype: complex numbers into
-        real ones; ``array_api`` only what promotes to it.
+        real ones; ``array_api`` only what promotes to it; PyTorch no other dtype at index arrays.
     TypeError
         If the value is neither an array nor a Python scalar.
     ValueError, OverflowError
@@ -46,12 +49,21 @@ def assign(target: Array, key: Any, value: Any) -> None:
         raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
     policy = array_class((target, operand))._policy or get_policy()
     source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)
+    if "setitem" in policy.refuses and not source.weak and _puts(key, operand):
+        require_taken("setitem", target, operand)
     buffer = _converted(policy, target, operand, source)
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     _write(target._buffer, key, buffer)
     if observers_anywhere:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
+
+
+def _puts(key: Any, values: Array) -> bool:
+    """Whether values are put where arrays say, and not one value wherever a mask is true."""
+    parts = key if type(key) is tuple else (key,)
+    arrays = [part for part in parts if find(type(part)) is not None]
+    return bool(arrays) and (values.size != 1 or any(part.dtype != np.bool for part in arrays))
 
 
 def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 from promoarray.backends import backend_of
 from promoarray.core.index_keys import positions
-from promoarray.core.move import moved
-from promoarray.core.operands import as_array, require_one_namespace
+from promoarray.core.move import moved, require_taken
+from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
@@ -21,6 +21,8 @@ _shared = sharing(
         Of any dtype, which the result keeps under every policy.
     IndexError
         If an index is out of bounds, or the indices are no integers.
+    PromotionError
+        If the policy takes indices of fewer dtypes: PyTorch int64, and for ``take`` int32.
     """
 )
 
@@ -45,6 +47,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
     Raises
     ------
     {IndexError}
+    {PromotionError}
     ValueError
         If ``axis`` is left out for an array of several axes, or there is no such axis.
 
@@ -80,6 +83,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
     Raises
     ------
     {IndexError}
+    {PromotionError}
     ValueError
         If the arrays differ in their number of axes, or there is no such axis.
 
@@ -99,6 +103,6 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
 
 
 def _picked(name: str, array: PArray, index: PArray, *, axis: int) -> PArray:
-    require_one_namespace(array, index)
+    require_taken(name, array, index)
     along = axis_in(name, axis, array.ndim)
     return moved(name, array, positions(index, backend_of(array._buffer)), axis=along)

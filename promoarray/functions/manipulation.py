@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from promoarray.backends import backend_of
@@ -11,6 +12,7 @@ from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
 
 __all__ = [
     "expand_dims",
@@ -201,7 +203,8 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
         If an axis is out of bounds.
     """
     array = as_array(x, "flip")
-    return moved("flip", array, axis=axes_in("flip", axis, array.ndim))
+    out = moved("flip", array, axis=axes_in("flip", axis, array.ndim))
+    return copy(out) if "flip" in (array._policy or get_policy()).copies else out
 
 
 @_shared

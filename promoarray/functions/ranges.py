@@ -10,14 +10,15 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core.operands import as_array, require_one_namespace
+from promoarray.core.move import require_taken
+from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Plan
-from promoarray.promotion.scalars import bounds, in_range, truncated
+from promoarray.promotion.scalars import bounds, in_range
 
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]
 
@@ -54,7 +55,8 @@ def arange(
     TypeError
         If one is no real number.
     ValueError
-        If ``step`` is 0, or the range is infinite or has too many elements.
+        If ``step`` is 0, in PyTorch also if it leads away from ``stop``, or the range is infinite
+        or has too many elements.
 
     Examples
     --------
@@ -62,9 +64,8 @@ def arange(
     PArray([0, 1, 2], dtype=int8)
     """
     start, stop = (0, start) if stop is None else (start, stop)
-    start, stop, step = (_number(v, "arange") for v in (start, stop, step))
-    if any(isinstance(v, complex) for v in (start, stop, step)):
-        raise TypeError("arange takes real numbers")
+    stored = get_policy().stored
+    start, stop, step = stored.range(*(_number(v, "arange") for v in (start, stop, step)))
     if step == 0:
         raise ValueError("arange needs a step other than 0")
     weak = dt.weak_float if any(isinstance(v, float) for v in (start, stop, step)) else dt.weak_int
@@ -113,7 +114,7 @@ def _whole_steps(
         return xp.arange(0, device=device)
     first, by = int(start), whole(start, step) if count > 1 else 0
     for end in (first, first + by * (count - 1)):
-        in_range(end, target)
+        get_policy().stored.rule("arange")(end, target)
     low, high = bounds(dt.int64)
     if all(low <= v <= high for v in (first, by, first + by * (count - 1))):
         return first + by * xp.arange(count, dtype=xp.int64, device=device)
@@ -204,8 +205,9 @@ def linspace(
     target, xp, kernel = default(weak, dtype, "linspace", ends), on_device(device).xp, ""
     if target.kind in INTEGERS and weak is dt.weak_float:
         kernel = get_policy().kernel("linspace", Plan((target,), target, target))
-    if kernel == "linspace_of_integers":
-        first, last = (int(truncated(in_range(v, target), target)) for v in ends)
+    if kernel == "linspace_of_integers" and num:
+        fit = get_policy().stored.rule("linspace")
+        first, last = (int(fit(v, target)) for v in ends)
         values = _from_both_ends(xp, first, last, num, endpoint, device)
     else:
         values = xp.linspace(*ends, num, endpoint=endpoint, device=device)
@@ -270,7 +272,8 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     Parameters
     ----------
     *arrays : array, shape (N,) or ()
-        Nothing promotes, under any policy: each grid keeps its dtype.
+        Nothing promotes, under any policy: each grid keeps its dtype. PyTorch and Paddle take
+        arrays of one dtype only.
     indexing : {"xy", "ij"}
         Whether the first array runs along the second axis, or along the first.
 
@@ -281,6 +284,8 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
 
     Raises
     ------
+    PromotionError
+        If the policy does not take arrays of these dtypes together.
     ValueError
         If an array has more axes, or there is no such indexing.
 
@@ -297,7 +302,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
     entered = [as_array(x, "meshgrid") for x in arrays]
-    require_one_namespace(*entered)
+    require_taken("meshgrid", *entered)
     if any(x.ndim > 1 for x in entered):
         raise ValueError("meshgrid takes arrays of one axis")
     axes = list(range(len(entered)))

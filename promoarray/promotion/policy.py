@@ -99,6 +99,14 @@ class Policy:
     assigns : callable
         From (source, target) to why ``target[key] = array`` may not cast to the target's dtype, or
         None where it may.
+    refuses : mapping
+        Of functions that promote nothing, such as ``meshgrid`` and ``take``, by name: from the
+        dtypes of their arrays to why the framework takes no such arrays, or None where it does.
+        ``getitem`` is asked of an array and each of its index arrays, ``setitem`` of an array and
+        the values put at index arrays, or more than one where a mask is true.
+    copies : frozenset of str
+        What has memory of its own though it could share that of its array: ``item``, the 0-d array
+        that integers pick (``x[0]``), and ``flip``.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -129,6 +137,8 @@ class Policy:
     inplace: Callable[[DType, DType], bool] | None = None
     stored: Stored = field(default_factory=Stored)
     assigns: Callable[[DType, DType], str | None] = no_imaginary_dropped
+    refuses: Mapping[str, Callable[[tuple[DType, ...]], str | None]] = field(default_factory=dict)
+    copies: frozenset[str] = frozenset({"item"})
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"

@@ -151,7 +151,7 @@ def not_clipping(value: Any, dtype: DType, *, upper: bool, of: DType) -> Any:
 
 
 def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any]:
-    """Refuse a negative exponent of an integer, and fit the others."""
+    """Refuse a negative exponent of integers, and fit the others."""
 
     def rule(value: Any, dtype: DType) -> Any:
         if dtype.kind in INTEGERS and type(value) is not complex and value < 0:

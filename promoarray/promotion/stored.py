@@ -40,6 +40,13 @@ def real_and_finite(value: Any, dtype: DType) -> Any:
     return truncated(value, dtype)
 
 
+def real_range(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
+    """Return what ``arange`` is given, if it is real."""
+    if complex in (type(start), type(stop), type(step)):
+        raise TypeError("arange takes real numbers")
+    return start, stop, step
+
+
 class Stored(NamedTuple):
     """How a policy stores Python numbers.
 
@@ -55,11 +62,15 @@ class Stored(NamedTuple):
     dtype_by : mapping
         Where no dtype is given, what these functions make of numbers, if it is not the policy's
         default for the highest kind among them.
+    range : callable
+        From ``start``, ``stop`` and ``step`` of ``arange`` to the real numbers it counts by;
+        TypeError and ValueError refuse them.
     """
 
     fit: Fit = held
     fit_by: Mapping[str, Fit] = MappingProxyType({})
     dtype_by: Mapping[str, NumbersDType] = MappingProxyType({})
+    range: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = real_range
 
     def rule(self, name: str) -> Fit:
         """The rule that a function goes by."""

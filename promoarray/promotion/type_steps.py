@@ -38,6 +38,17 @@ def agreed(a: DType, b: DType) -> DType | None:
     return a if a is b else None
 
 
+def of_one_dtype(types: tuple[DType, ...]) -> str | None:
+    """Refuse arrays of several dtypes (``Policy.refuses``)."""
+    return "the arrays must have one dtype" if len(set(types)) > 1 else None
+
+
+def indices_of(*allowed: DType) -> Callable[[tuple[DType, ...]], str | None]:
+    """Refuse indices, which come second, of other dtypes than these (``Policy.refuses``)."""
+    said = "index arrays must be " + " or ".join(dtype.name for dtype in allowed)
+    return lambda types: None if types[1] in allowed else said
+
+
 def supported_types(
     policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[DType, ...] | Refusal:

@@ -128,9 +128,26 @@ def test_writing_follows_the_scalar_rule_of_the_policy() -> None:
     x = pa.asarray([0], dtype=pa.int8)
     with pytest.raises(OverflowError, match="300 does not fit int8"):
         x[0] = 300
+    y = pa.asarray([0], dtype=pa.uint8)
     with pa.policy("torch"):
-        x[0] = 300
-    assert x.tolist() == [44]
+        with pytest.raises(OverflowError, match="300 does not fit int8"):
+            x[0] = 300
+        y[0] = -1
+    assert (x.tolist(), y.tolist()) == ([0], [255])
+
+
+@pytest.mark.parametrize(("policy", "shared"), [("numpy", [1, 2]), ("torch", [7, 2])])
+def test_one_element_and_flip_share_memory_where_the_framework_does(
+    policy: str, shared: list[int]
+) -> None:
+    with pa.policy(policy):
+        x = pa.asarray([1, 2])
+        for key in (0, (0,), -2, (0, ...)):
+            x[key][...] = 7
+            assert x.tolist() == ([7, 2] if key == (0, ...) else shared)
+            x[0] = 1
+        pa.flip(x)[...] = 5
+        assert x.tolist() == ([5, 5] if policy == "numpy" else [1, 2])
 
 
 def test_strings_stay_strings() -> None:

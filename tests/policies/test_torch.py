@@ -71,8 +71,27 @@ def test_editions_promote_alike() -> None:
 )
 def test_three_ranks_in_one_operation(array: str, zero_d: str, scalar: str, expected: str) -> None:
     operands = operand(array), operand(zero_d, Rank.ZERO_D), operand(scalar)
-    assert result("clip", *operands) == (expected if expected[0] != "c" else "-")
     assert result("concat", *operands) == expected
+
+
+@pytest.mark.parametrize(
+    ("array", "zero_d", "scalar", "expected"),
+    [
+        ("i8", "i64", "i*", "i8"),
+        ("i8", "f16", "f*", "f32"),  # where one bound is a number, a 0-d one is another
+        ("i8", "f64", "i*", "f32"),
+        ("i8", "c64", "i*", "-"),
+        ("f16", "f64", "f*", "f16"),  # and numbers change no float
+        ("f16", "i64", "c*", "f16"),
+        ("f16", "c64", "f*", "-"),  # PyTorch takes it if its imaginary part is 0
+    ],
+)
+def test_a_0d_bound_beside_a_number_is_a_number(
+    array: str, zero_d: str, scalar: str, expected: str
+) -> None:
+    bounds = operand(zero_d, Rank.ZERO_D), operand(scalar)
+    assert result("clip", operand(array), *bounds) == expected
+    assert result("clip", operand(array), *bounds[::-1]) == expected
 
 
 def test_narrow_floats_compute_in_float32() -> None:

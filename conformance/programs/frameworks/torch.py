@@ -112,14 +112,17 @@ def _one_axis(name: str) -> Any:
     function = getattr(torch, name)
 
     def reduce(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
-        return function(x, dim=axis, keepdim=keepdims) if axis is not None else function(x)
+        return function(x, dim=axis, keepdim=keepdims)
 
     return reduce
 
 
 def _prod(x: Any, *, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
     options = {} if dtype is None else {"dtype": dtype}
-    return torch.prod(x, **options) if axis is None else torch.prod(x, axis, keepdims, **options)
+    if axis is None:
+        out = torch.prod(x, **options)
+        return out.reshape((1,) * x.ndim) if keepdims else out
+    return torch.prod(x, axis, keepdims, **options)
 
 
 def _spread(name: str) -> Any:
@@ -146,7 +149,7 @@ OTHER = {
     "equal": torch.eq,
     "bitwise_invert": torch.bitwise_not,
     "clip": lambda x, min=None, max=None: torch.clip(x, min, max),
-    "astype": lambda x, dtype: x.to(dtype),
+    "astype": lambda x, dtype: x.to(dtype, copy=True),
     "getitem": getitem,
     "setitem": setitem,
     "sum": _reduction("sum"),

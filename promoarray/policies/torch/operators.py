@@ -7,10 +7,19 @@ From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answ
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
+from promoarray.dtypes import (
+    BITS,
+    INEXACT,
+    INTEGERS,
+    NUMBERS,
+    ORDERED,
+    REALS,
+    WEAK_TYPES,
+    DType,
+    Kind,
+)
 from promoarray.operations import Family
 from promoarray.policies.torch.casts import TORCH_2_11, TORCH_2_13
 from promoarray.policies.torch.promotion import (
@@ -21,14 +30,26 @@ from promoarray.policies.torch.promotion import (
     can_cast,
     promote,
 )
+from promoarray.policies.torch.scalars import (
+    assigned,
+    chosen,
+    converted,
+    counted,
+    counting,
+    exponent,
+    fits,
+    made,
+    spaced,
+)
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
-from promoarray.promotion.scalars import NARROW, Scalars, in_range, not_negative, shown, wrap
+from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import Stored
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -36,6 +57,8 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
+    indices_of,
+    of_one_dtype,
     supported_types,
 )
 
@@ -81,22 +104,17 @@ def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
     return TypeRule(result=to_bool)(policy, name, operands)
 
 
-def fits(value: Any, dtype: DType) -> Any:
-    """Keep the low bits of an int; beyond 64 bits it is too big to become a scalar at all."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
-        raise OverflowError(f"Python int {shown(value)} is too big for a PyTorch scalar (64 bits)")
-    return wrap(value, dtype)
-
-
-def converted(value: Any, dtype: DType) -> Any:
-    """Refuse an int that does not fit, but let an unsigned dtype take -n for an n it holds.
-
-    As `checked_convert` does (c10/util/TypeCast.h), for what is no operand but an argument.
-    """
-    if type(value) is int and dtype.kind is Kind.UINT and value < 0:
-        in_range(-value, dtype)
-        return wrap(value, dtype)
-    return in_range(value, dtype)
+def clipped_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Take a 0-d bound beside a number for a number, too, and let no number change a float."""
+    x, *bounds = operands
+    ranks = {bound.rank for bound in bounds}
+    if Rank.SCALAR not in ranks or Rank.ARRAY in ranks:
+        return policy.operand_types(policy, operands)
+    if x.type.kind is Kind.FLOAT:  # complex tensors are refused, whatever is in them
+        complexes = (b.type for b in bounds if not b.type.weak and b.type.kind is Kind.COMPLEX)
+        return x.type, *complexes
+    numbers = (Operand(WEAK_TYPES[b.type.kind.category], Rank.SCALAR) for b in bounds)
+    return policy.operand_types(policy, (x, *numbers))
 
 
 _SPREAD: frozenset[Kind | DType] = frozenset({*FLOATS, Kind.COMPLEX})
@@ -148,7 +166,11 @@ OPERATIONS: dict[str | Family, OperationRule] = {
         admit=INEXACT, why="this operation takes floats and complex and converts nothing to them"
     ),
     Family.WHERE: TypeRule(),
-    Family.CLIP: TypeRule(admit=ORDERED, note="the bounds promote with the array"),
+    Family.CLIP: TypeRule(
+        operand_types=clipped_types,
+        admit=ORDERED,
+        note="the bounds promote with the array, but numbers do not change a float",
+    ),
     Family.MATMUL: TypeRule(
         operand_types=supported_types, promote=agreed, note="matrix products promote nothing"
     ),
@@ -196,6 +218,12 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POSITION: TypeRule(admit=REALS, result=_INT64),
 }
 
+FUNCTIONS: dict[str | Family, OperationRule] = {
+    Family.DIVIDE: TypeRule(
+        compute=_TO_FLOAT, cast=divisor_in_opmath, note=f"{_FLOAT_NOTE}; {_OPMATH_NOTE}"
+    ),
+}
+
 # An operator takes Python scalars on either side, these functions do not.
 SIGNATURES: dict[str | Family, Arrays] = {
     **dict.fromkeys((Family.LOGICAL, Family.EXTREMUM, Family.FLOAT_BINARY), Arrays.ALL),
@@ -223,13 +251,14 @@ V2_13 = Policy(
     promote=promote,
     dtypes=DTYPES,
     operations=OPERATIONS,
+    functions=FUNCTIONS,
     signatures=SIGNATURES,
     operand_types=by_ranks,
     ranks=True,
     scalars=Scalars(
         fit=fits,
-        fit_family={Family.CLIP: converted, Family.WHERE: converted},
-        fit_exponent=not_negative(fits),
+        fit_family={Family.CLIP: converted, Family.WHERE: chosen},
+        fit_exponent=not_negative(exponent),
     ),
     kernels={
         "floor_divide": ("checked_floor_divide",),
@@ -242,6 +271,20 @@ V2_13 = Policy(
     },
     defaults=NARROW,
     inplace=can_cast,
+    stored=Stored(
+        fit=converted,
+        fit_by={"setitem": assigned, "asarray": made, "arange": counted, "linspace": spaced},
+        range=counting,
+    ),
+    assigns=lambda source, target: None,  # a complex tensor gives its real parts, with a warning
+    refuses={
+        "meshgrid": of_one_dtype,
+        "take": indices_of(dt.int32, dt.int64),
+        "take_along_axis": indices_of(dt.int64),
+        "getitem": indices_of(dt.int32, dt.int64, dt.bool),  # a uint8 one is a mask, deprecated
+        "setitem": of_one_dtype,
+    },
+    copies=frozenset({"flip"}),
     cast=TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,
