@@ -72,7 +72,7 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "nan_divide": Variant(_COMPLEX, "both parts of what is divided by zero are NaN"),
     "scaled": Variant(
-        INEXACT, "a product with a Python scalar is x * scalar + 0: a zero is positive"
+        INEXACT, "a product with a Python int or float is x * scalar + 0: a zero is positive"
     ),
     "scaled_negative": Variant(INEXACT, "-x is x * -1 + 0: a zero is positive"),
     "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
@@ -83,11 +83,10 @@ VARIANTS: Mapping[str, Variant] = {
     "hypot_of_squares": Variant(
         frozenset({*INTEGERS, *INEXACT}), "the root of x1 * x1 + x2 * x2, which may overflow"
     ),
-    "integer_mean": Variant(INTEGERS, "the quotient of the sum loses its fraction"),
     "integer_var": Variant(
         INTEGERS,
-        "the mean loses its fraction, squares are summed in the dtype, and the quotient, of "
-        "float32, loses its fraction again",
+        "the mean, of float32, loses its fraction, squares are summed in the dtype, and the "
+        "quotient loses its fraction again",
     ),
     "integer_std": Variant(INTEGERS, "the square root of the variance without its fraction"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),

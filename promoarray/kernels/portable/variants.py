@@ -107,8 +107,7 @@ def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    scalar = x if y.ndim else y
-    return xp.where(scalar == 1, x * y, x * y + xp.zeros_like(scalar))
+    return x * y + xp.zeros_like(x)
 
 
 def scaled_negative(xp: Any, x: Buffer) -> Buffer:
@@ -132,22 +131,14 @@ def hypot_of_squares(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.sqrt(squares.astype("float32") if x.dtype.kind in "iu" else squares)
 
 
-def integer_mean(xp: Any, x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:
-    total = xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    count = x.dtype.type(max(x.size // max(total.size, 1), 1))
-    return _towards_zero(xp, total, xp.full_like(total, count))
-
-
 def integer_var(
     xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
 ) -> Buffer:
-    mean = integer_mean(xp, x, axis=axis, keepdims=True)
-    squares = xp.sum((x - mean) ** 2, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    mean = xp.mean(x.astype("float32"), axis=axis, keepdims=True)
+    gaps = x - _whole(xp, mean, x.dtype)
+    squares = xp.sum(gaps * gaps, axis=axis, keepdims=keepdims, dtype=x.dtype)
     freedom = max(x.size // max(squares.size, 1) - ddof, 0)
-    quotient = squares.astype("float32") / xp.full_like(squares, freedom, dtype="float32")
-    beyond = ~xp.isfinite(quotient)
-    whole = xp.where(beyond, xp.zeros_like(quotient), quotient).astype(x.dtype)
-    return xp.where(beyond, xp.full_like(whole, _beyond(x.dtype)), whole)
+    return _whole(xp, squares.astype("float32") / xp.full_like(squares, freedom, "f4"), x.dtype)
 
 
 def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
@@ -256,7 +247,6 @@ _VARIANTS = (
     argmin_without_nan,
     single_atan2,
     hypot_of_squares,
-    integer_mean,
     integer_var,
     integer_std,
     floor_of_quotient,
@@ -342,6 +332,14 @@ def _double_pow(xp: Any, x: Buffer, y: Buffer, *, of_zero: int) -> Buffer:
 def _beyond(dtype: Any) -> int:
     """What x86 makes of NaN, and of a float that no integer of the dtype is."""
     return int(np.iinfo(dtype).min) if dtype.itemsize >= 4 else 0  # narrower ones by their low bits
+
+
+def _whole(xp: Any, x: Buffer, dtype: Any) -> Buffer:
+    """Floats as x86 makes them integers."""
+    top = 2.0 ** (63 if dtype.itemsize == 8 else 31)
+    within = (x >= -top) & (x < top)
+    whole = xp.where(within, x, xp.zeros_like(x)).astype("int64").astype(dtype)
+    return xp.where(within, whole, xp.full_like(whole, _beyond(dtype)))
 
 
 def _or_one(xp: Any, y: Buffer) -> Buffer:

@@ -86,8 +86,15 @@ def _full_dtype(values: tuple[Any, ...]) -> DType:
     return kinds.get(type(values[0]), dt.float32)
 
 
+def _counting(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
+    """Take the real parts of complex numbers."""
+    start, stop, step = (v.real if type(v) is complex else v for v in (start, stop, step))
+    return start, stop, step
+
+
 STORED_3_3 = Stored(
     fit=_full,
     fit_by={"full_like": _full_like, "asarray": _given, "setitem": _assigned},
-    dtype_by={"full": _full_dtype},
+    dtype_by={"full": _full_dtype, "linspace": lambda values: dt.float32},
+    range=_counting,
 )

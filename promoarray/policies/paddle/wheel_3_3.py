@@ -38,7 +38,7 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
-from promoarray.promotion.scalars import NARROW, not_negative, wrap
+from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, wrap
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
@@ -47,6 +47,8 @@ from promoarray.promotion.type_steps import (
     agreed,
     always,
     exact_to,
+    indices_of,
+    of_one_dtype,
     supported_types,
 )
 
@@ -166,6 +168,14 @@ def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
 
+def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Add up integers in float32, and cast the mean back."""
+    plan = TypeRule(note="An integer mean stays an integer.")(policy, name, operands)
+    if isinstance(plan, Refusal) or plan.result.kind not in INTEGERS:
+        return plan
+    return plan._replace(inputs=(dt.float32,), compute=dt.float32)
+
+
 def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Square integers in their dtype; the root is float32."""
     plan = TypeRule()(policy, name, operands)
@@ -189,11 +199,11 @@ _SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
 
 
 def _multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Scale by a real Python scalar, which is a kernel of its own."""
+    """Scale by a Python int or float, which is a kernel of its own."""
     plan = TypeRule()(policy, name, operands)
     if isinstance(plan, Refusal):
         return plan
-    scaled = any(o.rank is Rank.SCALAR and o.type is not dt.weak_complex for o in operands)
+    scaled = any(operand.type in (dt.weak_int, dt.weak_float) for operand in operands)
     return plan._replace(standard_kernel=not scaled)
 
 
@@ -222,6 +232,7 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "hypot": _hypot,
     "searchsorted": _searchsorted,
     "outer": TypeRule(operand_types=ArraysFirst(TENSORS, scalar=rises)),
+    "mean": _mean,
     "var": TypeRule(admit=ORDERED, note=_WHOLE),
     "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32), note=_WHOLE),
 }
@@ -257,7 +268,6 @@ _KERNELS = {
     "negative": ("scaled_negative",),
     "argmax": ("argmax_without_nan",),
     "argmin": ("argmin_without_nan",),
-    "mean": ("integer_mean",),
     "var": ("integer_var",),
     "std": ("integer_std",),
     "atan2": ("single_atan2",),
@@ -278,6 +288,13 @@ def _as_default(value: Any, dtype: DType) -> Any:
         return (np.complex64 if type(value) is complex else np.float32)(value).item()
 
 
+def _bits(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of 64."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        raise out_of_range(value, dt.int64)
+    return wrap(value, dtype)
+
+
 def _as_single(value: Any, dtype: DType) -> Any:
     """Take a real exponent through a C float."""
     if type(value) is complex or dtype.kind not in INEXACT:
@@ -287,7 +304,8 @@ def _as_single(value: Any, dtype: DType) -> Any:
 
 _through_double, _through_single = through(single=False), through(single=True)
 _FIT_FAMILY = {
-    **dict.fromkeys((Family.SHIFT, Family.BITWISE), wrap),
+    **dict.fromkeys((Family.SHIFT, Family.BITWISE), _bits),
+    Family.FLOOR_DIVIDE: low_bits,
     Family.WHERE: _as_default,
 }
 
@@ -308,6 +326,12 @@ V3_3 = DOCUMENT.derive(
     kernels=_KERNELS,
     stored=STORED_3_3,
     assigns=lambda source, target: None,
+    refuses={
+        "meshgrid": of_one_dtype,
+        "broadcast_arrays": of_one_dtype,
+        "take": indices_of(dt.int32, dt.int64),
+    },
+    copies=frozenset({"flip"}),
     cast=PADDLE_3_3,
     refusal=REFUSAL,
     sources=(
