@@ -77,6 +77,13 @@ VARIANTS: Mapping[str, Variant] = {
     "scaled_negative": Variant(INEXACT, "-x is x * -1 + 0: a zero is positive"),
     "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "scaled_by_reciprocal": Variant(
+        INEXACT,
+        "divided by a Python int or float is x * (1 / scalar) + 0, so a zero is positive",
+    ),
+    "exact_integer_mean": Variant(INTEGERS, "the quotient of the sum loses its fraction"),
+    "var_around_integer": Variant(INTEGERS, "the mean loses its fraction"),
+    "std_around_integer": Variant(INTEGERS, "the mean loses its fraction"),
     "single_atan2": Variant(
         frozenset({Kind.BOOL, *INTEGERS}), "angles of integers have the precision of float32"
     ),

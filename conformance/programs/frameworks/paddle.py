@@ -68,7 +68,9 @@ def framework(edition: str) -> Framework:
             "fft": SimpleNamespace(**found(paddle.fft, FFT)),
         },
         dtypes={
-            name: getattr(paddle, name) for name in (*DTYPES, *FLOAT8) if hasattr(paddle, name)
+            name: name if old else getattr(paddle, name)  # 2.6 sums in dtypes by name only
+            for name in (*DTYPES, *FLOAT8)
+            if hasattr(paddle, name)
         },
         enter=enter,
         leave=leave,
@@ -136,7 +138,7 @@ def _spread(name: str) -> Any:
 
 
 def _meshgrid(*arrays: Any, indexing: str = "xy") -> Any:
-    if indexing == "ij":
+    if indexing == "ij":  # all that 2.6 has
         return paddle.meshgrid(*arrays)
     return paddle.meshgrid(*arrays, indexing=indexing)
 

@@ -110,6 +110,11 @@ def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return x * y + xp.zeros_like(x)
 
 
+def scaled_by_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    wide = y.astype("complex128" if y.dtype.kind == "c" else "float64")
+    return x * (1 / wide).astype(x.dtype) + xp.zeros_like(x)
+
+
 def scaled_negative(xp: Any, x: Buffer) -> Buffer:
     return x * -xp.ones_like(x) + xp.zeros_like(x)
 
@@ -131,14 +136,27 @@ def hypot_of_squares(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.sqrt(squares.astype("float32") if x.dtype.kind in "iu" else squares)
 
 
+def exact_integer_mean(xp: Any, x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:
+    total = xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    return _towards_zero(xp, total, xp.full_like(total, max(x.size // max(total.size, 1), 1)))
+
+
+def var_around_integer(
+    xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
+) -> Buffer:
+    mean = exact_integer_mean(xp, x, axis=axis, keepdims=True)
+    return _var_around(xp, x, mean, axis, ddof, keepdims)
+
+
+def std_around_integer(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.sqrt(var_around_integer(xp, x, **options))
+
+
 def integer_var(
     xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
 ) -> Buffer:
-    mean = xp.mean(x.astype("float32"), axis=axis, keepdims=True)
-    gaps = x - _whole(xp, mean, x.dtype)
-    squares = xp.sum(gaps * gaps, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    freedom = max(x.size // max(squares.size, 1) - ddof, 0)
-    return _whole(xp, squares.astype("float32") / xp.full_like(squares, freedom, "f4"), x.dtype)
+    mean = _whole(xp, xp.mean(x.astype("float32"), axis=axis, keepdims=True), x.dtype)
+    return _whole(xp, _var_around(xp, x, mean, axis, ddof, keepdims), x.dtype)
 
 
 def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
@@ -242,11 +260,15 @@ _VARIANTS = (
     checked_clip,
     nan_divide,
     scaled,
+    scaled_by_reciprocal,
     scaled_negative,
     argmax_without_nan,
     argmin_without_nan,
     single_atan2,
     hypot_of_squares,
+    exact_integer_mean,
+    var_around_integer,
+    std_around_integer,
     integer_var,
     integer_std,
     floor_of_quotient,
@@ -340,6 +362,14 @@ def _whole(xp: Any, x: Buffer, dtype: Any) -> Buffer:
     within = (x >= -top) & (x < top)
     whole = xp.where(within, x, xp.zeros_like(x)).astype("int64").astype(dtype)
     return xp.where(within, whole, xp.full_like(whole, _beyond(dtype)))
+
+
+def _var_around(xp: Any, x: Buffer, mean: Buffer, axis: Any, ddof: float, keepdims: bool) -> Buffer:
+    """The squares of integers' gaps to a mean of integers, over their number in float32."""
+    gaps = x - mean
+    squares = xp.sum(gaps * gaps, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    freedom = max(x.size // max(squares.size, 1) - ddof, 0)
+    return squares.astype("float32") / xp.full_like(squares, freedom, dtype="float32")
 
 
 def _or_one(xp: Any, y: Buffer) -> Buffer:

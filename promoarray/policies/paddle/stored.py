@@ -1,7 +1,7 @@
 """What Paddle makes of Python numbers that are stored: by ``full``, ``to_tensor``, ``x[key] = 1``.
 
-They are not checked but for ``full_like``: ints keep their low bits, floats become what x86 makes of
-them, complex numbers their real parts. Asked of paddlepaddle 3.3.1.
+They are not checked but for ``full_like``: ints keep their low bits, floats become what x86 makes
+of them, complex numbers their real parts. Asked of paddlepaddle 3.3.1 and 2.6.2.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.policies.paddle.document import through
 from promoarray.promotion.scalars import bounds, out_of_range, wrap
-from promoarray.promotion.stored import Stored
-
+from promoarray.promotion.stored import Stored, real_range
 
 _through_double, _through_single = through(single=False), through(single=True)
 _LARGEST = {
@@ -97,4 +96,27 @@ STORED_3_3 = Stored(
     fit_by={"full_like": _full_like, "asarray": _given, "setitem": _assigned},
     dtype_by={"full": _full_dtype, "linspace": lambda values: dt.float32},
     range=_counting,
+)
+
+
+def _no_complex(value: Any, dtype: DType) -> Any:
+    """Cast through a C double; a complex number is no ``float`` to Python."""
+    if type(value) is complex:
+        raise TypeError("full takes no complex numbers in Paddle 2.6")
+    return _through_double(value, dtype)
+
+
+def _leading(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
+    """Refuse complex numbers, and a step that leads away from the end."""
+    real_range(start, stop, step)
+    if not (start <= stop if step > 0 else start >= stop):
+        raise ValueError(f"arange does not lead from {start} to {stop} in steps of {step}")
+    return start, stop, step
+
+
+STORED_2_6 = Stored(
+    fit=_no_complex,
+    fit_by={"full_like": _full_like, "asarray": _full, "setitem": _assigned},
+    dtype_by={"full": lambda values: dt.float32, "linspace": lambda values: dt.float32},
+    range=_leading,
 )

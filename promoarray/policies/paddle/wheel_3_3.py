@@ -148,17 +148,21 @@ def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return TypeRule(operand_types=types)(policy, name, operands)
 
 
-def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Bounds become the tensor's dtype; a float makes int32 and int64 float32 (`tensor.clip`)."""
-    types = supported_types(policy, operands)
-    if isinstance(types, Refusal):
-        return types
-    first, *bounds = types
-    if any(dtype.kind is Kind.COMPLEX for dtype in types):
-        return Refusal(NO_ORDER)
-    raised = first.kind in INTEGERS and any(dtype.kind is Kind.FLOAT for dtype in bounds)
-    common = dt.float32 if raised else policy.strong(first)
-    return policy.make_plan(name, common, common, len(operands))
+def clip_rule(raised: DType | None) -> OperationRule:
+    """Cast bounds to the tensor's dtype; beside a float int32 and int64 become ``raised``."""
+
+    def rule(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        types = supported_types(policy, operands)
+        if isinstance(types, Refusal):
+            return types
+        if any(dtype.kind is Kind.COMPLEX for dtype in types):
+            return Refusal(NO_ORDER)
+        common = policy.strong(types[0])
+        if common.kind in INTEGERS and any(dtype.kind is Kind.FLOAT for dtype in types):
+            common = raised or common
+        return policy.make_plan(name, common, common, len(operands))
+
+    return rule
 
 
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -186,31 +190,33 @@ def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
 def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Compare numbers of two dtypes, as C++ does, in what they promote to."""
     sorted_in, sought = (policy.strong(operand.type) for operand in operands)
-    if sorted_in not in _SORTED:
+    if sorted_in not in SORTED:
         return TypeRule(admit=ORDERED, result=always(dt.int64))(policy, name, operands)
-    if sought not in _SORTED and sought not in (dt.float16, dt.bfloat16):
+    if sought not in SORTED and sought not in (dt.float16, dt.bfloat16):
         return Refusal("searchsorted looks for int32, int64 and floats only")
     common = LOOKUP(sorted_in, sought)
     assert common is not None
     return policy.make_plan(name, common, dt.int64, len(operands))
 
 
-_SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
+SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
 
 
-def _multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Scale by a Python int or float, which is a kernel of its own."""
-    plan = TypeRule()(policy, name, operands)
-    if isinstance(plan, Refusal):
-        return plan
-    scaled = any(operand.type in (dt.weak_int, dt.weak_float) for operand in operands)
-    return plan._replace(standard_kernel=not scaled)
+def scaled(rule: OperationRule, *, right: bool = False) -> OperationRule:
+    """Scale by a Python int or float, of either side or on the right: a kernel of its own."""
+
+    def scaling(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        plan = rule(policy, name, operands)
+        scalars = (o.type in (dt.weak_int, dt.weak_float) for o in operands[right:])
+        return plan._replace(standard_kernel=not any(scalars)) if isinstance(plan, Plan) else plan
+
+    return scaling
 
 
 _COMPARE = TypeRule(result=to_bool)
 _WHOLE = "of integers every step loses its fraction"
 _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
-    "multiply": _multiply,
+    "multiply": scaled(TypeRule()),
     Family.DIVIDE: TypeRule(
         compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
         note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
@@ -227,7 +233,7 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     ),
     "tensordot": TypeRule(operand_types=TRANSFORMED),
     "poisson_nll_loss": _nll,
-    "clip": _clip,
+    "clip": clip_rule(dt.float32),
     "atan2": _atan2,
     "hypot": _hypot,
     "searchsorted": _searchsorted,
@@ -277,7 +283,6 @@ _KERNELS = {
 }
 
 
-
 def _as_default(value: Any, dtype: DType) -> Any:
     """Make a number a tensor of its default dtype first, as ``where`` does."""
     if type(value) is int:
@@ -303,7 +308,7 @@ def _as_single(value: Any, dtype: DType) -> Any:
 
 
 _through_double, _through_single = through(single=False), through(single=True)
-_FIT_FAMILY = {
+_FIT_FAMILY: dict[Family | str, Callable[[Any, DType], Any]] = {
     **dict.fromkeys((Family.SHIFT, Family.BITWISE), _bits),
     Family.FLOOR_DIVIDE: low_bits,
     Family.WHERE: _as_default,
