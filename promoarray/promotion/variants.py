@@ -77,8 +77,9 @@ VARIANTS: Mapping[str, Variant] = {
     "scaled_negative": Variant(INEXACT, "-x is x * -1 + 0: a zero is positive"),
     "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "round_half_away": Variant(_FLOATS, "halves are rounded away from zero"),
     "scaled_by_reciprocal": Variant(
-        INEXACT,
+        _FLOATS,
         "divided by a Python int or float is x * (1 / scalar) + 0, so a zero is positive",
     ),
     "exact_integer_mean": Variant(INTEGERS, "the quotient of the sum loses its fraction"),

@@ -138,9 +138,11 @@ def _spread(name: str) -> Any:
 
 
 def _meshgrid(*arrays: Any, indexing: str = "xy") -> Any:
-    if indexing == "ij":  # all that 2.6 has
-        return paddle.meshgrid(*arrays)
-    return paddle.meshgrid(*arrays, indexing=indexing)
+    if not paddle.__version__.startswith("2."):
+        return paddle.meshgrid(*arrays, indexing=indexing)
+    if indexing == "xy":
+        raise TypeError("meshgrid() got an unexpected keyword argument 'indexing'")
+    return paddle.meshgrid(*arrays)
 
 
 def _unique(**flags: bool) -> Any:

@@ -111,8 +111,11 @@ def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def scaled_by_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    wide = y.astype("complex128" if y.dtype.kind == "c" else "float64")
-    return x * (1 / wide).astype(x.dtype) + xp.zeros_like(x)
+    return x * (1 / y.astype("float64")).astype(x.dtype) + xp.zeros_like(x)
+
+
+def round_half_away(xp: Any, x: Buffer) -> Buffer:
+    return _half_away(xp, x)
 
 
 def scaled_negative(xp: Any, x: Buffer) -> Buffer:
@@ -261,6 +264,7 @@ _VARIANTS = (
     nan_divide,
     scaled,
     scaled_by_reciprocal,
+    round_half_away,
     scaled_negative,
     argmax_without_nan,
     argmin_without_nan,

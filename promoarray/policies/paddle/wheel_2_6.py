@@ -10,6 +10,8 @@ tensor. Python scalars become the tensor's dtype; a float makes an integer tenso
 
 from __future__ import annotations
 
+from typing import Any
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
@@ -39,7 +41,7 @@ from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
-from promoarray.promotion.scalars import NARROW, Scalars, not_negative
+from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
@@ -140,7 +142,7 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
         )
     common = LOOKUP(*types)
     if types[1] not in SORTED or common is None:
-        return Refusal("searchsorted looks for int32, int64, float32 and float64 only")
+        return Refusal("searchsorted takes int32, int64, float32 and float64", common=types[1])
     return policy.make_plan(name, common, dt.int64, len(operands))
 
 
@@ -190,11 +192,26 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
 }
 
 _double, _single = through(single=False), through(single=True)
+
+
+def _tensor(value: Any, dtype: DType) -> Any:
+    """Refuse an int of which NumPy makes no int64."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        raise out_of_range(value, dt.int64)
+    return _double(value, dtype)
+
+
+def _compared(value: Any, dtype: DType) -> Any:
+    """Take an int through a C float, and a float through a double."""
+    return (_single if type(value) is int else _double)(value, dtype)
+
+
 _KERNELS = {
     **CHECKED,
     "pow": ("double_pow",),
     "remainder": ("checked_remainder", "nearest_remainder", "remainder_keeping_zero"),
-    "divide": ("scaled_by_reciprocal",),
+    "divide": ("checked_divide", "scaled_by_reciprocal", "nan_divide"),
+    "round": ("round_half_away",),
     "multiply": ("scaled",),
     "negative": ("scaled_negative",),
     "argmax": ("argmax_without_nan",),
@@ -219,7 +236,7 @@ _OF_TENSORS = frozenset(
 # The functions take tensors that agree, but for two floats; few take a scalar on the right.
 FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: scaled(TypeRule(operand_types=PAIRS)),
-    Family.DIVIDE: scaled(TypeRule(operand_types=TRANSFORMED)),
+    Family.DIVIDE: scaled(TypeRule(operand_types=TRANSFORMED), right=True),
     "matmul": TypeRule(operand_types=TRANSFORMED),
     Family.FLOOR_DIVIDE: TypeRule(operand_types=AGREED, admit=ORDERED),
     Family.EQUALITY: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
@@ -259,7 +276,11 @@ V2_6 = DOCUMENT.derive(
     ranks=False,
     scalars=Scalars(
         fit=_double,
-        fit_family=dict.fromkeys(("add", "subtract", "remainder"), _single),
+        fit_compared=_compared,
+        fit_family={
+            **dict.fromkeys(("add", "subtract", "remainder"), _single),
+            Family.WHERE: _tensor,
+        },
         fit_exponent=not_negative(_single),  # as 3.3.1, it never comes back from one
     ),
     kernels=_KERNELS,

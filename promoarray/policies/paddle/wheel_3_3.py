@@ -155,8 +155,9 @@ def clip_rule(raised: DType | None) -> OperationRule:
         types = supported_types(policy, operands)
         if isinstance(types, Refusal):
             return types
-        if any(dtype.kind is Kind.COMPLEX for dtype in types):
-            return Refusal(NO_ORDER)
+        for dtype in types:
+            if dtype.kind is Kind.COMPLEX:
+                return Refusal(NO_ORDER, common=policy.strong(dtype))
         common = policy.strong(types[0])
         if common.kind in INTEGERS and any(dtype.kind is Kind.FLOAT for dtype in types):
             common = raised or common
@@ -193,7 +194,9 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     if sorted_in not in SORTED:
         return TypeRule(admit=ORDERED, result=always(dt.int64))(policy, name, operands)
     if sought not in SORTED and sought not in (dt.float16, dt.bfloat16):
-        return Refusal("searchsorted looks for int32, int64 and floats only")
+        return Refusal(
+            "searchsorted takes int32, int64, float16, bfloat16, float32 and float64", common=sought
+        )
     common = LOOKUP(sorted_in, sought)
     assert common is not None
     return policy.make_plan(name, common, dt.int64, len(operands))
@@ -203,12 +206,14 @@ SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
 
 
 def scaled(rule: OperationRule, *, right: bool = False) -> OperationRule:
-    """Scale by a Python int or float, of either side or on the right: a kernel of its own."""
+    """Scale by a Python int or float: a kernel of its own, as for real numbers that divide."""
 
     def scaling(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         plan = rule(policy, name, operands)
+        if isinstance(plan, Refusal) or (right and plan.result.kind is not Kind.FLOAT):
+            return plan
         scalars = (o.type in (dt.weak_int, dt.weak_float) for o in operands[right:])
-        return plan._replace(standard_kernel=not any(scalars)) if isinstance(plan, Plan) else plan
+        return plan._replace(standard_kernel=not any(scalars))
 
     return scaling
 
