@@ -4,6 +4,7 @@
     python conformance/array_api.py --policy torch      one policy, plain and with its own table
     python conformance/array_api.py --policy all --write docs/conformance.md
     python conformance/array_api.py --policy numpy --mode plain --device cuda:0
+    python conformance/array_api.py --seed 7            other examples than the published ones
 
 Exit status 0 if what must hold of every run holds (`array_api_gate.py`), 1 if not, 2 if the suite
 cannot run. The suite is a checkout of data-apis/array-api-tests: `--suite DIR`,
@@ -50,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     add("--namespace", metavar="MODULE", help="run a module in place of the policy's namespace")
     add("--device", help="put new arrays there by default, such as cuda:0")
     add("--examples", type=_positive, default=300, help="examples for each test that draws them")
+    add("--seed", type=int, help="draw other examples; without it a run is always the same")
     add("--workers", type=int, default=0, help="processes; 0: as many as there are processors")
     add("--select", metavar="EXPRESSION", default="", help="pytest's -k; no gate then")
     add("--read", metavar="FILE", action="append", default=[], help="add the runs --json wrote")
@@ -144,6 +146,7 @@ def perform(
                 mode,
                 namespace=module,
                 examples=options.examples,
+                seed=options.seed,
                 workers=options.workers,
                 xfails=gate.known(policy),
                 select=options.select,

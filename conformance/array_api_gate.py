@@ -23,23 +23,37 @@ COMPAT = LISTS / "compat-numpy-xfails.txt"
 
 GATED = {
     "numpy@2": ("plain",),
+    "numpy@1": ("plain", "table"),
     "array_api": ("plain",),
     "jax@x64": ("plain",),
+    "jax@x32": ("plain",),
     "torch@2.13": ("plain", "table"),
+    "tensorflow": ("plain", "table"),
+    "tensorflow@all": ("plain", "table"),
     "aclnn@8.0": ("plain", "table"),
+    "aclnn@8.5": ("plain", "table"),
+    "mindspore@2.10": ("plain", "table"),
     "paddle": ("plain", "table"),
     "onnx@25": ("plain", "table"),
+    "onnx@21": ("plain", "table"),
 }
 """The policies that are run unless others are named, and how."""
 
 REFUSED = {
     ("numpy@2", "plain"): 0,
+    ("numpy@1", "table"): 0,
     ("array_api", "plain"): 0,
     ("jax@x64", "plain"): 3,  # jax.numpy.cumulative_prod keeps uint8, and searchsorted is int32
+    ("jax@x32", "plain"): 1,  # cumulative_prod; int32 is the default index dtype here
     ("torch@2.13", "table"): 0,
+    ("tensorflow", "table"): 0,
+    ("tensorflow@all", "table"): 0,
     ("aclnn@8.0", "table"): 0,
+    ("aclnn@8.5", "table"): 0,
+    ("mindspore@2.10", "table"): 0,
     ("paddle", "table"): 1,
     ("onnx@25", "table"): 8,
+    ("onnx@21", "table"): 8,
 }
 """How many tests a run may put down as refused; any number that is listed where none is given.
 

@@ -6,8 +6,9 @@
    dtypes and what they promote to. Here the policy is asked for them, through ``result_type``; the
    pairs it refuses are left out, and so are the mixtures of 0-d arrays with others where ranks
    count. Where a result dtype is not the suite's, it must be the one the policy answers. A refusal
-   then ends an example and not the test, so that every other check still applies to what the policy
-   admits.
+   then ends an example and not the test, and so does a proven result dtype that the suite cannot go
+   on with: of a 0-d array and a Python scalar, or float16, which it does not know. Every other
+   check still applies to what the policy admits.
 2. **Proof of what the policy does otherwise** (both modes). A failure is put down as ``xfailed``
    only if everything it raised is a ``PromotionError`` whose question, put to the policy once more,
    is a refusal again; or, in plain mode, a result dtype other than the suite's that is the one the
@@ -15,28 +16,30 @@
 3. **Events**. One JSON line for each test that is over, for the runner to count and show.
 
 Without a policy only the third applies, which serves to try the suite on any other namespace.
+
+With ``--hypothesis-seed`` other examples are drawn. Either way a run can be repeated: the special
+cases, which draw theirs outside of a test of Hypothesis's, are seeded here.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import re
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
 from typing import Any
 
 import hypothesis
 import pytest
+from array_api_proof import ANOTHER, OtherResult, other_result, reason, refuses, summed
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Unsatisfiable
 
 from promoarray import PromotionError
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, as_dtype
-from promoarray.operations import OPERATIONS, Family, Form
-from promoarray.policies import Operand, Plan, Policy, Rank, Refusal, as_policy
+from promoarray.operations import OPERATIONS, Form
+from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
 
 STANDARD = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -71,7 +74,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if policy:
         tell_apart(policy if table else None)
     pairs = expect(policy) if policy and table else None
-    config.pluginmanager.register(Watch(policy, table=table))
+    seed = config.getoption("hypothesis_seed", None)
+    config.pluginmanager.register(Watch(policy, table=table, seed=seed))
     if not hasattr(config, "workerinput"):
         path = config.getoption("--promoarray-events")
         config.pluginmanager.register(Events(path, pairs))
@@ -167,21 +171,11 @@ ENOUGH = 40
 # -- 2. proof -------------------------------------------------------------------------------------
 
 
-class OtherResult(AssertionError):
-    """A result dtype that is not the suite's, with what was asked."""
-
-    def __init__(
-        self, message: str, function: str, form: Form, given: Sequence[Any], result: Any
-    ) -> None:
-        super().__init__(message)
-        self.function, self.form, self.given, self.result = function, form, given, result
-
-
 def tell_apart(policy: Policy | None) -> None:
     """Have the suite say what was asked when a result dtype is not the one it expects.
 
-    With a policy, nothing is said if that dtype is what the policy answers; but for sums, whose
-    ``dtype`` may have been asked for, and which ``accumulation`` knows.
+    With a policy, nothing is said if that dtype is what the policy answers, and one the suite
+    knows; but for sums, whose ``dtype`` may have been asked for, and which ``accumulation`` knows.
     """
     from array_api_tests import dtype_helpers as dh
     from array_api_tests import pytest_helpers as ph
@@ -192,55 +186,28 @@ def tell_apart(policy: Policy | None) -> None:
     def assert_dtype(func_name: str, *, in_dtype: Any, out_dtype: Any, **rest: Any) -> None:
         try:
             check(func_name, in_dtype=in_dtype, out_dtype=out_dtype, **rest)
-        except AssertionError as error:
+        except (AssertionError, KeyError) as error:
+            unknown = out_dtype not in dh.dtype_to_name
+            if isinstance(error, KeyError) and not unknown:
+                raise
             given = in_dtype if isinstance(in_dtype, Sequence) else [in_dtype]
             plain = func_name.replace("__i", "__", 1)
             name = dh.op_to_func.get(func_name) or dh.op_to_func.get(plain, func_name)
             form = Form.OPERATOR if func_name.startswith("__") else Form.FUNCTION
             other = OtherResult(str(error), name.removeprefix("linalg."), form, given, out_dtype)
-            summed = name in OPERATIONS and OPERATIONS[name].family is Family.SUM
-            why = "" if policy is None or summed else other_result(policy, other)
+            asked = policy is not None and not unknown and not summed(name)
+            why = other_result(policy, other) if asked else ""
             if why != ANOTHER.format(other.function):
                 raise other from None
 
     ph.assert_dtype = assert_dtype
 
 
-ANOTHER = "{}: another result dtype"
-
-
-def answers(
-    policy: Policy, name: str, form: Form, dtypes: Sequence[DType]
-) -> dict[tuple[Rank, ...], Any]:
-    """What the policy answers for operands of these dtypes, by their ranks."""
-    found = {}
-    for ranks in product((Rank.ARRAY, Rank.ZERO_D), repeat=len(dtypes)):
-        operands = tuple(map(Operand, dtypes, ranks))
-        plan: Any = policy.result_type(operands)
-        if name in OPERATIONS:
-            plan = policy.plan(name, operands, form)
-        result = plan.result if isinstance(plan, Plan) else plan
-        found[ranks] = result if isinstance(result, Refusal) else policy.strong(result)
-    return found
-
-
-def other_result(policy: Policy, error: OtherResult) -> str:
-    """Why the policy gives another result dtype than the suite's; "" if it does not."""
-    found = answers(policy, error.function, error.form, [*map(as_dtype, error.given)])
-    result = as_dtype(error.result)
-    among_arrays = found[(Rank.ARRAY,) * len(error.given)]
-    if among_arrays is result:
-        return ANOTHER.format(error.function)
-    if policy.ranks and result in found.values():
-        return f"{error.function}: a 0-d array counts for less than an array"
-    return ""
-
-
 class Watch:
     """Ends refused examples in table mode, and proves the refusals behind failures."""
 
-    def __init__(self, policy: Policy | None, *, table: bool) -> None:
-        self.policy, self.table = policy, table
+    def __init__(self, policy: Policy | None, *, table: bool, seed: Any) -> None:
+        self.policy, self.table, self.seed = policy, table, seed
         self.refused: Counter[str] = Counter()
         self.passed = 0
 
@@ -255,10 +222,11 @@ class Watch:
         def spared(*args: Any, **kwargs: Any) -> None:
             try:
                 test(*args, **kwargs)
-            except PromotionError as error:
-                if not self._proven(error):
+            except (PromotionError, OtherResult) as error:
+                why = self._proven(error)
+                if not why or (isinstance(error, OtherResult) and summed(error.function)):
                     raise
-                self.refused[reason(error)] += 1
+                self.refused[why] += 1
                 if not self.passed and self.refused.total() >= ENOUGH:
                     raise
                 hypothesis.reject()
@@ -272,6 +240,7 @@ class Watch:
         _function = getattr(item, "originalname", item.name).removeprefix("test_")
         self.refused.clear()
         self.passed = 0
+        random.seed(f"{self.seed} {item.nodeid}")  # test_special_cases shuffles its examples
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -302,35 +271,18 @@ class Watch:
         if self.refused and not self.passed:
             spared = isinstance(error, Unsatisfiable) or self._proven(error)
             return set(self.refused) if spared else set()
-        if isinstance(error, OtherResult) and self.policy:
-            return {*filter(None, [other_result(self.policy, error)])}
-        return {reason(error)} if self._proven(error) else set()
+        return {*filter(None, [self._proven(error)])}
 
-    def _proven(self, error: BaseException) -> bool:
-        return isinstance(error, PromotionError) and error.policy is self.policy and refuses(error)
+    def _proven(self, error: BaseException) -> str:
+        """The policy's reason for an error, if the policy gives it when it is asked again."""
+        if isinstance(error, OtherResult) and self.policy:
+            return other_result(self.policy, error)
+        asked = isinstance(error, PromotionError) and error.policy is self.policy
+        return reason(error) if asked and refuses(error) else ""
 
 
 def _handle(item: pytest.Item) -> Any:
     return getattr(getattr(item, "obj", None), "hypothesis", None)
-
-
-def refuses(error: PromotionError) -> bool:
-    """Ask the policy again what the error says it refused."""
-    policy, name, operands = error.policy, error.operation, error.operands
-    if policy is None:
-        return False
-    if name == "astype":
-        return bool(policy.cast.refuses(*(operand.type for operand in operands)))
-    try:
-        return isinstance(policy.plan(name, operands, Form(error.form)), Refusal)
-    except ValueError:  # no operation, but a question such as result_type
-        return isinstance(policy.result_type(operands), Refusal)
-
-
-def reason(error: PromotionError) -> str:
-    """The operation and the policy's words, without the dtypes that happened to be drawn."""
-    said = re.sub(r" has no [a-z]+\d+$", " has not every dtype", error.reason)
-    return f"{error.operation}: {said.partition(' (here ')[0]}"
 
 
 # -- 3. events ------------------------------------------------------------------------------------

@@ -15,8 +15,10 @@ SUITE = "[array-api-tests](https://github.com/data-apis/array-api-tests)"
 PROMISE = f"""\
 # Conformance to the array API standard
 
-`python conformance/array_api.py --policy all --write docs/conformance.md` makes this page: it runs
-{SUITE}, the test suite of the standard's own authors, on the namespace of each policy.
+`python conformance/array_api.py --write docs/conformance.md` makes this page: it runs {SUITE},
+the test suite of the standard's own authors, on the namespaces of the policies that the gate is set
+for. `--policy NAME` runs another one, `--policy all` every one. Each row says when it was run, and
+with how many examples for each test that draws them.
 
 The standard fixes the result dtype of 65 ordered pairs of dtypes and leaves the others open. Most
 frameworks refuse some of the 65, or give another dtype where a 0-d array takes part, so each policy
@@ -29,8 +31,14 @@ is run in two ways:
   still applies. Examples that the policy refuses are left out (the test is *narrowed*); a test
   that has no others is *refused*.
 
-*xfailed* are NumPy's own kernels, whose answers in special cases are not the standard's
-(`conformance/array_api/kernels.txt`; array-api-compat lists the same for NumPy).
+*xfailed* are what a kernel computes otherwise than the standard wants: NumPy's own in special cases
+(`conformance/array_api/kernels.txt`; array-api-compat lists the same for NumPy), and the policy's
+where the framework's answer is another (`conformance/array_api/<policy>.txt`).
+
+A run draws the same examples every time (Hypothesis's `derandomize`), so the same command repeats
+a failure; `--select NAME` runs one test alone. `--seed N` draws other examples, the same for the
+same N, to look for what the published ones miss; `--examples N` draws more or fewer. Without a seed
+its column is empty.
 """
 
 NOTE = """\
@@ -113,10 +121,11 @@ def _all(runs: Sequence[Run], key: str) -> str:
 
 
 def _totals(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
-    header = ["policy", "mode", *KINDS, "narrowed", "pairs", "examples", "left out"]
+    header = ["policy", "mode", *KINDS, "narrowed", "pairs"]
+    header += ["examples", "seed", "date", "left out"]
     rows = []
     for run in runs:
-        counts, pairs = run.counts(), run.about.get("pairs")
+        counts, pairs, seed = run.counts(), run.about.get("pairs"), run.about.get("seed")
         rows.append(
             [
                 f"`{run.title}`",
@@ -125,6 +134,8 @@ def _totals(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
                 str(narrowed(run) or ""),
                 str(pairs or ""),
                 str(run.about.get("examples", "")),
+                "" if seed is None else str(seed),
+                str(run.about.get("date", "")),
                 " ".join(run.about.get("left out", ())),
             ]
         )

@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
@@ -157,6 +158,7 @@ def run(
     *,
     namespace: str | None = None,
     examples: int = 300,
+    seed: int | None = None,
     workers: int = 0,
     xfails: Iterable[str] = (),
     select: str = "",
@@ -174,6 +176,9 @@ def run(
         by its environment variable, or any other array library's.
     examples : int
         For each test that Hypothesis draws examples for.
+    seed : int, optional
+        What Hypothesis draws them by; without it by each test's own source text, the same ones in
+        every run.
     workers : int
         Processes; 0 means this machine's.
     xfails : iterable of str
@@ -196,7 +201,8 @@ def run(
         events, log, known = (Path(scratch, name) for name in ("events", "log", "known"))
         events.touch()
         known.write_text("".join(f"{id}\n" for id in xfails), encoding="utf-8")
-        command = _command(chosen, mode, examples, workers, known, select, events)
+        command = _command(chosen, mode, known, events)
+        command += _drawing(examples, seed, workers, select)
         environment = _environment(chosen, mode, namespace)
         with log.open("w", encoding="utf-8") as output:
             process = subprocess.Popen(
@@ -219,27 +225,28 @@ def run(
         "array-api-tests": suite.commit,
         "array-api": suite.spec,
         "examples": examples,
+        "seed": seed,
         "numpy": version("numpy"),
         "python": sys.version.split()[0],
+        "date": date.today().isoformat(),
         "left out": without(chosen, mode),
     }
     return done
 
 
-def _command(
-    policy: Policy | None,
-    mode: str,
-    examples: int,
-    workers: int,
-    known: Path,
-    select: str,
-    events: Path,
-) -> list[str]:
+def _command(policy: Policy | None, mode: str, known: Path, events: Path) -> list[str]:
     words = [sys.executable, "-m", "pytest", "array_api_tests", "-p", "array_api_plugin"]
-    words += ["-p", "no:cacheprovider", "-q", "--tb=native", "--derandomize", "--disable-deadline"]
-    words += ["--max-examples", str(examples), "--xfails-file", str(known)]
+    words += ["-p", "no:cacheprovider", "-q", "--tb=native", "--disable-deadline"]
+    words += ["--xfails-file", str(known)]
     words += ["--promoarray-mode", mode, "--promoarray-events", str(events)]
-    words += ["--promoarray-policy", policy.name] if policy else []
+    return words + (["--promoarray-policy", policy.name] if policy else [])
+
+
+def _drawing(examples: int, seed: int | None, workers: int, select: str) -> list[str]:
+    """Which tests, which examples, in how many processes."""
+    words = ["--max-examples", str(examples)]
+    # Derandomized, Hypothesis pays no attention to a seed.
+    words += ["--derandomize"] if seed is None else [f"--hypothesis-seed={seed}"]
     words += ["-k", select] if select else []
     workers = workers or os.cpu_count() or 1
     return words + (["-n", str(workers)] if workers > 1 else [])

@@ -13,7 +13,7 @@ from typing import Any
 
 import array_api
 import array_api_gate as gate
-import array_api_plugin as plugin
+import array_api_proof as proof
 import array_api_report as report
 import array_api_run as suite_run
 import array_api_suite as suites
@@ -24,7 +24,7 @@ from array_api_suite import Suite, SuiteError
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.operations import Form
-from promoarray.policies import Rank, as_policy
+from promoarray.policies import Operand, Rank, as_policy
 
 HERE = Path(__file__).parent
 LISTS = sorted(gate.LISTS.glob("*.txt"))
@@ -44,7 +44,7 @@ def pytest_addoption(parser):
     parser.addoption("--xfails-file")
 def pytest_configure(config):
     settings.register_profile("array-api-tests", max_examples=config.getoption("--max-examples"),
-                              derandomize=True, deadline=None)
+                              derandomize=config.getoption("--derandomize"), deadline=None)
 def pytest_collection_modifyitems(config, items):
     with open(config.getoption("--xfails-file")) as file:
         known = file.read().splitlines()
@@ -120,6 +120,15 @@ def test_listed():
 @pytest.mark.skip(reason="not today")
 def test_skipped(): pass
 """,
+    "array_api_tests/test_drawing.py": """
+import random
+from hypothesis import given, strategies as st
+@given(st.integers())
+def test_drawn(n):
+    assert abs(n) < 1000, f"drew {n}"
+def test_shuffled():
+    assert False, f"shuffled {random.random()}"
+""",
     "array_api_tests/test_statistical_functions.py": """
 from . import dtype_helpers as dh, pytest_helpers as ph, xp
 def test_sum():
@@ -145,7 +154,14 @@ def outcomes(suite: Suite, policy: str, mode: str) -> tuple[Run, dict[str, str]]
     heard: list[dict[str, Any]] = []
     listed = "array_api_tests/test_operators_and_elementwise_functions.py::test_listed"
     run = suite_run.run(
-        suite, policy, mode, examples=60, workers=1, xfails=[listed], heard=heard.append
+        suite,
+        policy,
+        mode,
+        examples=60,
+        workers=1,
+        xfails=[listed],
+        select="not drawing",
+        heard=heard.append,
     )
     assert {"collected", "id", "module"} & {key for event in heard for key in event}
     return run, {test.id.partition("::test_")[2]: test.kind for test in run.tests}
@@ -181,6 +197,19 @@ def test_a_run_with_the_policys_table_checks_what_the_policy_admits(miniature: S
         "sum": "passed",
     }
     assert run.about["pairs"] == 5  # without uint8 and uint16
+
+
+def test_a_run_repeats_its_examples_and_a_seed_draws_others(miniature: Suite) -> None:
+    def drawn(seed: int | None) -> list[str]:
+        run = suite_run.run(miniature, "torch", workers=1, seed=seed, select="drawing")
+        assert [test.kind for test in run.tests] == ["failed", "failed"]
+        assert run.about["seed"] == seed
+        return [test.why for test in run.tests]
+
+    plain, seeded = drawn(None), drawn(7)
+    assert plain == drawn(None)
+    assert seeded == drawn(7)
+    assert all(a != b for a, b in zip(plain, seeded, strict=True))
 
 
 def test_dtypes_the_framework_lacks_are_left_out() -> None:
@@ -219,28 +248,46 @@ def refusal(policy: str, call: str) -> pa.PromotionError:
 )
 def test_a_refusal_is_proved_by_asking_again(policy: str, call: str, operation: str) -> None:
     error = refusal(policy, call)
-    assert plugin.refuses(error)
-    assert plugin.reason(error).startswith(f"{operation}: ")
+    assert proof.refuses(error)
+    assert proof.reason(error).startswith(f"{operation}: ")
     # The same error of a policy that has an answer proves nothing.
     error.policy = as_policy("jax")
-    assert not plugin.refuses(error)
+    assert not proof.refuses(error)
     error.policy = None
-    assert not plugin.refuses(error)
+    assert not proof.refuses(error)
 
 
 def test_another_result_is_proved_by_the_policys_own_answers() -> None:
     torch = as_policy("torch")
-    found = plugin.answers(torch, "add", Form.FUNCTION, [dt.int8, dt.int16])
-    array, zero = Rank.ARRAY, Rank.ZERO_D
-    assert (found[array, array], found[array, zero]) == (dt.int16, dt.int8)
+    found = proof.answers(torch, "add", Form.FUNCTION, [dt.int8, dt.int16])
+    narrow, wide = Operand(dt.int8), Operand(dt.int16)
+    assert found[narrow, wide] is dt.int16
+    assert found[narrow, wide._replace(rank=Rank.ZERO_D)] is dt.int8
 
     def why(policy: str, result: Any) -> str:
-        error = plugin.OtherResult("", "add", Form.FUNCTION, [pa.int8, pa.int16], result)
-        return plugin.other_result(as_policy(policy), error)
+        error = proof.OtherResult("", "add", Form.FUNCTION, [pa.int8, pa.int16], result)
+        return proof.other_result(as_policy(policy), error)
 
     assert why("torch", pa.int8) == "add: a 0-d array counts for less than an array"
     assert why("torch", pa.int16) == "add: another result dtype"
     assert why("torch", pa.int32) == why("jax", pa.int8) == ""
+    assert why("numpy@1", pa.int8) == "add: a 0-d array counts by its value"
+    assert why("numpy@1", pa.int32) == why("numpy@2", pa.int8) == ""
+
+
+def test_a_missing_operand_is_a_python_scalar_of_the_same_kind() -> None:
+    def why(policy: str, name: str, given: Any, result: Any) -> str:
+        return proof.other_result(
+            as_policy(policy), proof.OtherResult("", name, Form.FUNCTION, [given], result)
+        )
+
+    assert why("numpy@1", "add", pa.uint8, pa.int64) == "add: a 0-d array counts by its value"
+    assert why("numpy@1", "divide", pa.float32, pa.float64).endswith("by its value")
+    assert why("numpy@1", "add", pa.uint8, pa.float64) == ""
+    assert why("numpy@2", "add", pa.uint8, pa.int64) == ""
+    # One operand: the dtype of an array decides, and the suite need not know the answer.
+    assert why("numpy@1", "ceil", pa.int8, pa.float16) == "ceil: another result dtype"
+    assert why("numpy@2", "ceil", pa.int8, pa.float16) == ""
 
 
 # --- the lists and the verdict ----------------------------------------------------------------
@@ -457,6 +504,11 @@ def test_the_page_of_results_names_policies_and_versions() -> None:
         assert f"`{policy}`" in text
     assert suites.COMMIT[:7] in text
     assert suites.SPEC[:7] in text
+
+
+def test_the_readme_says_of_how_many_policies_there_are_results() -> None:
+    text = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    assert f"the results of {len(gate.GATED)} policies' namespaces" in text
 
 
 def test_the_suites_own_needs_are_the_extra() -> None:

@@ -27,7 +27,7 @@ ULPS = {
 Division, multiplication, roots and moduli are rounded correctly of real numbers; the room is for
 complex ones, which libraries multiply by different formulas, and for ``x ** y``.
 """
-EXACT_IF_REAL = frozenset(words("reciprocal divide / /= sqrt sign multiply * *= square"))
+EXACT_IF_REAL = frozenset(words("reciprocal divide / /= abs sqrt sign multiply * *= square"))
 
 SUMS = frozenset(
     words(

@@ -142,7 +142,8 @@ def operator(w: Writer) -> str:
     """An operator."""
     symbol = w.one(OPERATORS)
     x, y = pair(w, scalars=0.5)
-    return w.line(f"{x} {symbol} {y}")
+    left = f"({x})" if x.startswith("-") else x  # -2 ** a is -(2 ** a)
+    return w.line(f"{left} {symbol} {y}")
 
 
 def in_place(w: Writer) -> None:

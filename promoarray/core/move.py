@@ -43,10 +43,14 @@ def require_taken(name: str, *arrays: Array) -> None:
 
 def picked(array: AnyArray, key: Any) -> AnyArray:
     """``array[key]``; one element lies in the array's memory or its own, as the policy has it."""
-    backend = backend_of(array._buffer)
-    buffer = backend.read(array._buffer, key)
-    if buffer.ndim == 0 and "item" not in (array._policy or get_policy()).copies:
-        parts = key if type(key) is tuple else (key,)
-        if not any(part is Ellipsis for part in parts):
-            buffer = backend.read(array._buffer, (*parts, Ellipsis))
-    return array._wrap(buffer, array._type)
+    buffer = array._buffer
+    if _is_one(key, buffer.ndim) and "item" not in (array._policy or get_policy()).copies:
+        key = (*key, ...) if type(key) is tuple else (key, ...)
+    return array._wrap(backend_of(buffer).read(buffer, key), array._type)
+
+
+def _is_one(key: Any, ndim: int) -> bool:
+    """Whether a key is an integer for every axis."""
+    if type(key) is tuple:
+        return len(key) == ndim and all(type(part) is int for part in key)
+    return type(key) is int and ndim == 1

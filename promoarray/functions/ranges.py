@@ -207,7 +207,8 @@ def linspace(
         kernel = get_policy().kernel("linspace", Plan((target,), target, target))
     if kernel == "linspace_of_integers" and num:
         fit = get_policy().stored.rule("linspace")
-        first, last = (int(fit(v, target)) for v in ends)
+        first, *rest = (int(fit(v, target)) for v in ends[:num])
+        last = rest[0] if rest else first
         values = _from_both_ends(xp, first, last, num, endpoint, device)
     else:
         values = xp.linspace(*ends, num, endpoint=endpoint, device=device)

@@ -2,9 +2,9 @@
 
 Measured on 2.10.0. No complex Python scalar is taken; a real one raises the category of a tensor
 and nothing else, and u16, u32 and u64 take only a bool one. A 0-d tensor is a tensor, but not for
-``*`` and ``/``: there it counts as a scalar, and the wide unsigned integers take any real scalar
-but no bool tensor. mindspore.ops are the functions; where the operator of a Tensor does otherwise,
-the operator counts and the function is in ``functions``.
+``*`` and ``/``: beside an array it counts as a scalar there, and the wide unsigned integers take
+any real scalar but no bool tensor. mindspore.ops are the functions; where the operator of a Tensor
+does otherwise, the operator counts and the function is in ``functions``.
 
 MindSpore is the framework of the Ascend devices, and its table is that of aclnn 8.5: it is taken
 from there.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import Stored
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -47,6 +49,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
+    of_one_dtype,
     supported_types,
 )
 
@@ -96,6 +99,34 @@ def fit(value: Any, dtype: DType) -> Any:
     return wrap(value, dtype)
 
 
+def _of_numpy(values: tuple[Any, ...]) -> DType | None:
+    """What ``mindspore.tensor`` makes of numbers where it keeps what NumPy makes of them."""
+    if any(type(value) is complex for value in values):
+        return dt.complex128
+    beyond = [type(value) is int and value >= 1 << 63 for value in values]
+    if not any(beyond):
+        return None
+    return dt.uint64 if all(beyond) else dt.float32
+
+
+def converted(value: Any, dtype: DType) -> Any:
+    """Cast a number as C does: the low bits of an int, the real part of a complex number."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        raise out_of_range(value, dt.int64)
+    if dtype is dt.bool:
+        return bool(value)
+    if type(value) is complex and dtype.kind is not Kind.COMPLEX:
+        value = value.real
+    return wrap(value, dtype)
+
+
+def assigned(value: Any, dtype: DType) -> Any:
+    """Cast a number by way of int64 or float32; complex ones are taken by no key."""
+    if type(value) is complex:
+        raise TypeError("MindSpore assigns no complex Python scalars")
+    return converted(fit(value, dt.float32 if type(value) is float else dt.int64), dtype)
+
+
 def fit_compared(value: Any, dtype: DType) -> Any:
     """Compare the numbers, as far as an int fits int64."""
     fit(value, dtype)
@@ -130,6 +161,15 @@ _ONE_DTYPE = "the tensors must have one dtype: this function promotes nothing"
 
 COMMON = real(ArraysFirst(promote, scalar=raised))
 PRODUCT = real(_product)
+SCALED = real(ArraysFirst(promote_8_5, scalar=higher))
+
+
+def _multiplied(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let a Python scalar raise the category of a 0-d tensor; the function would fold the two."""
+    arrays = any(operand.rank is Rank.ARRAY for operand in operands)
+    return (PRODUCT if arrays else SCALED)(policy, operands)
+
+
 AGREED = real(ArraysFirst(agreed, scalar=raised, why=_ONE_DTYPE))
 BIT_BY_BIT = ArraysFirst(
     agreed,
@@ -179,6 +219,7 @@ _LOGICAL = admitting(
     TypeRule(result=to_bool),
 )
 _BITWISE = TypeRule(admit=BITS)
+_quotient = partial(TypeRule, compute=exact_to(dt.float32))
 _SORTED = TypeRule(
     admit=frozenset({dt.uint8, Kind.INT, dt.float16, dt.float32, dt.float64}),
     why="sort takes uint8, signed integers, float16, float32 and float64",
@@ -188,8 +229,8 @@ _TWO_FLOATS = frozenset({dt.float32, dt.float64})
 
 _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
-    "multiply": TypeRule(operand_types=PRODUCT),
-    Family.DIVIDE: TypeRule(operand_types=PRODUCT, compute=exact_to(dt.float32)),
+    "multiply": TypeRule(operand_types=_multiplied),
+    Family.DIVIDE: _quotient(operand_types=_multiplied),
     Family.FLOOR_DIVIDE: TypeRule(),
     "remainder": admitting(
         lambda operand: operand.type not in WIDE_UNSIGNED,
@@ -267,7 +308,9 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "sign": TypeRule(admit=INEXACT | {dt.bool, dt.int32, dt.int64}),
     Family.ROUND: TypeRule(admit=ORDERED),
     "ceil": TypeRule(admit=frozenset({Kind.FLOAT})),
-    Family.TEST: TypeRule(admit=ORDERED, result=to_bool),
+    Family.TEST: TypeRule(
+        admit=ORDERED, result=to_bool, why="its list of dtypes has no complex one"
+    ),
     "isinf": TypeRule(result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(admit=NUMBERS),
@@ -317,6 +360,8 @@ V2_10 = Policy(
     functions={
         "add": _no_two_bools,
         "subtract": _no_two_bools,
+        "multiply": TypeRule(operand_types=PRODUCT),
+        Family.DIVIDE: _quotient(operand_types=PRODUCT),
         "remainder": _remainder,
         Family.BITWISE: _BITWISE,
         "bitwise_invert": TypeRule(admit=INTEGERS),
@@ -329,10 +374,21 @@ V2_10 = Policy(
     operand_types=COMMON,
     ranks=True,
     scalars=Scalars(fit=fit, fit_compared=fit_compared),
+    stored=Stored(
+        fit=converted,
+        fit_by={"setitem": assigned},
+        dtype_by={
+            "asarray": _of_numpy,
+            "full": lambda values: dt.int64,
+            "linspace": lambda values: dt.float32,
+        },
+    ),
+    assigns=lambda source, target: None,
+    refuses={"meshgrid": of_one_dtype},
     kernels={
         "sign": ("sign_without_nan",),
-        "floor_divide": ("saturating_floor_divide", "real_floor_divide"),
-        "remainder": ("nan_remainder", "real_floor_remainder"),
+        "floor_divide": ("saturating_floor_divide", "floor_of_quotient", "real_floor_divide"),
+        "remainder": ("nan_remainder", "remainder_of_quotient", "real_floor_remainder"),
         "pow": ("double_pow",),
         "clip": ("clip_up_to",),
         "linspace": ("linspace_towards_zero",),
@@ -350,6 +406,8 @@ V2_10 = Policy(
             dtypes("f64 c64 c128 c32"),
         ),
         "Tensors have no << and >>; the functions bitwise_left_shift and bitwise_right_shift do.",
+        "~x of a MindSpore tensor is logical_not(x), of any dtype; here ~ inverts bits everywhere.",
+        "full without a dtype is int64, whatever the value, as in 2.10.0.",
     ),
 )
 

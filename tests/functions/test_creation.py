@@ -110,8 +110,9 @@ def test_numbers_are_rounded_once_into_narrow_dtypes() -> None:
 def test_copy_means_what_the_standard_says(copy: bool | None) -> None:
     for source in (np.arange(3.0), pa.arange(3), np.zeros(0), pa.zeros((0, 2))):
         out = pa.asarray(source, copy=copy)
-        ours = np.asarray(out)
-        assert (ours is np.asarray(source)) is (copy is not True)
+        ours, given = np.asarray(out), np.asarray(source)
+        shared = ours is given or ours.base is given  # empty arrays share no memory
+        assert shared is (copy is not True)
     cast = np.arange(3.0)
     if copy is False:
         for wrong in (1, [1.5], np.float64(1)):
@@ -164,7 +165,7 @@ def test_arange_beyond_int64_is_exact_or_refused() -> None:
         pa.arange(math.nan)
 
 
-@pytest.mark.parametrize("policy", ["numpy", "jax", "torch"])
+@pytest.mark.parametrize("policy", ["numpy", "jax"])
 def test_floats_count_integers_by_steps_that_the_dtype_itself_does_not_hold(policy: str) -> None:
     with pa.policy(policy):
         assert pa.arange(10.0, 0, -3, dtype=pa.uint8).tolist() == [10, 7, 4, 1]
@@ -178,6 +179,12 @@ def test_floats_count_integers_by_steps_that_the_dtype_itself_does_not_hold(poli
 
 def test_torch_counts_int64_by_integers_and_refuses_a_step_below_1() -> None:
     with pa.policy("torch"):
+        assert pa.arange(10.0, 0, -3, dtype=pa.uint8).tolist() == [10, 7, 4, 1]
+        assert pa.arange(-100.0, 127, 200, dtype=pa.int8).tolist() == [-100, 100]
+        with pytest.raises(OverflowError, match="does not fit int64"):
+            pa.arange(0, 1.5e19, 1e19, dtype=pa.uint64)
+        with pytest.raises(OverflowError, match="does not fit int64"):
+            pa.arange(-1e18, 1e18, 1e300, dtype=pa.int64)
         assert pa.arange(0, 2, 0.5, dtype=pa.int32).tolist() == [0, 0, 0, 0]
         with pytest.raises(ValueError, match=r"int\(0.5\)"):
             pa.arange(0, 2, 0.5, dtype=pa.int64)

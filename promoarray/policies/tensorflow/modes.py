@@ -7,6 +7,9 @@
   it ``int8 + int16`` is int16 and ``int8 < int16`` is refused.
 * ``safe``: the cells of it that lose nothing: one operand must hold every value of the other.
 
+A function of one weak tensor returns a weak one if weak_tensor_ops.py lists it, else a tensor of
+the dtype in memory.
+
 Sources: the guide "TF-NumPy type promotion"; _BINARY_DTYPE_RES_HALF in
 tensorflow/python/framework/flexible_dtypes.py. Recorded:
 conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
@@ -14,11 +17,12 @@ conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType
-from promoarray.operations import Family
+from promoarray.operations import Family, operation
 from promoarray.policies.tensorflow.legacy import (
     FROM_BOOL,
     LEGACY,
@@ -26,6 +30,7 @@ from promoarray.policies.tensorflow.legacy import (
     OPERATIONS,
     PRODUCTS,
     STORED,
+    WEAK,
     arithmetic,
     bitwise,
     bools,
@@ -36,13 +41,14 @@ from promoarray.policies.tensorflow.legacy import (
     same_dtype,
     settled,
 )
-from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars, shown
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import with_bools
+from promoarray.promotion.type_steps import supported_types, with_bools
 
 # _BINARY_DTYPE_RES_HALF: its cells are the joins of this lattice (JAX's, but for the narrow types).
 ALL = Lattice("""
@@ -112,9 +118,56 @@ def fits_int32(value: Any, dtype: DType) -> Any:
     return fits(value, dtype)
 
 
+def stays_weak(rule: TypeRule) -> TypeRule:
+    """Take a weak tensor where the dtype it holds is admitted; what comes out is weak, too."""
+    weak = {dtype for dtype in WEAK if rule.admits(STORED[dtype])}
+    return rule if rule.admit is None else replace(rule, admit=rule.admit | weak)
+
+
+def settled_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Count operands as their own types, but a lone weak tensor as the dtype it holds."""
+    types = supported_types(policy, operands)
+    if isinstance(types, Refusal) or len(types) > 1:
+        return types
+    return (settled(*types),)
+
+
+def settles(rule: TypeRule) -> TypeRule:
+    """Take a weak tensor as one of the dtype it holds."""
+    return replace(rule, operand_types=settled_types)
+
+
+# Of _TF_UNARY_APIS_* in weak_tensor_ops.py; the others are not listed there.
+_STAY_WEAK = {
+    *(Family.FLOAT_UNARY, Family.SIGN, Family.ROUND, Family.COMPLEX),
+    *(Family.SUM, Family.MEAN, Family.EXTREME),
+}
+_SETTLE = {
+    *(Family.LINALG, Family.NORM, Family.FFT, Family.RFFT, Family.IRFFT),
+    *(Family.SORT, Family.INDEX, Family.POSITION, Family.UNIQUE, Family.TEST),
+}
+
+
+def _of_one_tensor() -> dict[str | Family, OperationRule]:
+    rules: dict[str | Family, OperationRule] = {}
+    for key, rule in OPERATIONS.items():
+        family = key if isinstance(key, Family) else operation(key).family
+        if isinstance(rule, TypeRule) and family in _STAY_WEAK | _SETTLE:
+            rules[key] = (stays_weak if family in _STAY_WEAK else settles)(rule)
+    sums, moves = OPERATIONS[Family.SUM], OPERATIONS[Family.MOVE]
+    assert isinstance(sums, TypeRule)
+    assert isinstance(moves, TypeRule)
+    return {
+        **rules,
+        **dict.fromkeys(("cumulative_sum", "cumulative_prod"), settles(sums)),
+        **dict.fromkeys(("fftshift", "ifftshift"), settles(moves)),
+    }
+
+
 # LEGACY's operations follow the lattice unless they name `legacy`; equal does, not_equal does not.
 MODE_OPERATIONS: dict[str | Family, OperationRule] = {
     **OPERATIONS,
+    **_of_one_tensor(),
     "multiply": mask,
     "not_equal": TypeRule(promote=legacy, result=to_bool),
     Family.BITWISE: with_arrays(Arrays.FIRST, bitwise),

@@ -218,7 +218,9 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POSITION: TypeRule(admit=REALS, result=_INT64),
 }
 
+# Where a number comes first, the function has it as its first operand, the operator as its second.
 FUNCTIONS: dict[str | Family, OperationRule] = {
+    "multiply": TypeRule(cast=divisor_in_opmath, note=_OPMATH_NOTE),
     Family.DIVIDE: TypeRule(
         compute=_TO_FLOAT, cast=divisor_in_opmath, note=f"{_FLOAT_NOTE}; {_OPMATH_NOTE}"
     ),
@@ -238,6 +240,16 @@ NOTES = (
         "A 0-d tensor counts for less than one with dimensions, a Python scalar for less"
         " than both.",
         ranks=[Rank.SCALAR, Rank.ZERO_D],
+    ),
+    Note(
+        "The CPU has no kernel for abs and matrix products of bools; here they are computed, as the"
+        " dtypes allow it.",
+        dtypes=[dt.bool],
+    ),
+    Note(
+        "The CPU has few kernels for uint16, uint32 and uint64; what lacks one is computed here, as"
+        " the dtypes allow it.",
+        dtypes=[dt.uint16, dt.uint32, dt.uint64],
     ),
 )
 
