@@ -72,10 +72,11 @@ def arange(
     target = default(weak, dtype, "arange", (start, stop, step))
     get_policy().stored.rule("arange")(0, target)  # there may be no ranges of the dtype at all
     kernel = get_policy().kernel("arange", Plan((target,), target, target))
-    if weak is dt.weak_float and kernel == "arange_counting_int64" and target is dt.int64:
+    counted = kernel == "arange_counting_int64" and target is dt.int64
+    if weak is dt.weak_float and (counted or kernel == "arange_counting"):
         _check_finite(start, stop, step)
         if not int(step):
-            raise ValueError(f"arange in int64 needs a step other than 0, which int({step}) is")
+            raise ValueError(f"arange in {target} needs a step other than 0, which int({step}) is")
         first, last, by = (in_range(int(v), target) for v in (start, stop, step))
         values = _range(first, last, by, device)
     elif kernel == "arange_by_difference":
