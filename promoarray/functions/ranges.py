@@ -129,7 +129,7 @@ def _from_first_two(
 ) -> Any:
     """The first two numbers stored in the dtype, and as many more by their difference."""
     _check_finite(start, stop, step)
-    xp, fit = on_device(device).xp, get_policy().stored.rule("arange")
+    backend, fit = on_device(device), get_policy().stored.rule("arange")
     whole = all(isinstance(v, int) for v in (start, stop, step))
     span = -((start - stop) // step) if whole else (stop - start) / step
     _check_count(span)
@@ -138,12 +138,11 @@ def _from_first_two(
         raise TypeError(f"arange of bool has two values at most, not {count}")
     ends = [fit(v, target) for v in (start, start + step)[:count]]
     if target is dt.bool:
-        return xp.asarray(list(map(bool, ends)), dtype=xp.bool, device=device)
+        return backend.from_numpy(np.array(ends, np.bool_), target, device)
     first, second, *_ = *map(int, ends), 0, 0
-    low = (v % (1 << 64) for v in (first, second - first))
-    begin, by = (xp.asarray(v, dtype=xp.uint64, device=device) for v in low)
-    counted = begin + by * xp.arange(count, dtype=xp.uint64, device=device)
-    return counted.astype(target.storage)  # keeps the low bits
+    begin, by = (np.uint64(v % (1 << 64)) for v in (first, second - first))
+    counted = begin + by * np.arange(count, dtype=np.uint64)
+    return backend.from_numpy(counted.astype(target.storage), target, device)  # the low bits
 
 
 def _number(x: Any, name: str) -> Any:
