@@ -106,9 +106,9 @@ def _narrow(dtype: DType) -> bool:
 
 
 def _holds(dtype: DType, value: float) -> bool:
-    """Whether a real number lies within a real dtype."""
+    """Whether a real number lies within a real dtype; a float8 is cast unchecked."""
     if dtype.kind not in INTEGERS:
-        return not math.isfinite(value) or abs(value) <= _largest(dtype)
+        return dtype.bits < 16 or not math.isfinite(value) or abs(value) <= _largest(dtype)
     low, high = bounds(dtype)
     if type(value) is int:
         return (low or -high) <= value <= high
