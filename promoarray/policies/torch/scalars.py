@@ -47,7 +47,8 @@ def assigned(value: Any, dtype: DType) -> Any:
     """Convert the value of ``x[key] = value``, of which an int has to be an int64 first."""
     if type(value) is int and not -(1 << 63) <= value < 1 << 63:
         raise OverflowError(f"Python int {shown(value)} is no int64, as which ints are assigned")
-    return converted(value, dtype)
+    unchecked = dtype.kind is Kind.FLOAT and dtype.bits < 16  # a float8, by the cast
+    return converted(value, dt.float64 if unchecked else dtype)
 
 
 def exponent(value: Any, dtype: DType) -> Any:
@@ -106,9 +107,9 @@ def _narrow(dtype: DType) -> bool:
 
 
 def _holds(dtype: DType, value: float) -> bool:
-    """Whether a real number lies within a real dtype; a float8 is cast unchecked."""
+    """Whether a real number lies within a real dtype."""
     if dtype.kind not in INTEGERS:
-        return dtype.bits < 16 or not math.isfinite(value) or abs(value) <= _largest(dtype)
+        return not math.isfinite(value) or abs(value) <= _largest(dtype)
     low, high = bounds(dtype)
     if type(value) is int:
         return (low or -high) <= value <= high
