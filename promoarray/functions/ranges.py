@@ -77,6 +77,8 @@ def arange(
             raise ValueError(f"arange in int64 needs a step other than 0, which int({step}) is")
         first, last, by = (in_range(int(v), target) for v in (start, stop, step))
         values = _range(first, last, by, device)
+    elif kernel == "arange_by_difference":
+        values = _from_first_two(start, stop, step, target, device)
     elif weak is dt.weak_float and kernel in _STEPS:
         values = _whole_steps(start, stop, step, target, _STEPS[kernel], device)
     elif weak is dt.weak_float and kernel == "arange_in_dtype" and target in dt.NATIVE:
@@ -89,7 +91,6 @@ def arange(
 
 
 _STEPS: dict[str, Callable[[float, float], int]] = {
-    "arange_by_difference": lambda start, step: int(start + step) - int(start),
     "arange_of_integers": lambda start, step: int(step),
     "arange_counting_int64": lambda start, step: int(step),
 }
@@ -118,6 +119,28 @@ def _whole_steps(
     if all(low <= v <= high for v in (first, by, first + by * (count - 1))):
         return first + by * xp.arange(count, dtype=xp.int64, device=device)
     return np.array([first + by * i for i in range(count)], np.object_)
+
+
+def _from_first_two(
+    start: float, stop: float, step: float, target: DType, device: str | None
+) -> Any:
+    """The first two numbers stored in the dtype, and as many more by their difference."""
+    _check_finite(start, stop, step)
+    xp, fit = on_device(device).xp, get_policy().stored.rule("arange")
+    whole = all(isinstance(v, int) for v in (start, stop, step))
+    span = -((start - stop) // step) if whole else (stop - start) / step
+    _check_count(span)
+    count = max(0, math.ceil(span))
+    if target is dt.bool and count > 2:
+        raise TypeError(f"arange of bool has two values at most, not {count}")
+    ends = [fit(v, target) for v in (start, start + step)[:count]]
+    if target is dt.bool:
+        return xp.asarray(list(map(bool, ends)), dtype=xp.bool, device=device)
+    first, second, *_ = *map(int, ends), 0, 0
+    low = (v % (1 << 64) for v in (first, second - first))
+    begin, by = (xp.asarray(v, dtype=xp.uint64, device=device) for v in low)
+    counted = begin + by * xp.arange(count, dtype=xp.uint64, device=device)
+    return counted.astype(target.storage)  # keeps the low bits
 
 
 def _number(x: Any, name: str) -> Any:
@@ -262,7 +285,8 @@ def eye(
         If a length is negative.
     """
     xp = on_device(device).xp
-    values, target = xp.eye(n_rows, n_cols, k=k, device=device), default(dt.weak_float, dtype)
+    values = xp.eye(n_rows, n_cols, k=k, device=device)
+    target = default(dt.weak_float, dtype, "eye")
     return cast_values(values, dt.weak_float, dtype, target, device)
 
 

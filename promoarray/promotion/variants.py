@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from promoarray.dtypes import INEXACT, INTEGERS, REALS, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, REALS, Kind
 
 
 class Variant(NamedTuple):
@@ -37,6 +37,7 @@ VARIANTS: Mapping[str, Variant] = {
     "remainder_keeping_zero": Variant(_FLOATS, "a remainder of zero has the sign of x1"),
     "checked_clip": Variant(REALS, "a lower bound above the upper one is a ValueError"),
     "floor_of_quotient": Variant(_FLOATS, "floor(x1 / x2), whose quotient is rounded first"),
+    "remainder_of_quotient": Variant(_FLOATS, "x1 - floor(x1 / x2) * x2, in float64"),
     "low_bound_last": Variant(
         REALS, "where the lower bound is above the upper one, it holds for every element"
     ),
@@ -67,7 +68,12 @@ VARIANTS: Mapping[str, Variant] = {
         "of an array of exponents only the low six bits count: x ** -1 is x ** 63, whose low bits "
         "are kept",
     ),
+    "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
+    "sign_of_order": Variant(
+        _COMPLEX, "1, 0 or -1 as x is above, at or below zero by its real, then imaginary part"
+    ),
     "truncated_divide": Variant(
         INTEGERS, "integers divide towards zero; divided by zero they are a ZeroDivisionError"
     ),
@@ -107,11 +113,23 @@ VARIANTS: Mapping[str, Variant] = {
         _COMPLEX,
         "x1 - n * x2, n the quotient with both parts rounded to nearest, halves away from zero",
     ),
+    "truncated_mean": Variant(
+        INTEGERS, "the mean of integers is without its fraction, and of no elements 0"
+    ),
+    "mean_or_zero": Variant(_COMPLEX, "the mean of no elements is 0"),
+    "max_or_lowest": Variant(
+        REALS, "the largest of no elements is the lowest number, -inf of floats"
+    ),
+    "min_or_highest": Variant(
+        REALS, "the smallest of no elements is the highest number, inf of floats"
+    ),
     "arange_in_dtype": Variant(
         frozenset(INEXACT), "the dtype itself adds up the steps, and every sum is rounded"
     ),
     "arange_by_difference": Variant(
-        INTEGERS, "the step is that from the first value to the second, both without fractions"
+        BITS,
+        "the first two values are stored, without fractions, and the others go on by their "
+        "difference, of which the low bits are kept; of bools there are two values at most",
     ),
     "arange_of_integers": Variant(INTEGERS, "start and step lose their fractions, the count not"),
     "arange_counting_int64": Variant(

@@ -43,6 +43,11 @@ def floor_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.floor(xp.true_divide(x, y))
 
 
+def remainder_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    wide, divisor = x.astype(xp.float64), y.astype(xp.float64)
+    return (wide - floor_of_quotient(xp, wide, divisor) * divisor).astype(x.dtype)
+
+
 def low_bound_last(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     y = clip_beyond(xp, x, *bounds[-1:], low=False, high=high)
     return clip_beyond(xp, y, *bounds[:1], low=low, high=False)
@@ -95,9 +100,23 @@ def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(xp.logical_and(x == 0, y != 0), xp.zeros_like(power), power)
 
 
+def argmax_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmax(xp.where(xp.isnan(x), xp.full_like(x, -float("inf")), x), **options)
+
+
+def argmin_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmin(xp.where(xp.isnan(x), xp.full_like(x, float("inf")), x), **options)
+
+
 def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
     sign = xp.sign(x)
     return xp.where(xp.isnan(x), xp.zeros_like(sign), sign)
+
+
+def sign_of_order(xp: Any, x: Buffer) -> Buffer:
+    zero, nan = xp.zeros_like(x.real), xp.isnan(x.real) | xp.isnan(x.imag)
+    first = xp.where(x.real == 0, xp.sign(x.imag), xp.sign(x.real))
+    return _complex(xp, xp.where(nan, zero + float("nan"), first), zero)
 
 
 def truncated_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -161,6 +180,32 @@ def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(zero, _complex(xp, lost, lost), rest)
 
 
+def truncated_mean(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, dtype="uint64" if x.dtype.kind == "u" else "int64", **options)
+    count = x.size // max(total.size, 1)
+    return _towards_zero(xp, total, xp.full_like(total, max(count, 1))).astype(x.dtype)
+
+
+def mean_or_zero(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, **options)
+    return total / max(x.size // max(total.size, 1), 1)
+
+
+def max_or_lowest(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.max(x, initial=_ends(x.dtype)[0], **options)
+
+
+def min_or_highest(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.min(x, initial=_ends(x.dtype)[1], **options)
+
+
+def _ends(dtype: Any) -> tuple[Any, Any]:
+    """The lowest and the highest number."""
+    if dtype.kind == "f":
+        return -np.inf, np.inf
+    return np.iinfo(dtype).min, np.iinfo(dtype).max
+
+
 def standard_expm1(xp: Any, x: Buffer) -> Buffer:
     finite, zero = xp.isfinite(x), xp.zeros_like(x)
     near = xp.expm1(xp.where(finite, x, zero))
@@ -190,6 +235,7 @@ _VARIANTS = (
     remainder_keeping_zero,
     checked_clip,
     floor_of_quotient,
+    remainder_of_quotient,
     low_bound_last,
     clip_beyond,
     clip_up_to,
@@ -200,7 +246,10 @@ _VARIANTS = (
     double_pow,
     double_reciprocal_pow,
     six_bit_pow,
+    argmax_without_nan,
+    argmin_without_nan,
     sign_without_nan,
+    sign_of_order,
     truncated_divide,
     xla_divide,
     xla_remainder,
@@ -211,6 +260,10 @@ _VARIANTS = (
     real_floor_divide,
     real_floor_remainder,
     nearest_remainder,
+    truncated_mean,
+    mean_or_zero,
+    max_or_lowest,
+    min_or_highest,
     standard_expm1,
     standard_tanh,
 )
