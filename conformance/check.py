@@ -102,8 +102,9 @@ def compare(golden: str) -> list[Cell]:
 def promised(sections: Mapping[str, Any]) -> dict[str, Any]:
     """The sections that a policy answers for.
 
-    Of a function that TensorFlow has twice, that is the one in the namespace of NumPy's names which
-    follows the modes (``tnp/where``); those there that do not (``tnp_other/add``) nothing answers for.
+    Of a function that TensorFlow has twice, that is the one in the namespace of NumPy's names
+    which follows the modes (``tnp/where``); for those there that do not (``tnp_other/add``) nothing
+    answers.
     """
     return {
         section: cells
