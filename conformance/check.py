@@ -103,7 +103,7 @@ def promised(sections: Mapping[str, Any]) -> dict[str, Any]:
     """The sections that a policy answers for.
 
     Of a function that TensorFlow has twice, that is the one in the namespace of NumPy's names which
-    follows the modes (``tnp/where``); those there that do not (``tnp_other/add``) nothing answers for.
+    follows the modes (``tnp/where``). Those there that do not (``tnp_other/add``) no policy has.
     """
     return {
         section: cells

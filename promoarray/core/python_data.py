@@ -83,9 +83,15 @@ def _filled(obj: Any, leaves: list[Any], target: DType, fit: Fit) -> Any:
     shape = _shape(obj)  # refuses ragged sequences
     leaves = [fit(leaf, target) for leaf in leaves]
     is_complex = any(type(leaf) is complex for leaf in leaves)
-    whole = all(type(leaf) in (int, bool) for leaf in leaves)
-    if whole and target.kind in INTEGERS and target.bits >= 8:
-        return np.array(leaves, target.storage).reshape(shape)
+    if target.kind in INTEGERS and target.bits >= 8 and not is_complex:
+        # Floats by the cast rule, and ints as they are: float64 does not hold each of them.
+        exact = [leaf if type(leaf) is not float else 0 for leaf in leaves]
+        out = np.array(exact, target.storage)
+        at = [index for index, leaf in enumerate(leaves) if type(leaf) is float]
+        if at:
+            floats = np.array([leaves[index] for index in at])
+            out[at] = convert(get_policy(), floats, dt.float64, target)
+        return out.reshape(shape)
     natural = np.array(leaves, np.complex128 if is_complex else None).reshape(shape)
     if natural.dtype == object:  # ints beyond 64 bits
         try:

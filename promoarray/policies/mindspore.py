@@ -41,6 +41,7 @@ from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import Stored
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -48,6 +49,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
+    of_one_dtype,
     supported_types,
 )
 
@@ -95,6 +97,34 @@ def fit(value: Any, dtype: DType) -> Any:
         with np.errstate(over="ignore"):
             return float(np.float32(value))
     return wrap(value, dtype)
+
+
+def _of_numpy(values: tuple[Any, ...]) -> DType | None:
+    """What ``mindspore.tensor`` makes of numbers where it keeps what NumPy makes of them."""
+    if any(type(value) is complex for value in values):
+        return dt.complex128
+    beyond = [type(value) is int and value >= 1 << 63 for value in values]
+    if not any(beyond):
+        return None
+    return dt.uint64 if all(beyond) else dt.float32
+
+
+def converted(value: Any, dtype: DType) -> Any:
+    """Cast a number as C does: the low bits of an int, the real part of a complex number."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        raise out_of_range(value, dt.int64)
+    if dtype is dt.bool:
+        return bool(value)
+    if type(value) is complex and dtype.kind is not Kind.COMPLEX:
+        value = value.real
+    return wrap(value, dtype)
+
+
+def assigned(value: Any, dtype: DType) -> Any:
+    """Cast a number by way of int64 or float32; complex ones are taken by no key."""
+    if type(value) is complex:
+        raise TypeError("MindSpore assigns no complex Python scalars")
+    return converted(fit(value, dt.float32 if type(value) is float else dt.int64), dtype)
 
 
 def fit_compared(value: Any, dtype: DType) -> Any:
@@ -344,10 +374,21 @@ V2_10 = Policy(
     operand_types=COMMON,
     ranks=True,
     scalars=Scalars(fit=fit, fit_compared=fit_compared),
+    stored=Stored(
+        fit=converted,
+        fit_by={"setitem": assigned},
+        dtype_by={
+            "asarray": _of_numpy,
+            "full": lambda values: dt.int64,
+            "linspace": lambda values: dt.float32,
+        },
+    ),
+    assigns=lambda source, target: None,
+    refuses={"meshgrid": of_one_dtype},
     kernels={
         "sign": ("sign_without_nan",),
-        "floor_divide": ("saturating_floor_divide", "real_floor_divide"),
-        "remainder": ("nan_remainder", "real_floor_remainder"),
+        "floor_divide": ("saturating_floor_divide", "floor_of_quotient", "real_floor_divide"),
+        "remainder": ("nan_remainder", "remainder_of_quotient", "real_floor_remainder"),
         "pow": ("double_pow",),
         "clip": ("clip_up_to",),
         "linspace": ("linspace_towards_zero",),
@@ -365,6 +406,8 @@ V2_10 = Policy(
             dtypes("f64 c64 c128 c32"),
         ),
         "Tensors have no << and >>; the functions bitwise_left_shift and bitwise_right_shift do.",
+        "~x of a MindSpore tensor is logical_not(x), of any dtype; here ~ inverts bits everywhere.",
+        "full without a dtype is int64, whatever the value, as in 2.10.0.",
     ),
 )
 

@@ -37,6 +37,7 @@ VARIANTS: Mapping[str, Variant] = {
     "remainder_keeping_zero": Variant(_FLOATS, "a remainder of zero has the sign of x1"),
     "checked_clip": Variant(REALS, "a lower bound above the upper one is a ValueError"),
     "floor_of_quotient": Variant(_FLOATS, "floor(x1 / x2), whose quotient is rounded first"),
+    "remainder_of_quotient": Variant(_FLOATS, "x1 - floor(x1 / x2) * x2, in float64"),
     "low_bound_last": Variant(
         REALS, "where the lower bound is above the upper one, it holds for every element"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -151,12 +152,14 @@ def test_bounds_of_a_clipped_scalar_fit_alike_every_time() -> None:
 
 def test_an_array_set_behind_our_back_is_never_read_beyond_its_end() -> None:
     buffer = np.ones(64, np.float32)
-    x, y = pa.asarray(buffer), pa.asarray(np.ones(32))
+    x, y = pa.asarray(buffer), pa.asarray(np.ones(64))
     for _ in range(2):
-        x[:32] + y
-    buffer.dtype = np.float64  # 32 elements now, in an array that says float32
-    try:
-        out = x + y
-    except (TypeError, ValueError):
-        return
-    assert out.shape == (32,)
+        x + y
+    buffer.dtype = np.float64  # 32 elements now, in the array that was given
+    buffer.shape = (4, 8)
+    out = x + y
+    assert (out.dtype, out.shape) == (pa.float64, (64,))
+    assert np.asarray(out).tolist() == [2.0] * 64
+    y._buffer.dtype = np.float32  # nobody's business, but no reason to read beyond the end
+    with suppress(TypeError, ValueError):
+        y + x

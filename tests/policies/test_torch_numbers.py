@@ -44,6 +44,8 @@ def stored(how: str, value: object, dtype: object) -> object:
         (127.0, "int8", 127, 127, 127),
         (-0.5, "uint8", "-", "-", "-"),
         (NAN, "int32", "-", "-", "-"),
+        (2.0**63, "int64", -(2**63), -(2**63), -(2**63)),  # compared as doubles
+        (2.0**64, "int64", "-", "-", "-"),
         (NAN, "bool", True, True, True),
         (0.5, "uint64", 0, 0, "-"),
         (65519.0, "float16", "-", "-", 65504.0),

@@ -57,6 +57,8 @@ def comparable(dtype: DType) -> DType:
 def adopt(x: Any) -> tuple[Buffer, DType | None]:
     """A NumPy array or scalar as a buffer, and the dtype it has."""
     buffer = native(np.asarray(x))
+    if buffer is x:  # its owner may give it another dtype or shape, but not to this view of it
+        buffer = x.view()
     return buffer, dtype_of(buffer)
 
 

@@ -43,6 +43,11 @@ def floor_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.floor(xp.true_divide(x, y))
 
 
+def remainder_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    wide, divisor = x.astype(xp.float64), y.astype(xp.float64)
+    return (wide - floor_of_quotient(xp, wide, divisor) * divisor).astype(x.dtype)
+
+
 def low_bound_last(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     y = clip_beyond(xp, x, *bounds[-1:], low=False, high=high)
     return clip_beyond(xp, y, *bounds[:1], low=low, high=False)
@@ -224,6 +229,7 @@ _VARIANTS = (
     remainder_keeping_zero,
     checked_clip,
     floor_of_quotient,
+    remainder_of_quotient,
     low_bound_last,
     clip_beyond,
     clip_up_to,

@@ -110,7 +110,9 @@ def _holds(dtype: DType, value: float) -> bool:
     if dtype.kind not in INTEGERS:
         return not math.isfinite(value) or abs(value) <= _largest(dtype)
     low, high = bounds(dtype)
-    return (-high if type(value) is int and not low else low) <= value <= high
+    if type(value) is int:
+        return (low or -high) <= value <= high
+    return low <= value <= float(high)  # which is 2.0**63 of int64: the bounds become doubles
 
 
 def _largest(dtype: DType) -> float:
