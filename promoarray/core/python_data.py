@@ -55,7 +55,8 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     target = own or policy.strong(weak)
     buffer = _filled(obj, leaves, target, policy.stored.rule(name))
     lone = type(obj) in WEAK
-    stays = lone and own is None and policy.weak_arrays and weak is not dt.weak_bool
+    labelled = policy.weak_arrays and (lone or policy.stored.weak_lists)
+    stays = labelled and own is None and weak is not dt.weak_bool
     out = Array.default._wrap(buffer, weak if stays else target)
     if dtype is None:
         notify_default(weak, out, lone=lone)

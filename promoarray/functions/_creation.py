@@ -16,10 +16,11 @@ from promoarray.promotion.in_force import get_policy
 
 def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] = ()) -> DType:
     """The dtype asked for, or what the policy has for numbers or their weak type; one it holds."""
-    if dtype is not None:
-        return canonical(as_dtype(dtype))
     policy = get_policy()
-    return canonical(policy.stored.dtype(name, values) or policy.strong(weak))
+    given = None if dtype is None else as_dtype(dtype)
+    chosen = canonical(given or policy.stored.dtype(name, values) or policy.strong(weak))
+    policy.stored.check(name, values, chosen)
+    return chosen
 
 
 def notified(out: PArray, weak: DType, dtype: object) -> PArray:
@@ -47,7 +48,7 @@ def filled(shape: Any, value: Any, dtype: DType, device: str | None) -> Any:
 def cast_values(
     values: Any, weak: DType, dtype: object, target: DType, device: str | None, name: str = ""
 ) -> PArray:
-    """Cast wide values to a dtype, by the policy's rule for what a function stores."""
+    """Cast wide values to a dtype, by the policy's rule for what a function of that name stores."""
     backend = on_device(device)
     if values.dtype == object:  # Python ints, some beyond int64
         source = dt.uint64 if target is dt.uint64 else dt.float64
@@ -56,11 +57,11 @@ def cast_values(
         source = backend.dtype_of(values)
         ends = []
         if source.kind is Kind.COMPLEX:
-            ends = values[:1].tolist()
+            ends = values[:1].tolist() or [0j]
         elif target.kind in INTEGERS and source is not target and values.size:
             ends = [values.min().item(), values.max().item()]  # NaN is both
     fit = get_policy().stored.rule(name)
-    for end in ends:
+    for end in ends if name else ():
         fit(end, target)
     if values.dtype == object:
         values = backend.from_numpy(values.astype(source.storage), source, device)

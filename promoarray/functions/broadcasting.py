@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.core.move import moved
-from promoarray.core.operands import as_array, require_one_namespace
+from promoarray.core.move import moved, require_taken
+from promoarray.core.operands import as_array
 from promoarray.core.shapes import integers
 from promoarray.parray import PArray
 
@@ -67,7 +67,8 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
     Parameters
     ----------
     *arrays : array, any shape
-        Nothing promotes, under any policy: each keeps its dtype.
+        Nothing promotes, under any policy: each keeps its dtype. Paddle takes arrays of one dtype
+        only.
 
     Returns
     -------
@@ -76,10 +77,12 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
 
     Raises
     ------
+    PromotionError
+        If the policy does not take arrays of these dtypes together.
     ValueError
         If they do not broadcast.
     """
     entered = [as_array(x, "broadcast_arrays") for x in arrays]
-    require_one_namespace(*entered)
+    require_taken("broadcast_arrays", *entered)
     shape = broadcast_shapes(*(x.shape for x in entered))
     return tuple(broadcast_to(x, shape) for x in entered)

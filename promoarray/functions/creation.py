@@ -187,7 +187,7 @@ _OVERFLOW = """
 @_made()
 def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values."""
-    target = default(dt.weak_float, dtype)
+    target = default(dt.weak_float, dtype, "empty")
     buffer = on_device(device).empty(shape, target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
@@ -208,14 +208,14 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     ...     zeros(2)
     PArray([0., 0.], dtype=float32)
     """
-    target = default(dt.weak_float, dtype)
+    target = default(dt.weak_float, dtype, "zeros")
     return notified(PArray._wrap(zeros_of(shape, target, device), target), dt.weak_float, dtype)
 
 
 @_made()
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of ones."""
-    target = default(dt.weak_float, dtype)
+    target = default(dt.weak_float, dtype, "ones")
     buffer = filled(shape, scalar(get_policy(), 1, target), target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 

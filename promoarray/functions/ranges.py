@@ -72,12 +72,15 @@ def arange(
     target = default(weak, dtype, "arange", (start, stop, step))
     get_policy().stored.rule("arange")(0, target)  # there may be no ranges of the dtype at all
     kernel = get_policy().kernel("arange", Plan((target,), target, target))
-    if weak is dt.weak_float and kernel == "arange_counting_int64" and target is dt.int64:
+    counted = kernel == "arange_counting_int64" and target is dt.int64
+    if weak is dt.weak_float and (counted or kernel == "arange_counting"):
         _check_finite(start, stop, step)
         if not int(step):
-            raise ValueError(f"arange in int64 needs a step other than 0, which int({step}) is")
+            raise ValueError(f"arange in {target} needs a step other than 0, which int({step}) is")
         first, last, by = (in_range(int(v), target) for v in (start, stop, step))
         values = _range(first, last, by, device)
+    elif kernel == "arange_by_difference":
+        values = _from_first_two(start, stop, step, target, device)
     elif weak is dt.weak_float and kernel in _STEPS:
         values = _whole_steps(start, stop, step, target, _STEPS[kernel], device)
     elif weak is dt.weak_float and kernel == "arange_in_dtype" and target in dt.NATIVE:
@@ -90,7 +93,6 @@ def arange(
 
 
 _STEPS: dict[str, Callable[[float, float], int]] = {
-    "arange_by_difference": lambda start, step: int(start + step) - int(start),
     "arange_of_integers": lambda start, step: int(step),
     "arange_counting_int64": lambda start, step: int(step),
 }
@@ -120,6 +122,27 @@ def _whole_steps(
     if all(low <= v <= high for v in (first, by, first + by * (count - 1))):
         return first + by * xp.arange(count, dtype=xp.int64, device=device)
     return np.array([first + by * i for i in range(count)], np.object_)
+
+
+def _from_first_two(
+    start: float, stop: float, step: float, target: DType, device: str | None
+) -> Any:
+    """The first two numbers stored in the dtype, and as many more by their difference."""
+    _check_finite(start, stop, step)
+    backend, fit = on_device(device), get_policy().stored.rule("arange")
+    whole = all(isinstance(v, int) for v in (start, stop, step))
+    span = -((start - stop) // step) if whole else (stop - start) / step
+    _check_count(span)
+    count = max(0, math.ceil(span))
+    if target is dt.bool and count > 2:
+        raise TypeError(f"arange of bool has two values at most, not {count}")
+    ends = [fit(v, target) for v in (start, start + step)[:count]]
+    if target is dt.bool:
+        return backend.from_numpy(np.array(ends, np.bool_), target, device)
+    first, second, *_ = *map(int, ends), 0, 0
+    begin, by = (np.uint64(v % (1 << 64)) for v in (first, second - first))
+    counted = begin + by * np.arange(count, dtype=np.uint64)
+    return backend.from_numpy(counted.astype(target.storage), target, device)  # the low bits
 
 
 def _number(x: Any, name: str) -> Any:
@@ -269,7 +292,8 @@ def eye(
         If a length is negative.
     """
     xp = on_device(device).xp
-    values, target = xp.eye(n_rows, n_cols, k=k, device=device), default(dt.weak_float, dtype)
+    values = xp.eye(n_rows, n_cols, k=k, device=device)
+    target = default(dt.weak_float, dtype, "eye")
     return cast_values(values, dt.weak_float, dtype, target, device)
 
 

@@ -119,7 +119,7 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PAr
     Returns
     -------
     PArray
-        The shape of ``x`` without the axes. Of the policy's default integer.
+        The shape of ``x`` without the axes. Of the policy's default integer; int64 in TensorFlow.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def nonzero(x: Any, /) -> tuple[PArray, ...]:
     Returns
     -------
     tuple of PArray, each of shape (K,)
-        One per axis, of the policy's default integer.
+        One per axis, of the policy's default integer; int64 in TensorFlow.
 
     Raises
     ------
@@ -176,9 +176,9 @@ def _truth(array: PArray, backend: Any) -> Any:
 
 
 def _index(array: PArray, values: Any) -> PArray:
-    """Label indices with the policy's default for integers."""
+    """Label indices with the dtype that the policy counts in."""
     policy = array._policy or get_policy()
-    dtype = policy.strong(dt.weak_int)
+    dtype = policy.counts or policy.strong(dt.weak_int)
     backend = backend_of(array._buffer)
     buffer, found = backend.adopt(values)
     return array._wrap(convert(policy, buffer, found, dtype), dtype)

@@ -50,7 +50,8 @@ _cumulative = template(
         May be left out for one-dimensional arrays only.
     dtype : dtype_like, optional
         Default: the dtype that the policy accumulates ``x`` in, as for ``sum``. Narrow floats
-        accumulate in float32, each partial result rounded once.
+        accumulate in float32, each partial result rounded once; in NumPy float16 goes on from what
+        was rounded.
     include_initial : bool
         {initial}
 

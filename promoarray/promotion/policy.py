@@ -25,7 +25,7 @@ from promoarray.errors import UnknownPolicyError
 from promoarray.operations import Family, Form, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import MOVES, Decision, Operand, Plan, Refusal, accumulator
-from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
+from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
 from promoarray.promotion.signatures import Arrays
@@ -89,6 +89,8 @@ class Policy:
         where the framework's values differ (``promoarray.promotion.variants``).
     defaults : mapping
         What the weak types become when nothing strong is near.
+    counts : DType or None
+        What ``count_nonzero`` and ``nonzero`` count in; None for the default integer.
     weak_arrays : bool
         Whether arrays can stay weakly typed (JAX).
     canonical : mapping
@@ -132,12 +134,13 @@ class Policy:
     functions: Mapping[str | Family, OperationRule] = field(default_factory=dict)
     signatures: Mapping[str | Family, Arrays] = field(default_factory=dict)
     operand_types: OperandTypes = own_types
-    by_value: Callable[[PolicyLike, str, tuple[Operand, ...]], tuple[Operand, ...]] | None = None
+    by_value: ByValue | None = None
     ranks: bool = False
     ranked: frozenset[str] = frozenset()
     scalars: Scalars = field(default_factory=Scalars)
     kernels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
+    counts: DType | None = None
     weak_arrays: bool = False
     canonical: Mapping[DType, DType] = field(default_factory=dict)
     inplace: Callable[[DType, DType], bool] | None = None
@@ -172,7 +175,7 @@ class Policy:
         if form is Form.INPLACE:
             return self.plan_inplace(name, operands)
         if self.by_value is not None and any(o.value is not None for o in operands):
-            operands = self.by_value(self, name, operands)
+            operands = self.by_value(self, name, operands, form)
         key = name + form, operands
         try:
             return self.plans[key]
@@ -244,7 +247,8 @@ class Policy:
     def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
         """Decide the common dtype of operands, whatever the operation."""
         if self.by_value is not None and any(o.value is not None for o in operands):
-            operands = self.by_value(self, "concat", operands)  # which does nothing but promote
+            # concat does nothing but promote
+            operands = self.by_value(self, "concat", operands, Form.FUNCTION)
         types = self.operand_types(self, operands)
         if isinstance(types, Refusal):
             return types

@@ -53,3 +53,6 @@ OperandTypes = Callable[[PolicyLike, tuple[Operand, ...]], tuple[DType, ...] | R
 
 OperationRule = Callable[[PolicyLike, str, tuple[Operand, ...]], Plan | Refusal]
 """What an operation of that name does with its operands."""
+
+ByValue = Callable[[PolicyLike, str, tuple[Operand, ...], Form], tuple[Operand, ...]]
+"""From a policy, an operation, operands with values and how it is written to operands without."""

@@ -175,7 +175,7 @@ class Scalars(NamedTuple):
         As ``fit``, for a scalar that is compared with; None where ``fit`` is for it too. It may
         answer an infinity for an int beyond the dtype.
     fit_family : mapping
-        As ``fit``, for families of operations that have a rule of their own.
+        As ``fit``, for operations and families of them that have a rule of their own.
     fit_exponent : callable or None
         As ``fit``, for an exponent; ValueError refuses.
     fit_bound : callable or None
@@ -185,7 +185,7 @@ class Scalars(NamedTuple):
 
     fit: Callable[[Any, DType], Any] = in_range
     fit_compared: Callable[[Any, DType], Any] | None = None
-    fit_family: Mapping[Family, Callable[[Any, DType], Any]] = MappingProxyType({})
+    fit_family: Mapping[str | Family, Callable[[Any, DType], Any]] = MappingProxyType({})
     fit_exponent: Callable[[Any, DType], Any] | None = None
     fit_bound: Callable[..., Any] | None = None
 
@@ -204,4 +204,4 @@ class Scalars(NamedTuple):
             return self.fit_exponent
         compares = family in (Family.EQUALITY, Family.ORDER, Family.ISIN)
         usual = self.fit_compared if compares and self.fit_compared else self.fit
-        return self.fit_family.get(family, usual)
+        return self.fit_family.get(name, self.fit_family.get(family, usual))

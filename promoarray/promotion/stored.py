@@ -47,6 +47,10 @@ def real_range(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
     return start, stop, step
 
 
+NumbersCheck = Callable[[tuple[Any, ...], DType], None]
+"""Raises for numbers that a function does not take for a dtype."""
+
+
 class Stored(NamedTuple):
     """How a policy stores Python numbers.
 
@@ -61,20 +65,33 @@ class Stored(NamedTuple):
         that does not fit as operators do.
     dtype_by : mapping
         Where no dtype is given, what these functions make of numbers, if it is not the policy's
-        default for the highest kind among them.
+        default for the highest kind among them. ``zeros``, ``ones``, ``empty`` and ``eye`` are
+        asked without numbers.
+    check_by : mapping
+        What refuses the numbers of ``arange`` and ``linspace`` together, whatever comes of them,
+        given the dtype they are to have.
     range : callable
         From ``start``, ``stop`` and ``step`` of ``arange`` to the real numbers it counts by;
         TypeError and ValueError refuse them.
+    weak_lists : bool
+        Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     """
 
     fit: Fit = held
     fit_by: Mapping[str, Fit] = MappingProxyType({})
     dtype_by: Mapping[str, NumbersDType] = MappingProxyType({})
+    check_by: Mapping[str, NumbersCheck] = MappingProxyType({})
     range: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = real_range
+    weak_lists: bool = False
 
     def rule(self, name: str) -> Fit:
         """The rule that a function goes by."""
         return self.fit_by.get(name, self.fit)
+
+    def check(self, name: str, values: tuple[Any, ...], dtype: DType) -> None:
+        """Raise TypeError, ValueError or OverflowError for numbers that a function refuses."""
+        if name in self.check_by:
+            self.check_by[name](values, dtype)
 
     def dtype(self, name: str, values: tuple[Any, ...]) -> DType | None:
         """The dtype a function gives numbers; None for the policy's default."""

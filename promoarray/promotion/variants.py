@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from promoarray.dtypes import INEXACT, INTEGERS, REALS, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, REALS, Kind
 
 
 class Variant(NamedTuple):
@@ -38,6 +38,9 @@ VARIANTS: Mapping[str, Variant] = {
     "checked_floor_divide": Variant(INTEGERS, "an integer divided by zero is a ZeroDivisionError"),
     "checked_remainder": Variant(INTEGERS, "an integer modulo zero is a ZeroDivisionError"),
     "remainder_keeping_zero": Variant(_FLOATS, "a remainder of zero has the sign of x1"),
+    "checked_divide": Variant(
+        frozenset({Kind.BOOL}), "a bool divided by False is a ZeroDivisionError"
+    ),
     "checked_clip": Variant(REALS, "a lower bound above the upper one is a ValueError"),
     "floor_of_quotient": Variant(_FLOATS, "floor(x1 / x2), whose quotient is rounded first"),
     "remainder_of_quotient": Variant(_FLOATS, "x1 - floor(x1 / x2) * x2, in float64"),
@@ -71,6 +74,8 @@ VARIANTS: Mapping[str, Variant] = {
         "of an array of exponents only the low six bits count: x ** -1 is x ** 63, whose low bits "
         "are kept",
     ),
+    "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
+    "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "integer_pow": Variant(
         frozenset(INEXACT), "one integer exponent counts multiplications, each of which rounds"
     ),
@@ -106,7 +111,35 @@ VARIANTS: Mapping[str, Variant] = {
     "wrapped_logaddexp": Variant(_COMPLEX, "the imaginary part lies between -pi and pi"),
     "real_all": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
     "real_any": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
+    "nan_divide": Variant(_COMPLEX, "both parts of what is divided by zero are NaN"),
+    "scaled": Variant(
+        INEXACT, "a product with a Python int or float is x * scalar + 0: a zero is positive"
+    ),
+    "scaled_negative": Variant(INEXACT, "-x is x * -1 + 0: a zero is positive"),
+    "round_half_away": Variant(_FLOATS, "halves are rounded away from zero"),
+    "scaled_by_reciprocal": Variant(
+        _FLOATS,
+        "divided by a Python int or float is x * (1 / scalar) + 0, so a zero is positive",
+    ),
+    "exact_integer_mean": Variant(INTEGERS, "the quotient of the sum loses its fraction"),
+    "var_around_integer": Variant(INTEGERS, "the mean loses its fraction"),
+    "std_around_integer": Variant(INTEGERS, "the mean loses its fraction"),
+    "single_atan2": Variant(
+        frozenset({Kind.BOOL, *INTEGERS}), "angles of integers have the precision of float32"
+    ),
+    "hypot_of_squares": Variant(
+        frozenset({*INTEGERS, *INEXACT}), "the root of x1 * x1 + x2 * x2, which may overflow"
+    ),
+    "integer_var": Variant(
+        INTEGERS,
+        "the mean, of float32, loses its fraction, squares are summed in the dtype, and the "
+        "quotient loses its fraction again",
+    ),
+    "integer_std": Variant(INTEGERS, "the square root of the variance without its fraction"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
+    "sign_of_order": Variant(
+        _COMPLEX, "1, 0 or -1 as x is above, at or below zero by its real, then imaginary part"
+    ),
     "truncated_divide": Variant(
         INTEGERS, "integers divide towards zero; divided by zero they are a ZeroDivisionError"
     ),
@@ -146,13 +179,28 @@ VARIANTS: Mapping[str, Variant] = {
         _COMPLEX,
         "x1 - n * x2, n the quotient with both parts rounded to nearest, halves away from zero",
     ),
+    "truncated_mean": Variant(
+        INTEGERS, "the mean of integers is without its fraction, and of no elements 0"
+    ),
+    "mean_or_zero": Variant(_COMPLEX, "the mean of no elements is 0"),
+    "max_or_lowest": Variant(
+        REALS, "the largest of no elements is the lowest number, -inf of floats"
+    ),
+    "min_or_highest": Variant(
+        REALS, "the smallest of no elements is the highest number, inf of floats"
+    ),
     "arange_in_dtype": Variant(
         frozenset(INEXACT), "the dtype itself adds up the steps, and every sum is rounded"
     ),
     "arange_by_difference": Variant(
-        INTEGERS, "the step is that from the first value to the second, both without fractions"
+        BITS,
+        "the first two values are stored, without fractions, and the others go on by their "
+        "difference, of which the low bits are kept; of bools there are two values at most",
     ),
     "arange_of_integers": Variant(INTEGERS, "start and step lose their fractions, the count not"),
+    "arange_counting": Variant(
+        INTEGERS, "start, stop and step lose their fractions, then the integers are counted"
+    ),
     "arange_counting_int64": Variant(
         INTEGERS,
         "start and step lose their fractions, the count not; but in int64 stop loses its, too, and "

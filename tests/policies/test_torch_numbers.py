@@ -51,6 +51,7 @@ def stored(how: str, value: object, dtype: object) -> object:
         (65519.0, "float16", "-", "-", 65504.0),
         (1e39, "float32", "-", "-", INF),
         (INF, "float16", INF, INF, INF),
+        (1e9, "float8_e4m3fn", "-", 448.0, 448.0),  # assigned as it is cast
         (1e39, "float64", 1e39, 1e39, 1e39),
         (2 + 0j, "int8", 2, 2, "-"),
         (2 + 1j, "int8", "-", "-", "-"),

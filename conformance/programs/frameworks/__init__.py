@@ -43,6 +43,8 @@ class Framework:
         Dtypes that little but a cast is there for, and programs do little else with.
     traits : frozenset of str
         What else programs may ask: "mutable" arrays that can be assigned to and share memory.
+    seconds : int
+        So long a program may take; one that takes longer ends the process, which is a crash.
     """
 
     version: str
@@ -54,6 +56,7 @@ class Framework:
     missing: Callable[[Exception], bool] = lambda error: False
     cast_only: frozenset[str] = frozenset()
     traits: frozenset[str] = frozenset({"mutable"})
+    seconds: int = 110
     names: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:

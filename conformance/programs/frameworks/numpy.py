@@ -76,6 +76,7 @@ def framework(edition: str) -> Framework:
         enter=lambda array, dtype: array,
         leave=leave,
         cast_only=frozenset(REGISTERED) & frozenset(names),
+        seconds=4,  # NumPy 1 computes x ** 2**64 with Python ints
     )
 
 
@@ -90,7 +91,9 @@ def found(module: Any, names: str) -> dict[str, Any]:
 
 
 def leave(x: Any) -> tuple[str, bool, Any]:
-    """An array, a scalar or a dtype."""
+    """An array, a scalar, a count or a dtype."""
+    if type(x) is int:
+        x = np.int64(x)
     if isinstance(x, np.dtype):
         return x.name, False, np.zeros(0)
     if not isinstance(x, (np.ndarray, np.generic)):
@@ -136,13 +139,15 @@ OLD_LINALG = {
         x, ord, axis=(-2, -1), keepdims=keepdims
     ),
     "vector_norm": lambda x, *, axis=None, ord=2: np.linalg.norm(
-        np.ravel(x) if axis is None else x, ord, axis=axis
+        x if isinstance(axis, int) else np.ravel(x),  # or else over all axes
+        ord,
+        axis=axis if isinstance(axis, int) else None,
     ),
     "svdvals": lambda x: np.linalg.svd(x, compute_uv=False),
     "outer": np.outer,
     "cross": np.cross,
-    "trace": np.trace,
-    "diagonal": np.diagonal,
+    "trace": lambda x, *, offset=0, dtype=None: np.trace(x, offset, -2, -1, dtype),
+    "diagonal": lambda x, *, offset=0: np.diagonal(x, offset, -2, -1),
     "tensordot": np.tensordot,
     "matmul": np.matmul,
 }
@@ -156,8 +161,12 @@ def old_functions() -> dict[str, Any]:
         "isin": np.isin,
         "unstack": lambda x, axis=0: tuple(np.moveaxis(x, axis, 0)),
         "matrix_transpose": lambda x: np.swapaxes(x, -1, -2),
-        "unique_values": np.unique,
-        "unique_counts": lambda x: np.unique(x, return_counts=True),
-        "unique_inverse": lambda x: np.unique(x, return_inverse=True),
-        "unique_all": lambda x: np.unique(x, True, True, True),
+        "unique_values": lambda x: np.unique(x, equal_nan=False),
+        "unique_counts": lambda x: np.unique(x, return_counts=True, equal_nan=False),
+        "unique_inverse": _unique_inverse,
     }
+
+
+def _unique_inverse(x: Any) -> tuple[Any, Any]:
+    values, inverse = np.unique(x, return_inverse=True, equal_nan=False)
+    return values, inverse.reshape(x.shape)

@@ -200,7 +200,7 @@ class _Case:
         policy = self.policy
         if policy.by_value is None or all(o.value is None for o in self.seen):
             return self.seen
-        return policy.by_value(policy, self.name, self.seen)
+        return policy.by_value(policy, self.name, self.seen, self.form)
 
     def agrees(self, common: DType | None) -> bool:
         """Whether the policy's general rule is what the plan came from."""

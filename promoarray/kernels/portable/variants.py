@@ -35,6 +35,10 @@ def remainder_keeping_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(truncated == 0, truncated, xp.remainder(x, y))
 
 
+def checked_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.logical_and(x, _not_zero(xp, x, y))
+
+
 def checked_clip(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     if low and high and not bool(xp.all(bounds[0] <= bounds[1])):
         raise ValueError("clip: the lower bound must not be above the upper one, nor be NaN")
@@ -102,9 +106,82 @@ def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(xp.logical_and(x == 0, y != 0), xp.zeros_like(power), power)
 
 
+def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    zero = y == 0
+    nan = xp.full_like(x.real, float("nan"))
+    quotient = x / xp.where(zero, xp.ones_like(y), y)
+    return xp.where(zero, _complex(xp, nan, nan), quotient)
+
+
+def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return x * y + xp.zeros_like(x)
+
+
+def scaled_by_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return x * (1 / y.astype("float64")).astype(x.dtype) + xp.zeros_like(x)
+
+
+def round_half_away(xp: Any, x: Buffer) -> Buffer:
+    return _half_away(xp, x)
+
+
+def scaled_negative(xp: Any, x: Buffer) -> Buffer:
+    return x * -xp.ones_like(x) + xp.zeros_like(x)
+
+
+def argmax_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmax(xp.where(xp.isnan(x), xp.full_like(x, -float("inf")), x), **options)
+
+
+def argmin_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmin(xp.where(xp.isnan(x), xp.full_like(x, float("inf")), x), **options)
+
+
+def single_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.arctan2(x.astype("float64"), y.astype("float64")).astype("float32")
+
+
+def hypot_of_squares(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    squares = x * x + y * y
+    return xp.sqrt(squares.astype("float32") if x.dtype.kind in "iu" else squares)
+
+
+def exact_integer_mean(xp: Any, x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:
+    total = xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    return _towards_zero(xp, total, xp.full_like(total, max(x.size // max(total.size, 1), 1)))
+
+
+def var_around_integer(
+    xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
+) -> Buffer:
+    mean = exact_integer_mean(xp, x, axis=axis, keepdims=True)
+    return _var_around(xp, x, mean, axis, ddof, keepdims)
+
+
+def std_around_integer(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.sqrt(var_around_integer(xp, x, **options))
+
+
+def integer_var(
+    xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
+) -> Buffer:
+    mean = _whole(xp, xp.mean(x.astype("float32"), axis=axis, keepdims=True), x.dtype)
+    return _whole(xp, _var_around(xp, x, mean, axis, ddof, keepdims), x.dtype)
+
+
+def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.sqrt(integer_var(xp, x, **options).astype("float32"))
+
+
 def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
     sign = xp.sign(x)
     return xp.where(xp.isnan(x), xp.zeros_like(sign), sign)
+
+
+def sign_of_order(xp: Any, x: Buffer) -> Buffer:
+    zero, nan = xp.zeros_like(x.real), xp.isnan(x.real) | xp.isnan(x.imag)
+    first = xp.where(x.real == 0, xp.sign(x.imag), xp.sign(x.real))
+    return _complex(xp, xp.where(nan, zero + float("nan"), first), zero)
 
 
 def truncated_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -168,6 +245,32 @@ def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(zero, _complex(xp, lost, lost), rest)
 
 
+def truncated_mean(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, dtype="uint64" if x.dtype.kind == "u" else "int64", **options)
+    count = x.size // max(total.size, 1)
+    return _towards_zero(xp, total, xp.full_like(total, max(count, 1))).astype(x.dtype)
+
+
+def mean_or_zero(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, **options)
+    return total / max(x.size // max(total.size, 1), 1)
+
+
+def max_or_lowest(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.max(x, initial=_ends(x.dtype)[0], **options)
+
+
+def min_or_highest(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.min(x, initial=_ends(x.dtype)[1], **options)
+
+
+def _ends(dtype: Any) -> tuple[Any, Any]:
+    """The lowest and the highest number."""
+    if dtype.kind == "f":
+        return -np.inf, np.inf
+    return np.iinfo(dtype).min, np.iinfo(dtype).max
+
+
 def standard_expm1(xp: Any, x: Buffer) -> Buffer:
     finite, zero = xp.isfinite(x), xp.zeros_like(x)
     near = xp.expm1(xp.where(finite, x, zero))
@@ -196,7 +299,22 @@ _VARIANTS = (
     checked_floor_divide,
     checked_remainder,
     remainder_keeping_zero,
+    checked_divide,
     checked_clip,
+    nan_divide,
+    scaled,
+    scaled_by_reciprocal,
+    round_half_away,
+    scaled_negative,
+    argmax_without_nan,
+    argmin_without_nan,
+    single_atan2,
+    hypot_of_squares,
+    exact_integer_mean,
+    var_around_integer,
+    std_around_integer,
+    integer_var,
+    integer_std,
     floor_of_quotient,
     remainder_of_quotient,
     low_bound_last,
@@ -209,7 +327,10 @@ _VARIANTS = (
     double_pow,
     double_reciprocal_pow,
     six_bit_pow,
+    argmax_without_nan,
+    argmin_without_nan,
     sign_without_nan,
+    sign_of_order,
     truncated_divide,
     xla_divide,
     xla_remainder,
@@ -220,6 +341,10 @@ _VARIANTS = (
     real_floor_divide,
     real_floor_remainder,
     nearest_remainder,
+    truncated_mean,
+    mean_or_zero,
+    max_or_lowest,
+    min_or_highest,
     standard_expm1,
     standard_tanh,
 )
@@ -281,6 +406,22 @@ def _double_pow(xp: Any, x: Buffer, y: Buffer, *, of_zero: int) -> Buffer:
 def _beyond(dtype: Any) -> int:
     """What x86 makes of NaN, and of a float that no integer of the dtype is."""
     return int(np.iinfo(dtype).min) if dtype.itemsize >= 4 else 0  # narrower ones by their low bits
+
+
+def _whole(xp: Any, x: Buffer, dtype: Any) -> Buffer:
+    """Floats as x86 makes them integers."""
+    top = 2.0 ** (63 if dtype.itemsize == 8 else 31)
+    within = (x >= -top) & (x < top)
+    whole = xp.where(within, x, xp.zeros_like(x)).astype("int64").astype(dtype)
+    return xp.where(within, whole, xp.full_like(whole, _beyond(dtype)))
+
+
+def _var_around(xp: Any, x: Buffer, mean: Buffer, axis: Any, ddof: float, keepdims: bool) -> Buffer:
+    """The squares of integers' gaps to a mean of integers, over their number in float32."""
+    gaps = x - mean
+    squares = xp.sum(gaps * gaps, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    freedom = max(x.size // max(squares.size, 1) - ddof, 0)
+    return squares.astype("float32") / xp.full_like(squares, freedom, dtype="float32")
 
 
 def _or_one(xp: Any, y: Buffer) -> Buffer:

@@ -21,7 +21,8 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INTEGERS, ORDERED, DType, Kind
-from promoarray.operations import Family, operation
+from promoarray.operations import Family, Form, operation
+from promoarray.policies.numpy import stored
 from promoarray.policies.numpy.numpy_2 import (
     AS_ARRAYS,
     FLOAT_NOTE,
@@ -36,7 +37,7 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy_like import PolicyLike
-from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
+from promoarray.promotion.scalars import WIDE, Scalars, bounds, exactly, in_range
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.type_steps import always, component, rows
@@ -54,13 +55,17 @@ SEARCHED: Mapping[Family, tuple[DType, ...]] = {
 """The loops of the ufuncs that search them, in their order."""
 
 
-def by_value(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+def by_value(
+    policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
+) -> tuple[Operand, ...]:
     """Let scalars and 0-d arrays enter as the dtype that their value makes of them.
 
     Only beside arrays, and only if no scalar's kind is above that of every array
     (`should_use_min_scalar`); else they enter as the arrays they would make, which some functions
     make of them first.
     """
+    if name == "pow" and form is not Form.FUNCTION and (short := shortcut(*operands)):
+        return Operand(short), Operand(short)
     arrays = [o.type for o in operands if o.value is None]
     scalars = [as_array_type(o) for o in operands if o.value is not None]
     if not arrays or name in AS_ARRAYS or _kind(scalars) > _kind(arrays):
@@ -71,6 +76,22 @@ def by_value(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> tu
         o if o.value is None else Operand(loop or smallest(o.value, as_array_type(o), signed))
         for o in operands
     )
+
+
+def shortcut(base: Operand, exponent: Operand) -> DType | None:
+    """The dtype of ``x ** y`` where it is a square, a root ... that never asks the exponent's.
+
+    The exponent is a scalar, the base is not one of Python; of integers only the square is such a
+    shortcut, of a float 2.0 in float64 (`fast_scalar_power`).
+    """
+    value, kind = exponent.value, exponent.type.kind
+    if value is None or base.rank is Rank.SCALAR or kind is Kind.COMPLEX:
+        return None
+    if base.type.kind in (Kind.FLOAT, Kind.COMPLEX):
+        return base.type if value in (-1, 0, 0.5, 1, 2) else None
+    if value != 2:
+        return None
+    return dt.float64 if kind is Kind.FLOAT and base.type.kind in INTEGERS else base.type
 
 
 def searched(name: str, operands: Iterable[Operand]) -> DType | None:
@@ -183,8 +204,9 @@ NUMPY_1 = NUMPY_2.derive(
     },
     by_value=by_value,
     ranks=True,
-    scalars=Scalars(fit=fit_64_bits),
-    kernels={**NUMPY_2.kernels, "clip": ("clip_up_to",)},
+    scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),
+    stored=stored.NUMPY_1,
+    kernels={**NUMPY_2.kernels, "clip": ("clip_up_to",), "sign": ("sign_of_order",)},
     sources=(
         Source("NumPy reference", "numpy.result_type, Notes; numpy.min_scalar_type", "1.26"),
         Source(

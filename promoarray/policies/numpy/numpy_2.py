@@ -15,6 +15,8 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
+from promoarray.policies.numpy import stored
+from promoarray.policies.numpy.routines import ROUTINES
 from promoarray.promotion.cast_quirks import (
     ML_DTYPES,
     RECORDED,
@@ -23,12 +25,11 @@ from promoarray.promotion.cast_quirks import (
     rounds_twice,
 )
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, dtypes
-from promoarray.promotion.linalg_rules import LAPACK, linear, spectrum
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, fold
-from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping, wrap
+from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
@@ -99,7 +100,7 @@ OWN = rows("b1 i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 c64 c128")
 SEARCHED = frozenset({*OWN, dt.float8_e5m2})
 """Dtypes NumPy searches the ladder for: its own, and the one ml_dtypes gives NumPy's float kind."""
 
-AS_ARRAYS = ("outer", "tensordot", "stack")
+AS_ARRAYS = ("outer", "tensordot", "stack", "searchsorted")
 """Functions that call ``asarray`` on their operands before they meet."""
 
 KIND_ORDER = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
@@ -208,46 +209,6 @@ _LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
 _SIGN = "NumPy does not take the sign of a bool: write logical_not for ~ or ^ for -"
 
 
-def in_lapack(dtype: DType) -> DType | None:
-    """The dtype in which numpy.linalg computes: float64 for all that is no float of NumPy's."""
-    if dtype in LAPACK:
-        return dtype
-    return None if dtype in (dt.float16, dt.complex32) else dt.float64
-
-
-def factored(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Let every operand enter as what numpy.linalg makes of it by itself."""
-    entered = policy.operand_types(policy, operands)
-    if isinstance(entered, Refusal):
-        return entered
-    found = [in_lapack(policy.strong(dtype)) for dtype in entered]
-    if None in found:
-        return Refusal("numpy.linalg has no routine for float16 and complex32")
-    return tuple(filter(None, found))
-
-
-def in_norms(dtype: DType) -> DType:
-    """The dtype in which norms are computed: as ``in_lapack``, but float16 stays."""
-    return in_lapack(dtype) or dtype
-
-
-def transformed(dtype: DType) -> DType | None:
-    """The dtype in which numpy.fft computes: float64 for bools and integers."""
-    if dtype.kind not in INEXACT:
-        return dt.float64
-    return None if dtype is dt.complex32 else dtype
-
-
-def spectral(dtype: DType) -> DType | None:
-    """The complex dtype in which numpy.fft computes what has a complex intermediate."""
-    found = transformed(dtype)
-    return found and spectrum(found)
-
-
-_LAPACK_NOTE = "NumPy's float32, float64 and complex stay; all else computes in float64"
-_FFT_NOTE = "bools and integers are transformed in float64"
-_fft = TypeRule(compute=transformed, note=_FFT_NOTE)
-
 _WIDE_INTEGERS = {(dt.int64, dt.uint64), (dt.uint64, dt.int64)}
 
 
@@ -266,6 +227,22 @@ def exactly_compared(rule: TypeRule) -> OperationRule:
     return compare
 
 
+def step_by_step(rule: TypeRule) -> OperationRule:
+    """Round every partial sum or product to float16, as the loop does that is called for each."""
+
+    def accumulate(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        """Compute as the rule says, but float16 in itself."""
+        plan = rule(policy, name, operands)
+        if isinstance(plan, Plan) and plan.inputs[0] is dt.float16:
+            return plan._replace(compute=None)
+        return plan
+
+    return accumulate
+
+
+_sum = TypeRule(
+    compute=_summed, note="bool and integers are summed in int64, unsigned ones in uint64"
+)
 _float_binary = TypeRule(operand_types=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
 _order = TypeRule(result=to_bool, note="complex numbers compare by real part, then imaginary part")
 _identity_of_ints = TypeRule(admit=ORDERED, note="integers and bools stay as they are")
@@ -291,16 +268,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.MATMUL: TypeRule(),
     **dict.fromkeys(AS_ARRAYS, TypeRule(operand_types=as_arrays)),
     "cross": TypeRule(admit=NUMBERS, why="NumPy does not subtract bools"),
-    **linear(
-        TypeRule(compute=in_lapack, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE),
-        index=dt.int64,
-        norms=TypeRule(compute=in_norms, note=_LAPACK_NOTE),
-        fft=_fft,
-    ),
-    "solve": TypeRule(
-        operand_types=factored, why="numpy.linalg has no routine for this", note=_LAPACK_NOTE
-    ),
-    "irfftn": TypeRule(compute=spectral, result=component, note=_FFT_NOTE),
+    **ROUTINES,
     Family.CONCAT: TypeRule(),
     Family.LOSS: TypeRule(),
     Family.FLOAT_UNARY: TypeRule(compute=floats, note=FLOAT_NOTE),
@@ -316,14 +284,15 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "signbit": TypeRule(admit=ORDERED, result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(compute=_no_bool, note=_INT8_NOTE),
-    Family.SUM: TypeRule(
-        compute=_summed, note="bool and integers are summed in int64, unsigned ones in uint64"
-    ),
+    Family.SUM: _sum,
+    "cumulative_sum": step_by_step(_sum),
+    "cumulative_prod": step_by_step(_sum),
     Family.MEAN: TypeRule(compute=exact_to(dt.float64), result=component),
     "mean": TypeRule(compute=exact_to(dt.float64)),
     Family.EXTREME: TypeRule(),
     Family.TRUTH: TypeRule(result=to_bool),
     Family.POSITION: TypeRule(result=always(dt.int64)),
+    "searchsorted": TypeRule(operand_types=as_arrays, result=always(dt.int64)),
 }
 
 REFUSAL = "neither dtype casts safely to the other or to a third (numpy.promote_types)"
@@ -370,12 +339,15 @@ NUMPY_2 = Policy(
     scalars=Scalars(
         fit=in_range,
         fit_compared=exactly,
-        fit_family={Family.WHERE: wrap},  # where casts its scalars, it does not fit them
+        # where casts its scalars, it does not fit them
+        fit_family={Family.WHERE: stored.from_64_bits, Family.POSITION: exactly},
         fit_bound=not_clipping,
     ),
     kernels={"arange": ("arange_in_dtype", "arange_by_difference")},
     defaults=WIDE,
     inplace=same_kind,
+    stored=stored.NUMPY_2,
+    assigns=stored.any_array,
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,

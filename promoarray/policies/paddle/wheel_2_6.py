@@ -10,6 +10,8 @@ tensor. Python scalars become the tensor's dtype; a float makes an integer tenso
 
 from __future__ import annotations
 
+from typing import Any
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
@@ -24,13 +26,22 @@ from promoarray.policies.paddle.document import (
     stays,
     through,
 )
-from promoarray.policies.paddle.wheel_3_3 import CASTS_SOME, as_left, floats_from, transformed
+from promoarray.policies.paddle.stored import STORED_2_6
+from promoarray.policies.paddle.wheel_3_3 import (
+    CASTS_SOME,
+    SORTED,
+    as_left,
+    clip_rule,
+    floats_from,
+    scaled,
+    transformed,
+)
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK
-from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
-from promoarray.promotion.scalars import NARROW, Scalars, not_negative
+from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
@@ -39,6 +50,8 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
+    indices_of,
+    of_one_dtype,
 )
 
 REFUSAL = (
@@ -103,13 +116,41 @@ def after_complex(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     return TypeRule(operand_types=types, result=label)(policy, name, operands)
 
 
+def _divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Cast a tensor to the left one's dtype before both become float32."""
+    types = ArraysFirst(as_left, scalar=with_complex)
+    plan = TypeRule(operand_types=types, compute=exact_to(dt.float32))(policy, name, operands)
+    left = operands[0].type
+    if isinstance(plan, Refusal) or left.kind in INEXACT or operands[1].rank is Rank.SCALAR:
+        return plan
+    return plan if left.weak else plan._replace(inputs=(left, left))
+
+
+def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Answer float64 of integers."""
+    plan = TypeRule(operand_types=AGREED, admit=ORDERED)(policy, name, operands)
+    whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
+    return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
+
+
+def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compare numbers of two dtypes, as C++ does, in what they promote to."""
+    types = [policy.strong(operand.type) for operand in operands]
+    if types[0] not in SORTED:
+        return TypeRule(operand_types=AGREED, admit=ORDERED, result=always(dt.int64))(
+            policy, name, operands
+        )
+    common = LOOKUP(*types)
+    if types[1] not in SORTED or common is None:
+        return Refusal("searchsorted takes int32, int64, float32 and float64", common=types[1])
+    return policy.make_plan(name, common, dt.int64, len(operands))
+
+
 _LEFT = with_arrays(Arrays.FIRST, TypeRule(operand_types=CAST, admit=ORDERED))
 _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.ARITHMETIC: TypeRule(operand_types=PROMOTED),
-    "multiply": TypeRule(operand_types=ArraysFirst(floats, scalar=with_complex)),
-    Family.DIVIDE: TypeRule(
-        operand_types=ArraysFirst(as_left, scalar=with_complex), compute=exact_to(dt.float32)
-    ),
+    "multiply": scaled(TypeRule(operand_types=ArraysFirst(floats, scalar=with_complex))),
+    Family.DIVIDE: scaled(_divide, right=True),
     Family.FLOOR_DIVIDE: _LEFT,
     "floor_divide": _LEFT,
     Family.POW: TypeRule(operand_types=CAST, standard_kernel=True),
@@ -121,11 +162,11 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.SHIFT: refuse("Paddle 2.6 has no shifts"),
     Family.EXTREMUM: TypeRule(operand_types=AGREED, admit=ORDERED),
     Family.FLOAT_BINARY: TypeRule(operand_types=AGREED, admit=frozenset({Kind.FLOAT})),
-    "atan2": TypeRule(operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float64)),
+    "atan2": _atan2,
     "hypot": TypeRule(operand_types=PROMOTED, compute=exact_to(dt.float32)),
     "logaddexp": TypeRule(operand_types=AGREED, admit=ORDERED, compute=exact_to(dt.float32)),
     Family.WHERE: TypeRule(operand_types=PAIRS),
-    Family.CLIP: TypeRule(operand_types=TRUNCATED, admit=ORDERED),
+    Family.CLIP: clip_rule(None),
     Family.MATMUL: TypeRule(
         operand_types=ArraysFirst(as_left, scalar=lifted),
         note="@ casts the right operand to the left dtype.",
@@ -145,7 +186,43 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     "cumulative_sum": TypeRule(),
     Family.MEAN: TypeRule(admit=INEXACT),
     "mean": TypeRule(note="An integer mean stays an integer."),
-    "std": TypeRule(admit=INEXACT),
+    "var": TypeRule(admit=ORDERED, result=exact_to(dt.float32)),
+    "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32)),
+    "searchsorted": _searchsorted,
+}
+
+_double, _single = through(single=False), through(single=True)
+
+
+def _tensor(value: Any, dtype: DType) -> Any:
+    """Refuse an int of which NumPy makes no int64."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        raise out_of_range(value, dt.int64)
+    return _double(value, dtype)
+
+
+def _compared(value: Any, dtype: DType) -> Any:
+    """Take an int through a C float, and a float through a double."""
+    return (_single if type(value) is int else _double)(value, dtype)
+
+
+_KERNELS = {
+    **CHECKED,
+    "pow": ("double_pow",),
+    "remainder": ("checked_remainder", "nearest_remainder", "remainder_keeping_zero"),
+    "divide": ("checked_divide", "scaled_by_reciprocal", "nan_divide"),
+    "round": ("round_half_away",),
+    "multiply": ("scaled",),
+    "negative": ("scaled_negative",),
+    "argmax": ("argmax_without_nan",),
+    "argmin": ("argmin_without_nan",),
+    "mean": ("exact_integer_mean",),
+    "var": ("var_around_integer",),
+    "std": ("std_around_integer",),
+    "atan2": ("single_atan2",),
+    "hypot": ("hypot_of_squares",),
+    "arange": ("arange_counting",),
+    "expm1": ("standard_expm1",),
 }
 
 
@@ -158,8 +235,8 @@ _OF_TENSORS = frozenset(
 
 # The functions take tensors that agree, but for two floats; few take a scalar on the right.
 FUNCTIONS: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: TypeRule(operand_types=PAIRS),
-    Family.DIVIDE: TypeRule(operand_types=TRANSFORMED),
+    Family.ARITHMETIC: scaled(TypeRule(operand_types=PAIRS)),
+    Family.DIVIDE: scaled(TypeRule(operand_types=TRANSFORMED), right=True),
     "matmul": TypeRule(operand_types=TRANSFORMED),
     Family.FLOOR_DIVIDE: TypeRule(operand_types=AGREED, admit=ORDERED),
     Family.EQUALITY: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
@@ -198,10 +275,23 @@ V2_6 = DOCUMENT.derive(
     operand_types=PROMOTED,
     ranks=False,
     scalars=Scalars(
-        fit=through(single=True),
-        fit_exponent=not_negative(through(single=True)),  # as 3.3.1, it never comes back from one
+        fit=_double,
+        fit_compared=_compared,
+        fit_family={
+            **dict.fromkeys(("add", "subtract", "remainder"), _single),
+            Family.WHERE: _tensor,
+        },
+        fit_exponent=not_negative(_single),  # as 3.3.1, it never comes back from one
     ),
-    kernels={**CHECKED, "pow": ("double_pow",)},
+    kernels=_KERNELS,
+    stored=STORED_2_6,
+    assigns=lambda source, target: None,
+    refuses={
+        "meshgrid": of_one_dtype,
+        "broadcast_arrays": of_one_dtype,
+        "take": indices_of(dt.int32, dt.int64),
+    },
+    copies=frozenset({"flip"}),
     cast=PADDLE_2_6,
     refusal=REFUSAL,
     sources=(

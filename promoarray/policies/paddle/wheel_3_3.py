@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BITS, INTEGERS, ORDERED, DType, Kind
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE_3_3
 from promoarray.policies.paddle.document import (
     AGREED,
+    CHECKED,
     DOCUMENT,
     LOOKUP,
     NAMES_ONLY,
@@ -25,15 +29,28 @@ from promoarray.policies.paddle.document import (
     SHUT,
     TENSORS,
     WIDENING,
+    low_bits,
+    rises,
+    through,
 )
+from promoarray.policies.paddle.stored import STORED_3_3
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
-from promoarray.promotion.scalars import NARROW
+from promoarray.promotion.ranks import ArraysFirst
+from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, wrap
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import agreed
+from promoarray.promotion.type_steps import (
+    NO_ORDER,
+    agreed,
+    always,
+    exact_to,
+    indices_of,
+    of_one_dtype,
+    supported_types,
+)
 
 
 def as_left(a: DType, b: DType) -> DType | None:
@@ -131,8 +148,80 @@ def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return TypeRule(operand_types=types)(policy, name, operands)
 
 
+def clip_rule(raised: DType | None) -> OperationRule:
+    """Cast bounds to the tensor's dtype; beside a float int32 and int64 become ``raised``."""
+
+    def rule(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        types = supported_types(policy, operands)
+        if isinstance(types, Refusal):
+            return types
+        for dtype in types:
+            if dtype.kind is Kind.COMPLEX:
+                return Refusal(NO_ORDER, common=policy.strong(dtype))
+        common = policy.strong(types[0])
+        if common.kind in INTEGERS and any(dtype.kind is Kind.FLOAT for dtype in types):
+            common = raised or common
+        return policy.make_plan(name, common, common, len(operands))
+
+    return rule
+
+
+def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Answer float64 of integers."""
+    plan = TypeRule(operand_types=SHUT, admit=ORDERED)(policy, name, operands)
+    whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
+    return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
+
+
+def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Add up integers in float32, and cast the mean back."""
+    plan = TypeRule(note="An integer mean stays an integer.")(policy, name, operands)
+    if isinstance(plan, Refusal) or plan.result.kind not in INTEGERS:
+        return plan
+    return plan._replace(inputs=(dt.float32,), compute=dt.float32)
+
+
+def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Square integers in their dtype; the root is float32."""
+    plan = TypeRule()(policy, name, operands)
+    whole = isinstance(plan, Plan) and plan.result.kind in INTEGERS
+    return plan._replace(result=dt.float32) if isinstance(plan, Plan) and whole else plan
+
+
+def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compare numbers of two dtypes, as C++ does, in what they promote to."""
+    sorted_in, sought = (policy.strong(operand.type) for operand in operands)
+    if sorted_in not in SORTED:
+        return TypeRule(admit=ORDERED, result=always(dt.int64))(policy, name, operands)
+    if sought not in SORTED and sought not in (dt.float16, dt.bfloat16):
+        return Refusal(
+            "searchsorted takes int32, int64, float16, bfloat16, float32 and float64", common=sought
+        )
+    common = LOOKUP(sorted_in, sought)
+    assert common is not None
+    return policy.make_plan(name, common, dt.int64, len(operands))
+
+
+SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
+
+
+def scaled(rule: OperationRule, *, right: bool = False) -> OperationRule:
+    """Scale by a Python int or float: a kernel of its own, as for real numbers that divide."""
+
+    def scaling(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        plan = rule(policy, name, operands)
+        if isinstance(plan, Refusal) or (right and plan.result.kind is not Kind.FLOAT):
+            return plan
+        scalars = (o.type in (dt.weak_int, dt.weak_float) for o in operands[right:])
+        return plan._replace(standard_kernel=not any(scalars))
+
+    return scaling
+
+
 _COMPARE = TypeRule(result=to_bool)
+_WHOLE = "of integers every step loses its fraction"
 _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
+    "multiply": scaled(TypeRule()),
     Family.DIVIDE: TypeRule(
         compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
         note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
@@ -149,6 +238,14 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     ),
     "tensordot": TypeRule(operand_types=TRANSFORMED),
     "poisson_nll_loss": _nll,
+    "clip": clip_rule(dt.float32),
+    "atan2": _atan2,
+    "hypot": _hypot,
+    "searchsorted": _searchsorted,
+    "outer": TypeRule(operand_types=ArraysFirst(TENSORS, scalar=rises)),
+    "mean": _mean,
+    "var": TypeRule(admit=ORDERED, note=_WHOLE),
+    "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32), note=_WHOLE),
 }
 
 _truncating = replace(
@@ -173,6 +270,55 @@ REFUSAL = (
     " paddle/phi/common/type_promotion.h)"
 )
 
+_KERNELS = {
+    **CHECKED,
+    "pow": ("double_reciprocal_pow",),
+    "remainder": ("checked_remainder", "nearest_remainder", "remainder_keeping_zero"),
+    "divide": ("checked_divide", "nan_divide"),
+    "multiply": ("scaled",),
+    "negative": ("scaled_negative",),
+    "argmax": ("argmax_without_nan",),
+    "argmin": ("argmin_without_nan",),
+    "var": ("integer_var",),
+    "std": ("integer_std",),
+    "atan2": ("single_atan2",),
+    "hypot": ("hypot_of_squares",),
+    "arange": ("arange_counting",),
+    "expm1": ("standard_expm1",),
+}
+
+
+def _as_default(value: Any, dtype: DType) -> Any:
+    """Make a number a tensor of its default dtype first, as ``where`` does."""
+    if type(value) is int:
+        return low_bits(value, dtype)
+    if type(value) is bool:
+        return value
+    with np.errstate(over="ignore"):
+        return (np.complex64 if type(value) is complex else np.float32)(value).item()
+
+
+def _bits(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of 64."""
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        raise out_of_range(value, dt.int64)
+    return wrap(value, dtype)
+
+
+def _as_single(value: Any, dtype: DType) -> Any:
+    """Take a real exponent through a C float."""
+    if type(value) is complex or dtype.kind not in INEXACT:
+        return _through_double(value, dtype)
+    return _through_single(value, dtype)
+
+
+_through_double, _through_single = through(single=False), through(single=True)
+_FIT_FAMILY: dict[Family | str, Callable[[Any, DType], Any]] = {
+    **dict.fromkeys((Family.SHIFT, Family.BITWISE), _bits),
+    Family.FLOOR_DIVIDE: low_bits,
+    Family.WHERE: _as_default,
+}
+
 V3_3 = DOCUMENT.derive(
     "paddle@3.3",
     title="Paddle 3.3",
@@ -184,6 +330,18 @@ V3_3 = DOCUMENT.derive(
     operations=_OPERATIONS_3_3,
     functions=FUNCTIONS,
     signatures=SIGNATURES,
+    scalars=DOCUMENT.scalars._replace(
+        fit_family=_FIT_FAMILY, fit_exponent=not_negative(_as_single)
+    ),
+    kernels=_KERNELS,
+    stored=STORED_3_3,
+    assigns=lambda source, target: None,
+    refuses={
+        "meshgrid": of_one_dtype,
+        "broadcast_arrays": of_one_dtype,
+        "take": indices_of(dt.int32, dt.int64),
+    },
+    copies=frozenset({"flip"}),
     cast=PADDLE_3_3,
     refusal=REFUSAL,
     sources=(

@@ -11,41 +11,31 @@ conformance/golden/tf_legacy.txt, 2.21.0 on CPU.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.casts import CASTS
+from promoarray.policies.tensorflow.scalars import DEFAULTS, HELD, STORED, converts, fits
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
-from promoarray.promotion.scalars import Scalars, in_range, shown, wrap
+from promoarray.promotion.scalars import Scalars
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
-from promoarray.promotion.type_steps import always, component, supported_types
-
-DEFAULTS = {
-    dt.weak_bool: dt.bool,
-    dt.weak_int: dt.int32,
-    dt.weak_float: dt.float32,
-    dt.weak_complex: dt.complex128,
-}
-"""What `tf.convert_to_tensor` makes of a Python scalar on its own."""
-
-STORED = {**DEFAULTS, dt.weak_float: dt.float64}
-"""What weak tensors hold: int8 + 1.5 is a weak float64, if bool + 1.5 a weak float32."""
+from promoarray.promotion.type_steps import (
+    always,
+    component,
+    indices_of,
+    of_one_dtype,
+    supported_types,
+)
 
 FLOATS = frozenset({dt.bfloat16, dt.float16, dt.float32, dt.float64})
 COMPLEX = frozenset({dt.complex64, dt.complex128})
 SIGNED = frozenset({dt.int8, dt.int16, dt.int32, dt.int64})
 UNSIGNED = frozenset({dt.uint8, dt.uint16, dt.uint32, dt.uint64})
-
-FROM_BOOL = frozenset(
-    {dt.bool, dt.int32, dt.int64, dt.uint64, dt.float16, dt.float32, dt.float64, dt.complex128}
-)
-"""What a Python bool converts to (python/eager/pywrap_tensor_conversion.cc); odd, but so it is."""
 
 DTYPES = (
     *(dt.bool, dt.uint8, dt.uint16, dt.uint32, dt.uint64),
@@ -55,13 +45,6 @@ DTYPES = (
     *(dt.float8_e4m3b11fnuz, dt.float8_e4m3fn, dt.float8_e4m3fnuz),
     *(dt.float8_e5m2, dt.float8_e5m2fnuz),
 )
-
-
-def converts(scalar: DType, dtype: DType) -> bool:
-    """Whether a Python scalar may become a tensor of this dtype."""
-    if scalar is dt.weak_bool:
-        return dtype in FROM_BOOL
-    return dtype is not dt.bool and scalar.kind.category <= dtype.kind.category
 
 
 def legacy(a: DType, b: DType) -> DType | None:
@@ -83,9 +66,12 @@ def left_settles(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DTy
 
 
 def mask(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Multiply; one bool tensor makes logical_and of it (`_mul_dispatch`), even of float * bool."""
+    """Multiply; beside a bool tensor in int32, whose product becomes a bool: 0.37 is false there.
+
+    So `_mul_dispatch_factory` of python/ops/tensor_math_operator_overrides.py has it.
+    """
     if any(operand.type is dt.bool for operand in operands):
-        return policy.make_plan(name, dt.bool, dt.bool, 2)
+        return policy.make_plan(name, dt.int32, dt.bool, 2)
     return arithmetic(policy, name, operands)
 
 
@@ -101,7 +87,7 @@ def product(a: DType, b: DType) -> DType | None:
 
 def settled(dtype: DType) -> DType:
     """Make a weak dtype what it is in memory, for operations whose result is never weak."""
-    return STORED.get(dtype, dtype)
+    return HELD.get(dtype, dtype)
 
 
 def quotient(dtype: DType) -> DType:
@@ -113,22 +99,6 @@ def quotient(dtype: DType) -> DType:
     return dt.float32 if dtype.bits <= 16 else dt.float64
 
 
-_THROUGH_INT64 = frozenset({dt.bfloat16, dt.complex64})
-
-
-def fits(value: Any, dtype: DType) -> Any:
-    """Keep the low bits of an int64; refuse what is beyond, and what uint64 cannot hold."""
-    # bfloat16 and complex64 take their ints through an int64 as well, the other floats do not.
-    if type(value) is not int or not (dtype.kind in INTEGERS or dtype in _THROUGH_INT64):
-        return value
-    if dtype is dt.uint64:
-        return in_range(value, dtype)
-    if not -(1 << 63) <= value < 1 << 63:
-        given = f"Python int {shown(value)}"
-        raise OverflowError(f"{given} is out of range for a TensorFlow scalar (int64)")
-    return wrap(value, dtype)
-
-
 WEAK = frozenset({dt.weak_int, dt.weak_float, dt.weak_complex})
 _REALS = SIGNED | UNSIGNED | FLOATS
 _NUMBERS = _REALS | COMPLEX
@@ -138,6 +108,12 @@ LISTED = "the operator's list of types has no such dtype"
 PRODUCTS = _NUMBERS - {dt.int8, dt.int16} | {dt.weak_float}
 
 arithmetic = TypeRule(admit=_NUMBERS | WEAK, why=LISTED)
+_division = TypeRule(
+    admit=_NUMBERS | WEAK,
+    compute=quotient,
+    why=LISTED,
+    note="integers up to 16 bits divide in float32, wider ones in float64",
+)
 _order = TypeRule(promote=legacy, admit=_REALS, result=to_bool, why=LISTED)
 integers = TypeRule(promote=legacy, admit=SIGNED | UNSIGNED, why=LISTED)
 bitwise = TypeRule(promote=legacy, admit=SIGNED | UNSIGNED | {dt.bool}, why=LISTED)
@@ -149,15 +125,19 @@ _sorted = TypeRule(admit=_REALS, why=LISTED)
 bools = TypeRule(promote=legacy, admit=frozenset({dt.bool}), result=to_bool, why=LISTED)
 same_dtype = TypeRule(promote=legacy)
 
+
+def divided(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Divide what operands become first: -3 is 253 beside a uint8, and the dividend 253.0."""
+    plan, entered = (rule(policy, name, operands) for rule in (_division, arithmetic))
+    if isinstance(plan, Refusal) or isinstance(entered, Refusal):
+        return plan
+    return plan._replace(inputs=entered.inputs)
+
+
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: arithmetic,
     "multiply": legacy_mask,
-    Family.DIVIDE: TypeRule(
-        admit=_NUMBERS | WEAK,
-        compute=quotient,
-        why=LISTED,
-        note="integers up to 16 bits divide in float32, wider ones in float64",
-    ),
+    Family.DIVIDE: divided,
     Family.FLOOR_DIVIDE: TypeRule(admit=_REALS | WEAK - {dt.weak_complex}, why=LISTED),
     Family.POW: TypeRule(admit=_NUMBERS - UNSIGNED | WEAK, why=LISTED),
     Family.EQUALITY: TypeRule(result=to_bool),
@@ -222,6 +202,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.EXTREME: TypeRule(admit=_REALS, why=LISTED),
     Family.TRUTH: bools,
     Family.POSITION: TypeRule(admit=_REALS | {dt.bool}, result=always(dt.int64), why=LISTED),
+    "searchsorted": TypeRule(promote=legacy, admit=_REALS, result=always(dt.int32), why=LISTED),
 }
 
 FUNCTIONS: dict[str | Family, OperationRule] = {
@@ -246,12 +227,23 @@ LEGACY = Policy(
     scalars=Scalars(fit=fits),
     kernels={
         "floor_divide": ("checked_floor_divide", "floor_of_quotient"),
-        "remainder": ("checked_remainder",),
+        "remainder": ("checked_remainder", "remainder_keeping_zero"),
+        "mean": ("truncated_mean", "mean_or_zero"),
+        "argmax": ("argmax_without_nan",),
+        "argmin": ("argmin_without_nan",),
+        "max": ("max_or_lowest",),
+        "min": ("min_or_highest",),
         "clip": ("low_bound_last",),
         "bitwise_left_shift": ("left_shift_within",),
         "bitwise_right_shift": ("right_shift_within",),
     },
     defaults=DEFAULTS,
+    counts=dt.int64,
+    stored=STORED,
+    refuses={
+        "meshgrid": of_one_dtype,
+        "take": indices_of(dt.int16, dt.int32, dt.int64),
+    },
     cast=CASTS,
     refusal="tensors must have the same dtype; a Python scalar becomes that of its tensor, but no"
     " lower kind, and a bool only bool, int32, int64, uint64, float16, float32, float64 and"

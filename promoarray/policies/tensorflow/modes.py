@@ -4,7 +4,8 @@
 
 * ``all``: JAX's lattice with weak types. The binary operations that follow it are listed at the
   end of tensorflow/python/ops/weak_tensor_ops.py; the others keep the legacy rule, so that under
-  it ``int8 + int16`` is int16 and ``int8 < int16`` is refused.
+  it ``int8 + int16`` is int16 and ``int8 < int16`` is refused. Of `where`, `concat`, `stack` and
+  the logical functions those of `tf.experimental.numpy` are meant, which follow it, too.
 * ``safe``: the cells of it that lose nothing: one operand must hold every value of the other.
 
 A function of one weak tensor returns a weak one if weak_tensor_ops.py lists it, else a tensor of
@@ -18,33 +19,35 @@ conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType
-from promoarray.operations import Family, operation
+from promoarray.operations import Family
 from promoarray.policies.tensorflow.legacy import (
-    FROM_BOOL,
     LEGACY,
     LISTED,
     OPERATIONS,
     PRODUCTS,
-    STORED,
     WEAK,
     arithmetic,
     bitwise,
     bools,
-    fits,
     integers,
     legacy,
     mask,
-    same_dtype,
     settled,
 )
-from promoarray.promotion.plan import Operand, Refusal
+from promoarray.policies.tensorflow.scalars import (
+    FROM_BOOL,
+    HELD,
+    MODES_STORED,
+    fits,
+    fits_int32,
+)
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice
-from promoarray.promotion.scalars import Scalars, shown
+from promoarray.promotion.scalars import Scalars
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
@@ -110,93 +113,93 @@ def promote_safe(a: DType, b: DType) -> DType | None:
     return b if b in HOLDS.above(a) else a if a in HOLDS.above(b) else None
 
 
-def fits_int32(value: Any, dtype: DType) -> Any:
-    """Keep the low bits of an int32: the modes make an int32 of every Python int first."""
-    if type(value) is int and not -(1 << 31) <= value < 1 << 31:
-        given = f"Python int {shown(value)}"
-        raise OverflowError(f"{given} is too large for int32, which a scalar is here")
-    return fits(value, dtype)
+def clipped(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Clip: `minimum` with the upper bound, then `maximum` with the lower one."""
+    x, *bounds = operands
+    for bound in reversed(bounds):
+        step = policy.plan("minimum", (x, bound))
+        if isinstance(step, Refusal):
+            return step
+        x = Operand(step.result)
+    return policy.make_plan(name, x.type, x.type, len(operands))
 
 
-def stays_weak(rule: TypeRule) -> TypeRule:
-    """Take a weak tensor where the dtype it holds is admitted; what comes out is weak, too."""
-    weak = {dtype for dtype in WEAK if rule.admits(STORED[dtype])}
-    return rule if rule.admit is None else replace(rule, admit=rule.admit | weak)
-
-
-def settled_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Count operands as their own types, but a lone weak tensor as the dtype it holds."""
+def held(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Count a weakly typed tensor as what it holds; Python scalars stay weak."""
     types = supported_types(policy, operands)
-    if isinstance(types, Refusal) or len(types) > 1:
+    if isinstance(types, Refusal):
         return types
-    return (settled(*types),)
+    ranked = zip(types, operands, strict=True)
+    return tuple(t if o.rank is Rank.SCALAR else HELD.get(t, t) for t, o in ranked)
 
 
-def settles(rule: TypeRule) -> TypeRule:
-    """Take a weak tensor as one of the dtype it holds."""
-    return replace(rule, operand_types=settled_types)
+def strong(rule: OperationRule) -> OperationRule:
+    """Make the rule of a function that knows of no weak tensors: it answers strong ones."""
+    return replace(rule, operand_types=held) if isinstance(rule, TypeRule) else rule
 
 
-# Of _TF_UNARY_APIS_* in weak_tensor_ops.py; the others are not listed there.
-_STAY_WEAK = {
-    *(Family.FLOAT_UNARY, Family.SIGN, Family.ROUND, Family.COMPLEX),
-    *(Family.SUM, Family.MEAN, Family.EXTREME),
-}
-_SETTLE = {
-    *(Family.LINALG, Family.NORM, Family.FFT, Family.RFFT, Family.IRFFT),
-    *(Family.SORT, Family.INDEX, Family.POSITION, Family.UNIQUE, Family.TEST),
-}
+def weak(rule: OperationRule) -> OperationRule:
+    """Make the rule of a function that answers a weak tensor with a weak one."""
+    if not isinstance(rule, TypeRule) or rule.admit is None:
+        return rule
+    return replace(rule, admit=rule.admit | {w for w, dtype in HELD.items() if rule.admits(dtype)})
 
 
-def _of_one_tensor() -> dict[str | Family, OperationRule]:
-    rules: dict[str | Family, OperationRule] = {}
-    for key, rule in OPERATIONS.items():
-        family = key if isinstance(key, Family) else operation(key).family
-        if isinstance(rule, TypeRule) and family in _STAY_WEAK | _SETTLE:
-            rules[key] = (stays_weak if family in _STAY_WEAK else settles)(rule)
-    sums, moves = OPERATIONS[Family.SUM], OPERATIONS[Family.MOVE]
-    assert isinstance(sums, TypeRule)
-    assert isinstance(moves, TypeRule)
-    return {
-        **rules,
-        **dict.fromkeys(("cumulative_sum", "cumulative_prod"), settles(sums)),
-        **dict.fromkeys(("fftshift", "ifftshift"), settles(moves)),
+# Those patched in weak_tensor_ops.py; LEGACY's other operations, but `equal`, know no weak tensors.
+_PROMOTING = frozenset(
+    {
+        *(Family.ARITHMETIC, Family.DIVIDE, Family.FLOOR_DIVIDE, Family.POW, Family.EQUALITY),
+        *(Family.EXTREMUM, Family.MATMUL),
     }
-
-
-# LEGACY's operations follow the lattice unless they name `legacy`; equal does, not_equal does not.
+)
+_WEAK = frozenset(
+    {
+        *(Family.FLOAT_UNARY, Family.SIGN, Family.ROUND, Family.TEST, Family.COMPLEX, Family.SUM),
+        *(Family.MEAN, Family.EXTREME, "mean", "abs", "positive", "square", "round"),
+        *("real", "imag", Family.MOVE),
+    }
+)
 MODE_OPERATIONS: dict[str | Family, OperationRule] = {
-    **OPERATIONS,
-    **_of_one_tensor(),
+    **{
+        key: rule if key in _PROMOTING else weak(rule) if key in _WEAK else strong(rule)
+        for key, rule in OPERATIONS.items()
+    },
+    **dict.fromkeys(("fftshift", "ifftshift"), strong(OPERATIONS[Family.MOVE])),
     "multiply": mask,
-    "not_equal": TypeRule(promote=legacy, result=to_bool),
-    Family.BITWISE: with_arrays(Arrays.FIRST, bitwise),
-    "bitwise_invert": integers,
+    "not_equal": strong(TypeRule(promote=legacy, result=to_bool)),
+    "cumulative_sum": strong(OPERATIONS[Family.SUM]),
+    "cumulative_prod": strong(OPERATIONS[Family.SUM]),
+    Family.BITWISE: with_arrays(Arrays.FIRST, strong(bitwise)),
+    "bitwise_invert": weak(bitwise),
     Family.LOGICAL: TypeRule(promote=lambda a, b: dt.bool, result=to_bool),
-    "logical_not": bools,
+    "logical_not": strong(bools),
     Family.WHERE: TypeRule(operand_types=with_bools, result=settled),
     Family.CONCAT: TypeRule(operand_types=with_bools, result=settled),
-    Family.MATMUL: TypeRule(admit=PRODUCTS, why=LISTED),
+    Family.CLIP: clipped,
+    Family.MATMUL: TypeRule(admit=PRODUCTS | WEAK, why=LISTED),
 }
 MODE_FUNCTIONS: dict[str | Family, OperationRule] = {
     "multiply": arithmetic,
-    Family.LOGICAL: bools,
-    Family.BITWISE: integers,
-    "bitwise_invert": integers,
-    Family.WHERE: same_dtype,
-    Family.CONCAT: same_dtype,
+    Family.BITWISE: strong(integers),
+    "bitwise_invert": strong(integers),
 }
+_NOT_PATCHED = (Family.ORDER, Family.BITWISE, Family.SHIFT, Family.FLOAT_BINARY, "not_equal")
 
 MODES = {
     "all": LEGACY.derive(
         "tensorflow@all",
         title="TensorFlow with NumPy behaviour, mode all",
-        principle="JAX's lattice, weak types included, for operators; functions promote nothing.",
+        principle=(
+            "JAX's lattice, weak types included, for arithmetic, equal, where and concat; the "
+            "others promote nothing."
+        ),
         promote=promote_all,
         operations=MODE_OPERATIONS,
         functions=MODE_FUNCTIONS,
-        scalars=Scalars(fit=fits_int32, fit_compared=fits),
-        defaults=STORED,
+        scalars=Scalars(fit=fits_int32, fit_family=dict.fromkeys(_NOT_PATCHED, fits)),
+        defaults=HELD,
+        stored=MODES_STORED,
+        refuses={"take": LEGACY.refuses["take"]},
         weak_arrays=True,
         refusal="the lattice of TF-NumPy type promotion has no common dtype for them",
         sources=(
@@ -209,8 +212,8 @@ MODES["safe"] = MODES["all"].derive(
     "tensorflow@safe",
     title="TensorFlow with NumPy behaviour, mode safe",
     principle=(
-        "The cells of JAX's lattice that lose no precision, for operators; functions promote "
-        "nothing."
+        "The cells of JAX's lattice that lose no precision, for arithmetic, equal, where and "
+        "concat; the others promote nothing."
     ),
     promote=promote_safe,
     refusal="mode safe promotes only where one of the two dtypes holds all values of the other, and"

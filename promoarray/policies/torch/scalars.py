@@ -47,7 +47,8 @@ def assigned(value: Any, dtype: DType) -> Any:
     """Convert the value of ``x[key] = value``, of which an int has to be an int64 first."""
     if type(value) is int and not -(1 << 63) <= value < 1 << 63:
         raise OverflowError(f"Python int {shown(value)} is no int64, as which ints are assigned")
-    return converted(value, dtype)
+    unchecked = dtype.kind is Kind.FLOAT and dtype.bits < 16  # a float8, by the cast
+    return converted(value, dt.float64 if unchecked else dtype)
 
 
 def exponent(value: Any, dtype: DType) -> Any:

@@ -1,0 +1,103 @@
+"""What NumPy does with Python numbers that it stores: in arrays, by assignment, in ranges.
+
+Sources: NumPy 2.4 and 1.26, numpy/core/src/multiarray/arraytypes.c.src (``@TYPE@_setitem``),
+abstractdtypes.c (``discover_descriptor_from_pylong``), numpy/core/numeric.py (``full``: ``copyto``
+with ``casting="unsafe"``) and function_base.py (``linspace``: ``astype``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import INTEGERS, DType
+from promoarray.promotion.scalars import bounds, in_range, out_of_range, wrap
+from promoarray.promotion.stored import Stored, real_and_finite
+
+INT64, UINT64 = bounds(dt.int64), bounds(dt.uint64)
+
+
+def within_64_bits(value: Any) -> bool:
+    """Whether a Python number is no int, or one that int64 or uint64 holds."""
+    return type(value) is not int or INT64[0] <= value <= UINT64[1]
+
+
+def of_ints(values: tuple[Any, ...]) -> DType | None:
+    """The dtype of Python ints: uint64 of those int64 does not hold, float64 of both together.
+
+    Raises
+    ------
+    OverflowError
+        For an int beyond 64 bits, of which NumPy makes an array of Python objects.
+    """
+    ints = [value for value in values if type(value) is int]
+    held = [INT64[0] <= value <= INT64[1] for value in ints]
+    if all(held):
+        return None
+    if not all(map(within_64_bits, ints)):
+        raise out_of_range(max(ints, key=abs), dt.int64 if min(ints) < 0 else dt.uint64)
+    if any(type(value) in (float, complex) for value in values):
+        return None
+    return dt.float64 if any(held) else dt.uint64
+
+
+def as_copied(value: Any, dtype: DType) -> Any:
+    """As ``numpy.copyto`` does in NumPy 2: an int has to fit, all else is cast."""
+    return in_range(value, dt.int64 if dtype is dt.bool else dtype)
+
+
+def as_interpolated(value: Any, dtype: DType) -> Any:
+    """As ``linspace`` does, which takes the floor of what it makes integers of, then casts.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers, which have no floor.
+    """
+    if type(value) is complex and dtype.kind in INTEGERS:
+        raise TypeError(f"complex numbers have no floor, and so do not become {dtype.name}")
+    return value
+
+
+def low_bits(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int, of a float without its fraction (NumPy 1).
+
+    Raises
+    ------
+    OverflowError
+        For what a C long does not hold, or for uint32 and uint64 an unsigned one.
+    """
+    if dtype.kind not in INTEGERS or type(value) is complex:
+        return real_and_finite(value, dtype)
+    widest = dt.uint64 if dtype in (dt.uint32, dt.uint64) and value > 0 else dt.int64
+    return wrap(in_range(int(real_and_finite(value, widest)), widest), dtype)
+
+
+def from_64_bits(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int that int64 or uint64 holds; refuse a longer one."""
+    if dtype.kind in INTEGERS and not within_64_bits(value):
+        raise out_of_range(value, dt.int64 if value < 0 else dt.uint64)
+    return wrap(value, dtype)
+
+
+_DTYPES = {"asarray": of_ints, "full": of_ints}
+
+NUMPY_2 = Stored(
+    fit_by={"full": as_copied, "full_like": as_copied, "linspace": as_interpolated},
+    dtype_by=_DTYPES,
+)
+NUMPY_1 = Stored(
+    fit=low_bits,
+    fit_by={
+        "setitem": low_bits,
+        "full": from_64_bits,
+        "full_like": from_64_bits,
+        "linspace": as_interpolated,
+    },
+    dtype_by=_DTYPES,
+)
+
+
+def any_array(source: DType, target: DType) -> str | None:
+    """Assign arrays of every dtype: of complex numbers NumPy drops imaginary parts, and warns."""
+    return None
