@@ -50,6 +50,7 @@ maximum(a("complex64", 1.0), a("complex64", nan))  ->  complex64 (1,) nan+0.0j
 imag(logaddexp(a("complex128", -7j), -7j))  ->  float64 (1,) -0.7168146928204138
 greater(True, a("complex128", complex(-inf, nan)))  ->  bool (1,) True
 a("complex64", 1j) <= a("complex64", 1j)  ->  bool (1,) True
+expm1(a("complex128", complex(inf, 0.0)))  ->  complex128 (1,) inf+0.0j
 # Numbers that are stored.
 full((1,), -1, dtype=uint32)  ->  uint32 (1,) 4294967295
 full_like(a("int8", 1), 300)  ->  int8 (1,) 44

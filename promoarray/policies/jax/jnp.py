@@ -135,6 +135,7 @@ JNP = Policy(
         },
         "maximum": ("lexical_maximum",),
         "minimum": ("lexical_minimum",),
+        "expm1": ("standard_expm1",),
         "logaddexp": ("wrapped_logaddexp",),
         "all": ("real_all",),
         "any": ("real_any",),
