@@ -44,7 +44,8 @@ def test_searchsorted_promotes_as_the_policy_says() -> None:
     x = pa.asarray([1, 2, 3], dtype=pa.int8)
     assert pa.searchsorted(x, 2.5).item() == 2
     assert pa.searchsorted(x, pa.asarray([2.5])).tolist() == [2]
-    with pytest.raises(OverflowError, match="300 does not fit int8"):
+    assert pa.searchsorted(x, 300).item() == 3  # NumPy makes an array of 300 first
+    with pa.policy("array_api"), pytest.raises(OverflowError, match="300 does not fit int8"):
         pa.searchsorted(x, 300)
     with pa.policy("onnx"), pytest.raises(pa.PromotionError, match="searchsorted"):
         pa.searchsorted(x, pa.asarray([2.5]))
