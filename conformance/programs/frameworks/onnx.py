@@ -174,7 +174,17 @@ def framework(edition: str) -> Framework:
         setattr(Tensor, symbol, both)
         return both
 
-    def cumulative(x: Tensor, *, axis: int) -> Tensor:
+    def different(x: Any, y: Any) -> Tensor:
+        return run("Not", (run("Equal", (x, y), opset),), opset)
+
+    def concat(arrays: list[Tensor], *, axis: int | None = 0) -> Tensor:
+        if axis is None:
+            raise NotAskedError("Concat needs an axis")
+        return run("Concat", tuple(arrays), opset, axis=axis)
+
+    def cumulative(x: Tensor, *, axis: int | None = None) -> Tensor:
+        if axis is None:
+            raise NotAskedError("CumSum needs an axis")
         return run("CumSum", (x, Tensor("int64", np.array(axis), opset)), opset)
 
     functions: dict[str, Any] = {
@@ -193,7 +203,8 @@ def framework(edition: str) -> Framework:
             if low is not None
             else _not_asked()
         ),
-        "concat": lambda arrays, *, axis=0: run("Concat", tuple(arrays), opset, axis=axis),
+        "concat": concat,
+        "not_equal": different,
         "cumulative_sum": cumulative,
         "astype": lambda x, dtype: run("Cast", (x,), opset, to=_code(dtype)),
     }
@@ -204,7 +215,11 @@ def framework(edition: str) -> Framework:
         ("bitwise_right_shift", "__rshift__"),
     ):
         setattr(Tensor, symbol, functions[name])
-    for function, symbol in (("negative", "__neg__"), ("positive", "__pos__")):
+    for function, symbol in (
+        ("negative", "__neg__"),
+        ("positive", "__pos__"),
+        ("not_equal", "__ne__"),
+    ):
         setattr(Tensor, symbol, functions[function])
     functions["bitwise_invert"] = Tensor.__invert__ = lambda x: run(  # type: ignore[attr-defined]
         "Not" if x.dtype == "bool" else "BitwiseNot", (x,), opset
