@@ -34,7 +34,8 @@ def converted(value: Any, dtype: DType) -> Any:
     real, imag, part = value.real, value.imag, dtype.part
     is_pair = dtype.kind is Kind.COMPLEX
     if not _holds(part, real) or not (_holds(part, imag) if is_pair else imag == 0):
-        raise OverflowError(f"Python {worded(value)} does not fit {dtype.name}, {_room(dtype)}")
+        given = f"Python {type(value).__name__} {worded(value).removeprefix('int ')}"
+        raise OverflowError(f"{given} does not fit {dtype.name}, {_room(value, dtype)}")
     return value if is_pair else wrap(real, dtype)
 
 
@@ -120,8 +121,11 @@ def _largest(dtype: DType) -> float:
     return float(ml_dtypes.finfo(dtype.storage).max)  # type: ignore[no-untyped-call]
 
 
-def _room(dtype: DType) -> str:
-    """What a dtype holds, for messages."""
+def _room(value: Any, dtype: DType) -> str:
+    """What a dtype holds, and what to write instead, for messages."""
+    if value.imag and dtype.kind is not Kind.COMPLEX:
+        return "which has no imaginary part. Write its .real, or take a complex dtype"
+    wider = "Write a dtype that holds it, or astype of a wider array to have it cast"
     if dtype.kind in INTEGERS:
-        return "whose range is {} to {}".format(*bounds(dtype))
-    return f"whose largest finite number is {_largest(dtype.part):.6g}"
+        return "whose range is {} to {}. {}".format(*bounds(dtype), wider)
+    return f"whose largest finite number is {_largest(dtype.part):.6g}. {wider}"
