@@ -199,7 +199,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.FLOAT_UNARY: _unary,
     Family.SIGN: TypeRule(admit=NUMBERS, why="a bool has no sign: write logical_not"),
     "abs": TypeRule(result=component),
-    "sign": TypeRule(admit=ORDERED, why="torch.sgn is the one for complex numbers"),
+    "sign": TypeRule(note="torch.sgn is the one for complex numbers"),
     "square": TypeRule(compute=lambda d: dt.int64 if d is dt.bool else d, note="square is x ** 2"),
     Family.ROUND: TypeRule(admit=REALS),
     Family.TEST: TypeRule(result=to_bool),
