@@ -38,8 +38,8 @@ GATED = {
 }
 """The policies that are run unless others are named, and how.
 
-Not `tensorflow@all`, whose numbers are int32 first: the suite draws arrays of larger ints everywhere,
-which TensorFlow refuses in its modes even where int64 is asked for.
+Not `tensorflow@all`, whose numbers are int32 first: the suite draws arrays of larger ints
+everywhere, which TensorFlow refuses in its modes even where int64 is asked for.
 """
 
 REFUSED = {

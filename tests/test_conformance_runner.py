@@ -310,7 +310,7 @@ def test_a_policys_list_is_named_after_it(path: Path) -> None:
 
 
 def test_the_kernels_fail_nothing_that_array_api_compat_does_not_list_for_numpy() -> None:
-    for policy in ("numpy@2", "array_api", "jax@x64"):
+    for policy in ("numpy@2", "array_api"):  # of the others some values are their own
         assert gate.known(policy) <= gate.ids(gate.COMPAT)
 
 
