@@ -29,6 +29,7 @@ def test_recorded_programs_are_answered_as_the_framework_did(name):
     assert [f"{d.program}\n  {d.theirs[:90]}\n  {d.ours[:90]}" for d in left[:20]] == []
 
 
+@pytest.mark.slow
 def test_each_reason_has_a_recorded_case():
     idle = [
         entry.reason
