@@ -108,9 +108,9 @@ def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     zero = y == 0
-    nan = xp.full_like(x.real, float("nan"))
     quotient = x / xp.where(zero, xp.ones_like(y), y)
-    return xp.where(zero, _complex(xp, nan, nan), quotient)
+    nan = xp.full_like(quotient, complex(float("nan"), float("nan")))
+    return xp.where(zero, nan, quotient)
 
 
 def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:

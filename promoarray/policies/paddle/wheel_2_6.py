@@ -210,7 +210,7 @@ _KERNELS = {
     **CHECKED,
     "pow": ("double_pow",),
     "remainder": ("checked_remainder", "nearest_remainder", "remainder_keeping_zero"),
-    "divide": ("checked_divide", "scaled_by_reciprocal", "nan_divide"),
+    "divide": ("checked_divide", "scaled_by_reciprocal"),
     "round": ("round_half_away",),
     "multiply": ("scaled",),
     "negative": ("scaled_negative",),
