@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.kernels.portable import xla
+from promoarray.kernels.portable import statistics, xla
+from promoarray.kernels.portable.integers import beyond, not_zero, or_one, towards_zero
 
 Buffer = Any
 
@@ -23,11 +24,11 @@ def of(xp: Any) -> dict[str, Callable[..., Buffer]]:
 
 
 def checked_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.floor_divide(x, _not_zero(xp, x, y))
+    return xp.floor_divide(x, not_zero(xp, x, y))
 
 
 def checked_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.remainder(x, _not_zero(xp, x, y))
+    return xp.remainder(x, not_zero(xp, x, y))
 
 
 def remainder_keeping_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -36,7 +37,7 @@ def remainder_keeping_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def checked_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.logical_and(x, _not_zero(xp, x, y))
+    return xp.logical_and(x, not_zero(xp, x, y))
 
 
 def checked_clip(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
@@ -94,7 +95,7 @@ def reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def double_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return _double_pow(xp, x, y, of_zero=_beyond(x.dtype))
+    return _double_pow(xp, x, y, of_zero=beyond(x.dtype))
 
 
 def double_reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -129,14 +130,6 @@ def scaled_negative(xp: Any, x: Buffer) -> Buffer:
     return x * -xp.ones_like(x) + xp.zeros_like(x)
 
 
-def argmax_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    return xp.argmax(xp.where(xp.isnan(x), xp.full_like(x, -float("inf")), x), **options)
-
-
-def argmin_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    return xp.argmin(xp.where(xp.isnan(x), xp.full_like(x, float("inf")), x), **options)
-
-
 def single_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.arctan2(x.astype("float64"), y.astype("float64")).astype("float32")
 
@@ -144,33 +137,6 @@ def single_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 def hypot_of_squares(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     squares = x * x + y * y
     return xp.sqrt(squares.astype("float32") if x.dtype.kind in "iu" else squares)
-
-
-def exact_integer_mean(xp: Any, x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:
-    total = xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    return _towards_zero(xp, total, xp.full_like(total, max(x.size // max(total.size, 1), 1)))
-
-
-def var_around_integer(
-    xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
-) -> Buffer:
-    mean = exact_integer_mean(xp, x, axis=axis, keepdims=True)
-    return _var_around(xp, x, mean, axis, ddof, keepdims)
-
-
-def std_around_integer(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    return xp.sqrt(var_around_integer(xp, x, **options))
-
-
-def integer_var(
-    xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
-) -> Buffer:
-    mean = _whole(xp, xp.mean(x.astype("float32"), axis=axis, keepdims=True), x.dtype)
-    return _whole(xp, _var_around(xp, x, mean, axis, ddof, keepdims), x.dtype)
-
-
-def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    return xp.sqrt(integer_var(xp, x, **options).astype("float32"))
 
 
 def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
@@ -185,21 +151,21 @@ def sign_of_order(xp: Any, x: Buffer) -> Buffer:
 
 
 def truncated_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return _towards_zero(xp, x, _not_zero(xp, x, y))
+    return towards_zero(xp, x, not_zero(xp, x, y))
 
 
 def xla_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.where(y == 0, ~xp.zeros_like(x), _towards_zero(xp, x, _or_one(xp, y)))
+    return xp.where(y == 0, ~xp.zeros_like(x), towards_zero(xp, x, or_one(xp, y)))
 
 
 def xla_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     if x.dtype.kind == "f":
         return xp.fmod(x, y)
-    return xp.where(y == 0, x, xp.fmod(x, _or_one(xp, y)))
+    return xp.where(y == 0, x, xp.fmod(x, or_one(xp, y)))
 
 
 def xla_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    floor = xp.floor_divide(x, _or_one(xp, y))
+    floor = xp.floor_divide(x, or_one(xp, y))
     by_zero = ~xp.zeros_like(x)
     if x.dtype.kind == "i":
         # The remainder is x then, and the signs differ, as that of 0 is another one.
@@ -211,12 +177,12 @@ def saturating_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     ends = np.iinfo(x.dtype)
     largest, smallest = xp.full_like(x, ends.max), xp.full_like(x, ends.min)
     by_zero = xp.where(x > 0, largest, xp.where(x < 0, smallest, x))
-    return xp.where(y == 0, by_zero, xp.floor_divide(x, _or_one(xp, y)))
+    return xp.where(y == 0, by_zero, xp.floor_divide(x, or_one(xp, y)))
 
 
 def nan_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    nan = xp.full_like(x, _beyond(x.dtype))
-    return xp.where(y == 0, nan, xp.remainder(x, _or_one(xp, y)))
+    nan = xp.full_like(x, beyond(x.dtype))
+    return xp.where(y == 0, nan, xp.remainder(x, or_one(xp, y)))
 
 
 def standard_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -245,32 +211,6 @@ def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(zero, _complex(xp, lost, lost), rest)
 
 
-def truncated_mean(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    total = xp.sum(x, dtype="uint64" if x.dtype.kind == "u" else "int64", **options)
-    count = x.size // max(total.size, 1)
-    return _towards_zero(xp, total, xp.full_like(total, max(count, 1))).astype(x.dtype)
-
-
-def mean_or_zero(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    total = xp.sum(x, **options)
-    return total / max(x.size // max(total.size, 1), 1)
-
-
-def max_or_lowest(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    return xp.max(x, initial=_ends(x.dtype)[0], **options)
-
-
-def min_or_highest(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    return xp.min(x, initial=_ends(x.dtype)[1], **options)
-
-
-def _ends(dtype: Any) -> tuple[Any, Any]:
-    """The lowest and the highest number."""
-    if dtype.kind == "f":
-        return -np.inf, np.inf
-    return np.iinfo(dtype).min, np.iinfo(dtype).max
-
-
 def standard_expm1(xp: Any, x: Buffer) -> Buffer:
     finite, zero = xp.isfinite(x), xp.zeros_like(x)
     near = xp.expm1(xp.where(finite, x, zero))
@@ -295,6 +235,7 @@ def _complex(xp: Any, real: Buffer, imag: Buffer) -> Buffer:
 
 
 _VARIANTS = (
+    *statistics.KERNELS,
     *xla.KERNELS,
     checked_floor_divide,
     checked_remainder,
@@ -306,15 +247,8 @@ _VARIANTS = (
     scaled_by_reciprocal,
     round_half_away,
     scaled_negative,
-    argmax_without_nan,
-    argmin_without_nan,
     single_atan2,
     hypot_of_squares,
-    exact_integer_mean,
-    var_around_integer,
-    std_around_integer,
-    integer_var,
-    integer_std,
     floor_of_quotient,
     remainder_of_quotient,
     low_bound_last,
@@ -327,8 +261,6 @@ _VARIANTS = (
     double_pow,
     double_reciprocal_pow,
     six_bit_pow,
-    argmax_without_nan,
-    argmin_without_nan,
     sign_without_nan,
     sign_of_order,
     truncated_divide,
@@ -341,23 +273,9 @@ _VARIANTS = (
     real_floor_divide,
     real_floor_remainder,
     nearest_remainder,
-    truncated_mean,
-    mean_or_zero,
-    max_or_lowest,
-    min_or_highest,
     standard_expm1,
     standard_tanh,
 )
-
-
-def _not_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    """The divisor, which must not be zero where anything is divided by it."""
-    if x.size and bool(xp.any(y == 0)):
-        raise ZeroDivisionError(
-            "an integer divided by zero, which this policy's framework refuses; divide floats, or "
-            "write pa.where(y == 0, 1, y) for the divisor"
-        )
-    return y
 
 
 def _clip(
@@ -395,44 +313,12 @@ def _double_pow(xp: Any, x: Buffer, y: Buffer, *, of_zero: int) -> Buffer:
     wide = "uint64" if x.dtype == np.uint64 else "int64"
     exact = xp.power(xp.where(within, x, zero).astype(wide), exponent.astype(wide))
     power = exact.astype("float64").astype(wide).astype(x.dtype)
-    power = xp.where(within, power, xp.full_like(x, _beyond(x.dtype)))
+    power = xp.where(within, power, xp.full_like(x, beyond(x.dtype)))
     # 3. A negative power is a fraction, of which nothing is left unless x is 0, 1 or -1.
     odd = xp.bitwise_and(y, one) == 1
     inverse = xp.where(xp.logical_or(x == 1, x + one == 0), xp.where(odd, x, one), zero)
     inverse = xp.where(x == 0, xp.full_like(x, of_zero), inverse)
     return xp.where(y < 0, inverse, power)
-
-
-def _beyond(dtype: Any) -> int:
-    """What x86 makes of NaN, and of a float that no integer of the dtype is."""
-    return int(np.iinfo(dtype).min) if dtype.itemsize >= 4 else 0  # narrower ones by their low bits
-
-
-def _whole(xp: Any, x: Buffer, dtype: Any) -> Buffer:
-    """Floats as x86 makes them integers."""
-    top = 2.0 ** (63 if dtype.itemsize == 8 else 31)
-    within = (x >= -top) & (x < top)
-    whole = xp.where(within, x, xp.zeros_like(x)).astype("int64").astype(dtype)
-    return xp.where(within, whole, xp.full_like(whole, _beyond(dtype)))
-
-
-def _var_around(xp: Any, x: Buffer, mean: Buffer, axis: Any, ddof: float, keepdims: bool) -> Buffer:
-    """The squares of integers' gaps to a mean of integers, over their number in float32."""
-    gaps = x - mean
-    squares = xp.sum(gaps * gaps, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    freedom = max(x.size // max(squares.size, 1) - ddof, 0)
-    return squares.astype("float32") / xp.full_like(squares, freedom, dtype="float32")
-
-
-def _or_one(xp: Any, y: Buffer) -> Buffer:
-    return xp.where(y == 0, xp.ones_like(y), y)
-
-
-def _towards_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    """The exact quotient of integers without its fraction."""
-    floor = xp.floor_divide(x, y)
-    below = xp.logical_and(xp.fmod(x, y) != 0, xp.logical_xor(x < 0, y < 0))
-    return floor + below.astype(floor.dtype)
 
 
 def _within(xp: Any, count: Buffer) -> Buffer:

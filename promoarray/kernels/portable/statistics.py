@@ -1,0 +1,110 @@
+"""Reductions whose values are one framework's own: means, variances and extremes of its kind.
+
+Written with what NumPy and CuPy have in common: ``xp`` is either.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from promoarray.kernels.portable.integers import beyond, towards_zero
+
+Buffer = Any
+
+
+def argmax_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmax(xp.where(xp.isnan(x), xp.full_like(x, -float("inf")), x), **options)
+
+
+def argmin_without_nan(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.argmin(xp.where(xp.isnan(x), xp.full_like(x, float("inf")), x), **options)
+
+
+def exact_integer_mean(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return _mean_towards_zero(xp, x, x.dtype, **options)
+
+
+def truncated_mean(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    wide = "uint64" if x.dtype.kind == "u" else "int64"
+    return _mean_towards_zero(xp, x, wide, **options).astype(x.dtype)
+
+
+def mean_or_zero(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, **options)
+    return total / max(x.size // max(total.size, 1), 1)
+
+
+def var_around_integer(
+    xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
+) -> Buffer:
+    mean = exact_integer_mean(xp, x, axis=axis, keepdims=True)
+    return _var_around(xp, x, mean, axis, ddof, keepdims)
+
+
+def std_around_integer(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.sqrt(var_around_integer(xp, x, **options))
+
+
+def integer_var(
+    xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
+) -> Buffer:
+    mean = _whole(xp, xp.mean(x.astype("float32"), axis=axis, keepdims=True), x.dtype)
+    return _whole(xp, _var_around(xp, x, mean, axis, ddof, keepdims), x.dtype)
+
+
+def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.sqrt(integer_var(xp, x, **options).astype("float32"))
+
+
+def max_or_lowest(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.max(x, initial=_ends(x.dtype)[0], **options)
+
+
+def min_or_highest(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.min(x, initial=_ends(x.dtype)[1], **options)
+
+
+KERNELS = (
+    argmax_without_nan,
+    argmin_without_nan,
+    exact_integer_mean,
+    truncated_mean,
+    mean_or_zero,
+    var_around_integer,
+    std_around_integer,
+    integer_var,
+    integer_std,
+    max_or_lowest,
+    min_or_highest,
+)
+
+
+def _mean_towards_zero(xp: Any, x: Buffer, summed_in: Any, **options: Any) -> Buffer:
+    """The quotient of a sum of integers without its fraction; 0 of no elements."""
+    total = xp.sum(x, dtype=summed_in, **options)
+    return towards_zero(xp, total, xp.full_like(total, max(x.size // max(total.size, 1), 1)))
+
+
+def _ends(dtype: Any) -> tuple[Any, Any]:
+    """The lowest and the highest number."""
+    if dtype.kind == "f":
+        return -np.inf, np.inf
+    return np.iinfo(dtype).min, np.iinfo(dtype).max
+
+
+def _whole(xp: Any, x: Buffer, dtype: Any) -> Buffer:
+    """Floats as x86 makes them integers."""
+    top = 2.0 ** (63 if dtype.itemsize == 8 else 31)
+    within = (x >= -top) & (x < top)
+    whole = xp.where(within, x, xp.zeros_like(x)).astype("int64").astype(dtype)
+    return xp.where(within, whole, xp.full_like(whole, beyond(dtype)))
+
+
+def _var_around(xp: Any, x: Buffer, mean: Buffer, axis: Any, ddof: float, keepdims: bool) -> Buffer:
+    """The squares of integers' gaps to a mean of integers, over their number in float32."""
+    gaps = x - mean
+    squares = xp.sum(gaps * gaps, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    freedom = max(x.size // max(squares.size, 1) - ddof, 0)
+    return squares.astype("float32") / xp.full_like(squares, freedom, dtype="float32")
