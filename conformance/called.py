@@ -16,6 +16,7 @@ from functools import cache, partial
 from typing import Any
 
 import check
+import python_operators
 import tables
 
 import promoarray as pa
@@ -25,26 +26,9 @@ from promoarray.operations import OPERATIONS, Family
 from promoarray.policies import Policy, as_policy
 from promoarray.promotion.in_force import policy as in_force
 
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-    "pow": operator.pow,
+OPERATORS: python_operators.Operators = {
     "matmul": operator.matmul,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-    "bitwise_and": operator.and_,
-    "bitwise_or": operator.or_,
-    "bitwise_xor": operator.xor,
-    "bitwise_left_shift": operator.lshift,
-    "bitwise_right_shift": operator.rshift,
+    **{check.NAMES.get(name, name): f for name, f in python_operators.OPERATORS.items()},
 }
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "where": lambda x, y: pa.where(_condition(), x, y),

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from programs.program import words
-
-if TYPE_CHECKING:
-    from programs.generate import Writer
+from programs.writer import Writer
 
 REDUCED = """
 sum prod mean std var max min all any : <2,3 plain>, axis={(0, 1)|-1|None}{|, keepdims=True}

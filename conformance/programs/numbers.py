@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+import ml_dtypes
+
 from programs.answers import number
+from programs.frameworks import storage
 
 INTEGERS = {
     **{f"{sign}int{bits}": (bits, not sign) for sign in ("", "u") for bits in (2, 4, 8, 16, 32, 64)}
 }
-LARGEST = {
-    "float16": 65504.0,
-    "bfloat16": 3.3895313892515355e38,
-    "float32": 3.4028234663852886e38,
-    "float64": 1.7976931348623157e308,
-    "float8_e4m3fn": 448.0,
-    "float8_e5m2": 57344.0,
-    "complex64": 3.4028234663852886e38,
-    "complex128": 1.7976931348623157e308,
-}
-
 ORDINARY_INTS = (0, 1, 2, 3, 5, 7, -1, -2, -3, -7, 10, 50, 100)
 EDGE_INTS = (
     *(127, 128, 200, 254, 255, 256, 300, -128, -129, -300, 1000, 2049, 32767, 32768, 65535, 65536),
@@ -89,7 +81,7 @@ def _value(random: Random, dtype: str, *, plain: bool) -> str:
         if plain or random.random() < 0.5:
             return f"complex({part[0]}, {part[1]})"
         return written(random.choice(EDGE_COMPLEX))
-    largest = LARGEST.get(dtype, 2.0)
+    largest = float(ml_dtypes.finfo(storage(dtype)).max)
     held = [v for v in EDGE_FLOATS if abs(v) <= largest or v != v or abs(v) == float("inf")]
     edges = (*held, largest, -largest, largest / 2)
     return number(random.choice(ORDINARY_FLOATS if plain else edges))

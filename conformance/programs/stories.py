@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from programs.program import words
-
-if TYPE_CHECKING:
-    from programs.generate import Writer
+from programs.writer import Writer
 
 OPERATORS = words("+ - * / // % ** == != < > <= >= & | ^")
 IN_PLACE = words("+ - * / // % & | ^")

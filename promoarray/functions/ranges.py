@@ -70,7 +70,6 @@ def arange(
         raise ValueError("arange needs a step other than 0")
     weak = dt.weak_float if any(isinstance(v, float) for v in (start, stop, step)) else dt.weak_int
     target = default(weak, dtype, "arange", (start, stop, step))
-    get_policy().stored.rule("arange")(0, target)  # there may be no ranges of the dtype at all
     kernel = get_policy().kernel("arange", Plan((target,), target, target))
     counted = kernel == "arange_counting_int64" and target is dt.int64
     if weak is dt.weak_float and (counted or kernel == "arange_counting"):

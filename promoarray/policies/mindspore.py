@@ -38,10 +38,18 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
-from promoarray.promotion.scalars import NARROW, Scalars, exactly, out_of_range, wrap
+from promoarray.promotion.scalars import (
+    NARROW,
+    Scalars,
+    exactly,
+    of_int64,
+    out_of_range,
+    within_64_bits,
+    wrap,
+)
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.stored import Stored
+from promoarray.promotion.stored import Stored, any_array, real_part
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -91,8 +99,7 @@ def _at_least_float32(dtype: DType) -> DType:
 
 def fit(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int that fits int64, refuse a larger one; a float is a float32."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-        raise out_of_range(value, dt.int64)
+    of_int64(value)
     if type(value) is float:
         with np.errstate(over="ignore"):
             return float(np.float32(value))
@@ -111,13 +118,9 @@ def _of_numpy(values: tuple[Any, ...]) -> DType | None:
 
 def converted(value: Any, dtype: DType) -> Any:
     """Cast a number as C does: the low bits of an int, the real part of a complex number."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+    if not within_64_bits(value):
         raise out_of_range(value, dt.int64)
-    if dtype is dt.bool:
-        return bool(value)
-    if type(value) is complex and dtype.kind is not Kind.COMPLEX:
-        value = value.real
-    return wrap(value, dtype)
+    return bool(value) if dtype is dt.bool else wrap(real_part(value, dtype), dtype)
 
 
 def assigned(value: Any, dtype: DType) -> Any:
@@ -383,7 +386,7 @@ V2_10 = Policy(
             "linspace": lambda values: dt.float32,
         },
     ),
-    assigns=lambda source, target: None,
+    assigns=any_array,
     refuses={"meshgrid": of_one_dtype},
     kernels={
         "sign": ("sign_without_nan",),

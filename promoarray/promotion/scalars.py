@@ -8,6 +8,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import ml_dtypes
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family, operation
@@ -32,11 +34,33 @@ def wrap(value: Any, dtype: DType) -> Any:
     return low - (1 << dtype.bits) if dtype.kind is Kind.INT and low >> dtype.bits - 1 else low
 
 
+def within_int64(value: Any) -> bool:
+    """Whether a Python number is no int, or one that int64 holds."""
+    return type(value) is not int or -(1 << 63) <= value < 1 << 63
+
+
+def within_64_bits(value: Any) -> bool:
+    """Whether a Python number is no int, or one that int64 or uint64 holds."""
+    return type(value) is not int or -(1 << 63) <= value < 1 << 64
+
+
+def of_int64(value: Any) -> Any:
+    """Return a Python number; raise OverflowError for an int that no int64 holds."""
+    if not within_int64(value):
+        raise out_of_range(value, dt.int64)
+    return value
+
+
 def bounds(dtype: DType) -> tuple[int, int]:
     """The smallest and the largest value of an integer dtype."""
     if dtype.kind is Kind.INT:
         return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
     return 0, (1 << dtype.bits) - 1
+
+
+def largest(dtype: DType) -> float:
+    """The largest finite number of a float dtype."""
+    return float(ml_dtypes.finfo(dtype.storage).max)  # type: ignore[no-untyped-call]
 
 
 def shown(value: int) -> str:

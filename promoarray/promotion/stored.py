@@ -40,6 +40,30 @@ def real_and_finite(value: Any, dtype: DType) -> Any:
     return truncated(value, dtype)
 
 
+def real_part(value: Any, dtype: DType) -> Any:
+    """Drop the imaginary part of a number that becomes a real one; a bool asks for both parts."""
+    kept = Kind.COMPLEX, Kind.BOOL
+    return value.real if type(value) is complex and dtype.kind not in kept else value
+
+
+def any_array(source: DType, target: DType) -> str | None:
+    """Assign arrays of every dtype (``Policy.assigns``): of complex numbers the real parts."""
+    return None
+
+
+def real_parts(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
+    """Return the real parts of what ``arange`` is given."""
+    start, stop, step = (v.real if type(v) is complex else v for v in (start, stop, step))
+    return start, stop, step
+
+
+def leading(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
+    """Return what ``arange`` is given, if its step does not lead away from the end."""
+    if not (start <= stop if step > 0 else start >= stop):
+        raise ValueError(f"arange does not lead from {start} to {stop} in steps of {step}")
+    return start, stop, step
+
+
 def real_range(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
     """Return what ``arange`` is given, if it is real."""
     if complex in (type(start), type(stop), type(step)):

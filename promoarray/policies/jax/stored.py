@@ -16,7 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.policies.jax.operations import TINY
 from promoarray.promotion.rules import PromotionRule
-from promoarray.promotion.scalars import bounds, in_range, out_of_range, wrap
+from promoarray.promotion.scalars import bounds, in_range, out_of_range, within_64_bits, wrap
 from promoarray.promotion.stored import Fit, Stored, held
 
 REFUSAL = (
@@ -27,8 +27,7 @@ REFUSAL = (
 
 def low_bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int of at most 64; NumPy has no array of a longer one."""
-    low, high = bounds(dt.int64)[0], bounds(dt.uint64)[1]
-    if type(value) is int and dtype.kind in INTEGERS and not low <= value <= high:
+    if dtype.kind in INTEGERS and not within_64_bits(value):
         raise out_of_range(value, dtype)
     return wrap(value, dtype)
 
@@ -49,13 +48,17 @@ def real_part(value: Any, dtype: DType) -> Any:
 
 
 def ranged(value: Any, dtype: DType) -> Any:
-    """Count in any dtype but bool, as XLA's iota does; ints wrap, and floats saturate."""
-    if dtype is dt.bool:
-        raise TypeError("arange makes no bools: XLA counts in numbers (iota)")
+    """Count as XLA's iota does: ints wrap, and floats saturate."""
     if type(value) is float and dtype.kind in INTEGERS:
         low, high = bounds(dtype)
         return int(min(max(value, low), high))
     return value
+
+
+def no_bools(values: tuple[Any, ...], dtype: DType) -> None:
+    """Refuse to count in bools, which XLA's iota has not."""
+    if dtype is dt.bool:
+        raise TypeError("arange makes no bools: XLA counts in numbers (iota)")
 
 
 def between(values: tuple[Any, ...]) -> DType | None:
@@ -101,4 +104,5 @@ def stored(promote: PromotionRule, default: DType) -> Stored:
             "setitem": assigned(promote, default),
         },
         dtype_by={"linspace": between},
+        check_by={"arange": no_bools},
     )

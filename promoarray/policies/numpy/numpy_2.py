@@ -31,6 +31,7 @@ from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import any_array
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     always,
@@ -347,7 +348,7 @@ NUMPY_2 = Policy(
     defaults=WIDE,
     inplace=same_kind,
     stored=stored.NUMPY_2,
-    assigns=stored.any_array,
+    assigns=any_array,
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,

@@ -11,15 +11,14 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType
-from promoarray.promotion.scalars import bounds, in_range, out_of_range, wrap
+from promoarray.promotion.scalars import (
+    in_range,
+    out_of_range,
+    within_64_bits,
+    within_int64,
+    wrap,
+)
 from promoarray.promotion.stored import Stored, real_and_finite
-
-INT64, UINT64 = bounds(dt.int64), bounds(dt.uint64)
-
-
-def within_64_bits(value: Any) -> bool:
-    """Whether a Python number is no int, or one that int64 or uint64 holds."""
-    return type(value) is not int or INT64[0] <= value <= UINT64[1]
 
 
 def of_ints(values: tuple[Any, ...]) -> DType | None:
@@ -31,7 +30,7 @@ def of_ints(values: tuple[Any, ...]) -> DType | None:
         For an int beyond 64 bits, of which NumPy makes an array of Python objects.
     """
     ints = [value for value in values if type(value) is int]
-    held = [INT64[0] <= value <= INT64[1] for value in ints]
+    held = [*map(within_int64, ints)]
     if all(held):
         return None
     if not all(map(within_64_bits, ints)):
@@ -96,8 +95,3 @@ NUMPY_1 = Stored(
     },
     dtype_by=_DTYPES,
 )
-
-
-def any_array(source: DType, target: DType) -> str | None:
-    """Assign arrays of every dtype: of complex numbers NumPy drops imaginary parts, and warns."""
-    return None

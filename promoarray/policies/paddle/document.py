@@ -40,7 +40,14 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
-from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range, shown, wrap
+from promoarray.promotion.scalars import (
+    NARROW,
+    Scalars,
+    not_negative,
+    of_int64,
+    shown,
+    wrap,
+)
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
@@ -139,9 +146,7 @@ AGREED = ArraysFirst(
 
 def low_bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int64, as comparisons do; refuse what is beyond."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-        raise out_of_range(value, dt.int64)
-    return wrap(value, dtype)
+    return wrap(of_int64(value), dtype)
 
 
 def through(single: bool) -> Callable[[Any, DType], Any]:
@@ -269,6 +274,20 @@ CHECKED = {
     "linspace": ("linspace_of_integers",),
 }
 """What every Paddle refuses by value."""
+
+OF_WHEELS = {
+    **CHECKED,
+    "remainder": ("checked_remainder", "nearest_remainder", "remainder_keeping_zero"),
+    "multiply": ("scaled",),
+    "negative": ("scaled_negative",),
+    "argmax": ("argmax_without_nan",),
+    "argmin": ("argmin_without_nan",),
+    "atan2": ("single_atan2",),
+    "hypot": ("hypot_of_squares",),
+    "arange": ("arange_counting",),
+    "expm1": ("standard_expm1",),
+}
+"""What the wheels compute in their own way, of which the document says nothing."""
 
 DOCUMENT = Policy(
     name="paddle",

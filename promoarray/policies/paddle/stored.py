@@ -13,30 +13,16 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
-from promoarray.policies.paddle.document import through
-from promoarray.promotion.scalars import bounds, out_of_range, wrap
-from promoarray.promotion.stored import Stored, real_range
+from promoarray.policies.paddle.document import low_bits, through
+from promoarray.promotion.scalars import bounds, largest, of_int64, wrap
+from promoarray.promotion.stored import Stored, leading, real_part, real_parts, real_range
 
 _through_double, _through_single = through(single=False), through(single=True)
-_LARGEST = {
-    dt.float16: 65504.0,
-    dt.bfloat16: 3.3895313892515355e38,
-    dt.float32: 3.4028234663852886e38,
-    dt.float64: 1.7976931348623157e308,
-}
-
-
-def _real(value: Any, dtype: DType) -> Any:
-    """Drop the imaginary part of what becomes no complex number."""
-    kept = Kind.COMPLEX, Kind.BOOL
-    return value.real if type(value) is complex and dtype.kind not in kept else value
 
 
 def _full(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int64; refuse what is beyond."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-        raise out_of_range(value, dt.int64)
-    return wrap(_real(value, dtype), dtype)
+    return low_bits(real_part(value, dtype), dtype)
 
 
 def _given(value: Any, dtype: DType) -> Any:
@@ -48,9 +34,7 @@ def _given(value: Any, dtype: DType) -> Any:
 
 def _full_like(value: Any, dtype: DType) -> Any:
     """Refuse a finite number out of range, then cast through a C double."""
-    number = value.real if type(value) is complex else value
-    if type(number) is int and not -(1 << 63) <= number < 1 << 63:
-        raise out_of_range(number, dt.int64)
+    number = of_int64(value.real if type(value) is complex else value)
     if dtype.kind is not Kind.COMPLEX and math.isfinite(number) and not _within(number, dtype):
         raise OverflowError(f"full_like: {value!r} is out of the range of {dtype.name}")
     return _through_double(value if dtype.kind is Kind.COMPLEX else number, dtype)
@@ -65,7 +49,7 @@ def _within(number: float, dtype: DType) -> bool:
         if dtype.bits == 64:
             return low <= number <= float(high)
         return bool(np.float32(low) <= np.float32(number) <= np.float32(high))
-    return abs(number) <= _LARGEST.get(dtype, math.inf)
+    return dtype.bits < 16 or abs(number) <= largest(dtype)
 
 
 def _assigned(value: Any, dtype: DType) -> Any:
@@ -85,17 +69,11 @@ def _full_dtype(values: tuple[Any, ...]) -> DType:
     return kinds.get(type(values[0]), dt.float32)
 
 
-def _counting(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
-    """Take the real parts of complex numbers."""
-    start, stop, step = (v.real if type(v) is complex else v for v in (start, stop, step))
-    return start, stop, step
-
-
 STORED_3_3 = Stored(
     fit=_full,
     fit_by={"full_like": _full_like, "asarray": _given, "setitem": _assigned},
     dtype_by={"full": _full_dtype, "linspace": lambda values: dt.float32},
-    range=_counting,
+    range=real_parts,
 )
 
 
@@ -108,10 +86,7 @@ def _no_complex(value: Any, dtype: DType) -> Any:
 
 def _leading(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
     """Refuse complex numbers, and a step that leads away from the end."""
-    real_range(start, stop, step)
-    if not (start <= stop if step > 0 else start >= stop):
-        raise ValueError(f"arange does not lead from {start} to {stop} in steps of {step}")
-    return start, stop, step
+    return leading(*real_range(start, stop, step))
 
 
 STORED_2_6 = Stored(

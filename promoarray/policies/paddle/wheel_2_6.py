@@ -18,10 +18,10 @@ from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE_2_6
 from promoarray.policies.paddle.document import (
-    CHECKED,
     DOCUMENT,
     LOOKUP,
     NO_SCALAR,
+    OF_WHEELS,
     OPERATIONS,
     stays,
     through,
@@ -41,9 +41,10 @@ from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
-from promoarray.promotion.scalars import NARROW, Scalars, not_negative, out_of_range
+from promoarray.promotion.scalars import NARROW, Scalars, not_negative, of_int64
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import any_array
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import (
     agreed,
@@ -196,9 +197,7 @@ _double, _single = through(single=False), through(single=True)
 
 def _tensor(value: Any, dtype: DType) -> Any:
     """Refuse an int of which NumPy makes no int64."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
-        raise out_of_range(value, dt.int64)
-    return _double(value, dtype)
+    return _double(of_int64(value), dtype)
 
 
 def _compared(value: Any, dtype: DType) -> Any:
@@ -207,22 +206,13 @@ def _compared(value: Any, dtype: DType) -> Any:
 
 
 _KERNELS = {
-    **CHECKED,
+    **OF_WHEELS,
     "pow": ("double_pow",),
-    "remainder": ("checked_remainder", "nearest_remainder", "remainder_keeping_zero"),
     "divide": ("checked_divide", "scaled_by_reciprocal"),
     "round": ("round_half_away",),
-    "multiply": ("scaled",),
-    "negative": ("scaled_negative",),
-    "argmax": ("argmax_without_nan",),
-    "argmin": ("argmin_without_nan",),
     "mean": ("exact_integer_mean",),
     "var": ("var_around_integer",),
     "std": ("std_around_integer",),
-    "atan2": ("single_atan2",),
-    "hypot": ("hypot_of_squares",),
-    "arange": ("arange_counting",),
-    "expm1": ("standard_expm1",),
 }
 
 
@@ -285,7 +275,7 @@ V2_6 = DOCUMENT.derive(
     ),
     kernels=_KERNELS,
     stored=STORED_2_6,
-    assigns=lambda source, target: None,
+    assigns=any_array,
     refuses={
         "meshgrid": of_one_dtype,
         "broadcast_arrays": of_one_dtype,

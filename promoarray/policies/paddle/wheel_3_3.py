@@ -20,10 +20,10 @@ from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE_3_3
 from promoarray.policies.paddle.document import (
     AGREED,
-    CHECKED,
     DOCUMENT,
     LOOKUP,
     NAMES_ONLY,
+    OF_WHEELS,
     OPEN,
     OPERATIONS,
     SHUT,
@@ -38,9 +38,10 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
-from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, wrap
+from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, within_64_bits, wrap
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
+from promoarray.promotion.stored import any_array
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -271,20 +272,11 @@ REFUSAL = (
 )
 
 _KERNELS = {
-    **CHECKED,
+    **OF_WHEELS,
     "pow": ("double_reciprocal_pow",),
-    "remainder": ("checked_remainder", "nearest_remainder", "remainder_keeping_zero"),
     "divide": ("checked_divide", "nan_divide"),
-    "multiply": ("scaled",),
-    "negative": ("scaled_negative",),
-    "argmax": ("argmax_without_nan",),
-    "argmin": ("argmin_without_nan",),
     "var": ("integer_var",),
     "std": ("integer_std",),
-    "atan2": ("single_atan2",),
-    "hypot": ("hypot_of_squares",),
-    "arange": ("arange_counting",),
-    "expm1": ("standard_expm1",),
 }
 
 
@@ -300,7 +292,7 @@ def _as_default(value: Any, dtype: DType) -> Any:
 
 def _bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of 64."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+    if not within_64_bits(value):
         raise out_of_range(value, dt.int64)
     return wrap(value, dtype)
 
@@ -335,7 +327,7 @@ V3_3 = DOCUMENT.derive(
     ),
     kernels=_KERNELS,
     stored=STORED_3_3,
-    assigns=lambda source, target: None,
+    assigns=any_array,
     refuses={
         "meshgrid": of_one_dtype,
         "broadcast_arrays": of_one_dtype,

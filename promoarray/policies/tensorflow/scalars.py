@@ -13,7 +13,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
-from promoarray.promotion.scalars import in_range, shown, wrap
+from promoarray.promotion.scalars import in_range, shown, within_int64, wrap
 from promoarray.promotion.stored import Stored
 
 DEFAULTS = {
@@ -49,7 +49,7 @@ def fits(value: Any, dtype: DType) -> Any:
         return value
     if dtype is dt.uint64:
         return in_range(value, dtype)
-    if not -(1 << 63) <= value < 1 << 63:
+    if not within_int64(value):
         given = f"Python int {shown(value)}"
         raise OverflowError(f"{given} is out of range for a TensorFlow scalar (int64)")
     return wrap(value, dtype)

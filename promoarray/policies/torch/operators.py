@@ -49,7 +49,7 @@ from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.stored import Stored
+from promoarray.promotion.stored import Stored, any_array
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -288,7 +288,7 @@ V2_13 = Policy(
         fit_by={"setitem": assigned, "asarray": made, "arange": counted, "linspace": spaced},
         range=counting,
     ),
-    assigns=lambda source, target: None,  # a complex tensor gives its real parts, with a warning
+    assigns=any_array,
     refuses={
         "meshgrid": of_one_dtype,
         "take": indices_of(dt.int32, dt.int64),

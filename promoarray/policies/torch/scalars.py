@@ -10,11 +10,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
-
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
-from promoarray.promotion.scalars import bounds, in_range, shown, worded, wrap
+from promoarray.promotion.scalars import (
+    bounds,
+    in_range,
+    largest,
+    shown,
+    within_64_bits,
+    within_int64,
+    worded,
+    wrap,
+)
+from promoarray.promotion.stored import leading, real_parts
 
 
 def fits(value: Any, dtype: DType) -> Any:
@@ -46,7 +54,7 @@ def chosen(value: Any, dtype: DType) -> Any:
 
 def assigned(value: Any, dtype: DType) -> Any:
     """Convert the value of ``x[key] = value``, of which an int has to be an int64 first."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+    if not within_int64(value):
         raise OverflowError(f"Python int {shown(value)} is no int64, as which ints are assigned")
     unchecked = dtype.kind is Kind.FLOAT and dtype.bits < 16  # a float8, by the cast
     return converted(value, dt.float64 if unchecked else dtype)
@@ -83,10 +91,7 @@ def counting(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
     """Refuse a step that leads away from the end; complex numbers may be real ones."""
     if any(v.imag for v in (start, stop, step)):
         raise TypeError("arange takes complex numbers only if their imaginary part is 0")
-    start, stop, step = (v.real if type(v) is complex else v for v in (start, stop, step))
-    if not (start <= stop if step > 0 else start >= stop):
-        raise ValueError(f"arange does not lead from {start} to {stop} in steps of {step}")
-    return start, stop, step
+    return leading(*real_parts(start, stop, step))
 
 
 def spaced(value: Any, dtype: DType) -> Any:
@@ -98,7 +103,7 @@ def spaced(value: Any, dtype: DType) -> Any:
 
 def scalar(value: Any) -> Any:
     """Refuse an int of more than 64 bits."""
-    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+    if not within_64_bits(value):
         raise OverflowError(f"Python int {shown(value)} is too big for a PyTorch scalar (64 bits)")
     return value
 
@@ -110,15 +115,11 @@ def _narrow(dtype: DType) -> bool:
 def _holds(dtype: DType, value: float) -> bool:
     """Whether a real number lies within a real dtype."""
     if dtype.kind not in INTEGERS:
-        return not math.isfinite(value) or abs(value) <= _largest(dtype)
+        return not math.isfinite(value) or abs(value) <= largest(dtype)
     low, high = bounds(dtype)
     if type(value) is int:
         return (low or -high) <= value <= high
     return low <= value <= float(high)  # which is 2.0**63 of int64: the bounds become doubles
-
-
-def _largest(dtype: DType) -> float:
-    return float(ml_dtypes.finfo(dtype.storage).max)  # type: ignore[no-untyped-call]
 
 
 def _room(value: Any, dtype: DType) -> str:
@@ -128,4 +129,4 @@ def _room(value: Any, dtype: DType) -> str:
     wider = "Write a dtype that holds it, or astype of a wider array to have it cast"
     if dtype.kind in INTEGERS:
         return "whose range is {} to {}. {}".format(*bounds(dtype), wider)
-    return f"whose largest finite number is {_largest(dtype.part):.6g}. {wider}"
+    return f"whose largest finite number is {largest(dtype.part):.6g}. {wider}"
