@@ -6,6 +6,8 @@ A framework's file holds all that promoarray knows of it:
   function of two dtypes (``promote``);
 * its **operation rules**, by operation or family: what each takes, computes in and returns
   (``OPERATIONS``; ``FUNCTIONS`` where a function differs from its operator);
+* what it does beside promotion: Python numbers it **stores**, arrays it **refuses** where nothing
+  promotes, kernels of its own (``Stored``, ``Policy.refuses``, ``Policy.kernels``);
 * its **cast rule**: what a value becomes that the target cannot hold, and the bugs of shipped
   versions as named quirks (``CASTS``);
 * its **sources**: documents, source files and recorded answers, in the docstring and in the
@@ -14,7 +16,7 @@ A framework's file holds all that promoarray knows of it:
 ``edition(edition)`` returns the ``Policy`` of an edition. A folder's ``__init__`` holds only that;
 its files import each other, never the ``__init__``. What several frameworks share is in
 ``promoarray.promotion``: ``default_rules``, ``linalg_rules``, ``type_steps``, ``ranks``,
-``cast_quirks`` and ``cast_transforms``, ``variants``.
+``cast_quirks`` and ``cast_transforms``, ``stored``, ``scalars``, ``variants``.
 
 To add a framework (``docs/contributing.md`` does it for an example):
 
@@ -25,7 +27,8 @@ To add a framework (``docs/contributing.md`` does it for an example):
 3. Name it and its editions in ``promotion/registry.py`` (``BUILT_IN``), the default edition first.
 4. ``policy.check()`` proves or refutes what should hold of the table, and
    ``python conformance/check.py`` compares the policy with the recorded answers. A departure is
-   listed with its reason in ``conformance/departures.toml``.
+   listed with its reason in ``conformance/departures.toml``. ``conformance/differential.py`` asks
+   both sides random programs, which find what no table asks.
 5. Add ``tests/policies/test_<framework>.py``. Add the policy to ``conformance/cast_tables.py`` and
    run it: it writes ``docs/casts.md``.
 

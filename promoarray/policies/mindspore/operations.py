@@ -15,15 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family
 from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, promote_8_5
+from promoarray.policies.mindspore.scalars import STORED, fit, fit_compared
 from promoarray.promotion.cast_quirks import (
     NARROW_FLOATS,
     RECORDED,
@@ -41,15 +39,10 @@ from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import (
     NARROW,
     Scalars,
-    exactly,
-    of_int64,
-    out_of_range,
-    within_64_bits,
-    wrap,
 )
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.stored import Stored, any_array, real_part
+from promoarray.promotion.stored import any_array
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
@@ -95,45 +88,6 @@ def summed(dtype: DType) -> DType:
 
 def _at_least_float32(dtype: DType) -> DType:
     return dtype if dtype in LAPACK else dt.float32
-
-
-def fit(value: Any, dtype: DType) -> Any:
-    """Keep the low bits of an int that fits int64, refuse a larger one; a float is a float32."""
-    of_int64(value)
-    if type(value) is float:
-        with np.errstate(over="ignore"):
-            return float(np.float32(value))
-    return wrap(value, dtype)
-
-
-def _of_numpy(values: tuple[Any, ...]) -> DType | None:
-    """What ``mindspore.tensor`` makes of numbers where it keeps what NumPy makes of them."""
-    if any(type(value) is complex for value in values):
-        return dt.complex128
-    beyond = [type(value) is int and value >= 1 << 63 for value in values]
-    if not any(beyond):
-        return None
-    return dt.uint64 if all(beyond) else dt.float32
-
-
-def converted(value: Any, dtype: DType) -> Any:
-    """Cast a number as C does: the low bits of an int, the real part of a complex number."""
-    if not within_64_bits(value):
-        raise out_of_range(value, dt.int64)
-    return bool(value) if dtype is dt.bool else wrap(real_part(value, dtype), dtype)
-
-
-def assigned(value: Any, dtype: DType) -> Any:
-    """Cast a number by way of int64 or float32; complex ones are taken by no key."""
-    if type(value) is complex:
-        raise TypeError("MindSpore assigns no complex Python scalars")
-    return converted(fit(value, dt.float32 if type(value) is float else dt.int64), dtype)
-
-
-def fit_compared(value: Any, dtype: DType) -> Any:
-    """Compare the numbers, as far as an int fits int64."""
-    fit(value, dtype)
-    return exactly(value, dtype)
 
 
 def real(enter: OperandTypes) -> OperandTypes:
@@ -377,15 +331,7 @@ V2_10 = Policy(
     operand_types=COMMON,
     ranks=True,
     scalars=Scalars(fit=fit, fit_compared=fit_compared),
-    stored=Stored(
-        fit=converted,
-        fit_by={"setitem": assigned},
-        dtype_by={
-            "asarray": _of_numpy,
-            "full": lambda values: dt.int64,
-            "linspace": lambda values: dt.float32,
-        },
-    ),
+    stored=STORED,
     assigns=any_array,
     refuses={"meshgrid": of_one_dtype},
     kernels={
@@ -413,8 +359,3 @@ V2_10 = Policy(
         "full without a dtype is int64, whatever the value, as in 2.10.0.",
     ),
 )
-
-
-def edition(edition: str) -> Policy:
-    """Return the policy of an edition."""
-    return {"2.10": V2_10}[edition]

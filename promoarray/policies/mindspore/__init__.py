@@ -1,0 +1,10 @@
+"""MindSpore 2.10."""
+
+from promoarray.promotion.policy import Policy
+
+
+def edition(edition: str) -> Policy:
+    """MindSpore ``2.10``."""
+    from promoarray.policies.mindspore.operations import V2_10
+
+    return {"2.10": V2_10}[edition]
