@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.promotion.cast_losses import Lost, gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank
@@ -25,6 +25,10 @@ _ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
 """Operations on bits and truth, for which floats have to become something else."""
 
 
+_FRACTIONS = (Family.DIVIDE, Family.MEAN, Family.FLOAT_UNARY, Family.FLOAT_BINARY, Family.NORM)
+"""Operations whose results have fractions, which integers would lose."""
+
+
 def proposed_casts(
     policy: Policy, name: str, operands: Operands, form: Form = Form.OPERATOR
 ) -> Casts | None:
@@ -35,11 +39,12 @@ def proposed_casts(
     1. makes nothing complex where no operand is,
     2. keeps every value of the operands cast; else it rounds some; else it keeps the most,
     3. does so on the way to what the operation computes in, too,
-    4. is to the dtype of another operand, or to the default of the new kind of number,
+    4. gives no integers where the operation has fractions, as a mean,
     5. changes the kind of number least,
-    6. casts the fewest operands,
-    7. rounds least,
-    8. is to the smallest dtype.
+    6. is to the dtype of another operand, or to the default of the new kind of number,
+    7. casts the fewest operands,
+    8. rounds least,
+    9. is to the smallest dtype.
     """
     return _best(policy, name, operands, form, free=OPERATIONS[name].family in _ON_BITS)
 
@@ -81,7 +86,7 @@ def _best(policy: Policy, name: str, operands: Operands, form: Form, *, free: bo
         if all(_admits(policy, operands[i].type, to, free=free) for i, to in casts.items())
         and isinstance(plan := policy.plan(name, _cast(operands, casts), form), Plan)
     )
-    return min(found, key=lambda each: _cost(policy, operands, *each), default=None)
+    return min(found, key=lambda each: _cost(policy, name, operands, *each), default=None)
 
 
 def _tried(policy: Policy, operands: Operands) -> Iterator[dict[int, DType]]:
@@ -107,7 +112,7 @@ def _cast(operands: Operands, casts: dict[int, DType]) -> Operands:
 
 
 def _cost(
-    policy: Policy, operands: Operands, casts: dict[int, DType], plan: Plan
+    policy: Policy, name: str, operands: Operands, casts: dict[int, DType], plan: Plan
 ) -> tuple[float, ...]:
     """What is worse about casts than about others, the gravest first; see ``proposed_casts``."""
     strong = (policy.strong(operand.type) for operand in operands)
@@ -126,8 +131,9 @@ def _cost(
         _complex(casts.values()) and not _complex(sources),
         *_gravest(lost),
         *_gravest(on_the_way),
-        sum(to not in usual | _others(sources, i) for i, to in casts.items()),
+        plan.result.kind in INTEGERS and OPERATIONS[name].family in _FRACTIONS,
         sum(map(abs, raised)),
+        sum(to not in usual | _others(sources, i) for i, to in casts.items()),
         len(casts),
         sum(bits for _, bits in lost),
         max(sizes),

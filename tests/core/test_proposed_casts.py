@@ -10,6 +10,7 @@ from itertools import product
 import pytest
 
 from promoarray import dtypes as dt
+from promoarray.core.proposed_casts import proposed_casts
 from promoarray.core.refusals import remedy
 from promoarray.dtypes import BY_NAME, WEAK_TYPES, DType, Kind
 from promoarray.operations import OPERATIONS, Family, Form
@@ -140,3 +141,13 @@ def test_proposals_for_two_operands(policy: str) -> None:
 def test_proposals_for_two_operands_of_some_operations(policy: str) -> None:
     wrong = checked(as_policy(policy), ("add", "matmul", "bitwise_and"))
     assert not wrong, "\n".join(wrong[:20])
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("sum", "int32"), ("max", "int32"), ("mean", "float32")]
+)
+def test_integers_stay_integers_unless_the_operation_has_fractions(name: str, target: str) -> None:
+    operands = (Operand(dt.uint16),)
+    found = proposed_casts(as_policy("onnx@25"), name, operands)
+    assert found is not None
+    assert found[0][0].name == target

@@ -87,7 +87,7 @@ def test_no_refusal_speaks_of_promoarrays_own_types(policy: str) -> None:
         ("tensorflow", "where", (dt.bool, dt.uint8), "where promotes nothing: it takes one dtype"),
         ("paddle", "add", (dt.bool, dt.uint16), "has no uint16. Write pa.astype(x1, pa.int64) and"),
         ("array_api", "logical_and", (dt.uint8, dt.uint8), "Write pa.astype(x1, pa.bool) and"),
-        ("numpy", "solve", (dt.bool, dt.float16), "Write pa.astype(x1, pa.float64) and"),
+        ("numpy", "solve", (dt.bool, dt.float16), "Write pa.astype(x2, pa.float32). "),
         ("paddle@3.3", "maximum", (dt.int32, dt.float32), "Write pa.astype(x1, pa.float64)."),
     ],
 )
