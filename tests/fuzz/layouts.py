@@ -1,4 +1,4 @@
-"""NumPy arrays of every layout: answers are those of contiguous copies, and nothing else is written.
+"""NumPy arrays of every layout: answers as of contiguous copies, and nothing else is written.
 
 Views with steps, backwards, transposed, broadcast, of the other byte order, misaligned, read-only
 and empty; operators, functions, casts and assignment; of dtypes and policies drawn at random.
