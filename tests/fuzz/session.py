@@ -22,6 +22,9 @@ import numpy as np
 PATIENCE = 60.0
 """Seconds after which an iteration hangs."""
 
+LONGEST = 4000
+"""Characters of a traceback that are told: what a pipe holds at once."""
+
 _OURS = {"__init__", "__main__", "session", "test_fuzz"}
 
 
@@ -53,7 +56,7 @@ def _iterate(name: str, seed: int, seconds: float, at: Any, told: Any) -> None:
         try:
             step(np.random.default_rng(seed))
         except BaseException:
-            told.send(traceback.format_exc())
+            told.send(traceback.format_exc()[-LONGEST:])
             raise SystemExit(1) from None
         seed += 1
     at.value = seed
