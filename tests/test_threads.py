@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from promoarray.policies.onnx import operators as onnx
 from promoarray.promotion import registry
 
 THREADS = 8
+IMMORTAL = sys.version_info < (3, 14) and bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def together(work: Callable[[], Any]) -> list[Any]:
@@ -48,6 +50,12 @@ def together(work: Callable[[], Any]) -> list[Any]:
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "ignore", "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_no_module_turns_the_gil_on() -> None:
+    code = "import sys, promoarray as pa; print(getattr(sys, '_is_gil_enabled', lambda: True)())"
+    expected = not sysconfig.get_config_var("Py_GIL_DISABLED")
+    assert (run_python(code).stdout, run_python(code).stderr) == (f"{expected}\n", "")
 
 
 # -- one object a name ------------------------------------------------------------------------
@@ -206,6 +214,7 @@ def work_under(policy: Policy, x: Any) -> Any:
         return pa.astype(pa.asarray(x) * 2.5, pa.int8)
 
 
+@pytest.mark.skipif(IMMORTAL, reason="no class ever dies in a free-threaded Python 3.13")
 @pytest.mark.usefixtures("_quick_collections")
 def test_a_thousand_derived_policies_leave_memory_where_it_was() -> None:
     x, alive = np.ones(3, np.float32), weakref.WeakSet[Policy]()
