@@ -206,7 +206,7 @@ def outcome_under(
             outcome.error = _error(error)
             outcome.site = _line_in(script, error)
     outcome.values = {} if outcome.error else _globals(ended, show)
-    outcome.recovered = casts.recovered
+    outcome.recovered = dict(casts.recovered)  # to which a thread left behind may add
     outcome.output = printed.getvalue()
     return outcome
 
