@@ -32,7 +32,8 @@ def _borders() -> list[float | int]:
             most = largest(dtype)
             step = 2.0 ** (math.frexp(most)[1] - 1 - dtype.format.mantissa)
             found |= {most, most + step / 2, most + step}
-    return sorted(border for border in found if math.isfinite(border))
+    beyond = 2**1024 - 2**970  # from here on an int is no float
+    return [*sorted(border for border in found if border < math.inf), beyond]
 
 
 def magnitude(x: Any) -> Hashable:

@@ -19,7 +19,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.call_site import current_site, program_site
+from promoarray.core.call_site import current_site, sites
 from promoarray.core.escape import Escape
 from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
@@ -52,6 +52,7 @@ class ShadowObserver(Observer):
 
     report: Report
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
+    _places: dict[Hashable, Divergence] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.policies = self.report.policies
@@ -86,11 +87,12 @@ class ShadowObserver(Observer):
             if verdict.lasting:
                 if len(self._verdicts) >= MOST_VERDICTS:
                     self._verdicts.clear()
+                    self._places.clear()
                 self._verdicts[key] = verdict
         for policy, reason in verdict.signatures:
             self.report.signatures[Call(current_site(), policy, reason)] += 1
         if verdict.answers is not None:
-            self._note(event.name, verdict.answers, verdict.operands, event.form)
+            self._pass(event, verdict, verdict.answers)
         for result, slot in zip((event.result, *event.extra_results), verdict.slots, strict=True):
             result._type = slot
 
@@ -114,6 +116,22 @@ class ShadowObserver(Observer):
         """Note data that leaves the policy: from there on it is not compared."""
         self.report.escapes[escape] += 1
 
+    def _pass(self, event: OperationEvent, verdict: Verdict, answers: dict[str, Answer]) -> None:
+        """Note a place, or count it once more."""
+        if not verdict.lasting:
+            self._note(event.name, answers, verdict.operands, event.form)
+            return
+        site, program = sites()
+        key = id(verdict), site, program  # the verdict is remembered, so that its id stays its own
+        place = self._places.get(key)
+        if place is None:
+            found = Divergence(
+                site, program, event.name, verdict.operands, answers, form=event.form
+            )
+            self._places[key] = self.report.record(found)
+        else:
+            place.count += 1
+
     def _note(
         self,
         name: str,
@@ -122,9 +140,7 @@ class ShadowObserver(Observer):
         form: Form = Form.OPERATOR,
     ) -> None:
         """Note a place at which the answers differ."""
-        self.report.record(
-            Divergence(current_site(), program_site(), name, operands, answers, form=form)
-        )
+        self.report.record(Divergence(*sites(), name, operands, answers, form=form))
 
 
 MOST_VERDICTS = 1 << 14

@@ -51,11 +51,12 @@ class Report(Printable):
     _escapes: Escapes = field(default_factory=Escapes)
     _signatures: Signatures = field(default_factory=Signatures)
 
-    def record(self, divergence: Divergence) -> None:
-        """Add a place, or count it once more."""
+    def record(self, divergence: Divergence) -> Divergence:
+        """Add a place, or count it once more; return what is kept of it."""
         known = self._found.setdefault(divergence.key, divergence)
         if known is not divergence:
             known.count += 1
+        return known
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         found = state.pop("_shadow", None)  # in a pickle of 0.1.0
