@@ -21,10 +21,18 @@ from promoarray import dtypes as dt
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, sites
 from promoarray.core.escape import Escape
-from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
+from promoarray.core.observers import (
+    CastEvent,
+    Observer,
+    OperationEvent,
+    SetitemEvent,
+    observing,
+)
+from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
+from promoarray.diagnostics.shadow.value_changes import Place, differences
 from promoarray.diagnostics.shadow.verdict import (
     Verdict,
     as_seen_by,
@@ -91,6 +99,9 @@ class ShadowObserver(Observer):
                 self._verdicts[key] = verdict
         for policy, reason in verdict.signatures:
             self.report.signatures[Call(current_site(), policy, reason)] += 1
+        for source, target, change in verdict.scalars:
+            place = Place(*sites(), event.name, str(Operand(source)), target.name)
+            self.report.value_changes.note(place, 1, [change])
         if verdict.answers is not None:
             self._pass(event, verdict, verdict.answers)
         for result, slot in zip((event.result, *event.extra_results), verdict.slots, strict=True):
@@ -111,6 +122,33 @@ class ShadowObserver(Observer):
             others = {name: answer for name, answer in answers.items() if name != run.name}
             mine = Answer(dtype, "", "", operands)
             self._note("setitem", {run.name: mine, **others}, operands)
+        if source is not dtype and isinstance(value, Array):
+            self._note_values(run, "setitem", value, source, dtype)
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Note the policies that refuse an explicit cast, or make other values of it."""
+        self.report.operations += 1
+        run, array, result, source, target = cast
+        if dt.string in (source, target):
+            return
+        operands = str(Operand(source)), str(Operand(target))
+        answers = {p.name: _would_cast(p, as_seen_by(p, array).type, target) for p in self.policies}
+        if any(answer.dtype is None for answer in answers.values()):
+            others = {name: answer for name, answer in answers.items() if name != run.name}
+            self._note("astype", {run.name: Answer(target, "", "", operands), **others}, operands)
+        self._note_values(run, "astype", array, source, target)
+        kept = {p.name: p.canonical.get(target, target) for p in self.policies}
+        result._type = record(target, kept)
+
+    def _note_values(
+        self, run: Policy, operation: str, array: Array, source: DType, target: DType
+    ) -> None:
+        """Note the policies that cast an array of the run's dtype to other values."""
+        same = tuple(p for p in self.policies if as_seen_by(p, array).type is type_of(array._type))
+        found = differences(run, same, array._buffer, source, target)
+        if found:
+            place = Place(*sites(), operation, source.name, target.name)
+            self.report.value_changes.note(place, array.size, found)
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""
@@ -145,6 +183,13 @@ class ShadowObserver(Observer):
 
 MOST_VERDICTS = 1 << 14
 """So many are remembered."""
+
+
+def _would_cast(policy: Policy, source: DType, target: DType) -> Answer:
+    """A policy's answer to ``x.astype(target)`` with the type it has seen so far."""
+    why = cast_refusal(policy, policy.strong(source), target)
+    names = str(Operand(source)), str(Operand(target))
+    return Answer(None if why else target, why, "root" if why else "", names)
 
 
 def _would_store(policy: Policy, target: Array, value: Any) -> Answer:

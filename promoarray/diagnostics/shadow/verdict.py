@@ -14,6 +14,7 @@ from promoarray.core.operands import operand_of
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.divergence import Answer
 from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Refusal
@@ -44,6 +45,14 @@ def record(dtype: DType, kept: dict[str, DType]) -> DType | ShadowDTypes:
 _RECORDS: dict[tuple[object, ...], ShadowDTypes] = {}
 
 
+class ScalarChange(NamedTuple):
+    """A Python scalar of which some policies make another number than the run."""
+
+    source: DType
+    target: DType
+    difference: Difference
+
+
 class Verdict(NamedTuple):
     """What the policies say of an operation on operands of some types.
 
@@ -57,6 +66,9 @@ class Verdict(NamedTuple):
         For each result what its type slot bears.
     signatures : tuple of (str, str)
         The policies whose framework's function takes no such call, and why.
+    scalars : tuple of (DType, DType, Difference)
+        The Python scalars of which some policies make another number: their type, the dtype that
+        they become, and the numbers.
     lasting : bool
         Whether it holds for scalars of the same magnitude: a reason may name the value.
     """
@@ -65,6 +77,7 @@ class Verdict(NamedTuple):
     operands: tuple[str, ...]
     slots: tuple[DType | ShadowDTypes, ...]
     signatures: tuple[tuple[str, str], ...]
+    scalars: tuple[ScalarChange, ...]
     lasting: bool
 
 
@@ -103,7 +116,33 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
             noted = mine | {n: a.answer for n, a in asked.items() if n not in mine}
         slots.append(record(made, {name: each.carried for name, each in asked.items()}))
         lasting = lasting and not any(each.by_value for each in asked.values())
-    return Verdict(noted, operands, tuple(slots), _signatures(policies, event), lasting)
+    scalars = _scalars(policies, event)
+    lasting = lasting and not scalars  # which name the value
+    signatures = _signatures(policies, event)
+    return Verdict(noted, operands, tuple(slots), signatures, scalars, lasting)
+
+
+def _scalars(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[ScalarChange, ...]:
+    """The Python scalars of which some policies make another number of the same dtype."""
+    if not any(type(x) in WEAK for x in event.operands):
+        return ()
+    decided = {}
+    for policy in policies:
+        seen = tuple(as_seen_by(policy, x) for x in event.operands)
+        asked = event.name, seen, event.operands
+        decision = policy.decide(*asked, event.form, options=event.options)
+        if not isinstance(decision, Refusal):
+            decided[policy] = decision
+    found = []
+    for index, (x, value, dtype) in enumerate(
+        zip(event.operands, event.values, event.plan.inputs, strict=True)
+    ):
+        if type(x) not in WEAK:
+            continue
+        others = {p: d.values[index] for p, d in decided.items() if d.plan.inputs[index] is dtype}
+        changes = scalar_differences(event.policy, x, value, dtype, others)
+        found += [ScalarChange(WEAK[type(x)], dtype, change) for change in changes]
+    return tuple(found)
 
 
 def _signatures(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[tuple[str, str], ...]:
