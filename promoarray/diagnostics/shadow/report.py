@@ -73,7 +73,8 @@ class Report(Printable):
     @property
     def divergences(self) -> list[Divergence]:
         """The places, by file and line of the program."""
-        return sorted(self._found.values(), key=lambda d: (d.program, d.site, d.name))
+        found = dict(self._found)  # to which other threads may add meanwhile
+        return sorted(found.values(), key=lambda d: (d.program, d.site, d.name))
 
     @property
     def partings(self) -> list[Divergence]:
