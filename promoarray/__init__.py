@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from math import e, inf, nan, pi
+from os import environ as _environ
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes
@@ -155,3 +156,11 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if "PROMOARRAY_COMPARE" in _environ:  # `promoarray compare` runs this program, and wants to know
+    import sys as _sys
+
+    from promoarray.diagnostics.compare import watch as _watch
+
+    _watch.begin(_sys.modules[__name__])
