@@ -151,7 +151,7 @@ def _site(code: CodeType, instruction: int, lineno: int) -> Site:
     file = code.co_filename
     positions = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     first, last, column, end = positions
-    text = shortened(linecache.getline(file, lineno).strip())
+    text = shortened(_line(file, lineno).strip())
     # Of an assignment the positions are the target's alone.
     assigns = code.co_code[instruction] == _ASSIGNS
     if assigns or first is None or last is None or column is None or end is None:
@@ -160,8 +160,23 @@ def _site(code: CodeType, instruction: int, lineno: int) -> Site:
     return Site(file, first, column, text, expression or text)
 
 
+_sources: dict[str, list[str]] = {}
+
+
+def keep_source(file: str) -> None:
+    """Quote a file as it is now, whatever becomes of it."""
+    _sources[file] = linecache.getlines(file)
+
+
+def _line(file: str, number: int) -> str:
+    kept = _sources.get(file)
+    if not kept:
+        return linecache.getline(file, number)
+    return kept[number - 1] if number <= len(kept) else ""
+
+
 def _segment(file: str, first: int, last: int, column: int, end: int) -> str:
-    lines = [linecache.getline(file, n) for n in range(first, last + 1)]
+    lines = [_line(file, n) for n in range(first, last + 1)]
     if not all(lines):
         return ""
     # Columns are in bytes of UTF-8; where the file is another by now they may cut a letter.

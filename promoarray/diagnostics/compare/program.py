@@ -139,8 +139,7 @@ def of_script(script: str, arguments: list[str]) -> Program:
     path = Path(script)
     if not path.is_file() and not (path / "__main__.py").is_file():
         raise FileNotFoundError(f"no such file: {script}")
-    # A name that begins with a dash is no option.
-    return Program((os.path.join(os.curdir, script) if script[0] == "-" else script, *arguments))
+    return Program((script, *arguments))
 
 
 def of_module(module: str, arguments: list[str]) -> Program:
@@ -151,7 +150,8 @@ def of_module(module: str, arguments: list[str]) -> Program:
 def _flags() -> list[str]:
     """The options that this Python was started with, such as -O and -W."""
     flags: Any = getattr(subprocess, "_args_from_interpreter_flags", list)
-    return [*flags(), *(["-u"] if getattr(sys.__stdout__, "write_through", False) else [])]
+    unbuffered = getattr(sys.__stdout__, "write_through", False)
+    return [*flags(), *(["-u"] if unbuffered and "PYTHONUNBUFFERED" not in os.environ else [])]
 
 
 @contextmanager

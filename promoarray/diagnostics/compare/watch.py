@@ -11,15 +11,17 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable
-from types import ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from promoarray.core.array_base import Array
+from promoarray.core.call_site import keep_source
 from promoarray.core.escape import Escape
 from promoarray.core.observers import (
     Observer,
@@ -78,10 +80,14 @@ def begin(module: ModuleType) -> None:
     watch = Watch(task, os.environ[VARIABLE])
     entered = observing(watch, everywhere=True)
     entered.__enter__()
+    keep_source(getattr(sys.modules["__main__"], "__file__", None) or "")
     _kept[:] = watch, entered
     # The first to be registered runs last: what the program does at its own exit is found, too.
     atexit.register(watch.close)
     os.register_at_fork(after_in_child=watch.begin_again)
+    processes: Any = sys.modules.get("multiprocessing.process")
+    if processes and processes.parent_process() is not None:
+        watch.close_when_terminated()
     for name in ("_exit", "execv", "execve"):
         setattr(os, name, _closing_first(watch, getattr(os, name)))
     if not task.all_frames:
@@ -143,7 +149,7 @@ class Watch(Observer):
         self._casting = AutoCast()
         self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
         self._main = sys.modules["__main__"]
-        self._modules = {n: m for n, m in sys.modules.items() if n.startswith("promoarray")}
+        self._modules = dict(sys.modules)
         self._bug = ""
         self._file = new_file(folder)
         self._due = 0.0
@@ -156,6 +162,19 @@ class Watch(Observer):
         self._bug, self._due, self._places = "", 0.0, 0
         with contextlib.suppress(OSError):
             self._file = new_file(self._folder)
+        self.close_when_terminated()
+
+    def close_when_terminated(self) -> None:
+        """Close when SIGTERM comes, if nothing else is done then: so a pool ends its workers."""
+
+        def terminated(number: int, frame: FrameType | None) -> None:
+            self.close()
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            with contextlib.suppress(ValueError):  # of a thread, which takes no handlers
+                signal.signal(signal.SIGTERM, terminated)
 
     # -- what observers are told ------------------------------------------------------------------
 
@@ -215,7 +234,7 @@ class Watch(Observer):
 
     def close(self) -> None:
         """Write down all there is, now that the process ends."""
-        sys.modules.update(self._modules)  # pickles name them, and a program may remove them
+        self._put_back_modules()
         free = notify_lock.acquire(timeout=PATIENCE)
         try:
             self._write(self._ended())
@@ -224,6 +243,11 @@ class Watch(Observer):
         finally:
             if free:
                 notify_lock.release()
+
+    def _put_back_modules(self) -> None:
+        """Have the modules that pickles name: a program may remove them, and have others made."""
+        own = {n: m for n, m in self._modules.items() if n.startswith("promoarray")}
+        sys.modules.update(self._modules | sys.modules | own)
 
     def _ended(self) -> Findings:
         findings = self._findings()
