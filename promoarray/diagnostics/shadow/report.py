@@ -62,6 +62,27 @@ class Report(Printable):
             known.count += 1
         return known
 
+    def merge(self, other: Report) -> None:
+        """Add what another run of the same program, or a process of it, has found."""
+        self.operations += other.operations
+        for key, divergence in other._found.items():
+            known = self._found.setdefault(key, divergence)
+            if known is not divergence:
+                known.count += divergence.count
+        self.escapes.update(other.escapes)
+        self.signatures.update(other.signatures)
+
+    def clear(self) -> None:
+        """Forget what was found."""
+        self.operations = 0
+        for found in (self._found, self.escapes, self.signatures):
+            found.clear()
+
+    @property
+    def places(self) -> int:
+        """How many places of any sort were found."""
+        return len(self._found) + len(self.escapes) + len(self.signatures)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         found = state.pop("_shadow", None)  # in a pickle of 0.1.0
         if found is not None:
@@ -148,7 +169,7 @@ class Report(Printable):
         from rich.text import Text
 
         for divergence in self.divergences:
-            head = Text(f"{divergence.site.file}:{divergence.site.line}", style="bold cyan")
+            head = Text(divergence.site.path, style="bold cyan")
             head.append(f"  {divergence.site.expression or divergence.site.text}", style="bold")
             times = f"  ×{divergence.count}" if divergence.count > 1 else ""
             head.append(f"  [{spelled(divergence)}]{times}", style="dim")
