@@ -68,7 +68,7 @@ def sites() -> tuple[Site, Site]:
     frame = _outside()
     if frame is None:
         return _of(None), _of(None)
-    if not _of_library(frame):
+    if not of_library(frame):
         return (site := _of(frame)), site
     return _of(frame), call_chain(frame)[0]
 

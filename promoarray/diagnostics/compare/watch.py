@@ -24,6 +24,7 @@ from promoarray.core.array_base import Array
 from promoarray.core.call_site import keep_source
 from promoarray.core.escape import Escape
 from promoarray.core.observers import (
+    CastEvent,
     Observer,
     OperationEvent,
     ProposedCasts,
@@ -185,6 +186,10 @@ class Watch(Observer):
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Pass it on."""
         self._tell("on_default", weak, result, lone)
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Pass it on."""
+        self._tell("on_cast", cast)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Pass it on."""

@@ -8,14 +8,17 @@ casts that a refusal proposes are written, and the result is cast.
 from __future__ import annotations
 
 import ast
+import linecache
+import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from promoarray.core.observers import OperationEvent
+from promoarray.core.operands import operand_of
 from promoarray.core.proposed_casts import accepted_casts
-from promoarray.dtypes import DType
-from promoarray.promotion.plan import Operand, Plan, Rank
+from promoarray.dtypes import WEAK, DType
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 
 Operands = tuple[Operand, ...]
@@ -30,15 +33,28 @@ class Fix(NamedTuple):
         The operands to cast, counted from 0, and to what.
     result : DType or None
         What to cast the result to.
+    made : DType or None
+        Of an array that is made of Python numbers: the dtype to ask for.
     """
 
-    casts: tuple[tuple[int, DType], ...]
+    casts: tuple[tuple[int, DType], ...] = ()
     result: DType | None = None
+    made: DType | None = None
 
     def __str__(self) -> str:
+        if self.made:
+            return f"dtype={self.made.name}"
         parts = [f"x{index + 1} to {dtype.name}" for index, dtype in self.casts]
         parts += [f"the result to {self.result.name}"] if self.result else []
         return f"cast {' and '.join(parts)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the casts as data."""
+        return {
+            "casts": [{"operand": index, "dtype": dtype.name} for index, dtype in self.casts],
+            "result": self.result.name if self.result else None,
+            "dtype": self.made.name if self.made else None,
+        }
 
     def written(self, expression: str, namespace: str) -> str:
         """Write the expression with the casts; "" if its operands are not to be told apart.
@@ -54,6 +70,8 @@ class Fix(NamedTuple):
             tree = ast.parse(expression, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
+        if self.made:
+            return _made(tree, self.made, namespace)
         nodes = operand_nodes(tree)
         if self.casts and max(index for index, _ in self.casts) >= len(nodes):
             return ""
@@ -62,28 +80,32 @@ class Fix(NamedTuple):
         return _cast(edited, self.result, namespace) if self.result else edited
 
 
-def fix_of(
-    policy: Policy, event: OperationEvent, seen: Operands, answer: DType | None, wanted: DType
-) -> Fix | None:
+def fix_of(policy: Policy, event: OperationEvent, wanted: DType) -> Fix | None:
     """Find the edit after which a policy answers what the run answered.
+
+    The operands are those of the run, which they are after the edits of the lines before.
 
     Parameters
     ----------
     policy : Policy
     event : OperationEvent
         What the run did.
-    seen : tuple of Operand
-        The operands as the policy has them.
-    answer, wanted : DType
-        What the policy answers, None if it refuses; and what the run answered.
+    wanted : DType
+        What the run answered.
+
+    Returns
+    -------
+    Fix or None
+        None if there is no such edit, or none is needed once the lines before are edited.
     """
+    seen = tuple(_as_given(policy, x) for x in event.operands)
+    decided = policy.decide(event.name, seen, event.operands, event.form, options=event.options)
+    answer = None if isinstance(decided, Refusal) else policy.strong(decided.plan.result)
+    if answer is wanted:
+        return None
     for casts in _as_in_the_run(event, seen):
-        operands = tuple(
-            Operand(casts[i], Rank.ZERO_D if o.rank is Rank.SCALAR else o.rank) if i in casts else o
-            for i, o in enumerate(seen)
-        )
-        plan = policy.plan(event.name, operands, event.form)
-        if isinstance(plan, Plan) and policy.strong(plan.result) is wanted:
+        operands = _cast_to(seen, casts)
+        if all(_gives(each, event, operands, wanted) for each in (policy, event.policy)):
             return Fix(tuple(casts.items()))
     proposed: Mapping[int, DType] = {}
     if answer is None:
@@ -91,11 +113,36 @@ def fix_of(
         if accepted is None:
             return None
         proposed, answer = accepted[0], policy.strong(accepted[1].result)
+        if not _gives(event.policy, event, _cast_to(seen, proposed), None):
+            return None
     if answer is wanted:
         return Fix(tuple(proposed.items()))
     if event.inplace or wanted not in policy.dtypes or policy.cast.refuses(answer, wanted):
         return None
     return Fix(tuple(proposed.items()), wanted)
+
+
+def _cast_to(seen: Operands, casts: Mapping[int, DType]) -> Operands:
+    """The operands with some of them cast, Python scalars among them to 0-d arrays."""
+    return tuple(
+        Operand(casts[i], Rank.ZERO_D if o.rank is Rank.SCALAR else o.rank) if i in casts else o
+        for i, o in enumerate(seen)
+    )
+
+
+def _gives(policy: Policy, event: OperationEvent, operands: Operands, wanted: DType | None) -> bool:
+    """Whether a policy answers a dtype, or any, for operands that are cast."""
+    plan = policy.plan(event.name, operands, event.form)
+    return isinstance(plan, Plan) and wanted in (None, policy.strong(plan.result))
+
+
+def _as_given(policy: Policy, x: Any) -> Operand:
+    """An operand of the run as a policy sees it."""
+    operand = operand_of(x, policy)
+    dtype = policy.canonical.get(operand.type, operand.type)
+    if type(x) not in WEAK and dtype.weak and not policy.weak_arrays:
+        dtype = policy.strong(dtype)
+    return operand._replace(type=dtype)
 
 
 def _as_in_the_run(event: OperationEvent, seen: Operands) -> Iterator[dict[int, DType]]:
@@ -145,6 +192,27 @@ class _Writer(ast.NodeTransformer):
         return ast.parse(text, mode="eval").body
 
 
+def _made(tree: ast.expr, dtype: DType, namespace: str) -> str:
+    if not isinstance(tree, ast.Call) or any(word.arg == "dtype" for word in tree.keywords):
+        return ""
+    asked = ast.parse(f"f(dtype={namespace}.{dtype.name})", mode="eval").body
+    assert isinstance(asked, ast.Call)
+    return ast.unparse(ast.Call(tree.func, tree.args, [*tree.keywords, *asked.keywords]))
+
+
+def namespace_in(file: str, expression: str) -> str:
+    """Return by what name a program has promoarray: as it imports it, or as it calls it here."""
+    for line in linecache.getlines(file):
+        if found := _IMPORTED.match(line):
+            return found[1] or "promoarray"
+    called = _CALLED.match(expression)
+    return called[1] if called else "xp"
+
+
+_IMPORTED = re.compile(r"\s*import promoarray(?: as (\w+))?\s*(?:#.*)?$")
+_CALLED = re.compile(r"(\w+)\.\w+\(")
+
+
 def _is_number(node: ast.AST) -> bool:
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
     return isinstance(inner, ast.Constant)
@@ -153,5 +221,6 @@ def _is_number(node: ast.AST) -> bool:
 def _cast(text: str, dtype: DType, namespace: str, *, number: bool = False) -> str:
     target = f"{namespace}.{dtype.name}"
     if number:
+        text = {"True": "1", "False": "0"}.get(text, text)  # which not every dtype takes
         return f"{namespace}.asarray({text}, dtype={target})"
     return f"{namespace}.astype({text}, {target})"

@@ -154,6 +154,18 @@ class ValueChanges:
         """Count what differs in one pass of a place."""
         self.found.setdefault(place, ValueChange(place)).add(size, differences)
 
+    def update(self, other: ValueChanges) -> None:
+        """Add what another run of the same program, or a process of it, has found."""
+        for place, change in other.found.items():
+            known = self.found.setdefault(place, ValueChange(place))
+            passes = known.passes + change.passes
+            known.add(change.size, [*change.differences.values()])
+            known.passes = passes
+
+    def clear(self) -> None:
+        """Forget what was found."""
+        self.found.clear()
+
     def __len__(self) -> int:
         return len(self.found)
 

@@ -186,7 +186,7 @@ def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
     else:
         reason, answer, by_value, carried = "", policy.strong(decided), False, decided
     origin = "" if answer is run else _origin(policy, answer, event, which)
-    fix = fix_of(policy, event, seen, answer, run) if origin == "root" and which == 0 else None
+    fix = fix_of(policy, event, run) if origin == "root" and which == 0 else None
     return Asked(Answer(answer, reason, origin, names, fix), carried or run, by_value)
 
 
