@@ -6,9 +6,12 @@ import gc
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,7 @@ from promoarray.policies.onnx import operators as onnx
 from promoarray.promotion import registry
 
 THREADS = 8
+IMMORTAL = sys.version_info < (3, 14) and bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def together(work: Callable[[], Any]) -> list[Any]:
@@ -48,6 +52,12 @@ def together(work: Callable[[], Any]) -> list[Any]:
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "ignore", "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_no_module_turns_the_gil_on() -> None:
+    code = "import sys, promoarray as pa; print(getattr(sys, '_is_gil_enabled', lambda: True)())"
+    expected = not sysconfig.get_config_var("Py_GIL_DISABLED")
+    assert (run_python(code).stdout, run_python(code).stderr) == (f"{expected}\n", "")
 
 
 # -- one object a name ------------------------------------------------------------------------
@@ -206,6 +216,7 @@ def work_under(policy: Policy, x: Any) -> Any:
         return pa.astype(pa.asarray(x) * 2.5, pa.int8)
 
 
+@pytest.mark.skipif(IMMORTAL, reason="no class ever dies in a free-threaded Python 3.13")
 @pytest.mark.usefixtures("_quick_collections")
 def test_a_thousand_derived_policies_leave_memory_where_it_was() -> None:
     x, alive = np.ones(3, np.float32), weakref.WeakSet[Policy]()
@@ -223,6 +234,45 @@ def test_a_thousand_derived_policies_leave_memory_where_it_was() -> None:
     gc.collect()
     assert list(alive) == []
     assert sys.getallocatedblocks() - blocks < 2000  # a leak of one array a policy would be more
+
+
+def functions() -> dict[str, Callable[[Any], Any]]:
+    """Every public function that computes, by name: from a namespace to its own of that name."""
+    found: dict[str, Callable[[Any], Any]] = {}
+    for chapter in ("", "linalg", "fft", "extras"):
+        home = attrgetter(chapter)(pa) if chapter else pa
+        for name in dir(home):
+            value = getattr(home, name)
+            ours = getattr(value, "__module__", None) or ""
+            if name[0] != "_" and ours.startswith("promoarray") and not isinstance(value, type):
+                path = f"{chapter}.{name}".strip(".")
+                found[path] = attrgetter(path)
+    return {path: get for path, get in found.items() if path not in ("set_policy", "save")}
+
+
+@pytest.mark.skipif(IMMORTAL, reason="no class ever dies in a free-threaded Python 3.13")
+@pytest.mark.slow
+@pytest.mark.usefixtures("_quick_collections")
+@pytest.mark.filterwarnings("ignore")
+def test_no_function_keeps_a_policy() -> None:
+    x, at = np.asarray([[1.0, 2.0], [3.0, 4.0]], np.float32), np.asarray([1, 0])
+
+    def call(get: Callable[[Any], Any]) -> weakref.ref[Policy]:
+        policy = TORCH.derive("mine")
+        xp = pa.namespace(policy)
+        a, i = xp.asarray(x), xp.asarray(at)
+        for args in ((a,), (a, a), (a, i), (a, 1.5), (i, a), ([a, a],), ("add", a, 1.5), (a, 0)):
+            with suppress(Exception):
+                get(xp)(*args)
+        return weakref.ref(policy)
+
+    keeping = []
+    for name, get in functions().items():
+        gone = call(get)
+        gc.collect()
+        if gone() is not None:
+            keeping.append(name)
+    assert keeping == []
 
 
 @pytest.mark.usefixtures("_quick_collections")

@@ -75,6 +75,9 @@ class policy(Context):
     One object may be entered any number of times, nested and in several threads and tasks at once.
     Of a decorated generator or coroutine every step runs under the policy, and while it waits its
     caller has the caller's own.
+
+    A task begins under the policy in force where it is made, a thread under the default of the
+    process (but in Python 3.14 without a GIL, whose threads begin as tasks do).
     """
 
     _here = _here

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import operand_of
@@ -28,7 +29,7 @@ class ShadowDTypes:
     ``record`` makes one object of all that are alike, so that they are told by identity.
     """
 
-    __slots__ = ("answers", "dtype")
+    __slots__ = ("__weakref__", "answers", "dtype")
 
     def __init__(self, dtype: DType, answers: dict[str, DType]) -> None:
         self.dtype = dtype
@@ -40,10 +41,12 @@ def record(dtype: DType, kept: dict[str, DType]) -> DType | ShadowDTypes:
     differing = {name: each for name, each in kept.items() if each is not dtype}
     if not differing:
         return dtype
-    return _RECORDS.setdefault((dtype, *differing.items()), ShadowDTypes(dtype, differing))
+    key = dtype, *differing.items()
+    return _RECORDS.get(key) or _RECORDS.setdefault(key, ShadowDTypes(dtype, differing))
 
 
-_RECORDS: dict[tuple[object, ...], ShadowDTypes] = {}
+_RECORDS: WeakValueDictionary[tuple[object, ...], ShadowDTypes] = WeakValueDictionary()
+"""Those in use: the names of policies that are gone are kept no longer."""
 
 
 class ScalarChange(NamedTuple):
