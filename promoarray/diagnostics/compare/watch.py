@@ -84,9 +84,9 @@ def begin(module: ModuleType) -> None:
     _kept[:] = watch, entered
     # The first to be registered runs last: what the program does at its own exit is found, too.
     atexit.register(watch.close)
-    os.register_at_fork(after_in_child=watch.begin_again)
-    processes: Any = sys.modules.get("multiprocessing.process")
-    if processes and processes.parent_process() is not None:
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=watch.begin_again)
+    if os.getppid() != task.command:  # one that the program started
         watch.close_when_terminated()
     for name in ("_exit", "execv", "execve"):
         setattr(os, name, _closing_first(watch, getattr(os, name)))
