@@ -338,8 +338,8 @@ def test_ctrl_c_of_a_terminal_comes_once_and_the_input_is_the_terminal(tmp_path:
     pty = pytest.importorskip("pty")
     (tmp_path / "program.py").write_text(
         HALF
-        + "import sys, time\nprint(sys.stdin.isatty(), sys.stdout.isatty(), input(), flush=True)\n"
-        + "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('once', flush=True)\n"
+        + "import sys, time\nwords = sys.stdin.isatty(), sys.stdout.isatty(), input()\n"
+        + "try:\n    print(*words, flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('once', flush=True)\n"
         + "time.sleep(0.5)\n"
     )
     pid, terminal = pty.fork()
