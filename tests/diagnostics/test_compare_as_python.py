@@ -339,7 +339,8 @@ def test_ctrl_c_of_a_terminal_comes_once_and_the_input_is_the_terminal(tmp_path:
     (tmp_path / "program.py").write_text(
         HALF
         + "import sys, time\nwords = sys.stdin.isatty(), sys.stdout.isatty(), input()\n"
-        + "try:\n    print(*words, flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('once', flush=True)\n"
+        + "try:\n    print(*words, flush=True)\n    time.sleep(60)\n"
+        + "except KeyboardInterrupt:\n    print('once', flush=True)\n"
         + "time.sleep(0.5)\n"
     )
     pid, terminal = pty.fork()
@@ -414,3 +415,17 @@ def test_modules_packages_and_folders_run_as_python_runs_them(tmp_path: Path) ->
         assert compare[0].startswith(python[0])
         assert "package/one.py:2  xp.asarray([1]) / 2" in compare[0]
         assert compare[1] == python[1] == ""
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_in_observing_is_told_and_does_not_stop_the_program(tmp_path: Path) -> None:
+    ran = Both(
+        tmp_path,
+        "from promoarray.diagnostics.shadow.observer import ShadowObserver\n"
+        "def fail(self, event): raise RuntimeError('inside')\n"
+        "ShadowObserver.on_operation = fail\n" + HALF + "print(y)\n",
+    )
+    assert (ran.status, ran.compare_status) == (0, 3)
+    assert ran.out == "PArray([0.5, 1. ], dtype=float64)\n"
+    assert "RuntimeError: inside" in ran.compare_err
+    assert "this is a bug in promoarray" in ran.said

@@ -24,6 +24,7 @@ from promoarray.core.array_base import Array
 from promoarray.core.call_site import keep_source
 from promoarray.core.escape import Escape
 from promoarray.core.observers import (
+    CastEvent,
     Observer,
     OperationEvent,
     ProposedCasts,
@@ -143,25 +144,24 @@ class Watch(Observer):
     """
 
     def __init__(self, task: Task, folder: str) -> None:
-        policies = tuple(as_policy(name) for name in task.policies)
         self._task, self._folder = task, folder
-        self._report = Report(as_policy(task.policy or "numpy"), policies)
-        self._casting = AutoCast()
-        self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
         self._main = sys.modules["__main__"]
         self._modules = dict(sys.modules)
-        self._bug = ""
-        self._file = new_file(folder)
-        self._due = 0.0
-        self._places = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        policies = tuple(as_policy(name) for name in self._task.policies)
+        self._report = Report(as_policy(self._task.policy or "numpy"), policies)
+        self._casting = AutoCast()
+        self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
+        self._bug, self._due, self._places = "", 0.0, 0
+        self._file: str | None = None
+        with contextlib.suppress(OSError):  # the command has ended
+            self._file = new_file(self._folder)
 
     def begin_again(self) -> None:
         """Start with nothing found, in a process that was forked."""
-        self._report.clear()
-        self._casting.recovered.clear()
-        self._bug, self._due, self._places = "", 0.0, 0
-        with contextlib.suppress(OSError):
-            self._file = new_file(self._folder)
+        self._begin()
         self.close_when_terminated()
 
     def close_when_terminated(self) -> None:
@@ -189,6 +189,10 @@ class Watch(Observer):
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Pass it on."""
         self._tell("on_setitem", assignment)
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Pass it on."""
+        self._tell("on_cast", cast)
 
     def on_escape(self, escape: Escape) -> None:
         """Pass it on."""
@@ -265,5 +269,6 @@ class Watch(Observer):
         return Findings(run, report, self._casting.recovered, bug=self._bug)
 
     def _write(self, findings: Findings) -> None:
-        with contextlib.suppress(OSError):  # the command has ended, or the disk is full
-            write(self._file, findings)
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # the command has ended, or the disk is full
+                write(self._file, findings)
