@@ -69,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        return 130
     except OSError as error:  # a file that cannot be read or written
         print(f"promoarray: {error}", file=sys.stderr)
         return 2
@@ -216,7 +218,7 @@ def _list(args: argparse.Namespace) -> int:
         editions += f" … ({len(names)} in all)" if names[4:] else ""
         sources = policies[0].sources
         source = sources[0].title if sources else ""
-        table.add_row(family, editions, Text(policies[0].title), Text(source, "dim"))
+        table.add_row(Text(family), editions, Text(policies[0].title), Text(source, "dim"))
     show(table)
     _list_quirks(found)
     return 0
@@ -237,7 +239,7 @@ def _list_quirks(found: dict[str, list[Policy]]) -> None:
             those = family if len(names) == len(policies) else ", ".join(names)
             if len(names) > 3 and those != family:
                 those = f"{names[0]} and {len(names) - 1} more"
-            table.add_row(name, those, Text(sentence), Text(source, "dim"))
+            table.add_row(name, Text(those), Text(sentence), Text(source, "dim"))
     if table.row_count:
         print()
         show(table)

@@ -29,6 +29,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return {"data": json.loads(printed.getvalue()), "page": out.read_text(encoding="utf-8")}
 
 
+@pytest.mark.xdist_group("digits")
 def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) -> None:
     divergences = compared["data"]["divergences"]  # type: ignore[index]
     assert len(divergences) > 40
@@ -38,6 +39,7 @@ def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) 
     assert {p["file"] for p in divergences} == {DIGITS}
 
 
+@pytest.mark.xdist_group("digits")
 def test_digits_ends_everywhere_with_the_casts_applied(compared: dict[str, object]) -> None:
     outcomes = {o["policy"]: o for o in compared["data"]["outcomes"]}  # type: ignore[index]
     assert {o["error"] for o in outcomes.values()} == {None}
@@ -51,6 +53,7 @@ def test_digits_ends_everywhere_with_the_casts_applied(compared: dict[str, objec
     assert (67, "float32 - bool") in refused
 
 
+@pytest.mark.xdist_group("digits")
 def test_the_page_has_both_parts(compared: dict[str, object]) -> None:
     page = compared["page"]
     assert "Actual runs under each policy" in page  # type: ignore[operator]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -283,15 +284,21 @@ def test_run_all_reads_the_same_input_again(tmp_path: Path, env: dict[str, str])
         HALF
         + "import os, sys\n"
         + "print(input(), sum(map(int, sys.stdin)), file=open('seen', 'a'))\n"
-        + "os.chdir('/'); e = 'é'; del sys.modules['promoarray']; sys.exit(not e)\n"
+        + "os.chdir('/'); e = 'é'; del sys.modules['promoarray']\n"
+        + "class Bad:\n    def __str__(self): return 1 / 0\n    __class__ = property(__str__)\n"
+        + "bad, path, long = Bad(), xp.asarray('[/data/train]'), 'x' * 10**6\n"
+        + "import atexit; atexit.register(os._exit, 0)\n"
     )
-    command = (*COMPARE, "program.py", *TORCH, "--run-all", "--show", "y,e,[/no]")
+    command = (*COMPARE, "program.py", *TORCH, "--run-all", "--show", "y,e,bad,path, long,[/no]")
     compare = start(tmp_path, *command, env=env)
     out, err = compare.communicate("first\n" + "7\n" * 50_000, timeout=100)
     assert (err, compare.returncode) == ("", 0)
     assert (tmp_path / "seen").read_text() == "first 350000\n" * 3
     assert "float32 [2]" in out
     assert ("é" in out) is not bool(env)
+    for shown in ("[/data/train] (string)", "<Bad: ZeroDivisionError when it was shown>", "[/no]"):
+        assert shown in out
+    assert out.count("x") < 3000
     (tmp_path / "given").write_text("second\n1\n")
     with open(tmp_path / "given") as given:
         subprocess.run(
@@ -306,7 +313,10 @@ def test_run_all_reads_the_same_input_again(tmp_path: Path, env: dict[str, str])
 
 def test_ctrl_c_shows_what_was_found(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(
-        HALF + "import time\nprint('ready', flush=True)\nwhile True:\n    time.sleep(60)\n"
+        HALF
+        + "import threading, time\n"
+        + "threading.Timer(0.5, lambda: print('ready', flush=True)).start()\n"
+        + "time.sleep(60)\n"
     )
     page = tmp_path / "page.html"
     compare = start(tmp_path, *COMPARE, "program.py", *TORCH, "--run-all", "--html", str(page))
@@ -318,9 +328,56 @@ def test_ctrl_c_shows_what_was_found(tmp_path: Path) -> None:
     assert FOUND in out
     assert "KeyboardInterrupt" in err
     assert err.endswith(
-        "the program stopped under numpy@2 at program.py:7: time.sleep(60): interrupted\n"
+        "the program stopped under numpy@2 at program.py:6: time.sleep(60): interrupted\n"
     )
     assert FOUND in page.read_text()
+
+
+@pytest.mark.slow
+def test_ctrl_c_of_a_terminal_comes_once_and_the_input_is_the_terminal(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty")
+    (tmp_path / "program.py").write_text(
+        HALF
+        + "import sys, time\nwords = sys.stdin.isatty(), sys.stdout.isatty(), input()\n"
+        + "try:\n    print(*words, flush=True)\n    time.sleep(60)\n"
+        + "except KeyboardInterrupt:\n    print('once', flush=True)\n"
+        + "time.sleep(0.5)\n"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        command = [sys.executable, *COMPARE, "program.py", *TORCH, "--run-all", "--show", "y"]
+        os.execv(sys.executable, command)
+    os.write(terminal, b"typed\n")
+    shown = b""
+    with contextlib.suppress(OSError):  # Linux's end of a terminal
+        while chunk := os.read(terminal, 10_000):
+            if b"True True typed" not in shown and b"True True typed" in shown + chunk:
+                os.write(terminal, b"\x03")
+            shown += chunk
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert shown.count(b"once") == 1
+    assert FOUND.encode() in shown
+    assert b"EOFError" in shown  # nobody types it again for the other runs
+    os.close(terminal)
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_a_later_run_shows_those_before(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        HALF + "import time\nif y.dtype == xp.float32:\n    open('here', 'w')\n    time.sleep(60)\n"
+    )
+    command = (*COMPARE, "program.py", "--policies", "numpy,torch,jax", "--run-all", "--show", "y")
+    compare = start(tmp_path, *command)
+    while not (tmp_path / "here").exists():
+        time.sleep(0.05)
+        assert compare.poll() is None
+    compare.send_signal(signal.SIGINT)
+    out, err = compare.communicate(timeout=100)
+    assert (err, compare.returncode) == ("", 130)
+    assert "float64 [2]" in out
+    assert "interrupted" in out
+    assert "│ jax" not in out
 
 
 @pytest.mark.slow
@@ -358,3 +415,17 @@ def test_modules_packages_and_folders_run_as_python_runs_them(tmp_path: Path) ->
         assert compare[0].startswith(python[0])
         assert "package/one.py:2  xp.asarray([1]) / 2" in compare[0]
         assert compare[1] == python[1] == ""
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_in_observing_is_told_and_does_not_stop_the_program(tmp_path: Path) -> None:
+    ran = Both(
+        tmp_path,
+        "from promoarray.diagnostics.shadow.observer import ShadowObserver\n"
+        "def fail(self, event): raise RuntimeError('inside')\n"
+        "ShadowObserver.on_operation = fail\n" + HALF + "print(y)\n",
+    )
+    assert (ran.status, ran.compare_status) == (0, 3)
+    assert ran.out == "PArray([0.5, 1. ], dtype=float64)\n"
+    assert "RuntimeError: inside" in ran.compare_err
+    assert "this is a bug in promoarray" in ran.said

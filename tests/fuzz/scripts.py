@@ -6,11 +6,11 @@ threads, exits of every sort. A policy that the script sets may refuse some of i
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 from numpy.random import Generator
 
@@ -114,11 +114,14 @@ def script(random: Generator) -> str:
     return "\n".join([start, "def f(x): return a + x", *lines, str(one_of(random, ENDS)), ""])
 
 
-def run(*command: str) -> subprocess.CompletedProcess[bytes]:
-    """Run Python, and give it three lines to read."""
-    return subprocess.run(
-        [sys.executable, *command], input=b"1\n2\n3\n", capture_output=True, check=False
-    )
+def ran(*commands: tuple[str, ...]) -> list[tuple[int, bytes, bytes]]:
+    """Run Python at once with each command, and three lines to read: status, output, errors."""
+    started = [
+        Popen([sys.executable, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE)
+        for command in commands
+    ]
+    told = [each.communicate(b"1\n2\n3\n") for each in started]
+    return [(each.returncode, *said) for each, said in zip(started, told, strict=True)]
 
 
 def once(random: Generator) -> None:
@@ -127,14 +130,13 @@ def once(random: Generator) -> None:
         path = Path(folder, "script.py")
         path.write_text(text := script(random))
         compare = "-m", "promoarray", "compare", str(path), "--policies", "torch,paddle"
-        wanted, found = run(str(path)), run(*compare)
-    status = wanted.returncode
-    said = 2 if status > 0 else -status and 128 - status
-    assert found.returncode == said, f"{text}\n{status}, not {found.returncode}: {found.stderr!r}"
-    assert found.stdout.startswith(wanted.stdout), f"{text}\n{wanted.stdout!r}\n{found.stdout!r}"
-    report = found.stdout.removeprefix(wanted.stdout)
-    assert b"operation" in report, f"{text}\nno report: {found!r}"
-    last, told = (
-        ran.stderr.split(b"promoarray compare:")[0].splitlines() for ran in (wanted, found)
-    )
-    assert last[-1:] == told[-1:], f"{text}\n{wanted.stderr!r}\n{found.stderr!r}"
+        wanted, found = ran((str(path),), compare)
+    status, out, err = wanted
+    told, printed, said = found
+    due = 2 if status > 0 else -status and 128 - status
+    assert told == due, f"{text}\n{status}, not {told}: {said!r}"
+    assert printed.startswith(out), f"{text}\n{out!r}\n{printed!r}"
+    assert b"operation" in printed.removeprefix(out), f"{text}\nno report: {found!r}"
+    # Tracebacks are shorter there; how they end is the same.
+    ends = [each.split(b"promoarray compare:")[0].splitlines()[-1:] for each in (err, said)]
+    assert ends[0] == ends[1], f"{text}\n{err!r}\n{said!r}"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from promoarray.console import show
-from promoarray.diagnostics.compare.program import Ended, Program, of_module, of_script
+from promoarray.diagnostics.compare.program import STOPPED, Ended, Program, of_module, of_script
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
@@ -27,8 +27,8 @@ from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
-FAILED, BUG = 2, 3
-"""Exit statuses: the program failed, promoarray did."""
+FAILED, BUG, INTERRUPTED = 2, 3, 130
+"""Exit statuses: the program failed, promoarray did, the user stopped either."""
 
 
 def main(args: argparse.Namespace) -> int:
@@ -50,7 +50,8 @@ def main(args: argparse.Namespace) -> int:
         if given and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
     _write(report, Outcomes(tuple(every)), ended, args)
-    return _told(report, ended)
+    told = _told(report, ended)
+    return INTERRUPTED if every and every[-1].error == STOPPED else told
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def _told(report: Report, ended: Ended) -> int:
     if ended.status:
         at = f" at {ended.where}" if ended.where else ""
         _say(f"the program stopped under {report.run.name}{at}: {ended.why}")
-    if not report.operations:
+    elif not report.operations:
         _say(
             "the program computed nothing with promoarray; write import promoarray as xp, and "
             "make its arrays with xp.asarray"

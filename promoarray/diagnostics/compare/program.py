@@ -18,6 +18,9 @@ from typing import Any
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, found
 
+STOPPED = "interrupted"
+"""What stopped a program that its user stopped."""
+
 _OUTPUT, _ERRORS = 1, 2  # the file descriptors, whatever sys.stdout and sys.stderr are
 
 
@@ -48,7 +51,10 @@ class Program:
         aside : bool
             Whether what it prints goes to standard error.
         """
-        with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
+        with tempfile.TemporaryDirectory(
+            prefix="promoarray-",
+            ignore_cleanup_errors=True,  # a process may still write there
+        ) as folder:
             task.write(folder)
             with open(os.path.join(folder, "output"), "w+b") as kept, _passing_on() as children:
                 program = Popen(
@@ -96,7 +102,7 @@ class Ended:
         if not self.status:
             return ""
         if self.interrupted:
-            return "interrupted"
+            return STOPPED
         error = self.findings[0].error if self.findings and self.status == 1 else ""
         return error or self._status
 

@@ -35,6 +35,8 @@ class Task:
         The globals to show; None for its arrays and floats.
     all_frames : bool
         Whether tracebacks show promoarray's own frames.
+    command : int
+        The process of the command.
     """
 
     policies: tuple[str, ...] = ()
@@ -42,6 +44,7 @@ class Task:
     casts: bool = False
     names: tuple[str, ...] | None = None
     all_frames: bool = False
+    command: int = field(default_factory=os.getpid)
 
     def write(self, folder: str) -> None:
         """Put it where the program finds it."""

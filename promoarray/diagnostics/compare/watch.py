@@ -85,9 +85,9 @@ def begin(module: ModuleType) -> None:
     _kept[:] = watch, entered
     # The first to be registered runs last: what the program does at its own exit is found, too.
     atexit.register(watch.close)
-    os.register_at_fork(after_in_child=watch.begin_again)
-    processes: Any = sys.modules.get("multiprocessing.process")
-    if processes and processes.parent_process() is not None:
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=watch.begin_again)
+    if os.getppid() != task.command:  # one that the program started
         watch.close_when_terminated()
     for name in ("_exit", "execv", "execve"):
         setattr(os, name, _closing_first(watch, getattr(os, name)))
@@ -144,25 +144,24 @@ class Watch(Observer):
     """
 
     def __init__(self, task: Task, folder: str) -> None:
-        policies = tuple(as_policy(name) for name in task.policies)
         self._task, self._folder = task, folder
-        self._report = Report(as_policy(task.policy or "numpy"), policies)
-        self._casting = AutoCast()
-        self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
         self._main = sys.modules["__main__"]
         self._modules = dict(sys.modules)
-        self._bug = ""
-        self._file = new_file(folder)
-        self._due = 0.0
-        self._places = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        policies = tuple(as_policy(name) for name in self._task.policies)
+        self._report = Report(as_policy(self._task.policy or "numpy"), policies)
+        self._casting = AutoCast()
+        self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
+        self._bug, self._due, self._places = "", 0.0, 0
+        self._file: str | None = None
+        with contextlib.suppress(OSError):  # the command has ended
+            self._file = new_file(self._folder)
 
     def begin_again(self) -> None:
         """Start with nothing found, in a process that was forked."""
-        self._report.clear()
-        self._casting.recovered.clear()
-        self._bug, self._due, self._places = "", 0.0, 0
-        with contextlib.suppress(OSError):
-            self._file = new_file(self._folder)
+        self._begin()
         self.close_when_terminated()
 
     def close_when_terminated(self) -> None:
@@ -270,5 +269,6 @@ class Watch(Observer):
         return Findings(run, report, self._casting.recovered, bug=self._bug)
 
     def _write(self, findings: Findings) -> None:
-        with contextlib.suppress(OSError):  # the command has ended, or the disk is full
-            write(self._file, findings)
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # the command has ended, or the disk is full
+                write(self._file, findings)

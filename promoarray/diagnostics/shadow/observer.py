@@ -66,7 +66,6 @@ class ShadowObserver(Observer):
 
     def __post_init__(self) -> None:
         self.policies = self.report.policies
-        self._cleared = self.report.cleared
         self._by_value = any(policy.by_value is not None for policy in self.policies)
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
@@ -165,9 +164,6 @@ class ShadowObserver(Observer):
             return
         site, program = sites()
         key = id(verdict), site, program  # the verdict is remembered, so that its id stays its own
-        if self._cleared != self.report.cleared:
-            self._places.clear()
-            self._cleared = self.report.cleared
         place = self._places.get(key)
         if place is None:
             found = Divergence(

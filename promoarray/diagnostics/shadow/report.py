@@ -78,8 +78,6 @@ class Report(Printable):
         How many operations were compared.
     value_changes : ValueChanges
         The casts whose values differ by policy; iterate over its places.
-    cleared : int
-        How often it was cleared.
     inherited : bool
         Whether printing shows the places that only inherit, too.
     """
@@ -91,7 +89,6 @@ class Report(Printable):
     _escapes: Escapes = field(default_factory=Escapes)
     _signatures: Signatures = field(default_factory=Signatures)
     value_changes: ValueChanges = field(default_factory=ValueChanges)
-    cleared: int = 0
     inherited: bool = False
 
     def record(self, divergence: Divergence) -> Divergence:
@@ -110,15 +107,7 @@ class Report(Printable):
                 known.count += divergence.count
         self.escapes.update(other.escapes)
         self.signatures.update(other.signatures)
-        self.value_changes.update(other.value_changes)
-
-    def clear(self) -> None:
-        """Forget what was found."""
-        self.operations = 0
-        self.cleared += 1
-        self._found.clear()
-        for found in (self.escapes, self.signatures, self.value_changes):
-            found.clear()
+        self.value_changes.merge(other.value_changes)
 
     @property
     def places(self) -> int:
@@ -132,7 +121,7 @@ class Report(Printable):
             state |= {"operations": found.operations, "_escapes": found.escapes}
             state["_found"] = {each.key: each for each in found.partings.values()}
         new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
-        new |= {"cleared": 0, "inherited": False}
+        new |= {"inherited": False}
         self.__dict__.update(new | state)
 
     @property
