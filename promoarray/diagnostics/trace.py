@@ -150,10 +150,11 @@ class Trace(Observer, Printable):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(*_HEADER, box=None)
         for row in self._rows():
-            table.add_row(*row)
+            table.add_row(*map(Text, row))
         if self.casts or not self.escapes:
             yield table
         yield from self._escapes.lines()

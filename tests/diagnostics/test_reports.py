@@ -36,7 +36,7 @@ def _trace() -> Printable:
 
 
 def _outcomes() -> Printable:
-    return Outcomes((Outcome(as_policy("numpy"), {"x": "int8 [2]"}),))
+    return Outcomes((Outcome("numpy@2", {"x": "int8 [2]"}),))
 
 
 def _cast() -> Printable:

@@ -31,6 +31,7 @@ from promoarray.core.observers import (
 )
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.diagnostics.shadow.value_changes import Place, differences
@@ -74,8 +75,9 @@ class ShadowObserver(Observer):
         mine = Answer(run.strong(weak), "", "", ())
         answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
         if any(answer.dtype is not mine.dtype for answer in answers.values()):
+            other: Any = {"origin": "root", "fix": Fix(made=mine.dtype)}
             others = {
-                name: answer if answer.dtype is mine.dtype else replace(answer, origin="root")
+                name: answer if answer.dtype is mine.dtype else replace(answer, **other)
                 for name, answer in answers.items()
                 if name != run.name
             }

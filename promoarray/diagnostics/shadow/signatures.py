@@ -60,7 +60,7 @@ class Signatures:
         if self.counts:
             yield Text(TITLE, style="bold")
         for site in self._sites():
-            head = Text(f"{site.file}:{site.line}", style="bold cyan")
+            head = Text(site.path, style="bold cyan")
             yield head.append(f"  {site.expression or site.text}", style="bold")
             yield from (Text(f"    {said}") for said in self._said(site))
 

@@ -14,6 +14,7 @@ from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.divergence import Answer
+from promoarray.diagnostics.shadow.fixes import fix_of
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
 from promoarray.dtypes import WEAK, DType
@@ -188,7 +189,8 @@ def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
     else:
         reason, answer, by_value, carried = "", policy.strong(decided), False, decided
     origin = "" if answer is run else _origin(policy, answer, event, which)
-    return Asked(Answer(answer, reason, origin, names), carried or run, by_value)
+    fix = fix_of(policy, event, run) if origin == "root" and which == 0 else None
+    return Asked(Answer(answer, reason, origin, names, fix), carried or run, by_value)
 
 
 def _origin(policy: Policy, answer: DType | None, event: OperationEvent, which: int) -> str:
