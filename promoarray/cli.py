@@ -176,6 +176,7 @@ def _compare_arguments(command: argparse.ArgumentParser) -> None:
         type=lambda names: [name.strip() for name in names.split(",")],
         help="with --run-all: the globals to show side by side",
     )
+    add("--all", action="store_true", help="show the places that only inherit, too")
     add("--html", metavar="FILE", help="also write the report as one page")
     add("--run-all", action="store_true", help="also run the program under each policy")
     add(

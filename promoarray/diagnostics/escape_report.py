@@ -99,7 +99,7 @@ class Escapes:
     @property
     def summary(self) -> str:
         """The counts in a sentence; "" if nothing left."""
-        sites = {e.site for e in self.counts}
+        sites = {e.site for e in tuple(self.counts)}  # to which other threads may add
         if not sites:
             return ""
         total = self.counts.total()

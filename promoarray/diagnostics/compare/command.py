@@ -141,6 +141,7 @@ def _write(report: Report, outcomes: Outcomes, ended: Ended, args: argparse.Name
         data = report.to_dict() | {"program": stopped} | outcomes.to_dict()
         print(json.dumps(data, indent=2))
     else:
+        report.inherited = args.all
         show(report)
         if outcomes.every:
             show(outcomes)

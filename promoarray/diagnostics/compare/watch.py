@@ -202,13 +202,13 @@ class Watch(Observer):
         """Pass it on."""
         self._tell("on_default", weak, result, lone)
 
-    def on_setitem(self, assignment: SetitemEvent) -> None:
-        """Pass it on."""
-        self._tell("on_setitem", assignment)
-
     def on_cast(self, cast: CastEvent) -> None:
         """Pass it on."""
         self._tell("on_cast", cast)
+
+    def on_setitem(self, assignment: SetitemEvent) -> None:
+        """Pass it on."""
+        self._tell("on_setitem", assignment)
 
     def on_escape(self, escape: Escape) -> None:
         """Pass it on."""

@@ -118,7 +118,7 @@ class ValueChange:
                     "run": each.example.run,
                     "becomes": each.example.other,
                 }
-                for each in self.differences.values()
+                for each in tuple(self.differences.values())
             ],
         }
 
@@ -129,7 +129,7 @@ class ValueChange:
 
     def said(self) -> Iterator[str]:
         """Say what each group of policies makes of the first element that differs."""
-        for each in self.differences.values():
+        for each in tuple(self.differences.values()):
             at = f"[{', '.join(map(str, each.example.at))}] " if each.example.at else ""
             yield (
                 f"{each.elements} of {self.size} differ under {listed(list(each.policies))}: "
