@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -105,22 +105,12 @@ def _is_data(x: Any) -> bool:
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
 
 
-def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> tuple[str, Form]:
-    """Return the operation that a call of a ufunc means: the operator, if there is one.
+def of_ufunc(ufunc: np.ufunc) -> tuple[str, Form] | None:
+    """Return the operation that a ufunc means: the operator, if there is one; None if none is.
 
     ``np_array + x`` comes in as ``np.add(np_array, x)``, and the two cannot be told apart.
-
-    Raises
-    ------
-    TypeError
-        If there is none, or the call asks for more than an operator would.
     """
     name = OF_UFUNC.get(ufunc)
-    if name is None or method != "__call__" or options:
-        spelled = f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}"
-        given = f" with {', '.join(options)}" if options else ""
-        raise TypeError(
-            f"{spelled}{given} would compute outside the policy. Write promoarray's own "
-            "function, or np.asarray(x) to leave the policy on purpose"
-        )
+    if name is None:
+        return None
     return name, Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION
