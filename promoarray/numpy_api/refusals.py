@@ -144,38 +144,44 @@ def refusal(name: str, spelled: str = "") -> TypeError:
     words = counterparts().get(name)
     nearest = f"{words}; or np.asarray(x)" if words else "np.asarray(x) in place of the array"
     return TypeError(
-        f"np.{spelled or name} has no counterpart in promoarray, so it would compute outside the "
-        f"policy. Write {nearest} to leave the policy on purpose"
+        f"{spelled or f'np.{name}'} has no counterpart in promoarray, so it would compute outside "
+        f"the policy. Write {nearest} to leave the policy on purpose"
     )
 
 
 def _unhonoured(spelled: str, option: str, call: str) -> TypeError:
     words = _OPTIONS.get(option.rstrip("="), "{call} without it").format(call=call)
     return TypeError(
-        f"np.{spelled}({option}) cannot be honoured under the policy. Write {words}; or "
+        f"{spelled}({option}) is outside the policy. Write {words}; or "
         "np.asarray(x) in place of the array to leave the policy on purpose"
     )
 
 
 def not_honoured(row: Row, option: str) -> TypeError:
     """The error for an argument of a function that ours cannot honour."""
-    return _unhonoured(
-        row.name, option, f"pa.{row.ours}(...)" if row.ours else f"np.{row.name}(...)"
-    )
+    call = f"pa.{row.ours}(...)" if row.ours else f"np.{row.name}(...)"
+    return _unhonoured(f"np.{row.name}", option, call)
 
 
 def no_ufunc(ufunc: np.ufunc, method: str) -> TypeError:
     """The error for a ufunc, or a method of one, without a counterpart."""
     if method == "at":
         return TypeError(
-            f"np.{ufunc.__name__}.at would compute outside the policy. Write x[i] += y, which takes"
-            " an index that is there twice once; or np.asarray(x) to leave the policy on purpose"
+            f"{_spelled(ufunc, method)} would compute outside the policy. Write x[i] += y, which "
+            "takes an index that is there twice once; or np.asarray(x) to leave the policy on "
+            "purpose"
         )
-    spelled = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-    return refusal(ufunc.__name__, spelled)
+    return refusal(ufunc.__name__, _spelled(ufunc, method))
 
 
 def option_refused(ufunc: np.ufunc, method: str, option: str) -> TypeError:
     """The error for an option of a ufunc that cannot be honoured."""
-    spelled = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-    return _unhonoured(spelled, f"{option}=", f"np.{spelled}(...)")
+    spelled = _spelled(ufunc, method)
+    return _unhonoured(spelled, f"{option}=", f"{spelled}(...)")
+
+
+def _spelled(ufunc: np.ufunc, method: str) -> str:
+    """How a ufunc, or a method of one, is written; another library's by its name alone."""
+    name = ufunc.__name__
+    home = "np." if getattr(np, name, None) is ufunc else "the ufunc "
+    return f"{home}{name}{'' if method == '__call__' else f'.{method}'}"

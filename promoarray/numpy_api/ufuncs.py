@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import reduce
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from promoarray.core.operands import as_array, as_operand
 from promoarray.core.shapes import axes_in, axis_in
 from promoarray.numpy_api.refusals import no_ufunc, option_refused
 from promoarray.operations import OPERATIONS, Family, Form
+from promoarray.parray import PArray
 
 _NOTHING: dict[str, tuple[Any, ...]] = {
     "where": (True,),
@@ -43,11 +45,16 @@ _ASSOCIATIVE = frozenset(
         *("bitwise_and", "bitwise_or", "bitwise_xor"),
     }
 )
-"""Operations that may be grouped in any way, to the bit."""
+"""Operations that may be grouped in any way, but for the sign of zeros."""
+
+_ALONE = {"hypot": "abs"}
+"""What becomes of one element, where that is not the element."""
 
 _UNGROUPED = frozenset({Family.EQUALITY, Family.ORDER, Family.MATMUL})
 """Families whose results are no operands of theirs."""
 
+_NAMES = {**OF_UFUNC, np.divmod: "divmod"}
+_NAMES[np._core.umath.clip] = "clip"  # type: ignore[attr-defined]  # which ndarray.clip calls
 _PAIRS = {"divmod": ("floor_divide", "remainder")}
 """Ufuncs of two results, each of which is an operation."""
 
@@ -76,11 +83,11 @@ def answer(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[
     asked = {name: x for name, x in options.items() if not _is_nothing(name, x)}
     if any(type(x) is np.ndarray and x is out for out in asked.get("out", ()) for x in inputs):
         raise TypeError(
-            f"an array of NumPy's cannot take the result of np.{ufunc.__name__} in place, which is "
-            "computed under the policy; write a = a + x, or a += np.asarray(x) to leave the policy"
+            f"np.{ufunc.__name__} in place of an array of NumPy's is outside the policy. Write "
+            "a = a + x, or a += np.asarray(x) to leave the policy on purpose"
         )
-    name, call_of = OF_UFUNC.get(ufunc, ufunc.__name__), _METHODS.get(method)
-    if call_of is None or not (name in OPERATIONS or (name in _PAIRS and method == "__call__")):
+    name, call_of = _NAMES.get(ufunc), _METHODS.get(method)
+    if name is None or call_of is None or (name in _PAIRS and method != "__call__"):
         raise no_ufunc(ufunc, method)
     if not _are_operands(inputs[: ufunc.nin]):
         return NotImplemented
@@ -142,12 +149,13 @@ def _reduce(
     if dtype is not None:
         array = array.astype(dtype, copy=False)
     if name in _REDUCTIONS:
-        done = call(_REDUCTIONS[name], array, axis=axes or None, keepdims=keepdims)
+        done = call(_REDUCTIONS[name], array, axis=axes, keepdims=keepdims)
         return done if dtype is None else done.astype(dtype, copy=False)
     _require_grouped(name, axes)
+    done = array if axes else copy(array)
     for each in sorted(axes, reverse=True):
-        array = _folded(name, array, each)
-    return array.reshape(_kept(x.shape, axes)) if keepdims else array
+        done = _folded(name, done, each)
+    return done.reshape(_kept(array.shape, axes)) if keepdims else done
 
 
 def _kept(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -167,7 +175,10 @@ def _folded(name: str, array: Any, axis: int) -> Any:
     if not front.shape[0]:
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
     if name not in _ASSOCIATIVE:
-        return reduce(operate, front[1:], _first(operate, front)[0])
+        alone = _first(operate, front[:1])[0]
+        if front.shape[0] == 1 and name in _ALONE:
+            return call(_ALONE[name], alone)
+        return reduce(operate, front[1:], alone)
     front = _first(operate, front)
     while front.shape[0] > 1:
         half = front.shape[0] // 2
@@ -214,13 +225,10 @@ def _outer(name: str, x1: Any, x2: Any) -> Any:
     """The operation between every element of one and every element of the other."""
     if OPERATIONS[name].arity != 2 or name in ("matmul", "vecdot"):
         raise TypeError(f"np.{name}.outer: {name} takes no pairs of elements")
-    count = getattr(x2, "ndim", 0)
-    first = x1 if not count else _as_given(x1)[(..., *(None,) * count)]
-    return _operation(name)(first, x2)
-
-
-def _as_given(x: Any) -> Any:
-    return as_operand(x) if not isinstance(x, (bool, int, float, complex)) else np.asarray(x)
+    first, second = as_operand(x1), as_operand(x2)
+    if isinstance(first, PArray) and isinstance(second, PArray):
+        first = first[(..., *(None,) * second.ndim)]
+    return _operation(name)(first, second)
 
 
 class Method(NamedTuple):
