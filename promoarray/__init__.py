@@ -16,6 +16,7 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes
+from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
 from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
 from promoarray.functions import (
@@ -52,11 +53,12 @@ from promoarray.functions.statistical import *
 from promoarray.functions.utility import *
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
+from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import list_policies
-from promoarray.renamed import OldNames as OldNames
+from promoarray.renamed import OldModule as OldModule
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg
@@ -66,6 +68,16 @@ if TYPE_CHECKING:
     from promoarray.diagnostics.shadow.observer import shadow
     from promoarray.diagnostics.shadow.report import Report
     from promoarray.diagnostics.trace import trace
+    from promoarray.extras import (
+        array,
+        concatenate,
+        diag,
+        einsum,
+        gradient,
+        logspace,
+        pad,
+        transpose,
+    )
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
     from promoarray.io.packing import pack, unpack
@@ -80,22 +92,29 @@ __all__ = [
     "UnknownPolicyError",
     "__array_api_version__",
     "__version__",
+    "array",
     "cast_report",
+    "concatenate",
+    "diag",
     "e",
+    "einsum",
     "explain",
     "extras",
     "fft",
     "from_onnx",
     "get_policy",
+    "gradient",
     "inf",
     "linalg",
     "list_policies",
     "load",
+    "logspace",
     "namespace",
     "nan",
     "newaxis",
     "no_escape",
     "pack",
+    "pad",
     "pi",
     "policy",
     "save",
@@ -103,6 +122,7 @@ __all__ = [
     "shadow",
     "to_onnx",
     "trace",
+    "transpose",
     "unpack",
     *broadcasting.__all__,
     *creation.__all__,
@@ -121,6 +141,8 @@ __all__ = [
     *statistical.__all__,
     *utility.__all__,
 ]
+
+_add_methods(PArray)
 
 newaxis = None
 __version__ = "0.1.0"
@@ -141,6 +163,7 @@ _TOOLS = {
     "to_onnx": "promoarray.io.onnx",
     "trace": "promoarray.diagnostics.trace",
     "unpack": "promoarray.io.packing",
+    **dict.fromkeys(NUMPYS, "promoarray.extras"),
 }
 
 
@@ -150,7 +173,7 @@ def __getattr__(name: str) -> Any:
     if name in _TOOLS:
         tool = globals()[name] = getattr(import_module(_TOOLS[name]), name)
         return tool
-    raise AttributeError(f"module 'promoarray' has no attribute {name!r}")
+    raise AttributeError(f"module 'promoarray' has no attribute {name!r}{for_function(name)}")
 
 
 def __dir__() -> list[str]:

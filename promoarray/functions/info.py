@@ -13,6 +13,18 @@ from promoarray.promotion.policy import Policy
 __all__ = ["__array_namespace_info__"]
 
 
+class Devices(tuple[str, ...]):
+    """The devices of the standard, a tuple, to which a program may add a list of its own.
+
+    SciPy 1.17's tests do: ``devices() + [None]``.
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        return [*self, *other] if isinstance(other, list) else super().__add__(other)
+
+
 class Info(NamedTuple):
     """Answers about a namespace under a policy."""
 
@@ -46,7 +58,7 @@ class Info(NamedTuple):
         tuple of str
             ``"cpu"``, and those of CuPy if the program has imported it.
         """
-        return backends.devices()
+        return Devices(backends.devices())
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
         """Return what Python numbers become under the policy.
@@ -60,13 +72,14 @@ class Info(NamedTuple):
         -------
         dict
             Of "real floating", "complex floating", "integral" and "indexing". PyTorch's floats are
-            float32 and its integers int64; without x64 JAX's are 32-bit both.
+            float32 and its integers int64; without x64 JAX's are 32-bit both. The real one is that
+            of ``zeros``.
         """
         backends.on_device(device)
         strong = self.policy.strong
         integer = strong(dt.weak_int)
         return {
-            "real floating": strong(dt.weak_float),
+            "real floating": self.policy.stored.dtype("zeros", ()) or strong(dt.weak_float),
             "complex floating": strong(dt.weak_complex),
             "integral": integer,
             "indexing": integer,

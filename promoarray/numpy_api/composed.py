@@ -211,10 +211,6 @@ def copy(xp: Any, a: Any) -> Any:
     return xp.asarray(a, copy=True)
 
 
-def array(xp: Any, object: Any, *, dtype: object = None, copy: bool | None = True) -> Any:
-    return xp.asarray(object, dtype=dtype, copy=copy)
-
-
 def linspace(xp: Any, start: Any, stop: Any, *, num: int = 50, **options: Any) -> Any:
     return xp.linspace(start, stop, num, **options)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from promoarray.core.foreign_ufuncs import outside
+
 if TYPE_CHECKING:
     from promoarray.numpy_api.table import Row
 
@@ -31,17 +33,14 @@ corrcoef              pa.matmul of the centred rows
 correlate             pa.fft, or a sum of shifted products
 cov                   pa.matmul of the centred rows
 delete                x[keep] with a mask or indices
-diag                  pa.linalg.diagonal(x), or pa.eye(n) * x
 diag_indices_from     pa.arange(n)
 diagflat              pa.eye(n) * x
 digitize              pa.searchsorted(bins, x, side="right")
 ediff1d               pa.diff(pa.reshape(x, (-1,)))
-einsum                pa.tensordot, pa.matmul or pa.vecdot
 einsum_path           pa.tensordot, pa.matmul or pa.vecdot
 extract               x[mask]
 fill_diagonal         x[i, i] = y with i = pa.arange(n)
 geomspace             pa.exp(pa.linspace(a, b, n))
-gradient              pa.diff(x) / h
 histogram             pa.searchsorted(edges, x), and pa.unique_counts of that
 insert                pa.concat([x[:i], y, x[i:]])
 intersect1d           pa.unique_values(x1[pa.isin(x1, x2)])
@@ -50,7 +49,6 @@ isposinf              x == pa.inf
 ix_                   index by index, x[i][:, j]
 kron                  pa.reshape of x1[:, None, :, None] * x2[None, :, None, :]
 lexsort               pa.argsort, from the last key on, which keeps equal elements in order
-logspace              pa.pow(10.0, pa.linspace(a, b, n))
 median                pa.sort(x), and its middle
 min_scalar_type       pa.result_type(x)
 nan_to_num            pa.where(pa.isnan(x), 0, x)
@@ -62,7 +60,6 @@ nanmedian             pa.sort(x), which puts NaN last
 nanpercentile         pa.sort(x), which puts NaN last
 nanquantile           pa.sort(x), which puts NaN last
 packbits              pa.pack(x) of 2-, 4- and 6-bit dtypes
-pad                   pa.concat with pa.zeros
 partition             pa.sort(x)
 percentile            pa.sort(x), and an index
 piecewise             pa.where, piece by piece
@@ -124,7 +121,6 @@ _OPTIONS = {
     "initial": "{call}, and what combines it with initial",
     "casting": "pa.astype(x, dtype) around the arrays",
     "order": "pa.permute_dims(x, axes), which gives the elements that order",
-    "decimals": "pa.round(x * 10**decimals) / 10**decimals",
     "axis": "{call} of pa.moveaxis(x, axis, ...)",
     "shape": "pa.full(shape, value, dtype=x.dtype)",
     "max_line_width": "str(np.asarray(x))",
@@ -139,13 +135,13 @@ def counterparts() -> Mapping[str, str]:
     return {name: words.strip() for name, _, words in lines}
 
 
-def refusal(name: str, spelled: str = "") -> TypeError:
+def refusal(name: str, method: str = "") -> TypeError:
     """The error for a function without a counterpart."""
     words = counterparts().get(name)
     nearest = f"{words}; or np.asarray(x)" if words else "np.asarray(x) in place of the array"
     return TypeError(
-        f"{spelled or f'np.{name}'} has no counterpart in promoarray, so it would compute outside "
-        f"the policy. Write {nearest} to leave the policy on purpose"
+        f"np.{name}{method} has no counterpart in promoarray, so it would compute outside the "
+        f"policy. Write {nearest} to leave the policy on purpose"
     )
 
 
@@ -165,23 +161,22 @@ def not_honoured(row: Row, option: str) -> TypeError:
 
 def no_ufunc(ufunc: np.ufunc, method: str) -> TypeError:
     """The error for a ufunc, or a method of one, without a counterpart."""
+    call = _called(method)
+    if getattr(np, ufunc.__name__, None) is not ufunc:
+        return outside(ufunc, call)
     if method == "at":
         return TypeError(
-            f"{_spelled(ufunc, method)} would compute outside the policy. Write x[i] += y, which "
-            "takes an index that is there twice once; or np.asarray(x) to leave the policy on "
-            "purpose"
+            f"np.{ufunc.__name__}.at would compute outside the policy. Write x[i] += y, which takes"
+            " an index that is there twice once; or np.asarray(x) to leave the policy on purpose"
         )
-    return refusal(ufunc.__name__, _spelled(ufunc, method))
+    return refusal(ufunc.__name__, call)
 
 
 def option_refused(ufunc: np.ufunc, method: str, option: str) -> TypeError:
     """The error for an option of a ufunc that cannot be honoured."""
-    spelled = _spelled(ufunc, method)
+    spelled = f"np.{ufunc.__name__}{_called(method)}"
     return _unhonoured(spelled, f"{option}=", f"{spelled}(...)")
 
 
-def _spelled(ufunc: np.ufunc, method: str) -> str:
-    """How a ufunc, or a method of one, is written; another library's by its name alone."""
-    name = ufunc.__name__
-    home = "np." if getattr(np, name, None) is ufunc else "the ufunc "
-    return f"{home}{name}{'' if method == '__call__' else f'.{method}'}"
+def _called(method: str) -> str:
+    return "" if method == "__call__" else f".{method}"

@@ -54,6 +54,7 @@ nanstd                *          a axis= dtype~ out! ddof= keepdims= where!True 
                                  correction=ddof?
 nanvar                *          a axis= dtype~ out! ddof= keepdims= where!True mean!
                                  correction=ddof?
+gradient              extras.*   f *varargs axis= edge_order=
 diff                  .          a n= axis= prepend= append=
 
 argmax                .          a axis= out! keepdims=
@@ -99,12 +100,14 @@ broadcast_arrays      .          *args subok!True,False
 atleast_1d            *          *arys
 atleast_2d            *          *arys
 atleast_3d            *          *arys
-concatenate           concat     arrays axis= out! dtype! casting!same_kind
+concatenate           extras.*   arrays axis= out! dtype= casting!same_kind
 stack                 .          arrays axis= out! dtype! casting!same_kind
 hstack                *          tup dtype! casting!same_kind
 vstack                *          tup dtype! casting!same_kind
 dstack                *          tup
 column_stack          *          tup
+pad                   extras.*   array pad_width mode= constant_values=
+                                 reflect_type!even end_values! stat_length!
 append                *          arr values axis=
 unstack               .          x axis=
 split                 *          ary indices_or_sections axis=
@@ -115,6 +118,7 @@ dsplit                *          ary indices_or_sections
 meshgrid              .          *xi copy!True sparse!False indexing=
 tril                  .          m k=
 triu                  .          m k=
+diag                  extras.*   v k=
 diagonal              *          a offset= axis1= axis2=
 
 clip                  .          a a_min=min? a_max=max? out! min=? max=? where!True
@@ -136,6 +140,8 @@ dot                   *          a b out!
 vdot                  *          a b
 inner                 *          a b
 outer                 *          a b out!
+einsum                extras.*   *operands out! optimize!True,False,greedy,optimal dtype!
+                                 order!K,C,A casting!safe,same_kind
 tensordot             .          a b axes=
 cross                 linalg.*   a b axisa!-1 axisb!-1 axisc!-1 axis=?
 trace                 *          a offset= axis1= axis2= dtype= out!
@@ -190,6 +196,7 @@ full_like             .          a fill_value dtype= order!C,K,A,F subok!True,Fa
 copy                  *          a order!C,K,A,F subok!True,False
 astype                .          x dtype copy= device=?
 linspace              *          start stop num= endpoint= retstep!False dtype= axis!0 device=?
+logspace              extras.*   start stop num= endpoint= base= dtype= axis!0
 zeros                 .          shape dtype= order!C,F device=?
 ones                  .          shape dtype= order!C,F device=?
 empty                 .          shape dtype= order!C,F device=?
@@ -197,7 +204,7 @@ full                  .          shape fill_value dtype= order!C,F device=?
 eye                   *          N M k= dtype= order!C,F device=?
 identity              eye        n dtype=
 arange                .          start_or_stop stop step dtype= device=?
-array                 *          object dtype= copy= order!C,K,A,F subok!True,False ndmin!0 ndmax!0
+array                 extras.*   object dtype= copy= order!K,C,A,F subok!True,False ndmin= ndmax!0
 asarray               .          a dtype= order!C,K,A,F device=? copy=
 asanyarray            asarray    a dtype= order!C,K,A,F device=? copy=
 

@@ -256,8 +256,8 @@ OPTIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "order": (lambda x: np.reshape(x, (3, 2), order="F"), "permute_dims"),
     "axis": (lambda x: np.unique(x, axis=0), "moveaxis"),
     "mode": (lambda x: np.take(x, [0], mode="clip"), r"np\.take\(mode="),
-    "dtype": (lambda x: np.concatenate([x, x], dtype=np.float32), r"pa\.astype"),
-    "decimals": (lambda x: np.round(x * 1.5, 2), r"10\*\*decimals"),
+    "dtype": (lambda x: np.stack([x, x], dtype=np.float32), r"pa\.astype"),
+    "order of subscripts": (lambda x: np.einsum("ij", x, order="F"), "permute_dims"),
     "sparse": (lambda x: np.meshgrid(x[0], x[0], sparse=True), "sparse"),
     "casting": (lambda x: np.can_cast(x, np.float32, "unsafe"), "casting"),
     "order of memory": (lambda x: np.ravel(x, "K"), "permute_dims"),
@@ -278,7 +278,7 @@ def test_what_cannot_be_honoured_says_what_to_write(option: str) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda x: np.concatenate([x, [[1, 2, 3]]]),
+        lambda x: np.stack([x[0], [1, 2, 3]]),
         lambda x: np.where(x > 1, x, [0, 0, 0]),
         lambda x: np.vstack([x, [1, 2, 3]]),
         lambda x: np.add(x, [1, 2, 3]),

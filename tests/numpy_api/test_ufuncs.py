@@ -190,9 +190,13 @@ def test_masked_arrays_are_refused_from_both_sides() -> None:
 def test_every_ufunc_of_numpy_is_an_operation_or_says_what_to_write() -> None:
     x = pa.asarray([1.0, 2.0])
     for ufunc in get_overridable_numpy_ufuncs() - {*OF_UFUNC, np.divmod}:
-        if ufunc.__name__ == "clip":
+        name = ufunc.__name__
+        if name == "clip":
             continue
-        words = rf"^(np\.|the ufunc ){ufunc.__name__} has no counterpart"
+        public = getattr(np, name, None) is ufunc  # else one that np.strings makes use of
+        words = (
+            rf"^np\.{name} has no counterpart" if public else rf"^the ufunc {name} would compute"
+        )
         with pytest.raises(TypeError, match=words) as caught:
             x.__array_ufunc__(ufunc, "__call__", *[x] * ufunc.nin)
         assert "np.asarray(x)" in str(caught.value)
