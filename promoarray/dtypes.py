@@ -213,6 +213,16 @@ class DType:
         storage: np.dtype[Any] = self.storage
         return storage
 
+    @property
+    def itemsize(self) -> builtins.int:
+        """The bytes of one element in memory: 1 for the narrow dtypes too."""
+        return self.__numpy_dtype__.itemsize
+
+    @property
+    def type(self) -> Any:
+        """NumPy's or ml_dtypes' scalar type of that name, as ``numpy.dtype.type``."""
+        return self.__numpy_dtype__.type
+
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Answer ``np.result_type(x.dtype, y.dtype)`` under the policy in force, as arrays do."""
         above = import_module("promoarray.numpy_api.functions")

@@ -81,6 +81,7 @@ class PArray(Channels):
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
+    __array_priority__ = 100.0  # above ndarray, for those that ask before they ask for ufuncs
     __pandas_priority__ = 5000  # above DataFrame, so that its operators hand over to ours
 
     def __new__(

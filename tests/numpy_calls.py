@@ -35,6 +35,21 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "cumprod": (lambda a: np.cumprod(a(INTS), axis=0),),
     "cumulative_sum": (lambda a: np.cumulative_sum(a(INTS), axis=1, include_initial=True),),
     "cumulative_prod": (lambda a: np.cumulative_prod(a(FLOATS), axis=0, dtype=np.float32),),
+    "median": (
+        lambda a: np.median(a(INTS), axis=1),
+        lambda a: np.median(a([FLOATS, FLOATS]), axis=(0, 2), keepdims=True),
+        lambda a: np.median(a(HOLES), axis=0),
+        lambda a: np.median(a(FLOATS, "f4")),
+    ),
+    "nanmedian": (
+        lambda a: np.nanmedian(a(HOLES)),
+        lambda a: np.nanmedian(a(HOLES), axis=1, keepdims=True),
+        lambda a: np.nanmedian(a(INTS), axis=0),
+    ),
+    "nancumsum": (lambda a: np.nancumsum(a(HOLES), axis=1), lambda a: np.nancumsum(a(INTS))),
+    "nancumprod": (lambda a: np.nancumprod(a(HOLES)),),
+    "nanargmax": (lambda a: np.nanargmax(a(HOLES), 1), lambda a: np.nanargmax(a(INTS))),
+    "nanargmin": (lambda a: np.nanargmin(a(HOLES), axis=0, keepdims=True),),
     "nansum": (lambda a: np.nansum(a(HOLES), axis=0), lambda a: np.nansum(a(INTS))),
     "nanprod": (lambda a: np.nanprod(a(HOLES), axis=1, keepdims=True),),
     "nanmax": (lambda a: np.nanmax(a(HOLES), axis=0), lambda a: np.nanmax(a(INTS), axis=1)),
@@ -53,6 +68,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "nonzero": (lambda a: np.nonzero(a(INTS)),),
     "flatnonzero": (lambda a: np.flatnonzero(a(INTS)),),
     "argwhere": (lambda a: np.argwhere(a(INTS)), lambda a: np.argwhere(a(3))),
+    "partition": (lambda a: np.sort(np.partition(a(FLOATS), 1)),),
+    "argpartition": (lambda a: np.argpartition(a([3, 1, 2]), [0, 1, 2]),),
     "searchsorted": (lambda a: np.searchsorted(a([1, 3, 5]), a([3, 4]), "right"),),
     "where": (
         lambda a: np.where(a(INTS) > 2, a(INTS, "i1"), a(FLOATS, "f4")),
@@ -98,7 +115,7 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "repeat": (lambda a: np.repeat(a(INTS), 2), lambda a: np.repeat(a(INTS), a([1, 0, 2]), axis=1)),
     "tile": (lambda a: np.tile(a(INTS), 2), lambda a: np.tile(a(INTS), (2, 1))),
     "broadcast_to": (lambda a: np.broadcast_to(a(INTS), (2, 2, 3)),),
-    "broadcast_arrays": (lambda a: tuple(np.broadcast_arrays(a(INTS), a([1.5, 2.5, 3.5]))),),
+    "broadcast_arrays": (lambda a: tuple(np.broadcast_arrays(a(INTS), a([1.5, 2.5, 3.5]), [4])),),
     "atleast_1d": (lambda a: np.atleast_1d(a(3)), lambda a: np.atleast_1d(a(3), a(INTS))),
     "atleast_2d": (lambda a: np.atleast_2d(a([1, 2])), lambda a: np.atleast_2d(a([INTS]), a(3))),
     "atleast_3d": (lambda a: np.atleast_3d(a(3), a([1, 2]), a(INTS), a([INTS])),),
@@ -117,7 +134,7 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.pad(a(INTS), [(0, 1), (2, 0)], "constant", constant_values=(7, 8)),
         lambda a: np.pad(a(INTS), 1, mode="reflect"),
     ),
-    "append": (lambda a: np.append(a(INTS), 4), lambda a: np.append(a(INTS), a(FLOATS), axis=0)),
+    "append": (lambda a: np.append(a(INTS), [4]), lambda a: np.append(a(INTS), a(FLOATS), axis=0)),
     "unstack": (lambda a: np.unstack(a(INTS), axis=1),),
     "split": (lambda a: np.split(a(INTS), 3, axis=1), lambda a: np.split(a(INTS), [1], 1)),
     "array_split": (
@@ -215,10 +232,19 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "linalg.vector_norm": (lambda a: np.linalg.vector_norm(a(FLOATS), axis=1, ord=1),),
     "fft.fftshift": (lambda a: np.fft.fftshift(a(INTS), 1),),
     "fft.ifftshift": (lambda a: np.fft.ifftshift(a(INTS), axes=1),),
-    "zeros_like": (lambda a: np.zeros_like(a(INTS, "i1")), lambda a: np.zeros_like(a(INTS), "f4")),
-    "ones_like": (lambda a: np.ones_like(a(INTS, "i1"), order="K"),),
+    "zeros_like": (
+        lambda a: np.zeros_like(a(INTS, "i1")),
+        lambda a: np.zeros_like(a(INTS, "i1"), shape=3),
+    ),
+    "ones_like": (
+        lambda a: np.ones_like(a(INTS, "i1"), order="K"),
+        lambda a: np.ones_like(a(INTS), "f4", shape=(1, 2)),
+    ),
     "empty_like": (lambda a: np.empty_like(a(INTS, "i1")).shape,),
-    "full_like": (lambda a: np.full_like(a(INTS), 7), lambda a: np.full_like(a(INTS), 7.5, "f4")),
+    "full_like": (
+        lambda a: np.full_like(a(INTS), 7),
+        lambda a: np.full_like(a(INTS), 7, "f4", shape=2),
+    ),
     "copy": (lambda a: np.copy(a(INTS)),),
     "astype": (lambda a: np.astype(a(INTS), np.float32),),
     "linspace": (lambda a: np.linspace(a(0.0), a(1.0)), lambda a: np.linspace(a(0.0), 1, 5, False)),
@@ -240,7 +266,11 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "shape": (lambda a: np.shape(a(INTS)),),
     "size": (lambda a: np.size(a(INTS)), lambda a: np.size(a(INTS), 1)),
     "result_type": (lambda a: np.dtype(np.result_type(a(INTS, "i1"), np.float32, 1.5)),),
-    "can_cast": (lambda a: np.can_cast(a(INTS).dtype, np.float32),),
+    "can_cast": tuple(
+        lambda a, how=how, of=of: np.can_cast(a(INTS, of).dtype, np.float32, casting=how)
+        for how in ("safe", "unsafe", "same_kind", "no")
+        for of in ("i4", "f4", "f8")
+    ),
     "shares_memory": (lambda a: np.shares_memory(x := a(INTS), x[0]),),
     "may_share_memory": (lambda a: np.may_share_memory(a(INTS), a(INTS)),),
 }

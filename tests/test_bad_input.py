@@ -663,7 +663,7 @@ def test_a_numpy_scalar_counts_as_a_0d_array_and_not_as_a_python_scalar() -> Non
     [
         lambda x, y: np.add.at(y, [0], x),
         lambda x, y: np.add(x, x, out=y),
-        lambda x, y: np.add(x, x, dtype=np.float32),
+        lambda x, y: np.less(x, x, dtype=np.float32),
         lambda x, y: np.add(x, x, where=[True, False]),
         lambda x, y: np.frexp(x),
         lambda x, y: y.__iadd__(x),

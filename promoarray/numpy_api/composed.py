@@ -15,24 +15,26 @@ import numpy as np
 from promoarray.core.array_base import Array
 from promoarray.core.operands import as_operand
 from promoarray.core.shapes import axes_in, axis_in, integers
-from promoarray.dtypes import WEAK, Kind
+from promoarray.dtypes import WEAK, Kind, as_dtype
 
 
 def array_of(xp: Any, x: Any, name: str) -> Any:
-    """An array as it is; a Python scalar as an array of the namespace.
+    """An array as it is; Python numbers and sequences of them as an array of the namespace.
 
     Raises
     ------
     TypeError
-        If it is neither.
+        If it is something else.
     """
+    if type(x) in WEAK or isinstance(x, (list, tuple)):
+        return xp.asarray(x)
     entered = as_operand(x)
     if entered is NotImplemented:
         raise TypeError(
-            f"np.{name} takes arrays and Python scalars, not {type(x).__name__}; "
+            f"np.{name} takes arrays and Python numbers, not {type(x).__name__}; "
             "write pa.asarray(...) around it first"
         )
-    return xp.asarray(entered) if type(entered) in WEAK else entered
+    return entered
 
 
 def arrays_of(xp: Any, values: Iterable[Any], name: str) -> list[Any]:
@@ -184,6 +186,14 @@ def take(xp: Any, a: Any, indices: Any, *, axis: int | None = None) -> Any:
     return xp.take(ravel(xp, a), index, axis=0) if axis is None else xp.take(a, index, axis=axis)
 
 
+def partition(xp: Any, a: Any, kth: Any, *, axis: int | None = -1) -> Any:
+    return sort(xp, a, axis=axis)  # which puts every element where it belongs
+
+
+def argpartition(xp: Any, a: Any, kth: Any, *, axis: int | None = -1) -> Any:
+    return argsort(xp, a, axis=axis)
+
+
 def sort(xp: Any, a: Any, *, axis: int | None = -1) -> Any:
     return xp.sort(ravel(xp, a)) if axis is None else xp.sort(a, axis=axis)
 
@@ -205,6 +215,27 @@ def argwhere(xp: Any, a: Any) -> Any:
     if not array.ndim:  # NumPy's answer: one row, or none, without columns
         return xp.zeros((int(bool(array)), 0), dtype=flatnonzero(xp, array).dtype)
     return xp.stack(xp.nonzero(array), axis=1)
+
+
+def broadcast_arrays(xp: Any, *args: Any) -> Any:
+    return xp.broadcast_arrays(*arrays_of(xp, args, "broadcast_arrays"))
+
+
+def _like(name: str) -> Callable[..., Any]:
+    """Make ``zeros_like`` of ``zeros`` where a shape is given, which ours takes none of."""
+
+    def function(xp: Any, a: Any, *value: Any, shape: Any = None, **options: Any) -> Any:
+        if shape is None:
+            return getattr(xp, f"{name}_like")(a, *value, **options)
+        array = array_of(xp, a, f"{name}_like")
+        options = {"device": array.device, **options}
+        options["dtype"] = options.get("dtype") or array.dtype
+        return getattr(xp, name)(shape, *value, **options)
+
+    return function
+
+
+zeros_like, ones_like, empty_like, full_like = map(_like, ("zeros", "ones", "empty", "full"))
 
 
 def copy(xp: Any, a: Any) -> Any:
@@ -235,6 +266,16 @@ def shape(xp: Any, a: Any) -> tuple[int, ...]:
 
 def size(xp: Any, a: Any, *, axis: Any = None) -> int:
     return math.prod(a.shape[each] for each in axes_in("size", axis, a.ndim))
+
+
+def can_cast(xp: Any, from_: Any, to: Any, *, casting: str = "safe") -> bool:
+    if casting == "safe":
+        return bool(xp.can_cast(from_, to))
+    source, target = as_dtype(getattr(from_, "dtype", from_)), as_dtype(to)
+    if casting == "same_kind":
+        higher = source.kind.category <= target.kind.category
+        return higher or bool(xp.can_cast(source, target))
+    return source is target or casting == "unsafe"
 
 
 def iscomplexobj(xp: Any, x: Any) -> bool:

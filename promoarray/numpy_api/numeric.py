@@ -50,6 +50,32 @@ def _missing(xp: Any, a: Any, name: str) -> tuple[Any, Any]:
     return array, xp.isnan(array) if array.dtype.kind in INEXACT else None
 
 
+def median(xp: Any, a: Any, **options: Any) -> Any:
+    array, missing = _missing(xp, a, "median")
+    found = nanmedian(xp, array, **options)
+    if missing is None:
+        return found
+    return xp.where(xp.any(missing, **options), xp.full_like(found, float("nan")), found)
+
+
+def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    array = array_of(xp, a, "nanmedian")
+    axes = axes_in("nanmedian", axis, array.ndim)
+    rest = tuple(n for n in range(array.ndim) if n not in axes)
+    lanes = xp.permute_dims(array, (*rest, *axes))
+    lanes = xp.reshape(lanes, (*lanes.shape[: len(rest)], -1))
+    if lanes.shape[-1]:
+        lanes = xp.sort(lanes, axis=-1)  # NaN last
+        there = xp.count_nonzero(lanes == lanes, axis=-1, keepdims=True)
+        last = xp.maximum(there - 1, xp.zeros_like(there))
+        middle = xp.concat([last // 2, xp.minimum(there // 2, last)], axis=-1)
+        lanes = xp.take_along_axis(lanes, middle, axis=-1)
+    found = xp.mean(lanes, axis=-1)
+    if not keepdims:
+        return found
+    return xp.reshape(found, tuple(1 if n in axes else k for n, k in enumerate(array.shape)))
+
+
 def _without_nan(name: str, fill: float) -> Callable[..., Any]:
     """Make a reduction that takes every NaN for a number that changes nothing."""
 
@@ -77,7 +103,36 @@ def _extreme_without_nan(name: str, fill: float) -> Callable[..., Any]:
     return function
 
 
+def _running_without_nan(running: Callable[..., Any], fill: float) -> Callable[..., Any]:
+    """The same of a running sum or product."""
+
+    def function(xp: Any, a: Any, **options: Any) -> Any:
+        array, missing = _missing(xp, a, f"nan{running.__name__}")
+        if missing is not None:
+            array = xp.where(missing, xp.full_like(array, fill), array)
+        return running(xp, array, **options)
+
+    return function
+
+
+def _place_without_nan(name: str, fill: float) -> Callable[..., Any]:
+    """The same of the place of an extreme, which is none where there is nothing else."""
+
+    def function(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+        array, missing = _missing(xp, a, f"nan{name}")
+        if missing is not None:
+            if xp.any(xp.all(missing, axis=axis)):
+                raise ValueError("All-NaN slice encountered")
+            array = xp.where(missing, xp.full_like(array, fill), array)
+        return getattr(xp, name)(array, axis=axis, keepdims=keepdims)
+
+    return function
+
+
 nansum, nanprod = _without_nan("sum", 0), _without_nan("prod", 1)
+nancumsum, nancumprod = _running_without_nan(cumsum, 0), _running_without_nan(cumprod, 1)
+nanargmax = _place_without_nan("argmax", float("-inf"))
+nanargmin = _place_without_nan("argmin", float("inf"))
 nanmax = _extreme_without_nan("max", float("-inf"))
 nanmin = _extreme_without_nan("min", float("inf"))
 

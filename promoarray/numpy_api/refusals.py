@@ -17,7 +17,6 @@ _TEXT = """
 angle                 pa.atan2(pa.imag(x), pa.real(x))
 apply_along_axis      a loop over pa.unstack(x, axis=...), and pa.stack
 apply_over_axes       one call for each axis, with keepdims=True
-argpartition          pa.argsort(x)
 array2string          str(x)
 array_equiv           pa.all(x1 == x2)
 ascontiguousarray     pa.asarray(x, copy=True)
@@ -49,18 +48,11 @@ isposinf              x == pa.inf
 ix_                   index by index, x[i][:, j]
 kron                  pa.reshape of x1[:, None, :, None] * x2[None, :, None, :]
 lexsort               pa.argsort, from the last key on, which keeps equal elements in order
-median                pa.sort(x), and its middle
 min_scalar_type       pa.result_type(x)
 nan_to_num            pa.where(pa.isnan(x), 0, x)
-nanargmax             pa.argmax(pa.where(pa.isnan(x), -pa.inf, x))
-nanargmin             pa.argmin(pa.where(pa.isnan(x), pa.inf, x))
-nancumprod            pa.cumulative_prod(pa.where(pa.isnan(x), 1, x))
-nancumsum             pa.cumulative_sum(pa.where(pa.isnan(x), 0, x))
-nanmedian             pa.sort(x), which puts NaN last
 nanpercentile         pa.sort(x), which puts NaN last
 nanquantile           pa.sort(x), which puts NaN last
 packbits              pa.pack(x) of 2-, 4- and 6-bit dtypes
-partition             pa.sort(x)
 percentile            pa.sort(x), and an index
 piecewise             pa.where, piece by piece
 place                 x[mask] = y
@@ -122,7 +114,6 @@ _OPTIONS = {
     "casting": "pa.astype(x, dtype) around the arrays",
     "order": "pa.permute_dims(x, axes), which gives the elements that order",
     "axis": "{call} of pa.moveaxis(x, axis, ...)",
-    "shape": "pa.full(shape, value, dtype=x.dtype)",
     "max_line_width": "str(np.asarray(x))",
 }
 """What to write where an option cannot be honoured."""

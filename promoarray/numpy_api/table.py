@@ -45,6 +45,10 @@ cumsum                *          a axis= dtype= out!
 cumprod               *          a axis= dtype= out!
 cumulative_sum        .          x axis= dtype= out! include_initial=
 cumulative_prod       .          x axis= dtype= out! include_initial=
+median                *          a axis= out! overwrite_input!True,False keepdims=
+nanmedian             *          a axis= out! overwrite_input!True,False keepdims=
+nancumsum             *          a axis= dtype= out!
+nancumprod            *          a axis= dtype= out!
 nansum                *          a axis= dtype= out! keepdims= initial!0 where!True
 nanprod               *          a axis= dtype= out! keepdims= initial!1 where!True
 nanmax                *          a axis= out! keepdims= initial! where!True
@@ -59,10 +63,14 @@ diff                  .          a n= axis= prepend= append=
 
 argmax                .          a axis= out! keepdims=
 argmin                .          a axis= out! keepdims=
+nanargmax             *          a axis= out! keepdims=
+nanargmin             *          a axis= out! keepdims=
 count_nonzero         .          a axis= keepdims=
 nonzero               .          a
 flatnonzero           *          a
 argwhere              *          a
+partition             *          a kth axis= kind!introselect order!
+argpartition          *          a kth axis= kind!introselect order!
 searchsorted          .          a v side= sorter=
 where                 *          condition *choices
 sort                  *          a axis= kind!quicksort,mergesort,heapsort,stable order!
@@ -96,7 +104,7 @@ roll                  .          a shift axis=
 repeat                .          a repeats axis=
 tile                  .          A reps
 broadcast_to          .          array shape subok!True,False
-broadcast_arrays      .          *args subok!True,False
+broadcast_arrays      *          *args subok!True,False
 atleast_1d            *          *arys
 atleast_2d            *          *arys
 atleast_3d            *          *arys
@@ -189,10 +197,10 @@ fft.irfft2            *          a s= axes= norm=? out!
 fft.fftshift          .          x axes=
 fft.ifftshift         .          x axes=
 
-zeros_like            .          a dtype= order!C,K,A,F subok!True,False shape! device=?
-ones_like             .          a dtype= order!C,K,A,F subok!True,False shape! device=?
-empty_like            .          prototype dtype= order!C,K,A,F subok!True,False shape! device=?
-full_like             .          a fill_value dtype= order!C,K,A,F subok!True,False shape! device=?
+zeros_like            *          a dtype= order!C,K,A,F subok!True,False shape= device=?
+ones_like             *          a dtype= order!C,K,A,F subok!True,False shape= device=?
+empty_like            *          prototype dtype= order!C,K,A,F subok!True,False shape= device=?
+full_like             *          a fill_value dtype= order!C,K,A,F subok!True,False shape= device=?
 copy                  *          a order!C,K,A,F subok!True,False
 astype                .          x dtype copy= device=?
 linspace              *          start stop num= endpoint= retstep!False dtype= axis!0 device=?
@@ -212,7 +220,7 @@ ndim                  *          a
 shape                 *          a
 size                  *          a axis=
 result_type           .          *arrays_and_dtypes
-can_cast              .          from_ to casting!safe
+can_cast              *          from_ to casting=
 shares_memory         *          a b max_work!
 may_share_memory      *          a b max_work!
 array_repr            *          arr max_line_width! precision! suppress_small!

@@ -15,6 +15,7 @@ from promoarray.core.dispatch import apply, call
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array, as_operand
 from promoarray.core.shapes import axes_in, axis_in
+from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.numpy_api.refusals import no_ufunc, option_refused
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.parray import PArray
@@ -52,6 +53,14 @@ _ALONE = {"hypot": "abs"}
 
 _UNGROUPED = frozenset({Family.EQUALITY, Family.ORDER, Family.MATMUL})
 """Families whose results are no operands of theirs."""
+
+_KEEPING = frozenset(
+    {
+        *(Family.ARITHMETIC, Family.DIVIDE, Family.FLOOR_DIVIDE, Family.POW, Family.EXTREMUM),
+        *(Family.BITWISE, Family.SHIFT, Family.FLOAT_UNARY, Family.FLOAT_BINARY, Family.MATMUL),
+    }
+)
+"""Families whose results are of the dtype that they compute in."""
 
 _NAMES = {**OF_UFUNC, np.divmod: "divmod"}
 _NAMES[np._core.umath.clip] = "clip"  # type: ignore[attr-defined]  # which ndarray.clip calls
@@ -91,7 +100,9 @@ def answer(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[
         raise no_ufunc(ufunc, method)
     if not _are_operands(inputs[: ufunc.nin]):
         return NotImplemented
-    takes = ("axis",) if (name, method) == ("vecdot", "__call__") else call_of.options
+    takes = call_of.options
+    if method == "__call__" and name in OPERATIONS:
+        takes = ("axis",) * (name == "vecdot") + ("dtype",) * (OPERATIONS[name].family in _KEEPING)
     refused = [option for option in asked if option not in takes]
     if refused:
         raise option_refused(ufunc, method, refused[0])
@@ -131,13 +142,29 @@ def _operation(name: str) -> Callable[[Any, Any], Any]:
     return lambda x, y: apply(name, x, y, form=form)
 
 
-def _call(name: str, *inputs: Any, **options: Any) -> Any:
+def _call(name: str, *inputs: Any, dtype: object = None, **options: Any) -> Any:
+    if dtype is not None:
+        wide = as_dtype(dtype)
+        made = _call(name, *(_computed_in(name, x, wide) for x in inputs), **options)
+        return made.astype(wide, copy=False)
     if name in _PAIRS:
         return tuple(_operation(each)(*inputs) for each in _PAIRS[name])
     if name == "clip":  # as ndarray.clip(x) calls it
         return call(name, *inputs, low=True, high=True)
     form = Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION
     return apply(name, *inputs, form=form, **options)
+
+
+def _computed_in(name: str, x: Any, dtype: DType) -> Any:
+    """An operand in the dtype that NumPy is asked to compute in, if its kind is no higher."""
+    entered = as_operand(x)
+    source = WEAK.get(type(entered)) or entered.dtype
+    if source.kind.category > dtype.kind.category:
+        raise TypeError(
+            f"np.{name}(dtype={dtype}) of {x if source.weak else source}: write pa.astype(x, "
+            f"pa.{dtype}) around what shall lose its fractions"
+        )
+    return entered if source.weak else entered.astype(dtype, copy=False)
 
 
 def _reduce(

@@ -129,7 +129,9 @@ def test_options_that_ask_for_nothing_are_taken() -> None:
         (lambda x: np.add(x, x, out=np.zeros_like(INTS)), r"np\.add\(out=\)"),
         (lambda x: np.add(INTS, INTS, out=x), r"np\.add\(out=\)"),
         (lambda x: np.add(x, x, where=x > 2), r"np\.add\(where=\).*pa\.where\(mask"),
-        (lambda x: np.add(x, x, dtype=np.float32), r"np\.add\(dtype=\).*pa\.astype"),
+        (lambda x: np.less(x, x, dtype=np.float32), r"np\.less\(dtype=\).*pa\.astype"),
+        (lambda x: np.add(x, 1.5, dtype=np.int8), r"np\.add\(dtype=int8\) of 1\.5.*pa\.astype"),
+        (lambda x: np.add(x, x / 2, dtype=np.int8), r"of float64.*pa\.astype"),
         (lambda x: np.add(x, x, casting="unsafe"), r"np\.add\(casting=\)"),
         (lambda x: np.matmul(x, x.T, axes=[(0, 1)] * 3), r"np\.matmul\(axes=\)"),
         (lambda x: np.add.reduce(x, initial=5), r"np\.add\.reduce\(initial=\)"),
@@ -148,6 +150,16 @@ def test_what_cannot_be_honoured_says_what_to_write(call: Callable[[Any], Any], 
     with pa.no_escape(), pytest.raises(TypeError, match=words):
         call(x)
     assert x.tolist() == INTS.tolist()
+
+
+def test_a_dtype_is_what_operands_are_cast_to_before() -> None:
+    x, y = INTS.astype(np.int8), FLOATS.astype(np.float32)
+    for ufunc in (np.add, np.divide, np.maximum, np.hypot):
+        same(ufunc(ours(x), ours(y), dtype=np.float64), ufunc(x, y, dtype=np.float64))
+        same(ufunc(ours(x), 2, dtype=np.float32), ufunc(x, 2, dtype=np.float32))
+    same(np.exp(ours(x), dtype=np.float32), np.exp(x, dtype=np.float32))
+    t = pa.namespace("torch").asarray(x)
+    assert np.add(t, t, dtype=pa.bfloat16).dtype is pa.bfloat16
 
 
 def test_numpys_arrays_do_not_take_results_in_place() -> None:
