@@ -38,7 +38,7 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "median": (
         lambda a: np.median(a(INTS), axis=1),
         lambda a: np.median(a([FLOATS, FLOATS]), axis=(0, 2), keepdims=True),
-        lambda a: np.median(a(HOLES), axis=0),
+        lambda a: np.median(a(HOLES), axis=[0]),
         lambda a: np.median(a(FLOATS, "f4")),
     ),
     "nanmedian": (

@@ -218,7 +218,16 @@ def argwhere(xp: Any, a: Any) -> Any:
 
 
 def broadcast_arrays(xp: Any, *args: Any) -> Any:
-    return xp.broadcast_arrays(*arrays_of(xp, args, "broadcast_arrays"))
+    given = [
+        np.asarray(x, object)  # which nothing is computed with
+        if x is None or isinstance(x, str)
+        else array_of(xp, x, "broadcast_arrays")
+        for x in args
+    ]
+    if not any(isinstance(x, np.ndarray) for x in given):
+        return xp.broadcast_arrays(*given)
+    shape = np.broadcast_shapes(*(x.shape for x in given))
+    return tuple((xp if isinstance(x, Array) else np).broadcast_to(x, shape) for x in given)
 
 
 def _like(name: str) -> Callable[..., Any]:

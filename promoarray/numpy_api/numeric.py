@@ -50,12 +50,14 @@ def _missing(xp: Any, a: Any, name: str) -> tuple[Any, Any]:
     return array, xp.isnan(array) if array.dtype.kind in INEXACT else None
 
 
-def median(xp: Any, a: Any, **options: Any) -> Any:
+def median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
     array, missing = _missing(xp, a, "median")
-    found = nanmedian(xp, array, **options)
+    found = nanmedian(xp, array, axis=axis, keepdims=keepdims)
     if missing is None:
         return found
-    return xp.where(xp.any(missing, **options), xp.full_like(found, float("nan")), found)
+    along = tuple(axis) if isinstance(axis, list) else axis
+    unknown = xp.any(missing, axis=along, keepdims=keepdims)
+    return xp.where(unknown, xp.full_like(found, float("nan")), found)
 
 
 def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:

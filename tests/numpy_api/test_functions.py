@@ -310,6 +310,12 @@ def test_extremes_of_nothing_but_nan_are_nan() -> None:
     np.testing.assert_array_equal(np.asarray(np.nanvar(x, axis=1, ddof=1)), [np.nan, np.nan])
 
 
+def test_what_is_no_number_is_spread_beside_arrays() -> None:
+    x, nothing, text = np.broadcast_arrays(pa.ones(2), None, "a")
+    assert isinstance(x, pa.PArray)
+    assert (nothing.tolist(), text.tolist()) == ([None, None], ["a", "a"])
+
+
 def test_a_dtype_decides_with_other_dtypes() -> None:
     with pa.policy("torch"):
         assert np.result_type(pa.int64, pa.float32) is pa.float32
