@@ -15,7 +15,7 @@ import numpy as np
 from promoarray.core.array_base import Array
 from promoarray.core.operands import as_operand
 from promoarray.core.shapes import axes_in, axis_in, integers
-from promoarray.dtypes import WEAK, Kind, as_dtype
+from promoarray.dtypes import Kind, as_dtype
 
 
 def array_of(xp: Any, x: Any, name: str) -> Any:
@@ -26,15 +26,14 @@ def array_of(xp: Any, x: Any, name: str) -> Any:
     TypeError
         If it is something else.
     """
-    if type(x) in WEAK or isinstance(x, (list, tuple)):
-        return xp.asarray(x)
-    entered = as_operand(x)
-    if entered is NotImplemented:
+    if isinstance(x, Array):
+        return x
+    if as_operand(x) is NotImplemented and not isinstance(x, (list, tuple)):
         raise TypeError(
             f"np.{name} takes arrays and Python numbers, not {type(x).__name__}; "
             "write pa.asarray(...) around it first"
         )
-    return entered
+    return xp.asarray(x)
 
 
 def arrays_of(xp: Any, values: Iterable[Any], name: str) -> list[Any]:
@@ -280,7 +279,8 @@ def size(xp: Any, a: Any, *, axis: Any = None) -> int:
 def can_cast(xp: Any, from_: Any, to: Any, *, casting: str = "safe") -> bool:
     if casting == "safe":
         return bool(xp.can_cast(from_, to))
-    source, target = as_dtype(getattr(from_, "dtype", from_)), as_dtype(to)
+    of = from_.dtype if isinstance(from_, (Array, np.ndarray, np.generic)) else from_
+    source, target = as_dtype(of), as_dtype(to)
     if casting == "same_kind":
         higher = source.kind.category <= target.kind.category
         return higher or bool(xp.can_cast(source, target))

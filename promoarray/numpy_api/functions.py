@@ -104,7 +104,8 @@ def _given(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Giv
             cast_to = _take(row, parameter, kwargs[parameter.name], given) or cast_to
     unknown = {*kwargs} - {parameter.name for parameter in row.parameters}
     if left or unknown:
-        said = ", ".join([*(f"{name}=" for name in sorted(unknown)), *map(repr, left)])
+        more = [f"a further {type(x).__name__}" for x in left]
+        said = ", ".join([*(f"{name}=" for name in sorted(unknown)), *more])
         raise not_honoured(row, said)
     return given, cast_to
 

@@ -41,6 +41,7 @@ extract               x[mask]
 fill_diagonal         x[i, i] = y with i = pa.arange(n)
 geomspace             pa.exp(pa.linspace(a, b, n))
 histogram             pa.searchsorted(edges, x), and pa.unique_counts of that
+in1d                  pa.isin(pa.reshape(x1, (-1,)), x2)
 insert                pa.concat([x[:i], y, x[i:]])
 intersect1d           pa.unique_values(x1[pa.isin(x1, x2)])
 isneginf              x == -pa.inf

@@ -166,6 +166,17 @@ def test_numpys_arrays_take_part_and_do_not_decide() -> None:
     assert (type(out), out.dtype) == (type(x), pa.float16)
 
 
+def test_numpys_arrays_are_bound_by_the_call() -> None:
+    t = pa.namespace("torch").asarray([1.0, 2.0], dtype=pa.float32)
+    for out in (
+        np.append(np.ones(2, np.int64), t),
+        np.isclose(np.ones(2, np.int64), t),
+        np.average(np.ones(2, np.int64), weights=t),
+        np.vdot([1.0, 2.0], t),
+    ):
+        assert type(out) is type(t)
+
+
 def test_other_arrays_are_asked() -> None:
     class Theirs:
         def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -197,7 +208,15 @@ poly polyadd polyder polydiv polyfit polyint polymul polysub roots
 histogram2d histogramdd histogram_bin_edges i0 interp tril_indices_from triu_indices_from unwrap
 """
 WORDLESS = frozenset(_WORDLESS.split())
-GROUPS = ("lib.recfunctions.", "lib.scimath.", "strings.", "char.", "rec.", "polynomial.")
+GROUPS = (
+    "lib.recfunctions.",
+    "lib.scimath.",
+    "lib._scimath_impl.",
+    "strings.",
+    "char.",
+    "rec.",
+    "polynomial.",
+)
 
 
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) >= "2.5.0", reason="not looked through yet")
@@ -323,6 +342,8 @@ def test_a_dtype_decides_with_other_dtypes() -> None:
         assert np.can_cast(pa.int32, "float32")
     assert np.result_type(pa.int64, pa.float32) is pa.float64
     assert not np.can_cast(pa.int32, "float32")
+    assert np.can_cast(np.float32, pa.float64)
+    assert np.can_cast(pa.float64, np.float32, "same_kind")
     made = np.astype(np.ones(2), pa.float32)  # NumPy's array stays one
     assert (type(made), made.dtype) == (np.ndarray, np.float32)
 
