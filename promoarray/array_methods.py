@@ -9,7 +9,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Callable, Iterator
 from copy import copy
-from inspect import Parameter, Signature, cleandoc
+from inspect import Parameter, Signature, cleandoc, unwrap
 from typing import Any
 
 from promoarray.core.asarray import asarray
@@ -322,7 +322,7 @@ def add_methods(cls: type[PArray]) -> None:
     """
     for row in _TABLE.strip().splitlines():
         name, _, text = row.partition(" ")
-        function, parameters = _FUNCTIONS[name], tuple(_parameters(text))
+        function, parameters = unwrap(_FUNCTIONS[name]), tuple(_parameters(text))
         method = _method(name, parameters, function)
         method.__doc__ = _summary(name, function)
         method.__name__, method.__qualname__ = name, f"{cls.__name__}.{name}"

@@ -193,6 +193,7 @@ _METHOD_TEXTS = {
 
 KEYWORDS = {
     "dim": "axis",
+    "p": "ord",
     "dims": "axis",
     "keepdim": "keepdims",
     "keep_dims": "keepdims",

@@ -82,6 +82,7 @@ def test_keywords_name_ours() -> None:
         "keepdims": [lambda: pa.mean(x, axis=1, keepdim=True), lambda: pa.max(x, keep_dims=True)],
         "correction": [lambda: pa.std(x, ddof=1), lambda: pa.var(x, unbiased=True)],
         "min": [lambda: pa.clip(x, a_min=0)],
+        "ord": [lambda: pa.linalg.vector_norm(x, p=1), lambda: pa.linalg.matrix_norm(x, p=1)],
     }
     for ours, calls in cases.items():
         for call in calls:
