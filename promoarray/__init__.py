@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from importlib import import_module
 from math import e, inf, nan, pi
+from os import environ as _environ
+from sys import modules as _modules
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes
@@ -169,12 +171,32 @@ _TOOLS = {
 
 def __getattr__(name: str) -> Any:
     if name in _CHAPTERS:
-        return import_module(f"promoarray.{name}")
+        chapter = import_module(f"promoarray.{name}")
+        _end_tracebacks_at_callers()
+        return chapter
     if name in _TOOLS:
         tool = globals()[name] = getattr(import_module(_TOOLS[name]), name)
+        _end_tracebacks_at_callers()
         return tool
     raise AttributeError(f"module 'promoarray' has no attribute {name!r}{for_function(name)}")
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def _end_tracebacks_at_callers() -> None:
+    """Have pytest leave out the frames of all modules imported so far, as their errors tell all."""
+    from promoarray.errors import meant_for_callers
+
+    for name, module in list(_modules.items()):
+        if name.startswith("promoarray."):
+            vars(module)["__tracebackhide__"] = meant_for_callers
+
+
+_end_tracebacks_at_callers()
+
+if "PROMOARRAY_COMPARE" in _environ:  # `promoarray compare` runs this program, and wants to know
+    from promoarray.diagnostics.compare import watch as _watch
+
+    _watch.begin(_modules[__name__])

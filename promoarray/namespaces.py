@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -49,8 +48,7 @@ class Namespace:
             value = Namespace(self.policy, f".{name}")
         elif callable(value) and not isinstance(value, type):
             value = BoundFunction(self, value)
-        self.__dict__[name] = value  # so that the next look-up is direct
-        return value
+        return self.__dict__.setdefault(name, value)  # so that the next look-up is direct
 
     def _found(self, name: str) -> Any:
         """What the module has under a name of the namespace."""
@@ -93,6 +91,7 @@ class BoundFunction:
         self._home, self._function = home, function
         self._cls = array_type(home.policy)
         self._rebinds = function.__name__ in _REBINDING
+        self._in_force = in_force(home.policy)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         cls = self._cls
@@ -102,7 +101,7 @@ class BoundFunction:
             _check_bindings(cls, args)
             if kwargs:
                 _check_bindings(cls, kwargs.values())
-        with in_force(self.policy):
+        with self._in_force:
             out = self._function(*args, **kwargs)
         return out if type(out) is cls else _bound(out, cls)
 
@@ -179,9 +178,4 @@ def namespace(policy: str | Policy) -> Any:
     UnknownPolicyError
         If there is no policy of that name.
     """
-    return _namespace(as_policy(policy))
-
-
-@cache
-def _namespace(policy: Policy) -> Namespace:
-    return Namespace(policy)
+    return as_policy(policy).once(Namespace)

@@ -7,7 +7,6 @@ operator reaches NumPy's promotion: each goes to the dispatcher, which asks the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
@@ -380,9 +379,12 @@ class PArray(Channels):
 Array.default = PArray
 
 
-@cache
 def array_type(policy: Policy) -> type[PArray]:
-    """Return the class of the arrays bound to a policy."""
+    """Return the class of the arrays bound to a policy; there is one a policy."""
+    return policy.once(_bound_to)
+
+
+def _bound_to(policy: Policy) -> type[PArray]:
     body = {"__slots__": (), "_policy": policy, "__module__": "promoarray", "__hash__": None}
     return type("PArray", (PArray,), body)
 

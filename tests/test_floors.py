@@ -24,7 +24,16 @@ FLOORS = [
     ["backends", "policies"],
     ["promotion"],
     ["kernels"],
-    ["console", "contextdecorator", "errors", "dtypes", "operations", "renamed", "other_names"],
+    [
+        "console",
+        "contextdecorator",
+        "errors",
+        "dtypes",
+        "once",
+        "operations",
+        "renamed",
+        "other_names",
+    ],
 ]
 """From the roof to the ground; a file's room is its first folder, or the file itself."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array
-from promoarray.core.observers import escape_guards
+from promoarray.core.observers import guarded_here, observers_anywhere
 from promoarray.dtypes import Kind
 from promoarray.promotion.in_force import get_policy
 
@@ -58,7 +58,7 @@ class Channels(Array):
         """
         if self.size != 1 and not index:
             raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
-        if escape_guards:
+        if observers_anywhere or guarded_here():
             _leave(self, "item")
         value: bool | int | float | complex = self._decoded().item(*index)
         return value
@@ -76,7 +76,7 @@ class Channels(Array):
         EscapeError
             Inside ``no_escape()``.
         """
-        if escape_guards:
+        if observers_anywhere or guarded_here():
             _leave(self, "tolist")
         return self._decoded().tolist()
 
@@ -111,19 +111,19 @@ class Channels(Array):
 
     def __int__(self) -> int:
         value = self._single("int")
-        if escape_guards:
+        if observers_anywhere or guarded_here():
             _leave(self, "int")
         return int(value)
 
     def __float__(self) -> float:
         value = self._single("float")
-        if escape_guards:
+        if observers_anywhere or guarded_here():
             _leave(self, "float")
         return float(value)
 
     def __complex__(self) -> complex:
         value = self._single("complex")
-        if escape_guards:
+        if observers_anywhere or guarded_here():
             _leave(self, "complex")
         return complex(value)
 
@@ -164,7 +164,7 @@ class Channels(Array):
                 f"the array lies on {self.device!r}, and NumPy would copy it unasked; "
                 "write x.to_device('cpu')"
             )
-        if escape_guards:
+        if observers_anywhere or guarded_here():
             _leave(self, "__array__")
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
         return np.array(values, dtype, copy=copy)
@@ -204,7 +204,7 @@ class Channels(Array):
             several (2-, 4- and 6-bit dtypes before DLPack 1.1), or the device or the stream is not
             the array's.
         """
-        if escape_guards:
+        if observers_anywhere or guarded_here():
             _leave(self, "__dlpack__")
         return backend_of(self._buffer).dlpack(
             self._buffer,

@@ -190,9 +190,10 @@ def test_other_threads_and_tasks_are_free() -> None:
 
 def test_nothing_listens_once_the_blocks_have_ended() -> None:
     with pa.trace(), pa.no_escape(), pa.shadow("torch"):
-        assert len(observers.escape_guards) == 3
-    assert observers.escape_guards == []
+        assert len(observers.observers_anywhere) == 2
+        assert observers.guarded_here() is not None
     assert observers.observers_anywhere == []
+    assert observers.guarded_here() is None
 
 
 @pytest.fixture
