@@ -13,6 +13,7 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import Array
 from promoarray.core.observers import escape_guards
 from promoarray.dtypes import Kind
+from promoarray.kernels.float_state import in_default_float_state
 
 
 def _leave(x: Array, channel: str) -> None:
@@ -27,6 +28,7 @@ class Channels(Array):
 
     __slots__ = ()
 
+    @in_default_float_state
     def item(self) -> bool | int | float | complex:
         """The one element as a Python scalar.
 
@@ -48,6 +50,7 @@ class Channels(Array):
         value: bool | int | float | complex = self._decoded().item()
         return value
 
+    @in_default_float_state
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars.
 
@@ -72,6 +75,7 @@ class Channels(Array):
             raise TypeError(f"a string becomes {what} by astype under a policy that casts strings")
         return self.item()
 
+    @in_default_float_state
     def __bool__(self) -> bool:
         return bool(self._single("a bool"))
 
@@ -98,6 +102,7 @@ class Channels(Array):
             raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
         return int(self._single("an index"))
 
+    @in_default_float_state
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The storage as a NumPy array; what NumPy does with it obeys no policy.
 
