@@ -133,7 +133,9 @@ class Channels(Array):
         if escape_guards:
             _leave(self, "__array__")
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
-        return np.array(values, dtype, copy=copy)
+        given = np.array(values, dtype, copy=copy)
+        # Whoever sets dtype or shape of what is handed out leaves ours as they are.
+        return given.view() if given is values else given
 
     def __dlpack__(
         self,
