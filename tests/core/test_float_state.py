@@ -296,7 +296,7 @@ def test_a_thread_keeps_its_own_state() -> None:
     assert control() == before
 
 
-def test_imported_in_another_state_it_is_the_same() -> None:
+def test_imported_in_another_state_it_is_the_same(tmp_path: Path) -> None:
     """Libraries built with -ffast-math set the state when they are loaded, before us."""
     program = """
 import sys
@@ -317,6 +317,7 @@ with state(sys.argv[1]):
             capture_output=True,
             text=True,
             check=True,
+            cwd=tmp_path,  # where the source, without what is compiled, does not lie
         ).stdout
         for name in ("nearest", FLUSHED.replace("nearest", ROUNDED))
     }
