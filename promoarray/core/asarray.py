@@ -19,9 +19,11 @@ from promoarray.core.operands import wrap
 from promoarray.core.python_data import from_python
 from promoarray.core.setitem import cast_strings
 from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
 
 
+@in_default_float_state
 def asarray(
     obj: Any,
     /,

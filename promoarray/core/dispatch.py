@@ -30,12 +30,14 @@ from promoarray.core.operands import (
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 
 
+@in_default_float_state
 def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any) -> Any:
     """Run an operation under the policy in force.
 
@@ -167,6 +169,7 @@ def _recovered(
     raise promotion_error(policy, name, seen, refusal, form)
 
 
+@in_default_float_state
 def apply_inplace(name: str, target: Array, other: Any) -> Any:
     """Run ``target op= other``: into the target's memory, or to a new array where names rebind.
 

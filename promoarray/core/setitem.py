@@ -23,6 +23,7 @@ from promoarray.core.operands import (
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
@@ -30,6 +31,7 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import held_by_floats
 
 
+@in_default_float_state
 def assign(target: Array, key: Any, value: Any) -> None:
     """Write ``target[key] = value``, cast to the target's dtype.
 

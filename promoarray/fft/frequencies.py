@@ -14,6 +14,7 @@ from promoarray.core.shapes import axis_in
 from promoarray.dtypes import Kind, as_dtype
 from promoarray.functions._creation import default, notified
 from promoarray.functions._docs import template
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -123,6 +124,7 @@ def _shifted(name: str, x: Any, axes: int | Sequence[int] | None) -> PArray:
     return call(name, array, axes=axes)
 
 
+@in_default_float_state
 def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None) -> PArray:
     if dtype is not None and as_dtype(dtype).kind is not Kind.FLOAT:
         raise TypeError(f"{name} takes a real floating-point dtype, not {as_dtype(dtype).name}")

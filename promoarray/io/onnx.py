@@ -21,6 +21,7 @@ from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.io.packing import PACKED, codes_of, length, packed, unpacked
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 
 __all__ = ["from_onnx", "to_onnx"]
@@ -196,6 +197,7 @@ def _with_data(onnx: Any, tensor: Any, what: str, base_dir: str | os.PathLike[st
     return copy
 
 
+@in_default_float_state
 def _values(tensor: Any, field: str, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
     if field == "raw_data":
         if dtype is dt.string:

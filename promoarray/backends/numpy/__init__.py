@@ -94,7 +94,10 @@ def read(buffer: Buffer, key: Any) -> Buffer:
 
 
 def write(buffer: Buffer, key: Any, value: Buffer) -> None:
-    """``buffer[key] = value``, both of one dtype."""
+    """``buffer[key] = value``, both of one dtype, though they may overlap."""
+    # NumPy gives a[0:4:2] = a[0:2] what it has written meanwhile: it copies for other cases alone.
+    if value.base is not None and np.may_share_memory(buffer, value):
+        value = value.copy()
     buffer[key] = value
 
 

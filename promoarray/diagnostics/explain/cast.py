@@ -20,6 +20,7 @@ from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.cast_mode import CastMode, ScaleRounding
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.cast_rules import CastPlan, Quirk
@@ -33,6 +34,7 @@ SHOWN = 6
 """How many of an array's values are shown."""
 
 
+@in_default_float_state
 def explain_cast(
     x: PArray | Operand,
     target: DType,
