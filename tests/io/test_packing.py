@@ -111,7 +111,7 @@ def test_namespaces_keep_their_arrays() -> None:
         (lambda: pa.unpack(b"\0", pa.int4, 3), ValueError, "take 2 bytes, and 1 are given"),
         (lambda: pa.unpack(b"\0\0", pa.int4, 2), ValueError, "take 1 bytes, and 2 are given"),
         (lambda: pa.unpack(b"", pa.int4, (-1,)), ValueError, "negative"),
-        (lambda: pa.unpack(b"\0", pa.int4, 1.5), TypeError, "integer"),
+        (lambda: pa.unpack(b"\0", pa.int4, 1.5), TypeError, "an int or a tuple of ints as shape"),
     ],
 )
 def test_errors_say_what_was_given(attempt: Any, error: type[Exception], words: str) -> None:
