@@ -150,7 +150,9 @@ def __getattr__(name: str) -> Any:
     if name in _TOOLS:
         tool = globals()[name] = getattr(import_module(_TOOLS[name]), name)
         return tool
-    raise AttributeError(f"module 'promoarray' has no attribute {name!r}")
+    from promoarray.errors import quoted
+
+    raise AttributeError(f"module 'promoarray' has no attribute {quoted(name)}")
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from promoarray.errors import quoted
+
 # What promoarray itself takes from here: the dtypes, and the class they are of.
 __all__ = [
     "DType",
@@ -338,7 +340,7 @@ def as_dtype(dtype: object) -> DType:
         found = _from_numpy(dtype)
     if found is None or found.weak:
         names = ", ".join(row.name for row in (*CONCRETE, string))
-        raise TypeError(f"{dtype!r} is not a dtype promoarray knows. Write one of: {names}")
+        raise TypeError(f"{quoted(dtype)} is not a dtype promoarray knows. Write one of: {names}")
     return found
 
 
@@ -408,5 +410,5 @@ def isdtype(dtype: object, kind: object) -> builtins.bool:
     except TypeError:
         kinds = ", ".join(map(repr, _ISDTYPE))
         raise TypeError(
-            f"{kind!r} is not a kind of dtype. Write a dtype or one of {kinds}"
+            f"{quoted(kind)} is not a kind of dtype. Write a dtype or one of {kinds}"
         ) from None

@@ -83,7 +83,9 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     import difflib  # for errors only
 
     near = difflib.get_close_matches(name[:LONGEST], known, n=4, cutoff=0.5)
-    return f"Did you mean: {', '.join(near)}?" if near else f"Write one of: {', '.join(known)}"
+    if near:
+        return f"Did you mean: {', '.join(near)}?"
+    return f"Write one of: {clipped(', '.join(known), 600)}"
 
 
 LONGEST = 60
@@ -106,6 +108,11 @@ def quoted(value: object, limit: int = LONGEST) -> str:
     """
     text = _written(value, limit, 4)
     return clipped(" ".join(text.split()) if "\n" in text else text, limit)
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a value's class, shortened."""
+    return clipped(type(value).__name__, LONGEST)
 
 
 def clipped(text: str, limit: int = 5 * LONGEST) -> str:
@@ -163,7 +170,7 @@ def _items(value: Any, room: int, depth: int) -> str:
 
 
 def _repr(value: Any, room: int) -> str:
-    kind = clipped(type(value).__name__, LONGEST)
+    kind = kind_of(value)
     try:
         size = value.size if hasattr(value, "dtype") and hasattr(value, "shape") else 0
         if isinstance(size, int) and size > room:  # to print it takes as long as it is

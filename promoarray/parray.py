@@ -18,7 +18,7 @@ from promoarray.core import cast
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.asarray import asarray, unbound
 from promoarray.core.channels import Channels
-from promoarray.core.dispatch import apply, call
+from promoarray.core.dispatch import call, call_ufunc
 from promoarray.core.display import html, text
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
@@ -26,6 +26,7 @@ from promoarray.core.operators import binary, comparison, of_ufunc, unary
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
+from promoarray.errors import quoted
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
@@ -254,7 +255,7 @@ class PArray(Channels):
 
         def __getattr__(self, name: str) -> Any:
             """Refuse an unknown attribute; for a method of NumPy's, name the function to write."""
-            message = f"'PArray' object has no attribute {name!r}"
+            message = f"'PArray' object has no attribute {quoted(name)}"
             if not name.startswith("_"):
                 package = _package()
                 if name in package.__all__ and callable(getattr(package, name)):
@@ -281,13 +282,15 @@ class PArray(Channels):
         package = _package()
         ours = package.__array_api_version__
         if api_version not in (None, ours, "2024.12", "2023.12", "2022.12", "2021.12"):
-            raise ValueError(f"promoarray implements the array API {ours}, not {api_version!r}")
+            raise ValueError(
+                f"promoarray implements the array API {ours}, not {quoted(api_version)}"
+            )
         return package if self._policy is None else package.namespace(self._policy)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
         name, form = of_ufunc(ufunc, method, kwargs)
-        return apply(name, *inputs, form=form)
+        return call_ufunc(name, form, *inputs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
@@ -309,7 +312,9 @@ class PArray(Channels):
         if not spec:
             return text(self)
         if self.ndim:
-            raise TypeError(f"only a 0-d array is formatted with {spec!r}, not one of {self.shape}")
+            raise TypeError(
+                f"only a 0-d array is formatted with {quoted(spec)}, not one of {self.shape}"
+            )
         return format(self.item(), spec)
 
     def __round__(self, ndigits: int | None = None) -> Any:

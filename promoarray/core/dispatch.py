@@ -29,6 +29,7 @@ from promoarray.core.operands import (
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK
+from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
@@ -207,12 +208,31 @@ def call(name: str, *operands: Any, **options: Any) -> Any:
     """
     result = apply(name, *operands, form=Form.FUNCTION, **options)
     if result is NotImplemented:
-        x = next(x for x in operands if as_operand(x) is NotImplemented)
-        raise TypeError(
-            f"{name} takes arrays and Python scalars, not {type(x).__name__}; "
-            "write pa.asarray(...) around it first"
-        )
+        raise _no_operand(name, next(x for x in operands if as_operand(x) is NotImplemented))
     return result
+
+
+def call_ufunc(name: str, form: Form, *operands: Any) -> Any:
+    """Run what NumPy asks for; NotImplemented if another array library may answer.
+
+    Raises
+    ------
+    TypeError
+        If none could: NumPy's own error quotes the operands in full.
+    """
+    result = apply(name, *operands, form=form)
+    if result is NotImplemented:
+        others = [x for x in operands if as_operand(x) is NotImplemented]
+        if not any(hasattr(type(x), "__array_ufunc__") for x in others):
+            raise _no_operand(name, others[0])
+    return result
+
+
+def _no_operand(name: str, x: Any) -> TypeError:
+    return TypeError(
+        f"{name} takes arrays and Python scalars, not {kind_of(x)}; "
+        "write pa.asarray(...) around it first"
+    )
 
 
 def _buffer(x: Any) -> Any:

@@ -20,7 +20,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.errors import clipped, quoted
+from promoarray.errors import clipped, kind_of, quoted
 from promoarray.io.packing import PACKED, codes_of, impossible, length, packed, unpacked
 from promoarray.parray import PArray
 
@@ -93,7 +93,7 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
     """
     onnx = _onnx()
     if not isinstance(tensor, onnx.TensorProto):
-        kind = type(tensor).__name__
+        kind = kind_of(tensor)
         hint = "; write onnx.load_tensor_from_string(...) around it" * (kind == "bytes")
         raise TypeError(f"from_onnx takes an onnx.TensorProto, not a {kind}{hint}")
     number, what = tensor.data_type, _what(tensor)

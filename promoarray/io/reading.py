@@ -67,9 +67,11 @@ def read(file: IO[bytes]) -> dict[str, Buffer]:
     ValueError
         And the others of ``_BROKEN``, which ``explained`` turns into it: if a check fails.
     """
+    size = file.seek(0, os.SEEK_END)
+    if size < _END.size:  # as of a device, of which zipfile would read all there is
+        raise ValueError("it is not a zip file")
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
-        size = file.seek(0, os.SEEK_END)
         _require_all(file, size, len(infos))
         if sum(info.compress_size for info in infos) > size:
             raise ValueError("its entries are longer than the file")

@@ -6,6 +6,7 @@ from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
+from promoarray.errors import quoted
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
 from promoarray.linalg.decompositions import inv
@@ -70,7 +71,9 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
         )
     for x in arrays:
         if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
-            raise ValueError(f"cross takes 3 elements along axis {axis}, not shape {x.shape}")
+            raise ValueError(
+                f"cross takes 3 elements along axis {quoted(axis)}, not shape {x.shape}"
+            )
     return call("cross", *arrays, axis=axis)
 
 
@@ -100,7 +103,7 @@ def matrix_power(x: Any, n: int, /) -> PArray:
     """
     array = square(x, "matrix_power")
     if not isinstance(n, int):
-        raise TypeError(f"matrix_power takes an int, not {n!r}")
+        raise TypeError(f"matrix_power takes an int, not {quoted(n)}")
     if n < 0:
         array = inv(array)
     return call("matrix_power", array, n=abs(n))

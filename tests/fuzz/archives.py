@@ -170,6 +170,8 @@ def described(random: Generator, held: bytes) -> bytes:
         about = json.loads(held[128:])
     except ValueError:  # it was changed already
         return held
+    if not isinstance(about, dict):
+        return held
     rows = about.get("arrays")
     row = rows[one_of(random, list(rows))] if isinstance(rows, dict) and rows else None
     if isinstance(row, dict) and random.random() < 0.8:

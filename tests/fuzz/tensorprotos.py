@@ -116,9 +116,9 @@ def require_same(made: Any, found: Any) -> None:
     except Exception:
         return  # it does not pack, or not yet, what onnx.proto says
     assert TYPES[name][0] is found.dtype
-    mine = np.asarray(found)
+    assert found.shape == theirs.shape
+    mine, theirs = np.asarray(found).ravel(), theirs.ravel()
     with np.errstate(all="ignore"):
-        assert mine.shape == theirs.shape
         assert np.all((mine == theirs) | ((mine != mine) & (theirs != theirs)))
 
 
