@@ -219,7 +219,7 @@ def _with_data(onnx: Any, tensor: Any, what: str, base_dir: str | os.PathLike[st
         raise ValueError(f"{what} has its data in the file {file}; give base_dir=, its folder")
     for key in ("offset", "length"):
         number = place.get(key, "0")
-        if not (number.isascii() and number.isdecimal() and len(number) <= 20):
+        if not (str(number).isascii() and str(number).isdecimal() and len(number) <= 20):
             raise ValueError(f"{what}: the {key} of its data, {quoted(number)}, counts no bytes")
     copy = onnx.TensorProto()
     copy.CopyFrom(tensor)
