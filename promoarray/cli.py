@@ -20,7 +20,7 @@ from typing import Any
 from promoarray import __version__
 from promoarray.console import Printable, console, show
 from promoarray.dtypes import BY_CODE, BY_NAME
-from promoarray.errors import UnknownPolicyError, quoted
+from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -330,7 +330,7 @@ def _dtype(name: str, otherwise: str = "is not a dtype") -> Any:
     if found is None:
         names = [n for n, d in (*BY_NAME.items(), *BY_CODE.items()) if not d.weak]
         near = [n for n in names if n.startswith(name)]
-        near = near or difflib.get_close_matches(name, names, n=6, cutoff=0.5)
+        near = near or difflib.get_close_matches(name[:LONGEST], names, n=6, cutoff=0.5)
         every = ", ".join(n for n, d in BY_NAME.items() if not d.weak)
         meant = f"Did you mean: {', '.join(near)}?" if near else f"Write one of: {every}"
         raise UsageError(f"{quoted(name)} {otherwise}. {meant}")

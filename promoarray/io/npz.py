@@ -132,7 +132,8 @@ def load(file: File, /) -> dict[str, PArray]:
             return _load(opened, os.fsdecode(file))
     if isinstance(file, io.TextIOBase) or not hasattr(file, "read"):
         raise TypeError(f"load takes a path or a file opened with 'rb', not {quoted(file)}")
-    return _load(file, str(getattr(file, "name", "a file object")))
+    name = getattr(file, "name", None)
+    return _load(file, str(name) if isinstance(name, (str, int)) else "a file object")
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -234,7 +235,7 @@ def _write(file: IO[bytes], entries: dict[str, Buffer], compressed: bool) -> Non
 
 
 def _load(file: IO[bytes], name: str) -> dict[str, PArray]:
-    with explained(f"cannot load {quoted(name, 300)[1:-1]}"):
+    with explained(f"cannot load {clipped(name)}"):
         file = _seekable(file)
         start = file.tell()
         magic = file.read(6)
@@ -269,7 +270,7 @@ def _restored(entries: dict[str, Buffer], about: Buffer) -> dict[str, PArray]:
         with explained(f"array {quoted(name)}"):
             arrays[name] = _restored_one(entries, name, *_described(row))
     if entries:
-        raise ValueError(f"it does not describe its entries {quoted(list(entries))[1:-1]}")
+        raise ValueError(f"it does not describe its entries {', '.join(map(quoted, entries))}")
     return arrays
 
 

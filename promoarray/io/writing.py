@@ -39,9 +39,16 @@ def write(path: str, fill: Fill) -> None:
         with open(path, "wb") as out:  # which refuses a folder and a socket
             fill(cast(IO[bytes], _Stream(out)))
         return
-    with open(os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0)), "wb") as target:
-        if not _replace(path, there, fill):
+    with _open_to_overwrite(path):
+        pass  # what is read-only is not replaced either
+    if not _replace(path, there, fill):
+        with _open_to_overwrite(path) as target:
             _overwrite(target, there.st_size, fill)
+
+
+def _open_to_overwrite(path: str) -> IO[bytes]:
+    """Open a file as it is: neither cut off nor read."""
+    return open(os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0)), "wb")
 
 
 class _Stream(io.RawIOBase):
@@ -80,17 +87,7 @@ def _replace(path: str, there: os.stat_result, fill: Fill) -> bool:
         out = _new(temporary)
     except OSError:  # a folder that is read-only, or full
         return False
-    try:
-        shutil.copystat(real, temporary)
-        if hasattr(os, "chown"):
-            os.chown(temporary, there.st_uid, there.st_gid)
-            os.chmod(temporary, stat.S_IMODE(there.st_mode))  # chown has cleared what is special
-    except OSError:
-        out.close()
-        os.unlink(temporary)
-        return False
-    _finish(out, temporary, real, fill)
-    return True
+    return _finish(out, temporary, real, fill, there)
 
 
 def _is_file(real: str, there: os.stat_result) -> bool:
@@ -110,9 +107,15 @@ def _new(path: str) -> IO[bytes]:
     return open(path, "xb")
 
 
-def _finish(out: IO[bytes], temporary: str, real: str, fill: Fill) -> None:
+def _finish(
+    out: IO[bytes], temporary: str, real: str, fill: Fill, like: os.stat_result | None = None
+) -> bool:
+    """Fill a temporary file and rename it; False if it cannot be made like the one there is."""
     try:
         with out:
+            if like is not None and not _made_like(temporary, real, like):
+                os.unlink(temporary)
+                return False
             fill(out)
             out.flush()
             os.fsync(out.fileno())
@@ -121,6 +124,19 @@ def _finish(out: IO[bytes], temporary: str, real: str, fill: Fill) -> None:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+    return True
+
+
+def _made_like(temporary: str, real: str, there: os.stat_result) -> bool:
+    """Give a file the mode, the attributes and the owner of another."""
+    try:
+        shutil.copystat(real, temporary)  # its time passes as it is written to
+        if hasattr(os, "chown"):
+            os.chown(temporary, there.st_uid, there.st_gid)
+            os.chmod(temporary, stat.S_IMODE(there.st_mode))  # chown has cleared what is special
+    except OSError:
+        return False
+    return True
 
 
 def _overwrite(target: IO[bytes], size: int, fill: Fill) -> None:

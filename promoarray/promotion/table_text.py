@@ -51,12 +51,21 @@ def python_scalar(text: str) -> bool | int | float | complex | None:
     """
     if text in ("True", "False"):
         return text == "True"
-    for kind in (int, float, complex):
+    for kind in (_int, float, complex):
         try:
             return kind(text)
         except ValueError:
             continue
     return None
+
+
+def _int(text: str) -> int:
+    """``int(text)``, also of more digits than that takes: as a float it would be infinity."""
+    if len(text) > 4000 and text.lstrip("+-").isdecimal():
+        from decimal import Decimal  # for these only
+
+        return int(Decimal(text))
+    return int(text)
 
 
 def cell(written: object) -> DType | None:

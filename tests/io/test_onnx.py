@@ -323,7 +323,7 @@ def test_bytes_that_are_no_text_may_stand_for_names(tmp_path: Path) -> None:
         pa.from_onnx(away)
     away.external_data.add(key="offset", value="7")
     away = TensorProto.FromString(away.SerializeToString().replace(b"\x017", b"\x01\xff"))
-    with pytest.raises(ValueError, match="counts no bytes|whose name is not UTF-8"):
+    with pytest.raises(ValueError, match=r"counts no bytes|whose name is not UTF-8"):
         pa.from_onnx(away, base_dir=tmp_path)
 
 

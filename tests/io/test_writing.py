@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import stat
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,14 +128,22 @@ def test_in_a_folder_that_takes_no_new_files_an_old_one_is_overwritten(
     assert raised.value.filename == str(tmp_path / "new.npz")
 
 
-@pytest.mark.skipif(SUPERUSER, reason="root may write anywhere")
-def test_a_file_that_is_read_only_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "x.npz"
-    pa.save(path, a=1)
-    path.chmod(0o444)
-    with pytest.raises(PermissionError):
-        pa.save(path, a=2)
-    assert pa.load(path)["a"].item() == 1
+def test_a_file_that_is_read_only_is_refused() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.npz"
+        pa.save(path, a=1)
+        path.chmod(0o444)
+        Path(folder).chmod(0o777)
+        user = os.geteuid()
+        os.seteuid(user or 1234)  # root may write anywhere
+        try:
+            with pytest.raises(PermissionError) as raised:
+                pa.save(path, a=2)
+        finally:
+            os.seteuid(user)
+        assert raised.value.filename == str(path)
+        assert pa.load(path)["a"].item() == 1
+        assert os.listdir(folder) == ["x.npz"]
 
 
 @pytest.mark.parametrize("linked", [False, True])
