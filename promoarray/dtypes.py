@@ -359,7 +359,8 @@ def _from_text(text: str) -> DType | None:
 def _from_numpy(dtype: Any) -> DType | None:
     try:
         storage = np.dtype(dtype)
-    except (TypeError, ValueError, SyntaxError, Warning):  # all that NumPy says to other words
+    # All that NumPy says to other words; the last, to lists nested too deep.
+    except (TypeError, ValueError, SyntaxError, Warning, RecursionError):
         return None
     if dtype is None or isinstance(dtype, bytes):  # NumPy makes float64 of None
         return None

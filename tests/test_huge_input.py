@@ -182,3 +182,38 @@ def test_lists_of_names_are_shortened() -> None:
     assert len(suggestion("?", [f"name{i}" for i in range(LONG)])) < 700
     assert suggestion("a" * 10**6, ["add"]) == "Write one of: add"
     assert clipped("a" * 10, 10) == "a" * 10
+
+
+def nested(depth: int) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(depth):
+        made = [made]
+    return made
+
+
+def test_lists_nested_deeper_than_python_goes_are_told_so() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    for deep in (nested(10**5), loop):
+        for make in (pa.asarray, pa.namespace("torch").asarray):
+            with pytest.raises(ValueError, match="asarray: the sequences are nested too deep"):
+                make(deep)
+        with pytest.raises(TypeError, match=r"\[\.\.\.\]\]\]\]\] is not a dtype"):
+            pa.zeros(1, dtype=deep)
+        with pytest.raises(TypeError, match="a shape is an int or a tuple of ints"):
+            pa.zeros(deep)
+
+
+def test_many_operands_are_told_by_their_dtypes_and_not_one_by_one() -> None:
+    many = [pa.ones(2, dtype=pa.int64)] * 2000
+    with pytest.raises(ValueError, match="concat: shapes") as caught:
+        pa.concat([*many, pa.ones((2, 2))])
+    assert len(str(caught.value)) < 1000
+    with pa.policy("paddle@3.3"), pytest.raises(pa.PromotionError) as refused:
+        pa.concat([*many, pa.ones(2, dtype=pa.float32)])
+    text = str(refused.value)
+    assert "does not promote concat(int64, float32)" in text
+    assert "These are the dtypes of 2001 operands. Write pa.astype(x, pa." in text
+    assert " of each x of " in text
+    assert len(text) < 1000
+    assert len(refused.value.operands) == 2001

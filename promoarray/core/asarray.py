@@ -103,7 +103,10 @@ def unbound(value: Any) -> Any:
         bound = value._policy is not None
         return Array.default._wrap(value._buffer, value._type) if bound else value
     if type(value) in (list, tuple) and any(isinstance(v, (Array, list, tuple)) for v in value):
-        return type(value)(map(unbound, value))
+        try:
+            return type(value)(map(unbound, value))
+        except RecursionError:  # nested deeper than any array
+            return value
     return value
 
 

@@ -43,7 +43,10 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     OverflowError
         If an int does not fit ``dtype``.
     """
-    leaves = list(_leaves(obj))
+    try:
+        leaves = list(_leaves(obj))
+    except RecursionError:
+        raise ValueError(f"{name}: the sequences are nested too deep for an array") from None
     if dtype is dt.string or (leaves and all(type(leaf) is str for leaf in leaves)):
         return _from_texts(obj, leaves, dtype)
     if any(type(leaf) not in WEAK for leaf in leaves):

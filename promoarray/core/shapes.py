@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.errors import quoted
+from promoarray.errors import clipped, quoted
 
 Shape = tuple[int, ...]
 
@@ -99,7 +99,7 @@ def misfit(name: str, shapes: list[Shape], options: dict[str, Any]) -> Exception
             return _empty(name, shapes[0], options["axis"]) if "axis" in options else None
     except (TypeError, ValueError) as error:  # of an axis
         return error
-    told = " and ".join(map(str, shapes))
+    told = clipped(" and ".join(map(str, shapes)))
     return ValueError(f"{name}: shapes {told} do not match: {wrong}") if wrong else None
 
 
