@@ -70,6 +70,7 @@ def save(file: File, /, *arrays: Any, compressed: bool = False, **named: Any) ->
     compressed : bool
         Whether to deflate the entries.
     **named : array_like
+        Any name that a zip gives back, ``..`` and ``/x`` too: nothing is unpacked to folders.
 
     Raises
     ------
