@@ -42,7 +42,7 @@ def promotion_error(
     parts = [
         f"policy {policy.name!r} {refused}: {reason}.",
         f"These are the dtypes of {len(given)} operands." if many else "",
-        remedy(policy, asked, operands, form, each=many),
+        (_remedy_of_each if many else remedy)(policy, asked, operands, form),
         "" if inplace else elsewhere(policy, asked, operands, form),
     ]
     message = " ".join(filter(None, parts))
@@ -61,22 +61,23 @@ def spelled(name: str, operands: tuple[Operand, ...], form: Form) -> str:
     return f"{name}({', '.join(map(str, operands))})"
 
 
-def remedy(
-    policy: Policy, name: str, operands: tuple[Operand, ...], form: Form, *, each: bool = False
-) -> str:
-    """Say which casts the policy would accept, and what they lose if no choice keeps all values.
-
-    With ``each`` an operand stands for all that are like it.
-    """
+def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> str:
+    """Say which casts the policy would accept, and what they lose if no choice keeps all values."""
     if form is Form.INPLACE and isinstance(policy.plan(name, operands), Plan):
         return f"Write x1 = pa.{name}(x1, x2), or cast the result before you write it."
     casts, _ = proposed_casts(policy, name, operands, form) or ({}, None)
     written = (
-        f"pa.astype(x, pa.{target.name}) of each x of {operands[index]}"
-        if each
-        else f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
+        f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
         for index, target in casts.items()
     )
+    lost = remarks(policy, operands, casts)
+    return f"Write {' and '.join(written)}{lost and f' ({lost})'}." if casts else ""
+
+
+def _remedy_of_each(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> str:
+    """``remedy`` where an operand stands for all that are like it."""
+    casts, _ = proposed_casts(policy, name, operands, form) or ({}, None)
+    written = (f"pa.astype(x, pa.{to.name}) of each x of {operands[i]}" for i, to in casts.items())
     lost = remarks(policy, operands, casts)
     return f"Write {' and '.join(written)}{lost and f' ({lost})'}." if casts else ""
 
