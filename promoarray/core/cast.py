@@ -13,6 +13,7 @@ from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import DType
+from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
 
@@ -132,5 +133,12 @@ def checked(
 
 def scalar(policy: Policy, value: Any, dtype: DType) -> Buffer:
     """A 0-d buffer that holds a Python scalar, by the policy's rule."""
+    return held(policy.cast, value, dtype)
+
+
+def held(cast: CastRule, value: Any, dtype: DType) -> Buffer:
+    """A 0-d buffer that holds a Python scalar, by a cast rule."""
     buffer, wide = host.wide(value, dtype)
-    return convert(policy, buffer, wide, dtype)
+    if wide is dtype:
+        return buffer
+    return backend_of(buffer).cast(buffer, wide, dtype, *cast.plan(wide, dtype))

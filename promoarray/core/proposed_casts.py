@@ -6,7 +6,7 @@ one that is proposed keeps every value where any does, and else the most of them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from promoarray import dtypes as dt
@@ -49,7 +49,6 @@ def proposed_casts(
     return _best(policy, name, operands, form, free=OPERATIONS[name].family in _ON_BITS)
 
 
-@lru_cache(maxsize=1024)
 def accepted_casts(
     policy: Policy, name: str, operands: Operands, form: Form = Form.OPERATOR
 ) -> Casts | None:
@@ -60,8 +59,18 @@ def accepted_casts(
     tuple of (dict, Plan), or None
         From each operand that is cast to its new dtype, and the plan then.
     """
-    proposed = proposed_casts(policy, name, operands, form)
-    return proposed or _best(policy, name, operands, form, free=True)
+    return policy.once(_accepted)(name, operands, form)
+
+
+def _accepted(policy: Policy) -> Callable[[str, Operands, Form], Casts | None]:
+    """A policy's own cache: one for all would keep policies that nobody has any more."""
+
+    @lru_cache(maxsize=1024)
+    def accepted(name: str, operands: Operands, form: Form) -> Casts | None:
+        proposed = proposed_casts(policy, name, operands, form)
+        return proposed or _best(policy, name, operands, form, free=True)
+
+    return accepted
 
 
 def remarks(policy: Policy, operands: Operands, casts: Mapping[int, DType]) -> str:

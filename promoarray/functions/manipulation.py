@@ -12,6 +12,7 @@ from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
+from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -39,6 +40,7 @@ _shared = sharing(
 )
 
 
+@names_keywords
 @_shared
 def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
     """Return the values in another shape.
@@ -123,6 +125,7 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
     return moved("moveaxis", array, *places)
 
 
+@names_keywords
 @_shared
 def expand_dims(x: Any, /, axis: Axis) -> PArray:
     """Return the array with new axes of length 1.
@@ -158,6 +161,7 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     return moved("expand_dims", array, axis=axes)
 
 
+@names_keywords
 @_shared
 def squeeze(x: Any, /, axis: Axis) -> PArray:
     """Return the array without some axes of length 1.
@@ -187,6 +191,7 @@ def squeeze(x: Any, /, axis: Axis) -> PArray:
     return moved("squeeze", array, axis=axes)
 
 
+@names_keywords
 @_shared
 def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     """Return the values in reverse along axes.
@@ -212,6 +217,7 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     return copy(out) if "flip" in (array._policy or get_policy()).copies else out
 
 
+@names_keywords
 @_shared
 def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     """Return the values shifted along axes; those shifted beyond the end come in at the front.
@@ -251,6 +257,7 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     return moved("roll", array, shifts, axis=axes)
 
 
+@names_keywords
 @_shared
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
     """Return each value repeated.

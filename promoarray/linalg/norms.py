@@ -8,10 +8,12 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in, number
 from promoarray.errors import quoted
+from promoarray.functions._keywords import names_keywords
 from promoarray.linalg.arguments import matrices, tolerance
 from promoarray.parray import PArray
 
 
+@names_keywords
 def matrix_norm(
     x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
 ) -> PArray:
@@ -50,6 +52,7 @@ def matrix_norm(
     return call("matrix_norm", array, keepdims=keepdims, ord=ord)
 
 
+@names_keywords
 def vector_norm(
     x: Any,
     /,

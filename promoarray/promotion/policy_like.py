@@ -7,7 +7,7 @@ protocol alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from promoarray.dtypes import DType
 from promoarray.operations import Family, Form
@@ -18,7 +18,6 @@ from promoarray.promotion.rules import PromotionRule
 class PolicyLike(Protocol):
     """A policy as its rules see it; ``promotion.policy.Policy`` says what each name means."""
 
-    def __hash__(self) -> int: ...
     @property
     def name(self) -> str: ...
     @property
@@ -39,6 +38,7 @@ class PolicyLike(Protocol):
     def weak_arrays(self) -> bool: ...
     @property
     def refusal(self) -> str: ...
+    def once(self, make: Callable[..., Any], *key: Any) -> Any: ...
     def strong(self, dtype: DType) -> DType: ...
     def make_plan(
         self, name: str, computed: DType, result: DType, count: int, *extra_results: DType

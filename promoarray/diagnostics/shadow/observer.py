@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from promoarray import dtypes as dt
+from promoarray.contextdecorator import one_block
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, sites
 from promoarray.core.escape import Escape
@@ -30,6 +31,7 @@ from promoarray.core.observers import (
 )
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.diagnostics.shadow.value_changes import Place, differences
@@ -73,8 +75,9 @@ class ShadowObserver(Observer):
         mine = Answer(run.strong(weak), "", "", ())
         answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
         if any(answer.dtype is not mine.dtype for answer in answers.values()):
+            other: Any = {"origin": "root", "fix": Fix(made=mine.dtype)}
             others = {
-                name: answer if answer.dtype is mine.dtype else replace(answer, origin="root")
+                name: answer if answer.dtype is mine.dtype else replace(answer, **other)
                 for name, answer in answers.items()
                 if name != run.name
             }
@@ -208,7 +211,7 @@ def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
     return Answer(None if why else dtype, why, "root" if why else "", (str(seen), str(given)))
 
 
-@contextmanager
+@one_block
 def shadow(*policies: str | Policy) -> Iterator[Report]:
     """Run a block under the policy in force, and record what the others would have done.
 
@@ -229,7 +232,8 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
     -----
     After a refusal a shadow policy goes on as if the user had cast as its error message says, so
     that later roots still show. Threads started in the block are not observed, as they have a
-    context of their own; ``promoarray compare`` observes a program with all its threads.
+    context of their own; ``promoarray compare`` observes a program with all its threads. Each block
+    has a ``shadow()`` of its own, and functions are not decorated with it.
     """
     with shadowed(tuple(as_policy(p) for p in policies or DEFAULT)) as report:
         yield report

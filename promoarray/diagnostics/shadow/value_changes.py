@@ -118,7 +118,7 @@ class ValueChange:
                     "run": each.example.run,
                     "becomes": each.example.other,
                 }
-                for each in self.differences.values()
+                for each in tuple(self.differences.values())
             ],
         }
 
@@ -129,7 +129,7 @@ class ValueChange:
 
     def said(self) -> Iterator[str]:
         """Say what each group of policies makes of the first element that differs."""
-        for each in self.differences.values():
+        for each in tuple(self.differences.values()):
             at = f"[{', '.join(map(str, each.example.at))}] " if each.example.at else ""
             yield (
                 f"{each.elements} of {self.size} differ under {listed(list(each.policies))}: "
@@ -160,6 +160,14 @@ class ValueChanges:
     def __iter__(self) -> Iterator[ValueChange]:
         yield from sorted(self.found.values(), key=lambda change: change.place)
 
+    def merge(self, other: ValueChanges) -> None:
+        """Add what another process of a run has found."""
+        for place, change in other.found.items():
+            known = self.found.setdefault(place, change)
+            if known is not change:
+                known.add(change.size, list(change.differences.values()))
+                known.passes += change.passes - 1
+
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the places as data, in the order of the source."""
         return [change.to_dict() for change in self]
@@ -172,7 +180,7 @@ class ValueChanges:
             yield Text(TITLE, style="bold")
         for change in self:
             site = change.place.site
-            head = Text(f"{site.file}:{site.line}", style="bold cyan")
+            head = Text(site.path, style="bold cyan")
             head.append(f"  {site.expression or site.text}", style="bold")
             yield head.append(f"  [{change.cast}]", style="dim")
             yield from (Text(f"    {said}") for said in change.said())

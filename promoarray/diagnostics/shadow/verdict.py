@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.divergence import Answer
+from promoarray.diagnostics.shadow.fixes import fix_of
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
 from promoarray.dtypes import WEAK, DType
@@ -27,7 +29,7 @@ class ShadowDTypes:
     ``record`` makes one object of all that are alike, so that they are told by identity.
     """
 
-    __slots__ = ("answers", "dtype")
+    __slots__ = ("__weakref__", "answers", "dtype")
 
     def __init__(self, dtype: DType, answers: dict[str, DType]) -> None:
         self.dtype = dtype
@@ -39,10 +41,12 @@ def record(dtype: DType, kept: dict[str, DType]) -> DType | ShadowDTypes:
     differing = {name: each for name, each in kept.items() if each is not dtype}
     if not differing:
         return dtype
-    return _RECORDS.setdefault((dtype, *differing.items()), ShadowDTypes(dtype, differing))
+    key = dtype, *differing.items()
+    return _RECORDS.get(key) or _RECORDS.setdefault(key, ShadowDTypes(dtype, differing))
 
 
-_RECORDS: dict[tuple[object, ...], ShadowDTypes] = {}
+_RECORDS: WeakValueDictionary[tuple[object, ...], ShadowDTypes] = WeakValueDictionary()
+"""Those in use: the names of policies that are gone are kept no longer."""
 
 
 class ScalarChange(NamedTuple):
@@ -185,7 +189,8 @@ def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
     else:
         reason, answer, by_value, carried = "", policy.strong(decided), False, decided
     origin = "" if answer is run else _origin(policy, answer, event, which)
-    return Asked(Answer(answer, reason, origin, names), carried or run, by_value)
+    fix = fix_of(policy, event, run) if origin == "root" and which == 0 else None
+    return Asked(Answer(answer, reason, origin, names, fix), carried or run, by_value)
 
 
 def _origin(policy: Policy, answer: DType | None, event: OperationEvent, which: int) -> str:
