@@ -30,6 +30,7 @@ from promoarray.core.operands import (
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK
+from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
@@ -249,12 +250,15 @@ def call(name: str, *operands: Any, **options: Any) -> Any:
     """
     result = apply(name, *operands, form=Form.FUNCTION, **options)
     if result is NotImplemented:
-        x = next(x for x in operands if as_operand(x) is NotImplemented)
-        raise TypeError(
-            f"{name} takes arrays and Python scalars, not {type(x).__name__}; "
-            "write pa.asarray(...) around it first"
-        )
+        raise _no_operand(name, next(x for x in operands if as_operand(x) is NotImplemented))
     return result
+
+
+def _no_operand(name: str, x: Any) -> TypeError:
+    return TypeError(
+        f"{name} takes arrays and Python scalars, not {kind_of(x)}; "
+        "write pa.asarray(...) around it first"
+    )
 
 
 def _buffer(x: Any) -> Any:

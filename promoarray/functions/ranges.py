@@ -13,6 +13,7 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core.move import require_taken
 from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.errors import quoted
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
 from promoarray.kernels.float_state import in_default_float_state
@@ -156,7 +157,7 @@ def _number(x: Any, name: str) -> Any:
         return x
     number = x.item() if hasattr(x, "item") else x
     if type(number) not in WEAK:
-        raise TypeError(f"{name} takes numbers, not {x!r:.60}")
+        raise TypeError(f"{name} takes numbers, not {quoted(x)}")
     return number
 
 
@@ -343,7 +344,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
             [1.5, 1.5]], dtype=float64)
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
+        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {quoted(indexing)}")
     entered = [as_array(x, "meshgrid") for x in arrays]
     require_taken("meshgrid", *entered)
     if any(x.ndim > 1 for x in entered):

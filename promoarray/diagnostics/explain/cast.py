@@ -18,6 +18,7 @@ from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.errors import quoted
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.cast_mode import CastMode, ScaleRounding
 from promoarray.kernels.float_state import in_default_float_state
@@ -113,7 +114,7 @@ class _Case:
 
     def expression(self) -> str:
         given = {name: value for name, value in self.settings.items() if value is not None}
-        said = "".join(f", {name}={value!r}" for name, value in given.items())
+        said = "".join(f", {name}={quoted(value)}" for name, value in given.items())
         return f"astype({self.source.name}, {self.target.name}{said})"
 
     def asking(self, name: str) -> Answer:
