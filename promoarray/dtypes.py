@@ -196,7 +196,7 @@ class DType:
             return self is other
         if isinstance(other, np.dtype):  # in native byte order, as NumPy says from its side
             return self.storage is not None and builtins.bool(self.storage == other)
-        if not isinstance(other, (str, type)):
+        if not isinstance(other, (str, type)) or isinstance(other, Kind):  # "b" is int8 for NumPy
             return NotImplemented
         try:
             return self is as_dtype(other)

@@ -274,3 +274,8 @@ def test_a_complex_dtype_is_a_pair_of_its_part(dtype: DType) -> None:
     assert dtype.part.code == PARTS.get(dtype.code, dtype.code)
     made = dtype.complexified
     assert (made and made.code) == PAIRS.get(dtype.code)
+
+
+def test_no_dtype_equals_a_kind() -> None:
+    for dtype in dt.CONCRETE:
+        assert not [kind for kind in dt.Kind if dtype == kind or kind == dtype]
