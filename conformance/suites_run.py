@@ -22,6 +22,7 @@ from suites_suite import Suite, SuiteError
 from promoarray.policies import as_policy
 
 HERE = Path(__file__).resolve().parent
+PACKAGE = str(HERE.parent / "promoarray")
 
 OUTCOMES = ("passed", "failed", "refused", "differs", "xfailed", "skipped")
 """How a test may go; ``Case.kind`` says what they mean."""
@@ -185,8 +186,15 @@ def about(suite: Suite) -> dict[str, str]:
 
 
 def _commit() -> str:
-    words = ["git", "-C", str(HERE), "describe", "--always", "--dirty", "--exclude=*"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    """The commit that is tested, with a plus if the package differs from it; "" without git."""
+    commit, changed = _git("rev-parse", "--short=9", "HEAD"), _git("status", "--short", PACKAGE)
+    return commit + "+" * bool(changed)
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(HERE), *words], capture_output=True, text=True, check=False
+    )
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
