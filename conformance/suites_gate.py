@@ -3,14 +3,15 @@
 A reason stands in `suites/<suite>.txt`, above the keys of the tests it is for: those of promoarray
 itself first, then those of bound namespaces, after a line ``[policy]``. Of these only what the
 plugin could not prove is listed: what is *refused* or *differs* is the policy's business, and
-counted. A test that fails with NumPy's own namespace too is a note, not a failure. A listed test
-that passes breaks the gate, so that the lists stay true.
+counted. A test that fails with NumPy's own namespace too is a note, not a failure. An entry
+without brackets is for every parameter of its test. A listed test that passes breaks the gate, so
+that the lists stay true.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from array_api_gate import read
@@ -44,6 +45,11 @@ def failing(run: Run, backend: str) -> dict[str, Case]:
     return {c.key: c for c in run.cases if c.backend == backend and c.kind == "failed"}
 
 
+def entry(key: str, known: Collection[str]) -> str:
+    """The entry of a list that a key falls under; "" if none does."""
+    return next((name for name in (key, key.partition("[")[0]) if name in known), "")
+
+
 def verdict(run: Run) -> list[str]:
     """Say what does not hold of a run; nothing if the gate holds."""
     beside = {name: outcomes(run, name) for name in (NUMPY, STRICT)}
@@ -51,21 +57,20 @@ def verdict(run: Run) -> list[str]:
     for backend in ours(run):
         known, found = listed(run.suite, backend), failing(run, backend)
         for key, case in found.items():
-            if key not in known and "failed" not in beside[NUMPY].get(key, ()):
+            if not entry(key, known) and "failed" not in beside[NUMPY].get(key, ()):
                 passes = [name for name in beside if "passed" in beside[name].get(key, ())]
                 wrong.append(
                     f"{backend}: {key} fails, passes with {', '.join(passes) or 'none'}: {case.why}"
                 )
-        for key, how in outcomes(run, backend).items():
-            if key in known and "failed" not in how:
-                wrong.append(f"{backend}: {key} is listed, but {', '.join(sorted(how))}")
+        used = {entry(key, known) for key in found}
+        ran = {entry(key, known) for key in outcomes(run, backend)} - {""}
+        wrong += [f"{backend}: {name} is listed, but does not fail" for name in sorted(ran - used)]
     return wrong
 
 
 def notes(run: Run) -> list[str]:
     """Say what is worth a look, and no failure of ours."""
-    known = {key for backend in ours(run) for key in listed(run.suite, backend)}
-    return [f"{key} fails with NumPy's namespace too" for key in failing(run, NUMPY).keys() - known]
+    return [f"{key} fails with NumPy's namespace too" for key in failing(run, NUMPY)]
 
 
 def ours(run: Run) -> list[str]:
@@ -77,11 +82,11 @@ def explained(runs: Iterable[Run], suite: str, backend: str) -> Counter[str]:
     """How many tests of a suite fail with a back end for each reason that is listed."""
     known = listed(suite, backend)
     return Counter(
-        " ".join(known[key])
+        " ".join(known[name])
         for run in runs
         if run.suite == suite
         for key in failing(run, backend)
-        if key in known
+        if (name := entry(key, known))
     )
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -178,11 +178,18 @@ def about(suite: Suite) -> dict[str, str]:
     """Versions, the commit of this library and the date."""
     names = (suite.name, "numpy", "array-api-compat", "array-api-strict")
     return {
-        **{name: version(name) for name in names},
+        **{name: _version(name) for name in names},
         "python": sys.version.split()[0],
         "commit": _commit(),
         "date": date.today().isoformat(),
     }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
 def _commit() -> str:
