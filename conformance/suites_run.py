@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,9 +68,14 @@ class Case:
         return "differs" if of_dtypes(self.why) else "failed"
 
 
+_OF_DTYPES = re.compile(
+    r"AssertionError: (dtypes do not match|assert promoarray\.\w+ == promoarray\.\w+( |$))"
+)
+
+
 def of_dtypes(why: str) -> bool:
-    """Whether a failure is about a dtype alone."""
-    return why.startswith("AssertionError: dtypes do not match")
+    """Whether a failure is about a dtype alone: as SciPy says it, or pytest of two of ours."""
+    return _OF_DTYPES.match(why) is not None
 
 
 @dataclass
