@@ -30,6 +30,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "average": (
         lambda a: np.average(a(FLOATS), axis=0),
         lambda a: np.average(a(FLOATS), axis=1, weights=a(INTS, "f8"), keepdims=True),
+        lambda a: np.average(a(FLOATS), axis=-1, weights=a([1.0, 2.0, 3.0])),
+        lambda a: np.average(a(INTS, "f8"), axis=(1, 0), weights=a([[1.0, 2], [3, 4], [5, 6]])),
     ),
     "cumsum": (lambda a: np.cumsum(a(INTS, "i1")), lambda a: np.cumsum(a(FLOATS), 1, "f4")),
     "cumprod": (lambda a: np.cumprod(a(INTS), axis=0),),
