@@ -77,6 +77,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.where(a(INTS) > 2, a(INTS, "i1"), a(FLOATS, "f4")),
         lambda a: np.where(a(INTS) > 2, a(INTS), 0),
         lambda a: np.where(a(INTS) > 2),
+        lambda a: np.where(a(HOLES), 1, 0),
+        lambda a: np.where(a([[0, 1, 2]], "i1"), a(FLOATS), 0.5),
     ),
     "sort": (lambda a: np.sort(a(FLOATS)), lambda a: np.sort(a(FLOATS), axis=None, kind="stable")),
     "argsort": (lambda a: np.argsort(a(INTS), 0), lambda a: np.argsort(a(INTS), axis=None)),
