@@ -109,7 +109,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return 0
         for name in options.read:
             found = json.loads(Path(name).read_text(encoding="utf-8"))
-            runs += map(suites_run.Run.from_json, found)
+            runs = record.joined([*runs, *map(suites_run.Run.from_json, found)])
         for run in perform(options, console):
             runs = record.joined([*runs, run])
             if options.json:
