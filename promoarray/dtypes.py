@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from promoarray.errors import quoted
+
 # What promoarray itself takes from here: the dtypes, and the class they are of.
 __all__ = [
     "DType",
@@ -387,7 +389,7 @@ def as_dtype(dtype: object) -> DType:
         found = _from_numpy(dtype)
     if found is None or found.weak:
         names = ", ".join(row.name for row in (*CONCRETE, string))
-        raise TypeError(f"{dtype!r} is not a dtype promoarray knows. Write one of: {names}")
+        raise TypeError(f"{quoted(dtype)} is not a dtype promoarray knows. Write one of: {names}")
     return found
 
 
@@ -406,7 +408,8 @@ def _from_text(text: str) -> DType | None:
 def _from_numpy(dtype: Any) -> DType | None:
     try:
         storage = np.dtype(dtype)
-    except (TypeError, ValueError, SyntaxError, Warning):  # all that NumPy says to other words
+    # All that NumPy says to other words; the last, to lists nested too deep.
+    except (TypeError, ValueError, SyntaxError, Warning, RecursionError):
         return None
     if dtype is None or isinstance(dtype, bytes):  # NumPy makes float64 of None
         return None
@@ -457,5 +460,5 @@ def isdtype(dtype: object, kind: object) -> builtins.bool:
     except TypeError:
         kinds = ", ".join(map(repr, _ISDTYPE))
         raise TypeError(
-            f"{kind!r} is not a kind of dtype. Write a dtype or one of {kinds}"
+            f"{quoted(kind)} is not a kind of dtype. Write a dtype or one of {kinds}"
         ) from None

@@ -25,6 +25,7 @@ from promoarray.core.operators import binary, comparison, equality, of_ufunc, un
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
+from promoarray.errors import quoted
 from promoarray.other_names import for_method
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
@@ -256,7 +257,7 @@ class PArray(Channels):
 
         def __getattr__(self, name: str) -> Any:
             """Refuse an unknown attribute; for one of another library, name what to write."""
-            message = f"'PArray' object has no attribute {name!r}"
+            message = f"'PArray' object has no attribute {quoted(name)}"
             if not name.startswith("_"):
                 package = _package()
                 ours = name in package.__all__ and callable(getattr(package, name))
@@ -294,7 +295,9 @@ class PArray(Channels):
         package = _package()
         ours = package.__array_api_version__
         if api_version not in (None, ours, "2024.12", "2023.12", "2022.12", "2021.12"):
-            raise ValueError(f"promoarray implements the array API {ours}, not {api_version!r}")
+            raise ValueError(
+                f"promoarray implements the array API {ours}, not {quoted(api_version)}"
+            )
         return package if self._policy is None else package.namespace(self._policy)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -331,7 +334,9 @@ class PArray(Channels):
         if not spec:
             return text(self)
         if self.ndim:
-            raise TypeError(f"only a 0-d array is formatted with {spec!r}, not one of {self.shape}")
+            raise TypeError(
+                f"only a 0-d array is formatted with {quoted(spec)}, not one of {self.shape}"
+            )
         return format(self.item(), spec)
 
     def __round__(self, ndigits: int | None = None) -> Any:

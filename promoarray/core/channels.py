@@ -15,6 +15,7 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import Array
 from promoarray.core.observers import guarded_here, observers_anywhere
 from promoarray.dtypes import Kind
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
 
 
@@ -35,6 +36,7 @@ class Channels(Array):
 
     __slots__ = ()
 
+    @in_default_float_state
     def item(self, *index: Any) -> bool | int | float | complex:
         """The one element as a Python scalar, or the one at an index.
 
@@ -63,6 +65,7 @@ class Channels(Array):
         value: bool | int | float | complex = self._decoded().item(*index)
         return value
 
+    @in_default_float_state
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars.
 
@@ -106,6 +109,7 @@ class Channels(Array):
         remedy = "; write x.item()" if self.size == 1 else ""
         return TypeError(f"{conversion}(x) needs {needed}, and x is {shape}{remedy}")
 
+    @in_default_float_state
     def __bool__(self) -> bool:
         return bool(self._single("bool"))
 
@@ -132,6 +136,7 @@ class Channels(Array):
             raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
         return int(self._single("index"))
 
+    @in_default_float_state
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The storage as a NumPy array; what NumPy does with it obeys no policy.
 
@@ -167,7 +172,9 @@ class Channels(Array):
         if observers_anywhere or guarded_here():
             _leave(self, "__array__")
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
-        return np.array(values, dtype, copy=copy)
+        given = np.array(values, dtype, copy=copy)
+        # Whoever sets dtype or shape of what is handed out leaves ours as they are.
+        return given.view() if given is values else given
 
     def __dlpack__(
         self,

@@ -14,6 +14,7 @@ from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speak
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
 from promoarray.core.fast_path import fast_path
+from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
 
 Method = Callable[[Any, Any], Any]
@@ -90,7 +91,7 @@ def unary(name: str) -> Callable[[Any], Any]:
 def _or_foreign(result: Any, symbol: str, other: Any, *, first: bool = False) -> Any:
     """Refuse what must not be computed with, and leave other types to their own operators."""
     if result is NotImplemented and _is_data(other):
-        kind = type(other).__name__
+        kind = kind_of(other)
         written = f"{kind} {symbol} PArray" if first else f"PArray {symbol} {kind}"
         raise TypeError(
             f"{written}: operands are arrays and Python scalars. "

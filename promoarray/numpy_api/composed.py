@@ -16,6 +16,7 @@ from promoarray.core.array_base import Array
 from promoarray.core.operands import as_operand
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.dtypes import Kind, as_dtype
+from promoarray.errors import kind_of
 
 
 def array_of(xp: Any, x: Any, name: str) -> Any:
@@ -30,7 +31,7 @@ def array_of(xp: Any, x: Any, name: str) -> Any:
         return x
     if as_operand(x) is NotImplemented and not isinstance(x, (list, tuple)):
         raise TypeError(
-            f"np.{name} takes arrays and Python numbers, not {type(x).__name__}; "
+            f"np.{name} takes arrays and Python numbers, not {kind_of(x)}; "
             "write pa.asarray(...) around it first"
         )
     return xp.asarray(x)

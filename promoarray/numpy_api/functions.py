@@ -12,6 +12,7 @@ from promoarray.backends import find
 from promoarray.core.array_base import Array
 from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
+from promoarray.errors import kind_of
 from promoarray.namespaces import namespace
 from promoarray.numpy_api import composed, numeric
 from promoarray.numpy_api.refusals import not_honoured, refusal
@@ -104,7 +105,7 @@ def _given(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Giv
             cast_to = _take(row, parameter, kwargs[parameter.name], given) or cast_to
     unknown = {*kwargs} - {parameter.name for parameter in row.parameters}
     if left or unknown:
-        more = [f"a further {type(x).__name__}" for x in left]
+        more = [f"a further {kind_of(x)}" for x in left]
         said = ", ".join([*(f"{name}=" for name in sorted(unknown)), *more])
         raise not_honoured(row, said)
     return given, cast_to

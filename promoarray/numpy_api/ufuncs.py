@@ -16,6 +16,7 @@ from promoarray.core.move import moved
 from promoarray.core.operands import as_array, as_operand
 from promoarray.core.shapes import axes_in, axis_in
 from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.errors import kind_of
 from promoarray.numpy_api.refusals import no_ufunc, option_refused
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.parray import PArray
@@ -131,7 +132,7 @@ def _are_operands(inputs: tuple[Any, ...]) -> bool:
             if hasattr(type(x), "__array_ufunc__"):
                 return False
             raise TypeError(
-                f"operands of a ufunc are arrays and Python scalars, not {type(x).__name__}; "
+                f"operands of a ufunc are arrays and Python scalars, not {kind_of(x)}; "
                 "write pa.asarray(...) around it first"
             )
     return True
