@@ -31,14 +31,10 @@ import numpy as np
 import sklearn
 import tables
 from downstream_cases import CASES, Case, questions
-from downstream_page import page
+from downstream_page import PAGE, RECORD, page
 
 import promoarray as pa
 from promoarray.core import call_site
-
-HERE = Path(__file__).parent
-RECORD = HERE / "downstream.txt"
-PAGE = HERE.parent / "docs" / "downstream.md"
 
 POLICIES = (
     "numpy",

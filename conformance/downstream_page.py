@@ -1,14 +1,20 @@
-"""What the record of downstream libraries looks like as a page."""
+"""docs/downstream.md: their own test suites, other clients, and what functions do, by policy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import suites_record
+import suites_report
 import tables
 
+HERE = Path(__file__).resolve().parent
+RECORD = HERE / "downstream.txt"
+PAGE = HERE.parent / "docs" / "downstream.md"
+
 INTRO = """\
-# SciPy, scikit-learn and array-api-extra
+# SciPy, scikit-learn, array-api-extra and other clients
 
 These libraries compute by the array API, so they take PArrays as they are and compute under a
 policy's rules:
@@ -37,8 +43,15 @@ model = Ridge(solver="svd").fit(X, X[:, 0])
 model.coef_  # a PArray of float32, bound to torch
 ```
 
+What their own tests say comes first, then [other clients](#other-clients), then [what functions and
+estimators do](#functions-and-estimators) under each policy.
+"""
+
+FUNCTIONS = """\
+## Functions and estimators
+
 Below is what {count} functions and estimators do under each policy: `python
-conformance/downstream.py --write` runs them and makes this page. It was made with SciPy
+conformance/downstream.py --write` runs them, last with SciPy
 {scipy}, scikit-learn {sklearn} and array-api-extra {xpx}.
 
 - A cell is the code of the result's dtype (`f32` is float32, `b1` bool); `float` is a Python
@@ -58,25 +71,74 @@ unless the library has a branch of its own for it.
 """
 
 REFUSED = """\
-## What is refused
+### What is refused
 
 """
 
 LEAVES = """\
-## What leaves the policy
+### What leaves the policy
 
 By `__array__` or DLPack, and only arrays; that a metric returns a Python float is its purpose.
 `pa.no_escape()` makes each of these an error, and `pa.trace()` notes the line.
 
 """
 
+CLIENTS = """\
+## Other clients
+
+`tests/test_clients.py` tries each with arrays of promoarray itself and with bound ones.
+
+| client | what it does | what it does not |
+| --- | --- | --- |
+{rows}
+"""
+
+_CLIENTS = {
+    "xarray": (
+        "Arithmetic, `np.sin(d)`, `groupby`, `concat`, `where` with a value, `astype` and "
+        "reductions (`sum mean max min prod std var median cumsum argmax argmin`) stay in the "
+        "policy.",
+        "`where` without a value and `rolling` promote dtypes of NumPy's alone (array-api-strict's "
+        "are refused too). With `skipna=False`, xarray asks the namespace for `std`, `var`, "
+        "`median` and `cumsum` by NumPy's names and options. `xr.dot` asks it for `einsum`, which "
+        "a bound namespace has in `xp.extras`.",
+    ),
+    "einops": (
+        "`einops.array_api`: `rearrange`, `reduce`, `repeat` stay in the policy.",
+        "`einops.rearrange` knows its libraries by name.",
+    ),
+    "Pint": (
+        "Quantities, their arithmetic and conversions, `np.sqrt`, `np.mean` and `q.sum()` stay in "
+        "the policy.",
+        "",
+    ),
+    "Dask": (
+        "`da.from_array(x)` has PArrays for blocks, `pa.asarray` of Dask's array is a PArray over "
+        "it.",
+        "Of the former, Dask decides dtypes as NumPy would; of the latter, the policy does.",
+    ),
+    "pandas, Polars": (
+        "`pd.DataFrame(x)` and `pl.DataFrame(np.asarray(x))` take the numbers.",
+        "A `Series` and a PArray do not mix in an operator; write `pa.asarray(column)`. Polars "
+        "takes NumPy's arrays only.",
+    ),
+    "Matplotlib": ("It draws: what it takes are the numbers.", ""),
+    "PyTorch, JAX": (
+        "DLPack both ways, bfloat16 and float8 too; with PyTorch memory is shared.",
+        "Tensors and PArrays do not mix in an operator. JAX has no DLPack code for int4.",
+    ),
+    "Cubed": ("`cubed.from_array(x)` takes the numbers.", "It computes with NumPy."),
+}
+
+
 LIMITS = """\
-## What does not work
+### What does not work
 
 - `sklearn.metrics.roc_curve`, and with it `roc_auc_score`, calls `xp.diff(x, 2)`, where the
   array API has `diff(x, n=2)`: a TypeError here as under every namespace that keeps to the
   standard.
-- `scipy.interpolate.RBFInterpolator` calls `xp.diag`, which is not in the array API.
+- `scipy.interpolate.RBFInterpolator` calls `xp.diag`, which is not in the array API: promoarray
+  itself has it, a bound namespace in `xp.extras`.
 - What has no support for the array API takes the numbers by `__array__` and returns NumPy
   arrays (`scipy.signal.welch`, `scipy.linalg.inv`), or wants methods of NumPy's arrays
   (`sklearn.cluster.KMeans`).
@@ -89,40 +151,26 @@ LIMITS = """\
 """
 
 
-SUITES = """\
-## Their own tests
-
-Run once by hand, with promoarray in place of array-api-strict under the default policy; NumPy 2.4.
-
-| suite | passed | failed |
-| --- | --- | --- |
-| array-api-extra 693b257 | 1192 | 2 |
-| scikit-learn 1.9.1, `-k array_api`, float32 | 780 | 5 |
-| SciPy 1.17.1, `-m array_api_backends`: cluster, constants, fft, special | 4889 | 16 |
-
-What fails: in array-api-extra, two tests whose outcome goes by the library's name. In scikit-learn,
-two that want a ValueError for classes that are strings, where ours is a TypeError; three of
-`RidgeCV` with the dispatch turned off. In SciPy, eleven that are for NumPy alone and go by the
-library's name, and five whose set-up adds a list to `devices()`, which the standard made a tuple.
-"""
-
-
-def page(record: Path) -> str:
-    """Return the record as Markdown."""
+def page(record: Path = RECORD) -> str:
+    """Return what is recorded as Markdown, of the suites too."""
     about, sections = tables.read(record)
     count = len({case for cells in sections.values() for case, _ in cells})
-    text = [
-        INTRO.format(
-            count=count,
-            scipy=about["scipy"],
-            sklearn=about["scikit-learn"],
-            xpx=about["array-api-extra"],
-        )
-    ]
+    functions = FUNCTIONS.format(
+        count=count,
+        scipy=about["scipy"],
+        sklearn=about["scikit-learn"],
+        xpx=about["array-api-extra"],
+    )
+    text = [INTRO, suites_report.section(suites_record.read()), _clients(), functions]
     for kind, cells in sections.items():
-        text += [f"## {kind}\n", _table(cells)]
-    text += [REFUSED + _refusals(about), LEAVES + _leaving(about), LIMITS, SUITES]
+        text += [f"### {kind}\n", _table(cells)]
+    text += [REFUSED + _refusals(about), LEAVES + _leaving(about), LIMITS]
     return "\n".join(text)
+
+
+def _clients() -> str:
+    rows = (f"| {name} | {does} | {does_not} |" for name, (does, does_not) in _CLIENTS.items())
+    return CLIENTS.format(rows="\n".join(rows))
 
 
 def _table(cells: tables.Cells) -> str:

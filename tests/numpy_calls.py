@@ -30,6 +30,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "average": (
         lambda a: np.average(a(FLOATS), axis=0),
         lambda a: np.average(a(FLOATS), axis=1, weights=a(INTS, "f8"), keepdims=True),
+        lambda a: np.average(a(FLOATS), axis=-1, weights=a([1.0, 2.0, 3.0])),
+        lambda a: np.average(a(INTS, "f8"), axis=(1, 0), weights=a([[1.0, 2], [3, 4], [5, 6]])),
     ),
     "cumsum": (lambda a: np.cumsum(a(INTS, "i1")), lambda a: np.cumsum(a(FLOATS), 1, "f4")),
     "cumprod": (lambda a: np.cumprod(a(INTS), axis=0),),
@@ -75,6 +77,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.where(a(INTS) > 2, a(INTS, "i1"), a(FLOATS, "f4")),
         lambda a: np.where(a(INTS) > 2, a(INTS), 0),
         lambda a: np.where(a(INTS) > 2),
+        lambda a: np.where(a(HOLES), 1, 0),
+        lambda a: np.where(a([[0, 1, 2]], "i1"), a(FLOATS), 0.5),
     ),
     "sort": (lambda a: np.sort(a(FLOATS)), lambda a: np.sort(a(FLOATS), axis=None, kind="stable")),
     "argsort": (lambda a: np.argsort(a(INTS), 0), lambda a: np.argsort(a(INTS), axis=None)),

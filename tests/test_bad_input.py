@@ -130,7 +130,7 @@ def test_operators_with_plain_data_on_the_left_are_refused_too() -> None:
 def test_functions_of_one_array_take_nothing_else(name: str, other: str) -> None:
     wrong = 5 if other == "number" else PLAIN[other]
     options = {"reshape": [(1, 2)]}.get(name, [])
-    if wrong == 5 and name in ("sin", "negative", "sum", "mean", "max", "argmax", "all"):
+    if other == "number" and name in ("sin", "negative", "sum", "mean", "max", "argmax", "all"):
         getattr(pa, name)(wrong)  # a Python scalar is an operand
         return
     with pytest.raises(TypeError, match="asarray"):

@@ -203,7 +203,12 @@ def argsort(xp: Any, a: Any, *, axis: int | None = -1) -> Any:
 
 
 def where(xp: Any, condition: Any, *choices: Any) -> Any:
-    return xp.where(condition, *choices) if choices else xp.nonzero(condition)
+    if not choices:
+        return xp.nonzero(condition)
+    chosen = array_of(xp, condition, "where")  # numbers too, of which NumPy takes the truth
+    if chosen.dtype is not xp.bool:
+        chosen = xp.astype(chosen, xp.bool)
+    return xp.where(chosen, *choices)
 
 
 def flatnonzero(xp: Any, a: Any) -> Any:

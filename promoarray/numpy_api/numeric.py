@@ -36,12 +36,22 @@ def average(xp: Any, a: Any, *, weights: Any = None, axis: Any = None, **options
         return xp.mean(a, axis=axis, **options)
     array, share = array_of(xp, a, "average"), array_of(xp, weights, "average")
     if share.shape != array.shape:
-        raise TypeError(
-            f"np.average: weights of shape {share.shape} for an array of shape {array.shape}; "
-            "write pa.broadcast_to(weights, x.shape)"
-        )
+        share = _weights_along(xp, share, array.shape, axis)
     total = xp.sum(share, axis=axis, **options)
     return xp.sum(array * share, axis=axis, **options) / total
+
+
+def _weights_along(xp: Any, share: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """Weights of some axes, in the order in which these are named, for an array of a shape."""
+    axes = axes_in("average", axis, len(shape)) if axis is not None else ()
+    if not axes or share.shape != tuple(shape[n] for n in axes):
+        raise (ValueError if axes else TypeError)(
+            f"np.average: weights of shape {share.shape} for an array of shape {shape}, "
+            f"axis={axis}; write weights of that shape, or of its axis= alone"
+        )
+    in_order = xp.permute_dims(share, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
+    full = xp.reshape(in_order, tuple(m if n in axes else 1 for n, m in enumerate(shape)))
+    return xp.broadcast_to(full, shape)
 
 
 def _missing(xp: Any, a: Any, name: str) -> tuple[Any, Any]:

@@ -365,3 +365,11 @@ def test_consumers_that_take_arrays_are_noted() -> None:
         target[...] = x
     assert len(trace.escapes) == 1
     assert target.tolist() == [1, 2, 3]
+
+
+def test_weights_that_fit_no_axis_are_refused() -> None:
+    x = ours([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    with pytest.raises(TypeError, match=r"weights of shape \(3,\)"):
+        np.average(x, weights=ours([1.0, 2.0, 3.0]))
+    with pytest.raises(ValueError, match=r"weights of shape \(3,\).*axis=0"):
+        np.average(x, axis=0, weights=ours([1.0, 2.0, 3.0]))

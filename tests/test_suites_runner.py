@@ -1,0 +1,191 @@
+"""The runner of the suites of others: how promoarray is added to them, and what breaks the gate.
+
+A package of SciPy's shape, with one test of each sort, stands in for the suites.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import suites
+import suites_gate as gate
+import suites_record as record
+import suites_report as report
+import suites_run
+from suites_backends import NUMPY, OURS, STRICT, backend_of, namespace
+from suites_run import Case, Run
+from suites_suite import SUITES, Suite, SuiteError
+
+import promoarray as pa
+
+TORCH = backend_of("torch")
+
+MINIATURE = {
+    "scipy/__init__.py": "",
+    "scipy/conftest.py": """
+import numpy as np
+import pytest
+xp_known_backends = {"numpy", "array_api_strict"}
+xp_available_backends = [pytest.param(np, id="numpy")]
+def _backends_kwargs_from_request(request, skip_or_xfail):
+    reasons = {}
+    for marker in request.node.iter_markers(f"{skip_or_xfail}_xp_backends"):
+        names = marker.args or xp_known_backends - {"numpy", *marker.kwargs.get("exceptions", ())}
+        reasons |= dict.fromkeys(names, "the suite says so")
+    return reasons
+@pytest.fixture(params=xp_available_backends)
+def xp(request):
+    reasons = _backends_kwargs_from_request(request, "skip")
+    if request.param.__name__ in reasons:
+        pytest.skip(reasons[request.param.__name__])
+    return request.param
+""",
+    "scipy/fft/tests/test_all.py": """
+import pytest
+skip = pytest.mark.skip_xp_backends
+def test_passes(xp):
+    assert xp.asarray([1.0]).shape == (1,)
+@pytest.mark.parametrize("n", [1, 2])
+def test_fails_here(xp, n):
+    assert xp.__name__ == "numpy" or n == 1
+def test_fails_everywhere(xp):
+    raise ValueError("as it is")
+def test_is_refused(xp):
+    try:
+        xp.mean(xp.asarray([1, 2]))
+    except TypeError as error:
+        raise AssertionError("a library says so") from error
+def test_differs(xp):
+    if xp.asarray([1.0]).dtype != xp.float64:
+        raise AssertionError("dtypes do not match.")
+def test_says_that_it_is_refused(xp):
+    if "torch" in xp.__name__:
+        from promoarray import PromotionError
+        from promoarray.policies import Operand, as_policy
+        raise PromotionError("no", as_policy("torch"), "mean", (Operand(xp.float32),), form="()")
+@skip()
+def test_for_numpy(xp): pass
+@skip(exceptions=["array_api_strict"])
+def test_for_numpy_and_arrays_like_ours(xp): pass
+@skip("numpy")
+@skip("array_api_strict")
+def test_for_lazy_arrays(xp): raise AssertionError
+def test_of_no_back_end(): pass
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def miniature(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """One run of it, with promoarray itself and with arrays bound to torch's policy."""
+    home = tmp_path_factory.mktemp("suite") / "scipy"
+    for name, text in MINIATURE.items():
+        path = home.parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    class Miniature(Suite):
+        def home(self) -> Path:
+            return home
+
+    marks = ("-W", "ignore::pytest.PytestUnknownMarkWarning")
+    suite = Miniature("scipy", "scipy", SUITES["scipy"].find, {}, marks)
+    assert [*suite.modules()] == ["fft"]
+    return suites_run.run(suite, "fft", [OURS, TORCH])
+
+
+def kinds(run: Run, backend: str) -> dict[str, str]:
+    return {
+        case.key.partition("::test_")[2]: case.kind for case in run.cases if case.backend == backend
+    }
+
+
+def test_promoarray_is_one_more_back_end(miniature: Run) -> None:
+    assert {case.backend for case in miniature.cases} == {NUMPY, OURS, TORCH}
+    assert kinds(miniature, OURS) == {
+        "passes[*]": "passed",
+        "fails_here[*-1]": "passed",
+        "fails_here[*-2]": "failed",
+        "fails_everywhere[*]": "failed",
+        "is_refused[*]": "passed",
+        "differs[*]": "passed",
+        "says_that_it_is_refused[*]": "passed",
+        "for_numpy[*]": "skipped",
+        "for_numpy_and_arrays_like_ours[*]": "passed",
+        "for_lazy_arrays[*]": "skipped",
+    }
+    assert kinds(miniature, NUMPY).keys() == kinds(miniature, OURS).keys()
+    assert miniature.about["numpy"]
+
+
+def test_a_refusal_counts_once_the_policy_has_repeated_it(miniature: Run) -> None:
+    bound = kinds(miniature, TORCH)
+    assert bound["is_refused[*]"] == "refused"
+    assert bound["differs[*]"] == "differs"
+    assert bound["says_that_it_is_refused[*]"] == "failed"  # asked again, it has a mean
+    (reason,) = gate.refused([miniature], TORCH)
+    assert reason.startswith("mean: ")
+
+
+def test_what_fails_here_alone_breaks_the_gate(
+    miniature: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(gate, "LISTS", tmp_path)
+    home = "scipy/fft/tests/test_all.py::test_"
+    assert [line.partition(" fails")[0] for line in gate.verdict(miniature)] == [
+        f"{OURS}: {home}fails_here[*-2]",
+        f"{TORCH}: {home}fails_here[*-2]",
+        f"{TORCH}: {home}says_that_it_is_refused[*]",
+    ]
+    assert gate.notes(miniature) == [f"{home}fails_everywhere[*] fails with NumPy's namespace too"]
+
+    (tmp_path / "scipy.txt").write_text(
+        f"# A reason\n{home}fails_here\n\n[torch@2.13]\n# Another\n{home}fails_here[*-2]\n"
+        f"{home}says_that_it_is_refused[*]\n{home}passes[*]\n{home}of_another_module[*]\n"
+    )
+    assert gate.verdict(miniature) == [f"{TORCH}: {home}passes[*] is listed, but does not fail"]
+    assert gate.explained([miniature], "scipy", OURS) == {"A reason": 1}
+    assert gate.explained([miniature], "scipy", TORCH) == {"Another": 2}
+
+
+def test_a_run_is_kept_and_published(miniature: Run, tmp_path: Path) -> None:
+    assert Run.from_json(miniature.as_json()) == miniature
+    path = tmp_path / "record.json"
+    record.write([miniature], path)
+    again = Run("scipy", "stats", [NUMPY, OURS], {"numpy": "2"}, [Case("t", OURS, "t", "passed")])
+    record.write([again], path)
+    published = record.read(path)
+    assert [*published["scipy"]] == ["fft", "stats"]
+    assert published["scipy"]["fft"]["counts"][OURS] == {"passed": 6, "failed": 2, "skipped": 2}
+    text = report.section(published)
+    assert "| scipy fft | 8 (1) | 0 | 6 (2) |" in text
+    assert "| scipy fft | 3 – 1 refused, 1 differs, 3 failed |" in text
+    assert "| scipy stats |  |" in text
+
+
+def test_names_of_back_ends() -> None:
+    assert backend_of("numpy") == OURS
+    assert namespace(OURS) is pa
+    assert namespace(backend_of("jax")) is pa.namespace("jax")
+    assert STRICT == "array_api_strict"
+
+
+def test_every_listed_test_has_a_reason_and_a_suite() -> None:
+    for path in gate.LISTS.glob("*.txt"):
+        assert path.stem in SUITES
+        listed = gate.read(path)
+        for names in listed.values():
+            assert all("::" in name and reasons for name, reasons in names.items())
+        assert {*listed} <= {"", *map(gate.section, map(backend_of, suites.POLICIES))}
+
+
+def test_what_cannot_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    absent = Suite("no-such-library", "nothing", dict, {})
+    with pytest.raises(SuiteError, match=r"not installed. Write: pip install"):
+        absent.modules()
+    with pytest.raises(SystemExit) as done:
+        suites.main(["--suite", "nothing"])
+    assert done.value.code == 2
+    assert suites.main(["--read", "no/such/file"]) == 2
+    assert "no/such/file" in capsys.readouterr().err
