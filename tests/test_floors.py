@@ -24,7 +24,7 @@ FLOORS = [
     ["backends", "policies"],
     ["promotion"],
     ["kernels"],
-    ["console", "contextdecorator", "errors", "dtypes", "operations", "renamed"],
+    ["console", "contextdecorator", "errors", "dtypes", "operations", "pages", "renamed"],
 ]
 """From the roof to the ground; a file's room is its first folder, or the file itself."""
 
