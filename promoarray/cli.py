@@ -96,7 +96,8 @@ def _parser() -> argparse.ArgumentParser:
     for name, (run, arguments, words) in _COMMANDS.items():
         command = commands.add_parser(name, help=words, description=words, epilog=EPILOG)
         command.set_defaults(run_command=run)
-        command.add_argument("--json", action="store_true", help="print JSON")
+        what = "write the page's data as JSON" if name == "explore" else "print JSON"
+        command.add_argument("--json", action="store_true", help=what)
         arguments(command)
     return parser
 

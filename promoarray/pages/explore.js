@@ -370,7 +370,8 @@ function markOrder(answer) {
     return seen;
   };
   const starts = answer.operands.map(code).map(node).filter((n) => n >= 0);
-  const end = answer.result === null ? -1 : node(data.dtypes[answer.result][1]);
+  const result = answer.result === null ? ["", "", ""] : data.dtypes[answer.result];
+  const end = node(answer.weak ? `${result[2]}*` : result[1]);
   const below = end < 0 ? new Set() : reach(end, false), on = new Set(starts);
   for (const start of starts) for (const n of reach(start, true)) if (below.has(n)) on.add(n);
   for (const number of on) $("drawing").querySelector(`[data-node="${number}"]`).classList.add("on");

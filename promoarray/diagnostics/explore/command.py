@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from promoarray.console import console
-from promoarray.diagnostics.explore.page import Step, explore_page
+from promoarray.diagnostics.explore.page import Step, explore_json, explore_page
 from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.promotion.registry import as_policy, list_policies
 
@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
     if target is not None:
         _require_place(target)
     with _progress() as step:
-        page = explore_page(policies, step)
+        page = (explore_json if args.json else explore_page)(policies, step)
     if target is None:
         sys.stdout.write(page)
         return 0

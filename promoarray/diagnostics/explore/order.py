@@ -90,11 +90,13 @@ class Order(NamedTuple):
 
 def order_of(policy: Policy) -> Order:
     """Draw the order of a policy's rule."""
-    says = _says(policy)
     edges = right_above(policy)
+    if not edges:
+        return Order({}, [], [], "No order: what promotes to what runs in a circle.")
+    says = _says(policy)
     related = {d for a, above in edges.items() for d in (a, *above) if above}
     alone = [d for d in edges if d not in related]
-    if not edges or not related:
+    if not related:
         return Order({}, [], alone, says)
     edges = {a: above for a, above in edges.items() if a in related}
     layers = _layered(edges)

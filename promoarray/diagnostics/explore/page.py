@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from typing import Any
 
 from promoarray import pages
@@ -40,32 +41,29 @@ def explore_page(
     step: Step = lambda part: None,
     asked: Sequence[Question] | None = None,
 ) -> str:
-    """Make the page.
-
-    Parameters
-    ----------
-    policies : sequence of Policy
-        Those it shows, the first one first.
-    step : callable, optional
-        Is told which part of the work is done, from 0 to 1.
-    asked : sequence of Question, optional
-        The operations it shows; else all.
+    """Make the page; see ``explore_data`` for the parameters.
 
     Returns
     -------
     str
         One file of HTML, which needs nothing else.
     """
-    text = json.dumps(
-        explore_data(policies, asked or questions(), step),
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
+    text = explore_json(policies, step, asked)
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     body = f'{pages.read("explore.html")}\n<script type="text/plain" id="data">{packed}</script>'
     return pages.page(
         "promoarray: which dtype, and why", body, styles=("explore.css",), scripts=("explore.js",)
     )
+
+
+def explore_json(
+    policies: Sequence[Policy],
+    step: Step = lambda part: None,
+    asked: Sequence[Question] | None = None,
+) -> str:
+    """What the page knows, as JSON."""
+    data = explore_data(policies, asked or questions(), step)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def page_data(page: str) -> Any:
@@ -77,9 +75,17 @@ def page_data(page: str) -> Any:
 def explore_data(
     policies: Sequence[Policy], asked: Sequence[Question], step: Step
 ) -> dict[str, Any]:
-    """What the page knows: texts, answers and rows by their numbers, and each policy's tables."""
-    from promoarray import __version__
+    """What the page knows: texts, answers and rows by their numbers, and each policy's tables.
 
+    Parameters
+    ----------
+    policies : sequence of Policy
+        Those it shows, the first one first.
+    asked : sequence of Question
+        The operations it shows, besides casts.
+    step : callable
+        Is told which part of the work is done, from 0 to 1.
+    """
     answers = Answers()
     casts = Casts(answers.lines)
     lost = losses(answers.lines)
@@ -91,7 +97,7 @@ def explore_data(
 
         shown.append(_policy(policy, answers, casts, asked, part))
     return {
-        "version": __version__,
+        "version": version("promoarray"),
         "legend": ZERO_D,
         "dtypes": [
             [d.name, d.code, d.kind.value, d.bits] for d in (BY_NAME[name] for name in DTYPES)
