@@ -153,7 +153,7 @@ def written(policy: Policy, dtype: dt.DType, limits: Any) -> Any:
         with suppress(OverflowError):
             for limit in within if dtype.kind in dt.INTEGERS else ():
                 policy.stored.rule("asarray")(int(limit), dtype)
-            return type(limits)(*within)
+            return limits if within is limits else type(limits)(*within)
     return limits
 
 

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from importlib import import_module
 from math import e, inf, nan, pi
+from os import environ as _environ
+from sys import modules as _modules
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes
+from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
 from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
 from promoarray.functions import (
@@ -52,11 +55,12 @@ from promoarray.functions.statistical import *
 from promoarray.functions.utility import *
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
+from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import list_policies
-from promoarray.renamed import OldNames as OldNames
+from promoarray.renamed import OldModule as OldModule
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg
@@ -67,6 +71,16 @@ if TYPE_CHECKING:
     from promoarray.diagnostics.shadow.observer import shadow
     from promoarray.diagnostics.shadow.report import Report
     from promoarray.diagnostics.trace import trace
+    from promoarray.extras import (
+        array,
+        concatenate,
+        diag,
+        einsum,
+        gradient,
+        logspace,
+        pad,
+        transpose,
+    )
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
     from promoarray.io.packing import pack, unpack
@@ -81,22 +95,29 @@ __all__ = [
     "UnknownPolicyError",
     "__array_api_version__",
     "__version__",
+    "array",
     "cast_report",
+    "concatenate",
+    "diag",
     "e",
+    "einsum",
     "explain",
     "extras",
     "fft",
     "from_onnx",
     "get_policy",
+    "gradient",
     "inf",
     "linalg",
     "list_policies",
     "load",
+    "logspace",
     "namespace",
     "nan",
     "newaxis",
     "no_escape",
     "pack",
+    "pad",
     "pi",
     "policy",
     "save",
@@ -105,6 +126,7 @@ __all__ = [
     "table",
     "to_onnx",
     "trace",
+    "transpose",
     "unpack",
     *broadcasting.__all__,
     *creation.__all__,
@@ -123,6 +145,8 @@ __all__ = [
     *statistical.__all__,
     *utility.__all__,
 ]
+
+_add_methods(PArray)
 
 newaxis = None
 __version__ = "0.1.0"
@@ -144,17 +168,38 @@ _TOOLS = {
     "to_onnx": "promoarray.io.onnx",
     "trace": "promoarray.diagnostics.trace",
     "unpack": "promoarray.io.packing",
+    **dict.fromkeys(NUMPYS, "promoarray.extras"),
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in _CHAPTERS:
-        return import_module(f"promoarray.{name}")
+        chapter = import_module(f"promoarray.{name}")
+        _end_tracebacks_at_callers()
+        return chapter
     if name in _TOOLS:
         tool = globals()[name] = getattr(import_module(_TOOLS[name]), name)
+        _end_tracebacks_at_callers()
         return tool
-    raise AttributeError(f"module 'promoarray' has no attribute {name!r}")
+    raise AttributeError(f"module 'promoarray' has no attribute {name!r}{for_function(name)}")
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def _end_tracebacks_at_callers() -> None:
+    """Have pytest leave out the frames of all modules imported so far, as their errors tell all."""
+    from promoarray.errors import meant_for_callers
+
+    for name, module in list(_modules.items()):
+        if name.startswith("promoarray."):
+            vars(module)["__tracebackhide__"] = meant_for_callers
+
+
+_end_tracebacks_at_callers()
+
+if "PROMOARRAY_COMPARE" in _environ:  # `promoarray compare` runs this program, and wants to know
+    from promoarray.diagnostics.compare import watch as _watch
+
+    _watch.begin(_modules[__name__])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import json
 import os
 import re
@@ -52,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     given = list(sys.argv[1:] if argv is None else argv)
+    _never_fail_to_print()
     try:
         args = _parser().parse_args(_before_dashes(given))
     except SystemExit as stop:  # argparse has said what is wrong, or printed the help
@@ -67,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        return 130
     except OSError as error:  # a file that cannot be read or written
         print(f"promoarray: {error}", file=sys.stderr)
         return 2
@@ -75,6 +79,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("promoarray: this is a bug. Please report it with the lines above", file=sys.stderr)
         return 3
     return code
+
+
+def _never_fail_to_print() -> None:
+    """Print what standard output has no letters for, such as parts of a file's name, by escapes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _before_dashes(argv: list[str]) -> list[str]:
@@ -164,21 +174,46 @@ def _check_arguments(command: argparse.ArgumentParser) -> None:
 
 def _compare_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("script", metavar="SCRIPT")
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("script", metavar="SCRIPT", nargs="?")
+    which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, as python -m")
     add(
         "--policies",
         metavar="A,B,C",
         help="the policies to compare with; default: the editions of every framework that people "
         "have installed",
     )
-    add("--run", metavar="POLICY", help="the policy the program runs under")
-    add("--show", metavar="NAMES", help="with --run-all: the globals to show side by side")
+    add(
+        "--run",
+        metavar="POLICY",
+        help="the policy the program runs under, whatever it sets; default: what it runs under by "
+        "itself",
+    )
+    add(
+        "--show",
+        metavar="NAMES",
+        type=lambda names: [name.strip() for name in names.split(",")],
+        help="with --run-all: the globals to show side by side",
+    )
+    add("--all", action="store_true", help="show the places that only inherit, too")
     add("--html", metavar="FILE", help="also write the report as one page")
     add("--run-all", action="store_true", help="also run the program under each policy")
     add(
         "--stop",
         action="store_true",
         help="with --run-all: stop at the first refusal instead of applying the cast it proposes",
+    )
+    add(
+        "--traceback",
+        choices=("short", "full"),
+        default="short",
+        help="what tracebacks of the program show: short ones end at its own line, without "
+        "promoarray's frames",
+    )
+    command.epilog = (
+        "Exit codes: 0 the program ran to its end, 2 it failed (or a usage error), 3 internal "
+        "error, 128 + N where signal N ended the program: 130 after Ctrl-C. However it ended, "
+        "what was found until then is reported."
     )
     command.usage = f"{command.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
 
@@ -202,7 +237,7 @@ def _list(args: argparse.Namespace) -> int:
         editions += f" … ({len(names)} in all)" if names[4:] else ""
         sources = policies[0].sources
         source = sources[0].title if sources else ""
-        table.add_row(family, editions, Text(policies[0].title), Text(source, "dim"))
+        table.add_row(Text(family), editions, Text(policies[0].title), Text(source, "dim"))
     show(table)
     _list_quirks(found)
     return 0
@@ -223,7 +258,7 @@ def _list_quirks(found: dict[str, list[Policy]]) -> None:
             those = family if len(names) == len(policies) else ", ".join(names)
             if len(names) > 3 and those != family:
                 those = f"{names[0]} and {len(names) - 1} more"
-            table.add_row(name, those, Text(sentence), Text(source, "dim"))
+            table.add_row(name, Text(those), Text(sentence), Text(source, "dim"))
     if table.row_count:
         print()
         show(table)

@@ -1,42 +1,182 @@
-"""Context managers that decorate functions too: what ``policy`` and ``no_escape`` are."""
+"""Context managers of users: for any number of blocks (``policy``, ``no_escape``), or for one."""
 
 from __future__ import annotations
 
 import inspect
-from contextlib import ContextDecorator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager
+from contextvars import ContextVar
 from functools import wraps
-from typing import Any, Self
+from types import TracebackType, coroutine
+from typing import Any, ClassVar, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Entry = tuple[Any, "Context", "Entry | None"]
+"""A block that was entered: what holds in it, its context manager, and the block around."""
 
 
 class Context(ContextDecorator):
-    """A context manager that holds during every call of a function, or of a coroutine.
+    """A context manager that decorates, of which one object serves any number of blocks.
 
-    One object a call is made by ``_recreate_cm``, because decorated functions may recurse.
+    Blocks may nest and run in several threads and tasks, so the object knows nothing of them: what
+    was entered stands in a context variable, ``_here``, which every subclass has. A block that ends
+    takes out its own entry, also where others have been entered since and not left, as by a
+    generator that stands still inside of one. Where it ends in another context than it began in,
+    as that of an asynchronous generator that nobody ran to its end, there is nothing to take out.
     """
 
-    def __call__(self, function: Any) -> Any:
-        """Hold in every call; of a coroutine, for as long as it runs."""
-        if inspect.iscoroutinefunction(function):
-
-            @wraps(function)
-            async def held(*args: Any, **kwargs: Any) -> Any:
-                with self._recreate_cm():
-                    return await function(*args, **kwargs)
-
-            return held
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-            called = type(self).__name__
-            raise TypeError(
-                f"{called} cannot decorate the generator function {function.__qualname__}: it "
-                f"would leave between two items. Write 'with pa.{called}(...)' inside it"
-            )
-        return super().__call__(function)
-
-    def _recreate_cm(self) -> Self:
-        raise NotImplementedError
+    _here: ClassVar[ContextVar[Entry | None]]
+    _held: Any
+    """What holds in the block."""
 
     def __enter__(self) -> Any:
-        raise NotImplementedError
+        here = self._here
+        here.set((self._held, self, here.get()))
+        return self._held
 
     def __exit__(self, *exc: object) -> None:
-        raise NotImplementedError
+        here = self._here
+        entry = here.get()
+        if entry is not None and entry[1] is self:
+            here.set(entry[2])
+        else:
+            self._leave(entry)
+
+    def _leave(self, entry: Entry | None) -> None:
+        """Take out the last entry of this object from below others."""
+        inner = []
+        while entry is not None and entry[1] is not self:
+            inner.append(entry)
+            entry = entry[2]
+        if entry is not None:
+            around = entry[2]
+            for held, context, _ in reversed(inner):
+                around = held, context, around
+            self._here.set(around)
+
+    def __call__(self, function: Any) -> Any:
+        """Hold in every call; of a generator or coroutine while it runs, not while it waits."""
+        if not callable(function):
+            called = type(self).__name__
+            raise TypeError(
+                f"{called} decorates functions, not {function!r}; of a classmethod or a property "
+                f"write @{called}(...) in the line below"
+            )
+        if inspect.iscoroutinefunction(function):
+            return _awaited(self, function)
+        if inspect.isgeneratorfunction(function):
+            return _generated(self, function)
+        if inspect.isasyncgenfunction(function):
+            return _iterated(self, function)
+        return super().__call__(function)
+
+
+def _awaited(context: Context, function: Any) -> Any:
+    @wraps(function)
+    async def held(*args: Any, **kwargs: Any) -> Any:
+        return await _steps(context, function(*args, **kwargs))
+
+    return held
+
+
+def _generated(context: Context, function: Any) -> Any:
+    @wraps(function)
+    def held(*args: Any, **kwargs: Any) -> Any:
+        return (yield from _steps(context, function(*args, **kwargs)))
+
+    return held
+
+
+def _iterated(context: Context, function: Any) -> Any:
+    @wraps(function)
+    async def held(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        made = function(*args, **kwargs)
+        step, given = made.asend, None
+        while True:
+            try:
+                item = await _steps(context, step(given))
+            except StopAsyncIteration:
+                return
+            finally:
+                given = None
+            try:
+                given = yield item
+            except GeneratorExit:
+                await _steps(context, made.aclose())
+                raise
+            except BaseException as error:
+                step, given = made.athrow, error
+            else:
+                step = made.asend
+
+    return held
+
+
+@coroutine  # so that it can be awaited, too
+def _steps(context: Context, made: Any) -> Generator[Any, Any, Any]:
+    """Run a generator, or what is awaited, each step of it in the context."""
+    step, given = made.send, None
+    while True:
+        with context:
+            try:
+                item = step(given)
+            except StopIteration as stop:
+                return stop.value
+            finally:
+                given = None  # of an error the traceback holds this frame
+        try:
+            given = yield item
+        except GeneratorExit:
+            with context:
+                made.close()
+            raise
+        except BaseException as error:
+            step, given = made.throw, error
+        else:
+            step = made.send
+
+
+class Block(AbstractContextManager[T]):
+    """A context manager for one block, to which it hands something over."""
+
+    def __init__(self, name: str, made: AbstractContextManager[T]) -> None:
+        self._name = name
+        self._unused = [made]  # taken out in one step, so that of two threads one gets it
+        self._made = made
+
+    def __enter__(self) -> T:
+        try:
+            return self._unused.pop().__enter__()
+        except IndexError:
+            raise RuntimeError(
+                f"this {self._name} has had its block; write 'with {self._name}(...) as ...' for "
+                "each, in every thread"
+            ) from None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        return self._made.__exit__(kind, error, traceback)
+
+    def __call__(self, function: Any) -> Any:
+        """Refuse to decorate: nobody would have what the block is handed."""
+        raise TypeError(
+            f"{self._name} decorates nothing, as what it finds would be lost; write "
+            f"'with {self._name}(...) as ...' around the call or inside the function"
+        )
+
+
+def one_block(function: Callable[P, Iterator[T]]) -> Callable[P, Block[T]]:
+    """Make a context manager of a generator function, as ``contextlib.contextmanager`` does."""
+    manager = contextmanager(function)
+
+    @wraps(function)
+    def made(*args: P.args, **kwargs: P.kwargs) -> Block[T]:
+        return Block(f"pa.{function.__name__}", manager(*args, **kwargs))
+
+    return made

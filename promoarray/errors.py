@@ -72,6 +72,16 @@ class DeviceError(RuntimeError):
     """A GPU failed, or cannot be had; the message says what CUDA said and what to do."""
 
 
+def meant_for_callers(info: Any) -> bool:
+    """Tell pytest which errors say all in their words: it leaves out the frames below the caller's.
+
+    It asks this of the frames of each module that has it as ``__tracebackhide__``. An error of
+    another class than those that promoarray raises on purpose is a bug, and shows where it is.
+    """
+    told = TypeError, ValueError, OverflowError, IndexError, EscapeError, DeviceError
+    return info is not None and isinstance(info.value, told)
+
+
 def suggestion(name: str, known: Sequence[str]) -> str:
     """Say what to write in place of an unknown name: the near ones, or all there are.
 

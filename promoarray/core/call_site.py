@@ -7,7 +7,8 @@ import linecache
 import os
 import sys
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
+from itertools import islice
 from opcode import opmap
 from types import CodeType, FrameType
 
@@ -26,9 +27,9 @@ class Site:
     column : int
         Where the expression begins, from 0; -1 where the code does not say.
     text : str
-        The source of the line.
+        The source of the line; of a very long one the beginning.
     expression : str
-        The source of the expression, in one line.
+        The source of the expression, in one line; of a very long one the beginning.
     """
 
     file: str
@@ -40,6 +41,16 @@ class Site:
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"
 
+    @property
+    def path(self) -> str:
+        """File and line, the file from the current folder on if it lies below."""
+        try:
+            below = os.path.relpath(self.file)
+        except (OSError, ValueError):  # the folder is gone; another drive
+            below = os.pardir
+        file = self.file if below.startswith(os.pardir) else below
+        return f"{file}:{self.line}"
+
 
 def current_site() -> Site:
     """Return the innermost place outside promoarray."""
@@ -50,6 +61,16 @@ def program_site() -> Site:
     """Return the line of the program that led here: ``current_site()``, unless a library's."""
     frame = _outside()
     return _of(None) if frame is None else call_chain(frame)[0]
+
+
+def sites() -> tuple[Site, Site]:
+    """Return ``current_site()`` and ``program_site()``, with one look at the frames."""
+    frame = _outside()
+    if frame is None:
+        return _of(None), _of(None)
+    if not of_library(frame):
+        return (site := _of(frame)), site
+    return _of(frame), call_chain(frame)[0]
 
 
 def _outside() -> FrameType | None:
@@ -77,7 +98,7 @@ def call_chain(frame: FrameType) -> tuple[Site, Site, str]:
         The frame's function with its module; "" if the frame is the program's.
     """
     outer: FrameType | None = frame
-    while outer is not None and _of_library(outer):
+    while outer is not None and of_library(outer):
         outer = outer.f_back
     if outer is None or outer is frame:
         return _of(frame), _of(frame), ""
@@ -88,11 +109,11 @@ def call_chain(frame: FrameType) -> tuple[Site, Site, str]:
 def _of(frame: FrameType | None) -> Site:
     if frame is None:
         return Site("<unknown>", 0, -1, "", "")
-    # Code objects of two files are equal if their text is, so the file has to be in the key.
-    return _site(frame.f_code.co_filename, frame.f_code, frame.f_lasti, frame.f_lineno)
+    return site_of(frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
-def _of_library(frame: FrameType) -> bool:
+def of_library(frame: FrameType) -> bool:
+    """Whether a frame runs what is installed: promoarray, the standard library, others."""
     file = frame.f_code.co_filename
     return file.startswith(_libraries()) or file.startswith(_GENERATED)
 
@@ -118,29 +139,72 @@ _INSTALLED = ("site-packages", "dist-packages")
 _ASSIGNS = opmap["STORE_SUBSCR"]
 
 
-@lru_cache(maxsize=4096)
-def _site(file: str, code: CodeType, instruction: int, lineno: int) -> Site:
-    positions = list(code.co_positions())[instruction // 2]
+_sites: dict[tuple[int, int], tuple[CodeType, Site]] = {}
+"""The places met so far. Their code is held, so that no other has its id: hashing code takes as
+long as the code is, and code of two files is equal if its text is."""
+
+_MOST_SITES = 4096
+
+
+def site_of(code: CodeType, instruction: int, lineno: int) -> Site:
+    """Return the place of an instruction, which stands in a line if the code does not say."""
+    key = id(code), instruction
+    known = _sites.get(key)
+    if known is None:
+        if len(_sites) >= _MOST_SITES:
+            _sites.clear()
+        known = _sites[key] = code, _site(code, instruction, lineno)
+    return known[1]
+
+
+def _site(code: CodeType, instruction: int, lineno: int) -> Site:
+    file = code.co_filename
+    positions = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     first, last, column, end = positions
-    text = linecache.getline(file, lineno).strip()
+    text = shortened(_line(file, lineno).strip())
     # Of an assignment the positions are the target's alone.
     assigns = code.co_code[instruction] == _ASSIGNS
     if assigns or first is None or last is None or column is None or end is None:
         return Site(file, lineno, -1, text, text)
-    return Site(file, first, column, text, _segment(file, first, last, column, end) or text)
+    expression = shortened(_segment(file, first, last, column, end))
+    return Site(file, first, column, text, expression or text)
+
+
+_sources: dict[str, list[str]] = {}
+
+
+def keep_source(file: str) -> None:
+    """Quote a file as it is now, whatever becomes of it."""
+    _sources[file] = linecache.getlines(file)
+
+
+def _line(file: str, number: int) -> str:
+    kept = _sources.get(file)
+    if not kept:
+        return linecache.getline(file, number)
+    return kept[number - 1] if number <= len(kept) else ""
 
 
 def _segment(file: str, first: int, last: int, column: int, end: int) -> str:
-    lines = [linecache.getline(file, n) for n in range(first, last + 1)]
+    lines = [_line(file, n) for n in range(first, last + 1)]
     if not all(lines):
         return ""
-    # Columns are in bytes of UTF-8.
-    raw = [line.encode() for line in lines]
+    # Columns are in bytes of UTF-8; where the file is another by now they may cut a letter.
+    raw = [line.encode(errors="replace") for line in lines]
     raw[-1] = raw[-1][:end]
     raw[0] = raw[0][column:]
     # In brackets the lines may end in comments and be indented as they like.
-    segment = "\n".join(part.decode() for part in raw)
+    segment = "\n".join(part.decode(errors="replace") for part in raw)
     try:
         return ast.unparse(ast.parse(f"({segment}\n)", mode="eval"))
-    except SyntaxError:  # an augmented assignment is no expression
+    # An augmented assignment is no expression; one of a thousand terms is too deep to be walked.
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return " ".join(segment.split())
+
+
+def shortened(source: str) -> str:
+    """Return the beginning of a text that is longer than anyone reads."""
+    return source if len(source) <= _LONGEST else f"{source[:_LONGEST]} …"
+
+
+_LONGEST = 400

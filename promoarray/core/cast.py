@@ -10,8 +10,10 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
+from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import DType
+from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
 
@@ -91,7 +93,10 @@ def astype(
             buffer = backend.copy(buffer)
         elif type_of(array._type) is target:
             return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
-    return array._wrap(buffer, target)
+    result = array._wrap(buffer, target)
+    if observers_anywhere and saturate is None and round_mode is None:
+        notify_cast(CastEvent(policy, array, result, source, target))
+    return result
 
 
 def _caster(
@@ -128,5 +133,12 @@ def checked(
 
 def scalar(policy: Policy, value: Any, dtype: DType) -> Buffer:
     """A 0-d buffer that holds a Python scalar, by the policy's rule."""
+    return held(policy.cast, value, dtype)
+
+
+def held(cast: CastRule, value: Any, dtype: DType) -> Buffer:
+    """A 0-d buffer that holds a Python scalar, by a cast rule."""
     buffer, wide = host.wide(value, dtype)
-    return convert(policy, buffer, wide, dtype)
+    if wide is dtype:
+        return buffer
+    return backend_of(buffer).cast(buffer, wide, dtype, *cast.plan(wide, dtype))

@@ -11,15 +11,13 @@ or wraps again.
 from __future__ import annotations
 
 import sys
-from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
 
 from promoarray.contextdecorator import Context
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.call_site import Site, call_chain, of_promoarray
-from promoarray.core.observers import escape_guards, notify_lock, observers_here
+from promoarray.core.observers import guarded_here, guards, notify_lock, observers_here
 from promoarray.dtypes import DType
 from promoarray.errors import EscapeError
 
@@ -82,7 +80,7 @@ def leaving(array: Array, channel: str) -> None:
     frame = _caller(channel)
     if frame is None or of_promoarray(frame):
         return
-    observers, forbidden = observers_here(), _forbidden.get()
+    observers, forbidden = observers_here(), _forbidden_here()
     if not observers and not forbidden:
         return
     dtype: DType = storage_dtype(array)
@@ -134,7 +132,15 @@ _REMEDY = {
     ),
 }
 
-_forbidden: ContextVar[frozenset[str]] = ContextVar("promoarray_no_escape", default=frozenset())
+
+def _forbidden_here() -> set[str]:
+    """What no block around allows to leave: "arrays", "scalars"."""
+    forbidden: set[str] = set()
+    entry = guarded_here()
+    while entry is not None:
+        forbidden |= entry[0]
+        entry = entry[2]
+    return forbidden
 
 
 class no_escape(Context):
@@ -153,23 +159,16 @@ class no_escape(Context):
 
     Notes
     -----
-    It holds in this context only, as ``policy`` does; blocks add up, so that an inner one allows
-    nothing that an outer one forbids. Branches (``if x > 0``), indices, printing, ``pa.save`` and
-    ``pa.to_onnx`` are no escapes. No policy differs.
+    It holds in this context only, as ``policy`` does, and one object may be entered as often;
+    blocks add up, so that an inner one allows nothing that an outer one forbids. Branches
+    (``if x > 0``), indices, printing, ``pa.save`` and ``pa.to_onnx`` are no escapes. No policy
+    differs.
     """
 
-    def __init__(self, *, scalars: bool = True) -> None:
-        self._scalars = scalars
-        self._tokens: list[Token[frozenset[str]]] = []
+    _here = guards
 
-    def _recreate_cm(self) -> no_escape:
-        return type(self)(scalars=self._scalars)
+    def __init__(self, *, scalars: bool = True) -> None:
+        self._held = {"arrays", "scalars"} if scalars else {"arrays"}
 
     def __enter__(self) -> None:
-        forbidden = {"arrays", "scalars"} if self._scalars else {"arrays"}
-        self._tokens.append(_forbidden.set(_forbidden.get() | forbidden))
-        escape_guards.append(self)
-
-    def __exit__(self, *exc: Any) -> None:
-        escape_guards.remove(self)
-        _forbidden.reset(self._tokens.pop())
+        super().__enter__()

@@ -17,7 +17,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.operands import scalar_buffer
+from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
@@ -114,9 +114,8 @@ def find(
         key.append(x._type)
     if cls is None:
         return None
-    for option in options.values():
-        if type(option) not in _PLAIN_OPTIONS and type(option) is not held:
-            return None
+    if not plain(options, held):
+        return None
     if held is not np.ndarray:
         key.append(backend_for(held))
     policy = cls._policy or get_policy()
@@ -133,6 +132,11 @@ def find(
             return None
         buffers.append(buffer)
     return Call(executable, cls, tuple(buffers))
+
+
+def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:
+    """Whether options are Python's own values and arrays of one library."""
+    return all(type(x) in _PLAIN_OPTIONS or type(x) is held for x in options.values())
 
 
 _PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})
@@ -254,7 +258,7 @@ def _compiled(
     rule = partial(policy.scalars.rule, name, first=first, low=low or not bounds)
     fits = (rule(index, dtype) for index, dtype in enumerate(held))
     enter = tuple(
-        partial(_as_buffer, policy, fit, dtype) if is_scalar else None
+        partial(_as_buffer, scalar_buffers(policy), fit, dtype) if is_scalar else None
         for fit, dtype, is_scalar in zip(fits, held, scalars, strict=True)
     )
     kernel, widen = None, ()
@@ -309,7 +313,7 @@ def _by_shapes(alike: Callable[..., Any], others: Callable[..., Any]) -> Callabl
 
 
 def _as_buffer(
-    policy: Policy, fit: Callable[[Any, DType], Any], dtype: DType, x: Any
+    buffer: Callable[[Any, DType], Buffer], fit: Callable[[Any, DType], Any], dtype: DType, x: Any
 ) -> Buffer | None:
     """A Python scalar as a 0-d buffer; None where its value asks for another plan, or for none."""
     try:
@@ -318,7 +322,7 @@ def _as_buffer(
         return None  # the dispatcher says why
     if type(x) is int and type(value) is float and dtype.kind in INTEGERS:
         return None  # an int beyond all others, which compares as an infinity
-    return scalar_buffer(policy, value, dtype)
+    return buffer(value, dtype)
 
 
 # NumPy's own casts of floats to wider ones warn of a signalling NaN.

@@ -4,9 +4,8 @@
 //
 // Plain C API rather than nanobind, whose functions cannot be the methods of a class that Python
 // defines. It keeps to the limited API of Python 3.12, because one abi3 wheel serves 3.12 and later
-// and a module outside of it would tie the wheel to one version; 3.11 gets a build of its own. The
-// GIL guards the caches below: free-threaded builds turn it on for a module like this, which does
-// not say that it can do without.
+// and a module outside of it would tie the wheel to one version; 3.11 gets a build of its own.
+// Free-threaded builds have no stable ABI and, as no GIL guards them, no caches of ours: see Cache.
 #include <Python.h>
 
 #include <cstddef>
@@ -104,31 +103,74 @@ PyType_Spec array_slots_spec = {"promoarray.core._fast_path.ArraySlots", sizeof(
 
 // --- FastOperator --------------------------------------------------------------------------------
 
-// What was found by three objects, which are known by identity: the slot keeps them alive, so that
+// What was found by three objects, which are known by identity: a slot keeps them alive, so that
 // none of their addresses can come to mean anything else. Hence 0.0 and -0.0, 1 and True are told
-// apart for nothing; most scalars are constants of the program, one object each.
-struct CacheSlot {
-    PyObject *key[3];
-    PyObject *found;
-
-    bool holds(PyObject *a, PyObject *b, PyObject *c) const {
-        return key[0] == a && key[1] == b && key[2] == c;
-    }
-    void keep(PyObject *a, PyObject *b, PyObject *c, PyObject *value) {
-        const CacheSlot old = *this;
-        *this = {{Py_NewRef(a), Py_NewRef(b), Py_NewRef(c)}, Py_NewRef(value)};
-        for (PyObject *part : old.key) Py_XDECREF(part);  // last, for this may run any code
-        Py_XDECREF(old.found);
-    }
+// apart for nothing; most scalars are constants of the program, one object each. In place of the
+// first, which nobody else might need any more, a slot may keep a weak reference to it that empties
+// the slot when it dies.
+//
+// Without a GIL two threads would write one slot at once. A lock for each look-up would cost what
+// the cache saves, so a free-threaded build asks the dictionary and the converter every time, which
+// have locks of their own.
+#ifdef Py_GIL_DISABLED
+class Cache {
+   public:
+    Ref find(PyObject *, PyObject *, PyObject *) const { return Ref(nullptr); }
+    void keep(PyObject *, PyObject *, PyObject *, PyObject *, const Ref &) {}
+    void forget(PyObject *) {}
+    int traverse(visitproc, void *) const { return 0; }
+    void clear() {}
 };
+#else
+class Cache {
+   public:
+    // Null without an error if there is nothing.
+    Ref find(PyObject *a, PyObject *b, PyObject *c) {
+        const Slot &slot = of(a, b, c);
+        const bool holds = slot.key[0] == a && slot.key[1] == b && slot.key[2] == c;
+        return Ref(holds ? Py_XNewRef(slot.kept[FOUND]) : nullptr);
+    }
+    // `first` is what keeps the address of `a` to itself: `a`, or a weak reference to it.
+    void keep(PyObject *a, PyObject *b, PyObject *c, PyObject *first, const Ref &found) {
+        put(of(a, b, c), {{a, b, c},
+                            {Py_NewRef(first), Py_NewRef(b), Py_NewRef(c), Py_NewRef(found.get())}});
+    }
+    // The object that a weak reference was to is dead.
+    void forget(PyObject *first) {
+        for (Slot &slot : slots_)
+            if (slot.kept[0] == first) return put(slot, {});
+    }
+    int traverse(visitproc visit, void *arg) const {
+        for (const Slot &slot : slots_)
+            for (PyObject *part : slot.kept) Py_VISIT(part);
+        return 0;
+    }
+    void clear() {
+        for (Slot &slot : slots_) put(slot, {});
+    }
 
-constexpr std::size_t SLOTS = 32;
+   private:
+    enum { FOUND = 3 };
+    struct Slot {
+        PyObject *key[3];   // addresses
+        PyObject *kept[4];  // references: what keeps the three, and what was found
+    };
 
-CacheSlot &slot_of(CacheSlot (&slots)[SLOTS], PyObject *a, PyObject *b, PyObject *c) {
-    const auto bits = [](PyObject *x) { return reinterpret_cast<std::uintptr_t>(x) >> 4; };
-    const std::uintptr_t mixed = (bits(a) * 31 + bits(b)) * 31 + bits(c);
-    return slots[(mixed ^ mixed >> 5) % SLOTS];
-}
+    Slot &of(PyObject *a, PyObject *b, PyObject *c) {
+        const auto bits = [](PyObject *x) { return reinterpret_cast<std::uintptr_t>(x) >> 4; };
+        const std::uintptr_t mixed = (bits(a) * 31 + bits(b)) * 31 + bits(c);
+        return slots_[(mixed ^ mixed >> 5) % SLOTS];
+    }
+    static void put(Slot &slot, const Slot &next) {
+        const Slot old = slot;
+        slot = next;
+        for (PyObject *part : old.kept) Py_XDECREF(part);  // last, for this may run any code
+    }
+
+    static constexpr std::size_t SLOTS = 32;
+    Slot slots_[SLOTS];
+};
+#endif
 
 // What an operator is made of: the arguments it was given, then what it looks up once.
 enum Part {
@@ -152,8 +194,8 @@ struct FastOperator {
     vectorcallfunc call;
     int reflected;
     PyObject *parts[PARTS];
-    CacheSlot executables[SLOTS];  // (policy, operand, operand), as `key_of` names operands
-    CacheSlot scalars[SLOTS];      // (executable, operand's converter, scalar): the 0-d buffer
+    Cache executables;  // (policy, operand, operand), as `read` names operands
+    Cache scalars;      // (executable, operand's converter, scalar): the 0-d buffer
 
     bool is(Part part, PyTypeObject *type) const {
         return reinterpret_cast<PyObject *>(type) == parts[part];
@@ -165,34 +207,62 @@ Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
     Ref bound(PyObject_GetAttr(reinterpret_cast<PyObject *>(cls), self->parts[POLICY_NAME]));
     if (!bound || bound.get() != Py_None) return bound;
     Ref here(PyObject_CallNoArgs(self->parts[POLICY_HERE]));
-    if (!here || here.get() != Py_None) return here;
+    if (!here) return here;
+    if (here.get() != Py_None) return Ref(Py_XNewRef(PyTuple_GetItem(here.get(), 0)));
     if (PyList_Size(self->parts[DEFAULT_POLICY]) == 0) return Ref(nullptr);
+#ifdef Py_GIL_DISABLED
+    return Ref(PyList_GetItemRef(self->parts[DEFAULT_POLICY], 0));
+#else
     return Ref::to(PyList_GetItem(self->parts[DEFAULT_POLICY], 0));
+#endif
+}
+
+PyObject *policy_died(PyObject *self, PyObject *weak) {
+    reinterpret_cast<FastOperator *>(self)->executables.forget(weak);
+    return Py_NewRef(Py_None);
+}
+
+PyMethodDef policy_died_definition = {"policy_died", policy_died, METH_O, nullptr};
+
+// Keep an executable for as long as its policy lives, which is not kept: there may be thousands
+// of derived ones, one after the other.
+void keep_executable(FastOperator *self, PyObject *policy, PyObject *x, PyObject *y,
+                     const Ref &found) {
+#ifndef Py_GIL_DISABLED
+    const Ref died(PyCFunction_New(&policy_died_definition, reinterpret_cast<PyObject *>(self)));
+    const Ref weak(died ? PyWeakref_NewRef(policy, died.get()) : nullptr);
+    if (weak) self->executables.keep(policy, x, y, weak.get(), found);
+    else PyErr_Clear();  // it is found again without the cache
+#endif
 }
 
 // What `policy.executables` has for one operand (y is None) or two; null without an error if that
 // is nothing.
 Ref executable_of(FastOperator *self, PyObject *policy, PyObject *x, PyObject *y) {
-    CacheSlot &slot = slot_of(self->executables, policy, x, y);
-    if (slot.holds(policy, x, y)) return Ref::to(slot.found);
+    if (Ref known = self->executables.find(policy, x, y)) return known;
     const Ref kept(PyObject_GetAttr(policy, self->parts[EXECUTABLES_NAME]));
     if (!kept) return Ref(nullptr);
     const Ref key(y == Py_None ? PyTuple_Pack(2, self->parts[NAME], x)
                                : PyTuple_Pack(3, self->parts[NAME], x, y));
     if (!key) return Ref(nullptr);
+#ifdef Py_GIL_DISABLED
+    PyObject *found = nullptr;
+    PyDict_GetItemRef(kept.get(), key.get(), &found);
+    return Ref(found);
+#else
     Ref found(Py_XNewRef(PyDict_GetItemWithError(kept.get(), key.get())));
-    if (found) slot.keep(policy, x, y, found.get());
+    if (found) keep_executable(self, policy, x, y, found);
     return found;
+#endif
 }
 
 // A Python scalar as the buffer an executable takes; None where the long way has to be asked.
 Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, PyObject *value) {
     PyObject *convert = PyTuple_GetItem(field(executable, SCALARS), index);
-    CacheSlot &slot = slot_of(self->scalars, executable.get(), convert, value);
-    if (slot.holds(executable.get(), convert, value)) return Ref::to(slot.found);
+    if (Ref known = self->scalars.find(executable.get(), convert, value)) return known;
     Ref buffer(PyObject_CallFunctionObjArgs(convert, value, nullptr));
     if (buffer && buffer.get() != Py_None)
-        slot.keep(executable.get(), convert, value, buffer.get());
+        self->scalars.keep(executable.get(), convert, value, executable.get(), buffer);
     return buffer;
 }
 
@@ -245,18 +315,33 @@ Ref widened(const FastOperator *self, PyObject *buffer, PyObject *wider) {
     return Ref(PyObject_VectorcallMethod(self->parts[ASTYPE_NAME], args, 2, nullptr));
 }
 
-// What an executable is looked up by: the type of an array, the class of a scalar. They are not the
-// same, as an array may be weakly typed too. Null for all that is not the fast path's business.
-PyObject *key_of(const FastOperator *self, PyObject *operand, PyTypeObject *cls) {
+// An operand: what an executable is looked up by, the type of an array or the class of a scalar, and
+// the buffer of an array. Type and class are not the same, as an array may be weakly typed too. The
+// key is null for all that is not the fast path's business.
+struct Read {
+    Ref key, buffer;
+};
+
+Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls) {
     PyTypeObject *type = Py_TYPE(operand);
-    if (type == cls) {
-        auto *array = reinterpret_cast<ArraySlots *>(operand);
-        if (array->buffer == nullptr || !self->is(NDARRAY, Py_TYPE(array->buffer))) return nullptr;
-        return array->type;
+    if (type != cls) {
+        const bool scalar = type == &PyFloat_Type || type == &PyLong_Type ||
+                            type == &PyBool_Type || type == &PyComplex_Type;
+        return {Ref(scalar ? Py_NewRef(reinterpret_cast<PyObject *>(type)) : nullptr), Ref(nullptr)};
     }
-    const bool scalar = type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
-                        type == &PyComplex_Type;
-    return scalar ? reinterpret_cast<PyObject *>(type) : nullptr;
+    auto *array = reinterpret_cast<ArraySlots *>(operand);
+    Read out = {Ref(nullptr), Ref(nullptr)};
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(operand);  // as the members are set in one
+#endif
+    if (array->buffer != nullptr && self->is(NDARRAY, Py_TYPE(array->buffer))) {
+        out.key = Ref(Py_XNewRef(array->type));
+        out.buffer = Ref::to(array->buffer);
+    }
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+    return out;
 }
 
 // The kernel on widened operands; null without an error if `run` has to be asked.
@@ -288,10 +373,12 @@ bool fast_path(FastOperator *self, PyObject *const *operands, Py_ssize_t count, 
     if (!PyType_IsSubtype(cls, reinterpret_cast<PyTypeObject *>(self->parts[ARRAY_SLOTS])))
         return false;
     if (PyList_Size(self->parts[OBSERVERS]) != 0) return false;
+    Read given[2] = {{Ref(nullptr), Ref(nullptr)}, {Ref(nullptr), Ref(nullptr)}};
     PyObject *keys[2] = {Py_None, Py_None};
     for (Py_ssize_t i = 0; i < count; ++i) {
-        keys[i] = key_of(self, operands[i], cls);
-        if (keys[i] == nullptr) return false;
+        given[i] = read(self, operands[i], cls);
+        if (!given[i].key) return false;
+        keys[i] = given[i].key.get();
     }
 
     // 2. The executable for it.
@@ -302,15 +389,13 @@ bool fast_path(FastOperator *self, PyObject *const *operands, Py_ssize_t count, 
     if (PyTuple_Size(field(executable, EXTRA_RESULTS)) != 0) return false;
 
     // 3. The buffers, of Python scalars too.
-    Ref held[2] = {Ref(nullptr), Ref(nullptr)};
     PyObject *buffers[2];
     for (Py_ssize_t i = 0; i < count; ++i) {
-        held[i] = Py_TYPE(operands[i]) == cls
-                      ? Ref::to(reinterpret_cast<ArraySlots *>(operands[i])->buffer)
-                      : scalar_buffer(self, executable, i, operands[i]);
-        if (!held[i]) return true;
-        if (held[i].get() == Py_None) return false;
-        buffers[i] = held[i].get();
+        Ref &buffer = given[i].buffer;
+        if (!buffer) buffer = scalar_buffer(self, executable, i, operands[i]);
+        if (!buffer) return true;
+        if (buffer.get() == Py_None) return false;
+        buffers[i] = buffer.get();
     }
 
     // 4. The kernel where it does it all, else the executable's own way.
@@ -395,12 +480,8 @@ int operator_traverse(PyObject *object, visitproc visit, void *arg) {
     auto *self = reinterpret_cast<FastOperator *>(object);
     Py_VISIT(Py_TYPE(object));
     for (PyObject *part : self->parts) Py_VISIT(part);
-    for (const auto *slots : {&self->executables, &self->scalars}) {
-        for (const CacheSlot &slot : *slots) {
-            for (PyObject *part : slot.key) Py_VISIT(part);
-            Py_VISIT(slot.found);
-        }
-    }
+    for (const Cache *cache : {&self->executables, &self->scalars})
+        if (const int stop = cache->traverse(visit, arg)) return stop;
     return 0;
 }
 
@@ -409,12 +490,7 @@ int operator_traverse(PyObject *object, visitproc visit, void *arg) {
 int operator_release(PyObject *object) {
     auto *self = reinterpret_cast<FastOperator *>(object);
     for (PyObject *&part : self->parts) Py_CLEAR(part);
-    for (auto *slots : {&self->executables, &self->scalars}) {
-        for (CacheSlot &slot : *slots) {
-            for (PyObject *&part : slot.key) Py_CLEAR(part);
-            Py_CLEAR(slot.found);
-        }
-    }
+    for (Cache *cache : {&self->executables, &self->scalars}) cache->clear();
     return 0;
 }
 
@@ -462,7 +538,11 @@ int execute(PyObject *module) {
     return PyModule_AddObjectRef(module, "FIELDS", fields.get());
 }
 
-PyModuleDef_Slot module_slots[] = {{Py_mod_exec, reinterpret_cast<void *>(execute)}, {0, nullptr}};
+PyModuleDef_Slot module_slots[] = {{Py_mod_exec, reinterpret_cast<void *>(execute)},
+#ifdef Py_GIL_DISABLED
+                                   {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+                                   {0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "promoarray.core._fast_path",

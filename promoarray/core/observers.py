@@ -6,12 +6,14 @@ one look at an empty list.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import RLock
 from typing import Any, NamedTuple
 
+from promoarray.contextdecorator import Entry
 from promoarray.core.array_base import Array
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -79,6 +81,23 @@ class SetitemEvent(NamedTuple):
     dtype: DType
 
 
+class CastEvent(NamedTuple):
+    """An explicit cast: ``x.astype(dtype)`` without settings of its own.
+
+    Attributes
+    ----------
+    policy : Policy
+    array, result : Array
+    source, target : DType
+    """
+
+    policy: Policy
+    array: Array
+    result: Array
+    source: DType
+    target: DType
+
+
 ProposedCasts = Mapping[int, DType]
 """Which operands an observer casts in place of a refusal, and to what."""
 
@@ -94,6 +113,9 @@ class Observer:
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Hear of a value written into an array."""
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Hear of an explicit cast; may change the type of its result."""
 
     def on_refusal(
         self,
@@ -113,11 +135,21 @@ class Observer:
 observers_anywhere: list[Observer] = []
 """Observers of any context. While there is one, every operation takes the long way, ``apply``."""
 
-escape_guards: list[object] = []
-"""All that hear of data that leaves, in any context: the observers, and ``no_escape``."""
+guards: ContextVar[Entry | None] = ContextVar("promoarray_no_escape", default=None)
+"""The blocks of ``no_escape`` that this context is in."""
+
+guarded_here = guards.get
 
 notify_lock = RLock()
 """Held while observers are told, so that one of every thread hears of one thing at a time."""
+
+if hasattr(os, "register_at_fork"):
+    # A child has this thread only, and nobody who would let go of a lock that another one holds.
+    os.register_at_fork(
+        before=notify_lock.acquire,
+        after_in_parent=notify_lock.release,
+        after_in_child=notify_lock.release,
+    )
 
 _here: ContextVar[tuple[Observer, ...]] = ContextVar("promoarray_watching", default=())
 _everywhere: list[Observer] = []  # as a new thread starts with an empty context
@@ -126,27 +158,25 @@ _everywhere: list[Observer] = []  # as a new thread starts with an empty context
 @contextmanager
 def observing(observer: Observer, *, everywhere: bool = False) -> Iterator[None]:
     """Tell an observer of all that happens in this context, or in every thread of the process."""
-    observers_here = (*_here.get(), observer)
-    token = None if everywhere else _here.set(observers_here)
-    lists: list[list[Any]] = [
-        observers_anywhere,
-        escape_guards,
-        *([_everywhere] if everywhere else []),
-    ]
-    for each in lists:
-        each.append(observer)
+    if everywhere:
+        _everywhere.append(observer)
+    else:
+        _here.set((*_here.get(), observer))
+    observers_anywhere.append(observer)
     try:
         yield
     finally:
-        for each in lists:
-            each.remove(observer)
-        if token is not None:
-            _here.reset(token)
+        observers_anywhere.remove(observer)
+        if everywhere:
+            _everywhere.remove(observer)
+        else:  # perhaps others have come since, or the block ends in another context
+            _here.set(tuple(other for other in _here.get() if other is not observer))
 
 
 def observers_here() -> tuple[Observer, ...]:
-    """The observers of this context."""
-    return (*_everywhere, *_here.get())
+    """The observers of this context, but none whose block is over: a task may outlive it."""
+    here = (*_everywhere, *_here.get())
+    return tuple(observer for observer in here if observer in observers_anywhere)
 
 
 def notify(event: OperationEvent) -> None:
@@ -168,3 +198,10 @@ def notify_setitem(assignment: SetitemEvent) -> None:
     with notify_lock:
         for observer in observers_here():
             observer.on_setitem(assignment)
+
+
+def notify_cast(cast: CastEvent) -> None:
+    """Tell observers of an explicit cast."""
+    with notify_lock:
+        for observer in observers_here():
+            observer.on_cast(cast)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from promoarray.backends import backend_of, find
 from promoarray.core.array_base import Array, storage_dtype, type_of
-from promoarray.core.cast import convert, scalar
+from promoarray.core.cast import convert, held
 from promoarray.dtypes import WEAK, DType
+from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
@@ -101,18 +103,32 @@ def fitted(policy: Policy, value: Any, dtype: DType) -> Any:
 
 def scalar_buffer(policy: Policy, value: Any, dtype: DType) -> Any:
     """A Python scalar that fits a dtype as a 0-d buffer, by the policy's cast rule; read-only."""
-    # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
-    cached = value and type(value) is not complex
-    return _kept_scalar(policy, value, dtype) if cached else _scalar(policy, value, dtype)
+    return scalar_buffers(policy)(value, dtype)
 
 
-def _scalar(policy: Policy, value: Any, dtype: DType) -> Any:
-    buffer = scalar(policy, value, dtype)
-    buffer.flags.writeable = False
+def scalar_buffers(policy: Policy) -> Callable[[Any, DType], Any]:
+    """``scalar_buffer`` of a policy, which does not keep the policy itself alive.
+
+    Each has a cache of its own, as one for all would keep policies that nobody has any more.
+    """
+    return policy.once(_scalar_buffers)
+
+
+def _scalar_buffers(policy: Policy) -> Callable[[Any, DType], Any]:
+    make = partial(_scalar, policy.cast)
+    kept = lru_cache(maxsize=1024, typed=True)(make)
+
+    def buffer(value: Any, dtype: DType) -> Any:
+        # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
+        return kept(value, dtype) if value and type(value) is not complex else make(value, dtype)
+
     return buffer
 
 
-_kept_scalar = lru_cache(maxsize=1024, typed=True)(_scalar)
+def _scalar(cast: CastRule, value: Any, dtype: DType) -> Any:
+    buffer = held(cast, value, dtype)
+    buffer.flags.writeable = False
+    return buffer
 
 
 def require_one_namespace(*operands: Any) -> None:

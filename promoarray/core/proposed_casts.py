@@ -6,7 +6,7 @@ one that is proposed keeps every value where any does, and else the most of them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from promoarray import dtypes as dt
@@ -20,6 +20,9 @@ Casts = tuple[dict[int, DType], Plan]
 """From the operands that are cast to what they become, and the plan then."""
 
 Operands = tuple[Operand, ...]
+
+Candidates = list[list[tuple[dict[int, DType], Operands]]]
+"""Casts and the operands they make, those together that lose as much."""
 
 _ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
 """Operations on bits and truth, for which floats have to become something else."""
@@ -49,7 +52,6 @@ def proposed_casts(
     return _best(policy, name, operands, form, free=OPERATIONS[name].family in _ON_BITS)
 
 
-@lru_cache(maxsize=1024)
 def accepted_casts(
     policy: Policy, name: str, operands: Operands, form: Form = Form.OPERATOR
 ) -> Casts | None:
@@ -60,8 +62,18 @@ def accepted_casts(
     tuple of (dict, Plan), or None
         From each operand that is cast to its new dtype, and the plan then.
     """
-    proposed = proposed_casts(policy, name, operands, form)
-    return proposed or _best(policy, name, operands, form, free=True)
+    return policy.once(_accepted)(name, operands, form)
+
+
+def _accepted(policy: Policy) -> Callable[[str, Operands, Form], Casts | None]:
+    """A policy's own cache: one for all would keep policies that nobody has any more."""
+
+    @lru_cache(maxsize=1024)
+    def accepted(name: str, operands: Operands, form: Form) -> Casts | None:
+        proposed = proposed_casts(policy, name, operands, form)
+        return proposed or _best(policy, name, operands, form, free=True)
+
+    return accepted
 
 
 def remarks(policy: Policy, operands: Operands, casts: Mapping[int, DType]) -> str:
@@ -88,18 +100,25 @@ def _best(policy: Policy, name: str, operands: Operands, form: Form, *, free: bo
     return None
 
 
-@lru_cache(maxsize=1024)
-def _candidates(
-    policy: Policy, operands: Operands, free: bool
-) -> list[list[tuple[dict[int, DType], Operands]]]:
+def _candidates(policy: Policy, operands: Operands, free: bool) -> Candidates:
     """The casts that may be proposed and the operands they make, by what they lose, least first."""
-    sources = _sources(policy, operands)
-    by_loss: dict[tuple[float, ...], list[tuple[dict[int, DType], Operands]]] = {}
-    for casts in _tried(policy, operands):
-        if all(_admits(policy, operands[i].type, to, free=free) for i, to in casts.items()):
-            lost = _lost(sources, casts)
-            by_loss.setdefault(lost, []).append((casts, _cast(operands, casts)))
-    return [by_loss[lost] for lost in sorted(by_loss)]
+    return policy.once(_kept_candidates)(operands, free)
+
+
+def _kept_candidates(policy: Policy) -> Callable[[Operands, bool], Candidates]:
+    """A policy's own cache, as of ``_accepted``."""
+
+    @lru_cache(maxsize=1024)
+    def candidates(operands: Operands, free: bool) -> Candidates:
+        sources = _sources(policy, operands)
+        by_loss: dict[tuple[float, ...], list[tuple[dict[int, DType], Operands]]] = {}
+        for casts in _tried(policy, operands):
+            if all(_admits(policy, operands[i].type, to, free=free) for i, to in casts.items()):
+                lost = _lost(sources, casts)
+                by_loss.setdefault(lost, []).append((casts, _cast(operands, casts)))
+        return [by_loss[lost] for lost in sorted(by_loss)]
+
+    return candidates
 
 
 def _tried(policy: Policy, operands: Operands) -> Iterator[dict[int, DType]]:

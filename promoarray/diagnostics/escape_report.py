@@ -74,7 +74,7 @@ class Escapes:
             for e, shapes, count in rows:
                 if e.site != site:
                     site = e.site
-                    head = Text(f"{site.file}:{site.line}", style="bold cyan")
+                    head = Text(site.path, style="bold cyan")
                     yield head.append(f"  {site.expression or site.text}", style="bold")
                 times = f"  ×{count}" if count > 1 else ""
                 line = Text(f"    {_what(e, shapes)}  by {e.how}{times}")
@@ -99,7 +99,7 @@ class Escapes:
     @property
     def summary(self) -> str:
         """The counts in a sentence; "" if nothing left."""
-        sites = {e.site for e in self.counts}
+        sites = {e.site for e in tuple(self.counts)}  # to which other threads may add
         if not sites:
             return ""
         total = self.counts.total()

@@ -6,11 +6,11 @@ import cmath
 import math
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, counted, html_table
+from promoarray.contextdecorator import one_block
 from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.call_site import Site, current_site
@@ -133,7 +133,8 @@ class Trace(Observer, Printable):
         return {"casts": casts, "escapes": self._escapes.to_dict()}
 
     def _sorted(self) -> list[tuple[Cast, int]]:
-        return sorted(self.casts.items(), key=lambda item: (item[0].site, item[0].source.name))
+        casts = dict(self.casts)  # to which other threads may add meanwhile
+        return sorted(casts.items(), key=lambda item: (item[0].site, item[0].source.name))
 
     @property
     def headline(self) -> str:
@@ -149,10 +150,11 @@ class Trace(Observer, Printable):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(*_HEADER, box=None)
         for row in self._rows():
-            table.add_row(*row)
+            table.add_row(*map(Text, row))
         if self.casts or not self.escapes:
             yield table
         yield from self._escapes.lines()
@@ -177,7 +179,7 @@ def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
     return became if cmath.isfinite(given) and (beyond or appears_or_vanishes) else None
 
 
-@contextmanager
+@one_block
 def trace() -> Iterator[Trace]:
     """Note every implicit cast of a block, and all data that leaves the policy in it.
 
@@ -188,7 +190,8 @@ def trace() -> Iterator[Trace]:
 
     Notes
     -----
-    Only this context is traced: threads started in the block are not.
+    Only this context is traced: threads started in the block are not. Each block has a ``trace()``
+    of its own, and functions are not decorated with it.
     """
     traced = Trace()
     with observing(traced):

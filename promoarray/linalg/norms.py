@@ -7,10 +7,12 @@ from typing import Any, Literal
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in
+from promoarray.functions._keywords import names_keywords
 from promoarray.linalg.arguments import matrices, tolerance
 from promoarray.parray import PArray
 
 
+@names_keywords
 def matrix_norm(
     x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
 ) -> PArray:
@@ -49,6 +51,7 @@ def matrix_norm(
     return call("matrix_norm", array, keepdims=keepdims, ord=ord)
 
 
+@names_keywords
 def vector_norm(
     x: Any,
     /,

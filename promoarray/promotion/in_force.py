@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 
-from promoarray.contextdecorator import Context
+from promoarray.contextdecorator import Context, Entry
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
-_override: ContextVar[Policy | None] = ContextVar("promoarray_policy", default=None)
-policy_here = _override.get
-"""The policy of the innermost ``with policy(...)``, or None."""
+_here: ContextVar[Entry | None] = ContextVar("promoarray_policy", default=None)
+policy_here = _here.get
+"""The entry of the innermost ``with policy(...)``, which begins with the policy, or None."""
 
 default_policy: list[Policy] = []
 """The default of the process: one element, in a list so that C++ can hold it, made when it is first
@@ -27,7 +27,8 @@ def get_policy() -> Policy:
     Policy
         The one of the ``with policy(...)`` around, else the default of the process.
     """
-    return _override.get() or process_default()
+    here = policy_here()
+    return here[0] if here else process_default()
 
 
 def process_default() -> Policy:
@@ -68,18 +69,18 @@ class policy(Context):
     ------
     UnknownPolicyError
         At once, not on entering.
+
+    Notes
+    -----
+    One object may be entered any number of times, nested and in several threads and tasks at once.
+    Of a decorated generator or coroutine every step runs under the policy, and while it waits its
+    caller has the caller's own.
+
+    A task begins under the policy in force where it is made, a thread under the default of the
+    process (but in Python 3.14 without a GIL, whose threads begin as tasks do).
     """
 
+    _here = _here
+
     def __init__(self, policy: str | Policy) -> None:
-        self._policy = as_policy(policy)
-        self._tokens: list[Token[Policy | None]] = []
-
-    def _recreate_cm(self) -> policy:
-        return type(self)(self._policy)
-
-    def __enter__(self) -> Policy:
-        self._tokens.append(_override.set(self._policy))
-        return self._policy
-
-    def __exit__(self, *exc: object) -> None:
-        _override.reset(self._tokens.pop())
+        self._held = as_policy(policy)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -51,7 +50,9 @@ class ChangedOperandTypes:
         self, policy: PolicyLike, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
         settled = settle(self.cells, policy, operands)
-        return settled if isinstance(settled, Refusal) else self.base(_unchanged(policy), settled)
+        return (
+            settled if isinstance(settled, Refusal) else self.base(policy.once(_unchanged), settled)
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -67,7 +68,7 @@ class ChangedOperation:
         settled = settle(self.cells, policy, operands)
         if isinstance(settled, Refusal):
             return settled
-        return self.base(_unchanged(policy), name, settled)
+        return self.base(policy.once(_unchanged), name, settled)
 
 
 def settle(
@@ -90,7 +91,6 @@ def settle(
     return tuple(out)
 
 
-@cache
 def _unchanged(policy: Any) -> PolicyLike:
     """Return a changed policy as it is below the change, so that no cell counts twice."""
     promote, types = policy.promote, policy.operand_types

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar
-from weakref import WeakKeyDictionary
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
 
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import UnknownPolicyError
@@ -46,6 +45,16 @@ def no_imaginary_dropped(source: DType, target: DType) -> str | None:
 
 
 NO_OPTIONS: Mapping[str, Any] = {}
+
+T = TypeVar("T")
+Key = TypeVarTuple("Key")
+
+BRANCHES = frozenset({"bool"})
+"""``if x:`` alone takes an array of one element: so NumPy 2, JAX, TensorFlow, and ONNX's ``If``,
+whose condition "must contain a single element"."""
+
+CONVERSIONS = BRANCHES | {"int", "float", "complex", "index"}
+"""Whatever asks for a Python number takes one: so PyTorch, Paddle and MindSpore."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,6 +123,12 @@ class Policy:
     copies : frozenset of str
         What has memory of its own though it could share that of its array: ``item``, the 0-d array
         that integers pick (``x[0]``), and ``flip``.
+    one_element : frozenset of str
+        What takes an array of one element whatever its axes, where the others take 0-d arrays
+        alone: ``bool``, ``int``, ``float``, ``complex`` and ``index``, as Python asks for them.
+    composed : frozenset of str
+        Functions that the framework makes of its others, whose dtypes they have: ``einsum``, where
+        it sums as ``sum`` does and multiplies as ``multiply``.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -149,6 +164,8 @@ class Policy:
     meets: PromotionRule | None = None
     refuses: Mapping[str, Callable[[tuple[DType, ...]], str | None]] = field(default_factory=dict)
     copies: frozenset[str] = frozenset({"item"})
+    one_element: frozenset[str] = BRANCHES
+    composed: frozenset[str] = frozenset()
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"
@@ -157,6 +174,15 @@ class Policy:
     # What this very policy has decided; a changed copy begins with none of it.
     plans: dict[Any, Plan | Refusal] = field(default_factory=dict, init=False, repr=False)
     executables: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    # What is made of it once, and dies with it: its namespace, its class of arrays.
+    made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, make: Callable[[Self, *Key], T], *key: *Key) -> T:
+        """Return what ``make(policy, *key)`` gives: one object, though threads ask at once."""
+        if (make, *key) not in self.made:
+            self.made.setdefault((make, *key), make(self, *key))
+        found: T = self.made[(make, *key)]
+        return found
 
     def plan(
         self, name: str, operands: tuple[Operand, ...], form: Form = Form.OPERATOR
@@ -425,12 +451,12 @@ class Policy:
         UnknownPolicyError
             A ValueError, if there is no such quirk; it lists the near names.
         """
-        base = _bases.get(self, self)
+        base: Policy = self.made.get("base", self)  # quirks in any order give one and the same
         try:
             cast = base.cast.with_quirks(*self.cast.on, *names)
         except UnknownPolicyError as error:
             raise UnknownPolicyError(f"policy {self.name!r}: {error}") from None
-        return _quirky(base, cast.on)
+        return base.once(_quirky, cast.on)
 
     def check(self, *names: str, operations: bool = True) -> PropertiesReport:
         """Prove or refute what one may hope of the promote rule, with counter-examples.
@@ -474,24 +500,16 @@ class Policy:
         return self
 
 
-T = TypeVar("T")
-
-
 def _of(name: str, rows: Mapping[str | Family, T]) -> T | None:
     """What a mapping has for an operation, or else for its family."""
     return rows[name] if name in rows else rows.get(operation(name).family)
 
 
-_bases: WeakKeyDictionary[Policy, Policy] = WeakKeyDictionary()
-"""From a policy with quirks to the one without; quirks in any order give one and the same."""
-
-
-@cache
 def _quirky(base: Policy, on: tuple[str, ...]) -> Policy:
     """The policy with exactly these of its framework's quirks."""
     if on == base.cast.on:
         return base
     name = "+".join((base.name, *(quirk for quirk in on if quirk not in base.cast.on)))
     made = base.derive(name, cast=base.cast.with_quirks(*on))
-    _bases[made] = base
+    made.made["base"] = base
     return made

@@ -7,7 +7,7 @@ protocol alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from promoarray.dtypes import DType
 from promoarray.operations import Family, Form
@@ -20,7 +20,6 @@ from promoarray.promotion.source import Source
 class PolicyLike(Protocol):
     """A policy as its rules see it; ``promotion.policy.Policy`` says what each name means."""
 
-    def __hash__(self) -> int: ...
     @property
     def name(self) -> str: ...
     @property
@@ -49,6 +48,7 @@ class PolicyLike(Protocol):
     def sources(self) -> tuple[Source, ...]: ...
     @property
     def notes(self) -> tuple[str, ...]: ...
+    def once(self, make: Callable[..., Any], *key: Any) -> Any: ...
     def strong(self, dtype: DType) -> DType: ...
     def make_plan(
         self, name: str, computed: DType, result: DType, count: int, *extra_results: DType

@@ -10,12 +10,12 @@ The *order* is the rule's own: ``a`` lies below ``b`` if ``a`` with ``b``, eithe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
 from promoarray.console import listed
 from promoarray.dtypes import WEAK_TYPES, DType, Kind
+from promoarray.once import made_once
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy_like import PolicyLike
@@ -70,7 +70,7 @@ class Checked:
         places = (self.dtypes.index(d) for d in example)
         return sum(d.weak for d in example), len(set(example)), bits, *places
 
-    @cached_property
+    @made_once
     def pairs(self) -> list[tuple[DType, DType]]:
         """Every pair."""
         return list(self.join)

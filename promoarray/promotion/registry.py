@@ -15,6 +15,7 @@ from pickle import PicklingError
 from typing import Any
 
 from promoarray.errors import UnknownPolicyError
+from promoarray.once import once
 from promoarray.promotion.policy import Policy
 
 BUILT_IN = {
@@ -37,7 +38,7 @@ def _full(family: str, edition: str) -> str:
     return f"{family}@{edition}" if edition else family
 
 
-@cache
+@once
 def _built_in(family: str, edition: str) -> Policy:
     module = import_module(f"promoarray.policies.{family}")
     made: Policy = module.edition(edition)
@@ -59,11 +60,9 @@ def register(policy: Policy) -> Policy:
     ValueError
         If another policy has the name.
     """
-    if _registered.get(policy.name, policy) is not policy or (
-        policy.name in list_policies() and (policy.name not in _registered)
-    ):
+    listed = policy.name not in _registered and policy.name in list_policies()
+    if listed or _registered.setdefault(policy.name, policy) is not policy:
         raise ValueError(f"there is a policy {policy.name!r} already; derive one with another name")
-    _registered[policy.name] = policy
     return policy
 
 
@@ -73,7 +72,7 @@ def families() -> dict[str, list[str]]:
     Those of entry points are here once they have been asked for: this loads nothing.
     """
     found = {f: [_full(f, e) for e in editions] for f, editions in BUILT_IN.items()}
-    for name in _registered:
+    for name in tuple(_registered):
         names = found.setdefault(name.partition("@")[0], [])
         if name not in names:
             names.append(name)

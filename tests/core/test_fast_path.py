@@ -9,6 +9,7 @@ import math
 import operator
 import pickle
 import sys
+import sysconfig
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -430,6 +431,10 @@ def test_nothing_is_leaked_and_nothing_freed_too_early() -> None:
     assert sys.getallocatedblocks() - blocks < 500
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 14) and bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    reason="no class ever dies in a free-threaded Python 3.13",
+)
 def test_classes_and_operators_are_collected() -> None:
     class Mine(pa.PArray):
         __mul__ = FastOperator(

@@ -29,6 +29,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return {"data": json.loads(printed.getvalue()), "page": out.read_text(encoding="utf-8")}
 
 
+@pytest.mark.xdist_group("digits")
 def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) -> None:
     divergences = compared["data"]["divergences"]  # type: ignore[index]
     assert len(divergences) > 40
@@ -38,6 +39,7 @@ def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) 
     assert {p["file"] for p in divergences} == {DIGITS}
 
 
+@pytest.mark.xdist_group("digits")
 def test_digits_ends_everywhere_with_the_casts_applied(compared: dict[str, object]) -> None:
     outcomes = {o["policy"]: o for o in compared["data"]["outcomes"]}  # type: ignore[index]
     assert {o["error"] for o in outcomes.values()} == {None}
@@ -51,16 +53,17 @@ def test_digits_ends_everywhere_with_the_casts_applied(compared: dict[str, objec
     assert (67, "float32 - bool") in refused
 
 
+@pytest.mark.xdist_group("digits")
 def test_the_page_has_both_parts(compared: dict[str, object]) -> None:
     page = compared["page"]
     assert "Actual runs under each policy" in page  # type: ignore[operator]
     assert "xp.mean(images)" in page  # type: ignore[operator]
 
 
-def test_stop_ends_at_the_first_refusal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_stop_ends_at_the_first_refusal(capfd: pytest.CaptureFixture[str]) -> None:
     arguments = ["--run-all", "--stop", "--policies", "torch", "--json"]
     assert cli.main(["compare", DIGITS, *arguments]) == 0
-    _, torch = json.loads(capsys.readouterr().out)["outcomes"]
+    _, torch = json.loads(capfd.readouterr().out)["outcomes"]
     assert torch["stopped_at"] == "digits.py:26: brightness = xp.mean(images)"
     assert "integers have no mean" in torch["error"]
 
@@ -72,7 +75,7 @@ def _program(tmp_path: Path, text: str) -> str:
 
 
 def test_a_program_that_fails_is_reported_up_to_there(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     script = _program(
         tmp_path,
@@ -81,38 +84,38 @@ def test_a_program_that_fails_is_reported_up_to_there(
         "raise RuntimeError('oh')\n",
     )
     assert cli.main(["compare", script, "--policies", "torch"]) == 2
-    out, err = capsys.readouterr()
+    out, err = capfd.readouterr()
     assert "program.py:2" in out
     assert "RuntimeError: oh" in err
 
 
 def test_a_program_gets_its_arguments_and_may_exit(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     script = _program(tmp_path, "import sys\nprint(sys.argv[1:])\nsys.exit()\n")
     assert cli.main(["compare", script, "--policies", "torch", "--", "-n", "3"]) == 0
-    assert "['-n', '3']" in capsys.readouterr().out
+    assert "['-n', '3']" in capfd.readouterr().out
 
 
 def test_a_missing_file_and_an_unknown_policy_are_one_line_each(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["compare", str(tmp_path / "nothing.py")]) == 2
     assert cli.main(["compare", DIGITS, "--policies", "pytorch"]) == 2
-    errors = capsys.readouterr().err.strip().splitlines()
+    errors = capfd.readouterr().err.strip().splitlines()
     assert len(errors) == 2
     assert "torch@2.13" in errors[1]
 
 
 def test_a_scalar_that_is_refused_has_its_array_cast_as_the_error_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     script = _program(
         tmp_path,
         "import promoarray as xp\nx = xp.asarray([1, 2], dtype=xp.int8)\ny = x + 2.5\nz = y * 2\n",
     )
     assert cli.main(["compare", script, "--policies", "tensorflow", "--run-all", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = json.loads(capfd.readouterr().out)
     _, tensorflow = data["outcomes"]
     assert tensorflow["error"] is None
     assert tensorflow["values"] == {"x": "int8 [2]", "y": "float32 [2]", "z": "float32 [2]"}
@@ -125,7 +128,7 @@ def test_a_scalar_that_is_refused_has_its_array_cast_as_the_error_says(
 
 
 def test_a_scalar_that_fits_no_cast_array_stops_the_program_there(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     script = _program(
         tmp_path,
@@ -134,21 +137,21 @@ def test_a_scalar_that_fits_no_cast_array_stops_the_program_there(
     )
     arguments = ["--run", "numpy", "--policies", "onnx", "--run-all", "--json"]
     assert cli.main(["compare", script, *arguments]) == 0
-    _, onnx = json.loads(capsys.readouterr().out)["outcomes"]
+    _, onnx = json.loads(capfd.readouterr().out)["outcomes"]
     assert f"{2**40} does not fit int32" in onnx["error"]
 
 
 def test_a_program_without_operations_is_told_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["compare", _program(tmp_path, "x = 1 + 1\n")]) == 0
-    out, err = capsys.readouterr()
+    out, err = capfd.readouterr()
     assert "No operation ran under numpy@2" in out
     assert "import promoarray as xp" in err
 
 
 def test_imported_modules_are_made_anew_under_each_policy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "weights.py").write_text("import promoarray as xp\nW = xp.ones(3)\n")
     script = _program(
@@ -156,19 +159,19 @@ def test_imported_modules_are_made_anew_under_each_policy(
         "import sys\nimport weights\ny = weights.W * 1.0\nif __name__ == '__main__': sys.exit(0)\n",
     )
     assert cli.main(["compare", script, "--policies", "torch", "--run-all", "--json"]) == 0
-    outcomes = json.loads(capsys.readouterr().out)["outcomes"]
+    outcomes = json.loads(capfd.readouterr().out)["outcomes"]
     assert [o["values"]["y"] for o in outcomes] == ["float64 [3]", "float32 [3]"]
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_the_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["compare", DIGITS, "--html", str(tmp_path / "no" / "page.html")]) == 2
-    assert "no such folder" in capsys.readouterr().err
+    assert "no such folder" in capfd.readouterr().err
 
 
 def test_threads_are_watched_and_run_under_the_same_policy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     script = _program(
         tmp_path,
@@ -182,7 +185,7 @@ def test_threads_are_watched_and_run_under_the_same_policy(
     )
     arguments = ["--run", "torch", "--policies", "numpy", "--run-all", "--json"]
     assert cli.main(["compare", script, *arguments]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = json.loads(capfd.readouterr().out)
     (divergence,) = data["divergences"]
     assert (divergence["line"], divergence["count"]) == (5, 100)
     assert {n: a["dtype"] for n, a in divergence["answers"].items()} == {

@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import promoarray as pa
 from promoarray.console import Printable
+from promoarray.core.call_site import Site
+from promoarray.core.escape import Escape
 from promoarray.diagnostics import cast_command
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes
+from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.policy_table import table_of
+from promoarray.diagnostics.shadow.signatures import Call, Signatures
 from promoarray.promotion.registry import as_policy
 
 
@@ -32,7 +37,7 @@ def _trace() -> Printable:
 
 
 def _outcomes() -> Printable:
-    return Outcomes((Outcome(as_policy("numpy"), {"x": "int8 [2]"}),))
+    return Outcomes((Outcome("numpy@2", {"x": "int8 [2]"}),))
 
 
 def _cast() -> Printable:
@@ -109,3 +114,29 @@ def test_the_table_in_python() -> None:
         pa.table("torch", op="sin")
     with pytest.raises(pa.UnknownPolicyError):
         pa.table("torch", "torhc")
+
+
+SITE, LATER = (Site("program.py", line, 0, "x + y", "x + y") for line in (1, 2))
+
+
+class Met(NamedTuple):
+    """What a report counts; when it is read, another thread counts something else."""
+
+    counts: Counter[Any]
+    later: Any
+
+    @property
+    def site(self) -> Site:
+        self.counts[self.later] += 1
+        return SITE
+
+    policy, reason = "torch", "it takes no scalar"
+    __hash__ = object.__hash__
+
+
+def test_reports_are_written_while_other_threads_add_to_them() -> None:
+    escapes, signatures = Escapes(), Signatures()
+    escapes.counts[Met(escapes.counts, Escape(LATER, LATER, "", "item", "int8", ()))] = 1
+    signatures.counts[Met(signatures.counts, Call(LATER, "torch", "it takes no scalar"))] = 1
+    assert escapes.summary == "Data left the policy 2 times (1 place)."
+    assert "it takes no scalar" in signatures.html()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from pathlib import Path
 
@@ -294,3 +295,25 @@ def test_other_policies_are_asked_in_the_same_form() -> None:
     text = " ".join(str(report).split())  # a terminal breaks lines
     assert "[int32 % Python float]" in text
     assert "[remainder(int32, Python float)]" in text
+
+
+def test_reports_of_one_program_are_merged() -> None:
+    with pa.shadow("torch", "jax") as report:
+        half = pa.asarray([1, 2], dtype=pa.int8) / 2
+        float(half[0])
+        pa.add(pa.asarray([1], dtype=pa.uint8), 2)
+        pa.asarray([np.inf, 300.0]).astype(pa.int8)
+    alone = report.to_dict()
+    assert all(alone[part] for part in ("divergences", "escapes", "value_changes"))
+    places = report.places
+    report.merge(pickle.loads(pickle.dumps(report)))
+    both = report.to_dict()
+    assert report.places == places
+    assert both["operations"] == 2 * alone["operations"]
+    for part, count in (("divergences", "count"), ("escapes", "count"), ("value_changes", "size")):
+        twice = [2 * row[count] for row in alone[part]]
+        assert [row[count] for row in both[part]] == twice
+    (before,), (after,) = alone["value_changes"], both["value_changes"]
+    assert after["passes"] == 2 * before["passes"]
+    told = [d["count"] for d in before["differences"]]
+    assert [d["count"] for d in after["differences"]] == [2 * count for count in told]

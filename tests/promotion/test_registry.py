@@ -298,11 +298,3 @@ def test_a_decorated_coroutine_runs_under_the_policy_to_its_end() -> None:
         return (pa.asarray([1], dtype=pa.int8) * 1.5).dtype
 
     assert asyncio.run(later()) is pa.float32
-
-
-def test_a_generator_function_cannot_be_decorated() -> None:
-    with pytest.raises(TypeError, match="generator function"):
-
-        @pa.policy("torch")
-        def items() -> object:
-            yield 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from promoarray.backends.numpy import blocks
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import BY_STORAGE, DType
+from promoarray.once import made_once
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -85,7 +85,7 @@ class Compiled:
             cast = self._outputs[key] = self._chain(made, wanted)
         return result if cast is None else cast(result)
 
-    @cached_property
+    @made_once
     def _blocks(self) -> blocks.BlockPlan | None:
         return blocks.block_plan(self._name, self._held, self._plan, self._casts)
 

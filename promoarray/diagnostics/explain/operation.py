@@ -349,7 +349,6 @@ def _below_changes(rule: OperationRule) -> OperationRule:
     return rule
 
 
-@lru_cache(maxsize=1024)
 def _doc(step: Any) -> str:
     """The first sentence of what a step says of itself; nothing for the step that does nothing."""
     while isinstance(step, ChangedOperandTypes):
@@ -357,8 +356,12 @@ def _doc(step: Any) -> str:
     step = inspect.unwrap(step)
     if not inspect.isfunction(step):
         step = type(step).__dict__.get("__call__")
-    doc = inspect.cleandoc(step.__doc__ or "") if inspect.isfunction(step) else ""
-    return doc.partition("\n")[0].replace("``", "")
+    return _first_line(step.__doc__ or "") if inspect.isfunction(step) else ""
+
+
+@lru_cache(maxsize=1024)
+def _first_line(doc: str) -> str:
+    return inspect.cleandoc(doc).partition("\n")[0].replace("``", "")
 
 
 def _called(dtype: DType) -> str:

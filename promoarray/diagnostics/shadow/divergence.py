@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.dtypes import DType
 from promoarray.operations import Form
 
@@ -28,12 +29,19 @@ class Answer:
         so that only the operands differ.
     operands : tuple of str
         The operands' dtypes as this policy sees them.
+    fix : Fix or None
+        Of a root: the casts to write, after which it answers what the run answers.
     """
 
     dtype: DType | None
     reason: str
     origin: str
     operands: tuple[str, ...]
+    fix: Fix | None = None
+
+    def __setstate__(self, state: list[object]) -> None:
+        for field, value in zip(fields(self), [*state, None], strict=False):  # 0.1.0 had no fix
+            object.__setattr__(self, field.name, value)
 
     def __str__(self) -> str:
         return self.dtype.name if self.dtype else "refuses"

@@ -59,8 +59,8 @@ class Signatures:
 
         if self.counts:
             yield Text(TITLE, style="bold")
-        for site in sorted({call.site for call in self.counts}):
-            head = Text(f"{site.file}:{site.line}", style="bold cyan")
+        for site in self._sites():
+            head = Text(site.path, style="bold cyan")
             yield head.append(f"  {site.expression or site.text}", style="bold")
             yield from (Text(f"    {said}") for said in self._said(site))
 
@@ -69,12 +69,15 @@ class Signatures:
         rows = "".join(
             f"<tr><td>{escape(str(site))}</td><td><code>{escape(site.expression or site.text)}"
             f"</code></td><td>{'<br>'.join(map(escape, self._said(site)))}</td></tr>"
-            for site in sorted({call.site for call in self.counts})
+            for site in self._sites()
         )
         head = "<tr><th>place</th><th>source</th><th>what it does not take</th></tr>"
         return f"<h2>{TITLE}</h2><table>{head}{rows}</table>" if rows else ""
 
+    def _sites(self) -> list[Site]:
+        return sorted({call.site for call in tuple(self.counts)})  # other threads may add to it
+
     def _said(self, site: Site) -> Iterator[str]:
-        for call in sorted(call for call in self.counts if call.site == site):
+        for call in sorted(call for call in tuple(self.counts) if call.site == site):
             times = f"  ×{self.counts[call]}" if self.counts[call] > 1 else ""
             yield f"{call.policy}: {call.reason}{times}"

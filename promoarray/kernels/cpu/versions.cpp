@@ -1,5 +1,6 @@
 #include "versions.h"
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 
@@ -15,8 +16,8 @@ std::vector<const Loops *> found_versions() {
     return found;
 }
 
-const Loops *&chosen() {
-    static const Loops *loops = versions().back();
+std::atomic<const Loops *> &chosen() {
+    static std::atomic<const Loops *> loops = versions().back();
     return loops;
 }
 

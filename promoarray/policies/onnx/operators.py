@@ -18,6 +18,7 @@ from functools import cache
 from promoarray import dtypes as dt
 from promoarray.console import listed
 from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
+from promoarray.once import once
 from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal, accumulator
@@ -207,7 +208,7 @@ def _operations(opset: int) -> dict[str | Family, OperationRule]:
     return rules | {name: _rule(name, *row, opset) for name, row in operators().items()}
 
 
-@cache
+@once
 def of_opset(opset: int) -> Policy:
     """Return the policy of an opset, 1 to 28."""
     castable = frozenset(admitted(CAST, opset))

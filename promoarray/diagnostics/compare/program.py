@@ -1,0 +1,193 @@
+"""Running a program as ``python`` runs it, in a process of its own, which tells what it found."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+from typing import Any
+
+from promoarray.diagnostics.compare.standard_input import StandardInput
+from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, found
+
+STOPPED = "interrupted"
+"""What stopped a program that its user stopped."""
+
+_OUTPUT, _ERRORS = 1, 2  # the file descriptors, whatever sys.stdout and sys.stderr are
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program with its arguments.
+
+    Attributes
+    ----------
+    command : tuple of str
+        What follows ``python``.
+    """
+
+    command: tuple[str, ...]
+
+    def run(
+        self, task: Task, given: StandardInput | None, *, quiet: bool, aside: bool = False
+    ) -> Ended:
+        """Run it to its end.
+
+        Parameters
+        ----------
+        task : Task
+        given : StandardInput or None
+            Its input; None for the command's own.
+        quiet : bool
+            Whether to keep what it prints, and to drop what it says of errors.
+        aside : bool
+            Whether what it prints goes to standard error.
+        """
+        with tempfile.TemporaryDirectory(
+            prefix="promoarray-",
+            ignore_cleanup_errors=True,  # a process may still write there
+        ) as folder:
+            task.write(folder)
+            with open(os.path.join(folder, "output"), "w+b") as kept, _passing_on() as children:
+                program = Popen(
+                    [sys.executable, *_flags(), *self.command],
+                    stdin=given.for_run() if given else None,
+                    stdout=kept if quiet else _ERRORS if aside else _OUTPUT,
+                    stderr=DEVNULL if quiet else None,
+                    env=os.environ | {VARIABLE: folder},
+                )
+                children.append(program)
+                if given:
+                    given.feed(program)
+                status = program.wait()
+                kept.seek(0)
+                output = kept.read().decode(errors="replace")
+            return Ended(status, tuple(found(folder, program.pid)), output)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended.
+
+    Attributes
+    ----------
+    status : int
+        Its exit status; minus the number of the signal that ended it.
+    findings : tuple of Findings
+        What its processes found, the program's own first.
+    output : str
+        What it printed, if that was kept.
+    """
+
+    status: int
+    findings: tuple[Findings, ...]
+    output: str
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped it."""
+        return self.status == -signal.SIGINT
+
+    @property
+    def why(self) -> str:
+        """What stopped it: an error as a traceback ends, or its exit status; "" if nothing did."""
+        if not self.status:
+            return ""
+        if self.interrupted:
+            return STOPPED
+        error = self.findings[0].error if self.findings and self.status == 1 else ""
+        return error or self._status
+
+    @property
+    def in_short(self) -> str:
+        """The same, in words for a table."""
+        error = self.findings[0].message if self.findings and self.status == 1 else ""
+        return error or self.why
+
+    @property
+    def where(self) -> str:
+        """The line of the program that stopped it; "" if that is not known."""
+        known = self.findings and (self.status == 1 or self.interrupted)
+        site = self.findings[0].stopped if known else None
+        return f"{site}: {site.text}" if site else ""
+
+    @property
+    def bugs(self) -> list[str]:
+        """Tracebacks of what went wrong in promoarray itself."""
+        return [each.bug for each in self.findings if each.bug]
+
+    @property
+    def _status(self) -> str:
+        if self.status > 0:
+            return f"exit status {self.status}"
+        try:
+            return f"killed by {signal.Signals(-self.status).name}"
+        except ValueError:
+            return f"killed by signal {-self.status}"
+
+
+def of_script(script: str, arguments: list[str]) -> Program:
+    """Return the program that ``python SCRIPT ARGUMENTS`` runs.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    path = Path(script)
+    if not path.is_file() and not (path / "__main__.py").is_file():
+        raise FileNotFoundError(f"no such file: {script}")
+    return Program((script, *arguments))
+
+
+def of_module(module: str, arguments: list[str]) -> Program:
+    """Return the program that ``python -m MODULE ARGUMENTS`` runs."""
+    return Program(("-m", module, *arguments))
+
+
+def _flags() -> list[str]:
+    """The options that this Python was started with, such as -O and -W."""
+    flags: Any = getattr(subprocess, "_args_from_interpreter_flags", list)
+    unbuffered = getattr(sys.__stdout__, "write_through", False)
+    return [*flags(), *(["-u"] if unbuffered and "PYTHONUNBUFFERED" not in os.environ else [])]
+
+
+@contextmanager
+def _passing_on() -> Iterator[list[Popen[Any]]]:
+    """Pass signals on to a program, and wait for it: its report comes however it was stopped."""
+    children: list[Popen[Any]] = []
+
+    def pass_on(number: int, frame: Any) -> None:
+        if not (number == signal.SIGINT and _in_foreground()):  # else the terminal told it, too
+            for child in children:
+                child.send_signal(number)
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []  # Python takes no handlers from here
+    # What is ignored stays ignored: a program inherits that, and no handler.
+    heard = [n for n in numbers if signal.getsignal(n) not in (signal.SIG_IGN, None)]
+    before = {number: signal.signal(number, pass_on) for number in heard}
+    try:
+        yield children
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _in_foreground() -> bool:
+    """Whether this process and those it started are what a terminal's Ctrl-C is for."""
+    try:
+        with open("/dev/tty", "rb", buffering=0) as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except (OSError, AttributeError):
+        return False

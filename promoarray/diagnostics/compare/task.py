@@ -1,0 +1,121 @@
+"""What the command and the program it starts tell each other: files in a folder of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.shadow.report import Report
+
+VARIABLE = "PROMOARRAY_COMPARE"
+"""Names the folder, in the environment of the program and of the processes that it starts."""
+
+_TASK, _FOUND = "task", ".found"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What the command asks of a run.
+
+    Attributes
+    ----------
+    policies : tuple of str
+        The policies to compare with; none if the run only shows how the program ends.
+    policy : str or None
+        What it runs under, whatever policy it sets; None leaves that to the program.
+    casts : bool
+        Whether refusals are answered with the casts that they propose.
+    names : tuple of str or None
+        The globals to show; None for its arrays and floats.
+    all_frames : bool
+        Whether tracebacks show promoarray's own frames.
+    command : int
+        The process of the command.
+    """
+
+    policies: tuple[str, ...] = ()
+    policy: str | None = None
+    casts: bool = False
+    names: tuple[str, ...] | None = None
+    all_frames: bool = False
+    command: int = field(default_factory=os.getpid)
+
+    def write(self, folder: str) -> None:
+        """Put it where the program finds it."""
+        Path(folder, _TASK).write_bytes(pickle.dumps(self))
+
+    @staticmethod
+    def read(folder: str) -> Task | None:
+        """Return the task of a folder; None if the command that wrote it has ended."""
+        try:
+            task: Task = pickle.loads(Path(folder, _TASK).read_bytes())
+        except OSError:
+            return None
+        return task
+
+
+@dataclass(slots=True)
+class Findings:
+    """What one process of a run found.
+
+    Attributes
+    ----------
+    run : str
+        The policy it ran under.
+    report : Report or None
+        Of a run that compares.
+    refusals : dict
+        From each place and operation refused to the cast applied there, in words.
+    values : dict
+        The globals asked for, as text.
+    error, message : str
+        What stopped it, if that was an error: as a traceback ends, and in words for a table.
+    stopped : Site or None
+        The line of the program where it did.
+    bug : str
+        The traceback of what went wrong in promoarray itself while it observed.
+    """
+
+    run: str
+    report: Report | None = None
+    refusals: dict[tuple[Site, str], str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+    error: str = ""
+    message: str = ""
+    stopped: Site | None = None
+    bug: str = ""
+
+
+def new_file(folder: str) -> str:
+    """Return a path for what this process finds; it may import promoarray more than once."""
+    for n in range(1000):
+        path = os.path.join(folder, f"{os.getpid()}-{n}{_FOUND}")
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            return path
+    raise FileExistsError(path)
+
+
+def write(path: str, findings: Findings) -> None:
+    """Put findings into a file, at once or not at all."""
+    Path(f"{path}.part").write_bytes(pickle.dumps(findings))
+    os.replace(f"{path}.part", path)
+
+
+def found(folder: str, pid: int) -> Iterator[Findings]:
+    """Yield what the processes of a run found, the newest of the process ``pid`` first."""
+    every: list[tuple[bool, float, Path]] = [
+        (path.name.startswith(f"{pid}-"), path.stat().st_mtime, path)
+        for path in Path(folder).glob(f"*{_FOUND}")
+    ]
+    for _, _, path in sorted(every, reverse=True):
+        held: bytes = path.read_bytes()
+        if held:  # else it was killed before it wrote anything
+            read: Any = pickle.loads(held)
+            yield read

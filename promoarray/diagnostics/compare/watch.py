@@ -1,0 +1,274 @@
+"""The program's side of ``promoarray compare``.
+
+The command starts ``python SCRIPT`` as its user would, with a task named in the environment. That
+promoarray, when the program imports it, finds the task is all that differs: from there on its
+operations are observed, in the processes that it starts as well, and what was found is written
+down while the program runs, so that it is there however the program ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from types import FrameType, ModuleType, TracebackType
+from typing import Any
+
+from promoarray.core.array_base import Array
+from promoarray.core.call_site import keep_source
+from promoarray.core.escape import Escape
+from promoarray.core.observers import (
+    CastEvent,
+    Observer,
+    OperationEvent,
+    ProposedCasts,
+    SetitemEvent,
+    notify_lock,
+    observing,
+)
+from promoarray.diagnostics.compare.autocast import AutoCast
+from promoarray.diagnostics.compare.ending import in_short, last_line, shown_globals
+from promoarray.diagnostics.compare.short_traceback import shorten, stopped_at
+from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, new_file, write
+from promoarray.diagnostics.shadow.observer import ShadowObserver
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.dtypes import DType
+from promoarray.operations import Form
+from promoarray.promotion import in_force
+from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+
+ROOM = 1000
+"""Levels of recursion that observing may take beyond those the program has left."""
+
+SHARE = 20
+"""Writing the findings down may take one part in so many of the program's time."""
+
+PAUSE = 1.0
+"""Seconds after which counts are written down, where no new place was found."""
+
+PATIENCE = 5.0
+"""Seconds to wait for a thread that is being observed, when the process ends."""
+
+_kept: list[Any] = []
+"""The watch of this process, and what must live as long."""
+
+
+def begin(module: ModuleType) -> None:
+    """Watch this process, if the command that asked for it still waits.
+
+    Parameters
+    ----------
+    module : module
+        promoarray itself, which a program may import twice.
+    """
+    task = Task.read(os.environ[VARIABLE])
+    if task is None:
+        return
+    if task.policy is not None:
+        policy = as_policy(task.policy)
+        in_force.set_policy(policy)
+        module.set_policy = in_force.set_policy = _set_nothing  # type: ignore[attr-defined]
+    if _kept:
+        return
+    watch = Watch(task, os.environ[VARIABLE])
+    entered = observing(watch, everywhere=True)
+    entered.__enter__()
+    keep_source(getattr(sys.modules["__main__"], "__file__", None) or "")
+    _kept[:] = watch, entered
+    # The first to be registered runs last: what the program does at its own exit is found, too.
+    atexit.register(watch.close)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=watch.begin_again)
+    if os.getppid() != task.command:  # one that the program started
+        watch.close_when_terminated()
+    for name in ("_exit", "execv", "execve"):
+        setattr(os, name, _closing_first(watch, getattr(os, name)))
+    if not task.all_frames:
+        sys.excepthook = _Shortened(sys.excepthook)
+        threading.excepthook = _shortened_in_thread(threading.excepthook)
+
+
+def _set_nothing(policy: str | Policy) -> None:
+    """Take the place of ``set_policy`` in a run under a policy that the command names."""
+    as_policy(policy)
+
+
+def _closing_first(watch: Watch, leave: Callable[..., Any]) -> Callable[..., Any]:
+    """What ends a process at once, after writing down what it found."""
+
+    def left(*args: Any, **options: Any) -> Any:
+        watch.close()
+        return leave(*args, **options)
+
+    return left
+
+
+class _Shortened:
+    """``sys.excepthook``, of tracebacks that end at the user's line."""
+
+    def __init__(self, hook: Callable[..., Any]) -> None:
+        self._hook = hook
+
+    def __call__(
+        self, kind: type[BaseException], error: BaseException, tb: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(Exception):
+            shorten(error)
+            tb = error.__traceback__
+        self._hook(kind, error, tb)
+
+
+def _shortened_in_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
+    def shortened(args: Any) -> None:
+        with contextlib.suppress(Exception):
+            shorten(args.exc_value)
+            told = (args.exc_type, args.exc_value, args.exc_value.__traceback__, args.thread)
+            args = threading.ExceptHookArgs(told)
+        hook(args)
+
+    return shortened
+
+
+class Watch(Observer):
+    """Observes a process for the command, and never stands in its way.
+
+    What goes wrong in observing is kept for the command to tell; the program goes on.
+    """
+
+    def __init__(self, task: Task, folder: str) -> None:
+        self._task, self._folder = task, folder
+        self._main = sys.modules["__main__"]
+        self._modules = dict(sys.modules)
+        self._begin()
+
+    def _begin(self) -> None:
+        policies = tuple(as_policy(name) for name in self._task.policies)
+        self._report = Report(as_policy(self._task.policy or "numpy"), policies)
+        self._casting = AutoCast()
+        self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
+        self._bug, self._due, self._places = "", 0.0, 0
+        self._file: str | None = None
+        with contextlib.suppress(OSError):  # the command has ended
+            self._file = new_file(self._folder)
+
+    def begin_again(self) -> None:
+        """Start with nothing found, in a process that was forked."""
+        self._begin()
+        self.close_when_terminated()
+
+    def close_when_terminated(self) -> None:
+        """Close when SIGTERM comes, if nothing else is done then: so a pool ends its workers."""
+
+        def terminated(number: int, frame: FrameType | None) -> None:
+            self.close()
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            with contextlib.suppress(ValueError):  # of a thread, which takes no handlers
+                signal.signal(signal.SIGTERM, terminated)
+
+    # -- what observers are told ------------------------------------------------------------------
+
+    def on_operation(self, event: OperationEvent) -> None:
+        """Pass it on."""
+        self._tell("on_operation", event)
+
+    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
+        """Pass it on."""
+        self._tell("on_default", weak, result, lone)
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Pass it on."""
+        self._tell("on_cast", cast)
+
+    def on_setitem(self, assignment: SetitemEvent) -> None:
+        """Pass it on."""
+        self._tell("on_setitem", assignment)
+
+    def on_escape(self, escape: Escape) -> None:
+        """Pass it on."""
+        self._tell("on_escape", escape)
+
+    def on_refusal(
+        self,
+        name: str,
+        form: Form,
+        policy: Policy,
+        seen: tuple[Operand, ...],
+        refusal: Refusal,
+    ) -> ProposedCasts | None:
+        """Apply the casts that the refusal proposes, if the command wants that."""
+        if not self._task.casts:
+            return None
+        with notify_lock:
+            return self._casting.on_refusal(name, form, policy, seen, refusal)
+
+    def _tell(self, what: str, *heard: Any) -> None:
+        """Tell the observers, whom the program may leave no levels of recursion."""
+        levels = sys.getrecursionlimit()
+        sys.setrecursionlimit(levels + ROOM)
+        try:
+            for observer in self._observers:
+                getattr(observer, what)(*heard)
+            self._write_if_due()
+        except Exception:
+            self._bug = self._bug or traceback.format_exc()
+        finally:
+            sys.setrecursionlimit(levels)
+
+    # -- what was found ---------------------------------------------------------------------------
+
+    def _write_if_due(self) -> None:
+        now, places = time.monotonic(), self._report.places
+        if now < self._due + (PAUSE if places == self._places else 0.0):
+            return
+        self._places = places
+        self._write(self._findings())
+        written = time.monotonic()
+        self._due = written + SHARE * (written - now)
+
+    def close(self) -> None:
+        """Write down all there is, now that the process ends."""
+        self._put_back_modules()
+        free = notify_lock.acquire(timeout=PATIENCE)
+        try:
+            self._write(self._ended())
+        except Exception:
+            self._write(Findings(self._task.policy or "", bug=traceback.format_exc()))
+        finally:
+            if free:
+                notify_lock.release()
+
+    def _put_back_modules(self) -> None:
+        """Have the modules that pickles name: a program may remove them, and have others made."""
+        own = {n: m for n, m in self._modules.items() if n.startswith("promoarray")}
+        sys.modules.update(self._modules | sys.modules | own)
+
+    def _ended(self) -> Findings:
+        findings = self._findings()
+        error = getattr(sys, "last_value", None)
+        if error is not None:
+            findings.error, findings.message = last_line(error), in_short(error)
+            findings.stopped = stopped_at(error)
+        if not self._task.policies:
+            findings.values = shown_globals(vars(self._main), self._task.names)
+        return findings
+
+    def _findings(self) -> Findings:
+        run = self._task.policy or in_force.process_default().name
+        report = self._report if self._task.policies else None
+        return Findings(run, report, self._casting.recovered, bug=self._bug)
+
+    def _write(self, findings: Findings) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # the command has ended, or the disk is full
+                write(self._file, findings)

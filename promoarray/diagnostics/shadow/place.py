@@ -1,0 +1,168 @@
+"""A place at which policies differ, as text, as data and as a row of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from promoarray.diagnostics.shadow.divergence import Answer, Divergence
+from promoarray.diagnostics.shadow.fixes import Fix, namespace_in
+from promoarray.operations import OPERATIONS, Form
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
+
+
+def as_text(
+    divergence: Divergence, *, inherited: bool, told: dict[str, str], console: Console, width: int
+) -> Iterator[Text]:
+    """Yield a place as lines for the terminal: its source, the answers, the edits.
+
+    Parameters
+    ----------
+    divergence : Divergence
+    inherited : bool
+        Whether the answers that only inherit are shown, too.
+    told : dict
+        From each reason that was quoted to where; here it is referred to. Is added to.
+    console : Console
+    width : int
+    """
+    from rich.text import Text
+
+    site = divergence.site
+    head = Text(site.path, style="bold cyan")
+    head.append(f"  {site.expression or site.text}", style="bold")
+    times = f"  ×{divergence.count}" if divergence.count > 1 else ""
+    yield head.append(f"  [{spelled(divergence)}]{times}", style="dim")
+    if divergence.program != site:
+        yield Text(f"    {_called_from(divergence)}", style="dim")
+    for answer, origin, names in grouped(divergence):
+        if origin == "inherits" and not inherited:
+            continue
+        line = Text(f"    {answer!s:<12}")
+        line.append(f"{origin:<9}", style=_STYLE[origin])
+        said = Text(", ".join(names))
+        if answer.reason:
+            first = told.setdefault(answer.reason, str(site))
+            why = answer.reason if first == str(site) else f"as at {first}"
+            said.append(f"  {why}", style="dim")
+        yield from _wrapped(line, said, console, width)
+    for edit, names in edits(divergence).items():
+        line = Text("    write       ", style="green")
+        said = Text(edit).append(f"  for {', '.join(names)}", style="dim")
+        yield from _wrapped(line, said, console, width)
+
+
+def _wrapped(line: Text, said: Text, console: Console, width: int) -> Iterator[Text]:
+    """A text behind the beginning of its line, wrapped to the width."""
+    for part in said.wrap(console, max(width - len(line), 20)):
+        part.rstrip()
+        yield line + part
+        line = type(line)(" " * len(line))
+
+
+def edits(divergence: Divergence) -> dict[str, list[str]]:
+    """Return the edits of a place, each with the policies that it is for.
+
+    Lines of a library are not the user's to edit, and have none.
+    """
+    found: dict[str, list[str]] = {}
+    site = divergence.site
+    if divergence.program != site:
+        return found
+    for name, answer in divergence.answers.items():
+        if answer.fix is not None:
+            namespace = namespace_in(site.file, site.expression)
+            written = answer.fix.written(site.expression, namespace)
+            found.setdefault(written or str(answer.fix), []).append(name)
+    return found
+
+
+def spelled(divergence: Divergence) -> str:
+    """Write a place's operation with its operands' dtypes."""
+    if divergence.name == "setitem":
+        return "{}[...] = {}".format(*divergence.operands)
+    symbol = OPERATIONS[divergence.name].symbol if divergence.name in OPERATIONS else ""
+    if symbol and len(divergence.operands) == 2 and divergence.form is not Form.FUNCTION:
+        return f" {symbol} ".join(divergence.operands)
+    return f"{divergence.name}({', '.join(divergence.operands)})"
+
+
+def grouped(divergence: Divergence) -> Iterator[tuple[Answer, str, list[str]]]:
+    """Yield each different answer with the policies that give it, the run's first."""
+    groups: dict[tuple[Any, ...], tuple[Answer, str, list[str]]] = {}
+    for name, answer in divergence.answers.items():
+        key = answer.dtype, answer.origin, answer.reason
+        groups.setdefault(key, (answer, answer.origin, []))[2].append(name)
+    yield from groups.values()
+
+
+def _called_from(divergence: Divergence) -> str:
+    program = divergence.program
+    return f"called from {program}: {program.expression or program.text}"
+
+
+def as_data(divergence: Divergence) -> dict[str, Any]:
+    site, program = divergence.site, divergence.program
+    return {
+        "file": site.file,
+        "line": site.line,
+        "column": site.column,
+        "source": site.text,
+        "expression": site.expression,
+        "operation": divergence.name,
+        "operands": list(divergence.operands),
+        "called_from": (
+            {"file": program.file, "line": program.line, "expression": program.expression}
+            if program != site
+            else None
+        ),
+        "count": divergence.count,
+        "root": divergence.root,
+        "answers": {
+            name: {
+                "dtype": answer.dtype.name if answer.dtype else None,
+                "origin": answer.origin or "agrees",
+                "operands": list(answer.operands),
+                **({"reason": answer.reason} if answer.reason else {}),
+                **({"fix": _fix(divergence, answer.fix)} if answer.fix else {}),
+            }
+            for name, answer in divergence.answers.items()
+        },
+    }
+
+
+def _fix(divergence: Divergence, fix: Fix) -> dict[str, Any]:
+    site = divergence.site
+    own = divergence.program == site
+    edit = fix.written(site.expression, namespace_in(site.file, site.expression)) if own else ""
+    return fix.to_dict() | {"edit": edit or None}
+
+
+def as_row(divergence: Divergence) -> str:
+    answers = "".join(
+        f'<div class="{origin or "agrees"}"><b>{answer}</b> <i>{origin}</i> '
+        f"{escape(', '.join(names))}{_small(answer.reason)}</div>"
+        for answer, origin, names in grouped(divergence)
+    )
+    answers += "".join(
+        f"<div>write <code>{escape(edit)}</code>{_small('for ' + ', '.join(names))}</div>"
+        for edit, names in edits(divergence).items()
+    )
+    site = divergence.site
+    times = f" ×{divergence.count}" if divergence.count > 1 else ""
+    called = _called_from(divergence) if divergence.program != site else ""
+    return (
+        f"<tr><td>{escape(str(site))}{_small(called)}</td>"
+        f"<td><code>{escape(site.expression or site.text)}</code>"
+        f"{_small(spelled(divergence) + times)}</td><td>{answers}</td></tr>"
+    )
+
+
+def _small(text: str) -> str:
+    return f"<small>{escape(text)}</small>" if text else ""

@@ -1,0 +1,108 @@
+"""Tracebacks end at the user's line: pytest's, and those of a program under `compare`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import promoarray as pa
+from promoarray.errors import meant_for_callers
+
+CALLS = """
+import pickle
+import numpy as np
+import promoarray as pa
+import promoarray.fft
+i, f = pa.asarray([1, 2], dtype=pa.int64), pa.asarray([1.0, 2.0], dtype=pa.float32)
+
+def test_operator():
+    with pa.policy("paddle"):
+        i + f  # the user's
+def test_in_place():
+    with pa.policy("paddle"):
+        x = i
+        x += f  # the user's
+def test_function():
+    pa.sum(i, axis=7)  # the user's
+def test_shapes():
+    i + pa.asarray([1, 2, 3])  # the user's
+def test_scalar():
+    pa.asarray([1], dtype=pa.int8) + 300  # the user's
+def test_method():
+    i.astype("nonsense")  # the user's
+def test_setitem():
+    i[5] = 1  # the user's
+def test_item():
+    i.item()  # the user's
+def test_creation():
+    pa.zeros(3, dtype="float31")  # the user's
+def test_chapter():
+    pa.linalg.inv(i)  # the user's
+def test_other_chapter():
+    pa.fft.fft(i, n=-1)  # the user's
+def test_tool():
+    pa.pack(f)  # the user's
+def test_policy():
+    pa.set_policy("torhc")  # the user's
+def test_escape():
+    with pa.no_escape():
+        np.asarray(i)  # the user's
+"""
+
+
+def test_pytest_shows_the_line_that_called(tmp_path: Path) -> None:
+    path = tmp_path / "test_calls.py"
+    path.write_text(CALLS)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tb=short", "-n", "0"]
+    options = ["-c", "/dev/null", "--rootdir", str(tmp_path), str(path)]
+    ran = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    wanted = CALLS.count("def test")
+    assert f"{wanted} failed" in ran.stdout, ran.stdout
+    places = re.findall(r"^(\S+\.py):\d+: in \w+\n(?:    (.*)\n)?", ran.stdout, re.MULTILINE)
+    assert len(places) == wanted, ran.stdout
+    assert {Path(file).name for file, _ in places} == {"test_calls.py"}
+    assert [line for _, line in places if not line.endswith("# the user's")] == []
+
+
+def test_a_bug_shows_where_it_is() -> None:
+    hides = vars(sys.modules["promoarray.core.dispatch"])["__tracebackhide__"]
+    assert hides is meant_for_callers
+    for error, hidden in ((pa.PromotionError("a"), True), (AttributeError("a"), False)):
+        info = type("Info", (), {"value": error})
+        assert meant_for_callers(info) is hidden
+    assert not meant_for_callers(None)
+
+
+PROGRAM = """
+import sys, threading
+import numpy as np
+import promoarray as pa
+i, f = pa.asarray([1, 2], dtype=pa.int64), pa.asarray([1.0, 2.0], dtype=pa.float32)
+def failing():
+    with pa.policy("paddle"):
+        i + f
+thread = threading.Thread(target=failing, name="first")
+thread.start(); thread.join()
+try:
+    failing()
+except TypeError as error:
+    raise ExceptionGroup("both", [error, ValueError()]) from error
+"""
+
+
+def test_compare_shows_the_line_that_called_and_all_frames_if_asked(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    compare = [sys.executable, "-m", "promoarray", "compare", str(path), "--policies", "torch"]
+    python, short, full = (
+        subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        for command in ([sys.executable, str(path)], compare, [*compare, "--traceback", "full"])
+    )
+    files = re.findall(r'File "(.*?)", line (\d+)', short)
+    assert {Path(file).name for file, _ in files} == {"program.py", "threading.py"}
+    assert [line for file, line in files if file == str(path)] == ["8", "12", "8", "14", "12", "8"]
+    assert "core/dispatch.py" in python
+    assert full.startswith(python)
+    assert "core/dispatch.py" not in short
