@@ -151,8 +151,13 @@ def _sources(policy: Policy, operands: Operands) -> list[DType]:
 
 def _lost(sources: list[DType], casts: dict[int, DType]) -> tuple[float, ...]:
     """What casts lose, the gravest first: what is worst about them, whatever the plan is then."""
-    lost = [gravity(sources[i], to) for i, to in casts.items()]
-    return (_complex(casts.values()) and not _complex(sources), *_gravest(lost))
+    return _lost_by(tuple((sources[i], to) for i, to in casts.items()), _complex(sources))
+
+
+@lru_cache(maxsize=1 << 16)
+def _lost_by(casts: tuple[tuple[DType, DType], ...], imaginary: bool) -> tuple[float, ...]:
+    new = not imaginary and _complex(to for _, to in casts)
+    return (new, *_gravest([gravity(source, to) for source, to in casts]))
 
 
 def _cost(
