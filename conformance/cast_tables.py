@@ -61,6 +61,12 @@ bits of wider ones, complex numbers drop their imaginary part, and all but zero 
 The rest differs by policy; `pa.astype(x, dtype)` goes by the one in force, and so do the casts that
 an operation makes.
 
+That holds in any floating-point state of the thread: where PyTorch's `set_flush_denormal` or a
+library built with `-ffast-math` flushes subnormals to zero, or `fesetround` has changed the
+rounding, casts and operations run in the default state, and the thread has its own again
+afterwards. Not reached are the threads of NumPy's BLAS, which large matrix products take: they
+keep the state of the thread that first imported NumPy.
+
 `pa.explain("astype", x, dtype)` gives the rule in force for a pair, its quirks and sources, and
 what every other policy makes of the values, or why it refuses them; `promoarray explain astype
 float32 float8_e4m3fn` does so at the edges of the target. `pa.cast_report(x, dtype)` counts what a

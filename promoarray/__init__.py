@@ -181,7 +181,9 @@ def __getattr__(name: str) -> Any:
         tool = globals()[name] = getattr(import_module(_TOOLS[name]), name)
         _end_tracebacks_at_callers()
         return tool
-    raise AttributeError(f"module 'promoarray' has no attribute {name!r}{for_function(name)}")
+    from promoarray.errors import quoted
+
+    raise AttributeError(f"module 'promoarray' has no attribute {quoted(name)}{for_function(name)}")
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,9 @@ from inspect import Parameter, Signature, cleandoc, unwrap
 from typing import Any
 
 from promoarray.core.asarray import asarray
+from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
+from promoarray.errors import quoted
 from promoarray.functions.creation import zeros_like
 from promoarray.functions.data_types import astype
 from promoarray.functions.elementwise import clip, conj, divide, imag, multiply, real
@@ -115,6 +117,9 @@ def _dot(x: PArray, other: Any) -> PArray:
 
 def _round(x: PArray, decimals: int = 0) -> PArray:
     """Round to nearest, ties to even: to whole numbers, or to some digits after the point."""
+    decimals = integers("round", "decimals", decimals)
+    if not isinstance(decimals, int) or abs(decimals) > 400:  # beyond what any float holds
+        raise ValueError(f"round: decimals is an int of at most 400, not {quoted(decimals)}")
     if not decimals or (decimals > 0 and x.dtype.kind in (Kind.INT, Kind.UINT)):
         return whole(x)
     if x.dtype.kind in (Kind.INT, Kind.UINT):
@@ -291,7 +296,7 @@ def _check_choice(name: str, key: str, value: Any) -> None:
     if not plain or value not in _ONE_CHOICE[key]:
         choices = ", ".join(map(repr, _ONE_CHOICE[key]))
         remedy = f"write y[...] = x.{name}(...)" if key == "out" else f"it may be {choices}"
-        raise TypeError(f"x.{name} takes no {key}={value!r:.60}; {remedy}")
+        raise TypeError(f"x.{name} takes no {key}={quoted(value)}; {remedy}")
 
 
 def _real(x: PArray) -> PArray:

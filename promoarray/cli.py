@@ -21,7 +21,7 @@ from typing import Any
 from promoarray import __version__
 from promoarray.console import Printable, console, show
 from promoarray.dtypes import BY_CODE, BY_NAME
-from promoarray.errors import UnknownPolicyError
+from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -373,7 +373,7 @@ def _operand(text: str) -> Any:
     dtype = _dtype(text.removesuffix("[]"), "is neither a dtype nor a Python scalar")
     if dtype.weak:
         raise UsageError(
-            f"{text!r} is the type of a Python scalar; write a scalar such as 1 or 2.5"
+            f"{quoted(text)} is the type of a Python scalar; write a scalar such as 1 or 2.5"
         )
     return Operand(dtype, Rank.ZERO_D if text.endswith("[]") else Rank.ARRAY)
 
@@ -382,7 +382,9 @@ def _real(name: str) -> Any:
     """A dtype that arrays can have, by name or code."""
     dtype = _dtype(name)
     if dtype.weak:
-        raise UsageError(f"{name!r} is the type of a Python scalar; write the dtype of an array")
+        raise UsageError(
+            f"{quoted(name)} is the type of a Python scalar; write the dtype of an array"
+        )
     return dtype
 
 
@@ -392,10 +394,10 @@ def _dtype(name: str, otherwise: str = "is not a dtype") -> Any:
     if found is None:
         names = [n for n, d in (*BY_NAME.items(), *BY_CODE.items()) if not d.weak]
         near = [n for n in names if n.startswith(name)]
-        near = near or difflib.get_close_matches(name, names, n=6, cutoff=0.5)
+        near = near or difflib.get_close_matches(name[:LONGEST], names, n=6, cutoff=0.5)
         every = ", ".join(n for n, d in BY_NAME.items() if not d.weak)
         meant = f"Did you mean: {', '.join(near)}?" if near else f"Write one of: {every}"
-        raise UsageError(f"{name!r} {otherwise}. {meant}")
+        raise UsageError(f"{quoted(name)} {otherwise}. {meant}")
     return found
 
 

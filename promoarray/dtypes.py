@@ -1,4 +1,4 @@
-"""The dtypes: one object each, compared by identity.
+"""The dtypes: one object each, known by identity.
 
 A dtype is a row: its name, its code (bit widths, as tables and lattices are written), its kind, its
 bits, the NumPy dtype that stores it and, for floats, the layout of its bits. The weak types
@@ -14,10 +14,13 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
+
+from promoarray.errors import quoted
 
 # What promoarray itself takes from here: the dtypes, and the class they are of.
 __all__ = [
@@ -139,7 +142,13 @@ class Format(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class DType:
-    """A dtype. There is one object per dtype, so ``==`` is ``is``.
+    """A dtype. There is one object per dtype.
+
+    Two of them are equal if they are one object. A dtype also equals what names it where a dtype is
+    taken: a NumPy or ml_dtypes dtype or scalar type, or a string, ``x.dtype == np.int8``; what
+    names none, or two, is not equal. As with NumPy's dtypes the hash is not that of the string, nor
+    is it that of the NumPy dtype: ``x.dtype in {np.int8, np.int16}`` is False, a tuple in place of
+    the set makes it True.
 
     Attributes
     ----------
@@ -182,6 +191,45 @@ class DType:
         """
         return BY_CODE.get(_COMPLEX.get(self.code, ""))
 
+    def __eq__(self, other: object) -> builtins.bool:
+        if type(other) is DType:
+            return self is other
+        if isinstance(other, np.dtype):  # in native byte order, as NumPy says from its side
+            return self.storage is not None and builtins.bool(self.storage == other)
+        if not isinstance(other, (str, type)):
+            return NotImplemented
+        try:
+            return self is as_dtype(other)
+        except TypeError:
+            return False
+
+    # What keeps executables and plans has dtypes in its keys: none may hash in Python. NumPy's own
+    # dtypes equal strings and scalar types without their hash, too.
+    __hash__ = object.__hash__
+
+    @property
+    def __numpy_dtype__(self) -> np.dtype[Any]:
+        """The NumPy or ml_dtypes dtype of that name, for ``np.dtype`` and whoever calls it."""
+        if self.storage is None:
+            raise TypeError(f"{self.name} has no NumPy dtype; write that of the array, x.dtype")
+        storage: np.dtype[Any] = self.storage
+        return storage
+
+    @property
+    def itemsize(self) -> builtins.int:
+        """The bytes of one element in memory: 1 for the narrow dtypes too."""
+        return self.__numpy_dtype__.itemsize
+
+    @property
+    def type(self) -> Any:
+        """NumPy's or ml_dtypes' scalar type of that name, as ``numpy.dtype.type``."""
+        return self.__numpy_dtype__.type
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Answer ``np.result_type(x.dtype, y.dtype)`` under the policy in force, as arrays do."""
+        above = import_module("promoarray.numpy_api.functions")
+        return above.answer(type(self), func, types, args, kwargs)
+
     def __repr__(self) -> str:
         return f"promoarray.{self.name}"
 
@@ -191,6 +239,9 @@ class DType:
     def __reduce__(self) -> tuple[Any, ...]:
         return _by_code, (self.code,)
 
+
+if np.lib.NumpyVersion(np.__version__) < "2.4.0":  # knows this attribute alone
+    DType.dtype = DType.__numpy_dtype__  # type: ignore[attr-defined]
 
 _PARTS = {"c32": "f16", "c64": "f32", "c128": "f64", "c*": "f*"}
 _COMPLEX = {part: code for code, part in _PARTS.items()} | {code: code for code in _PARTS}
@@ -338,7 +389,7 @@ def as_dtype(dtype: object) -> DType:
         found = _from_numpy(dtype)
     if found is None or found.weak:
         names = ", ".join(row.name for row in (*CONCRETE, string))
-        raise TypeError(f"{dtype!r} is not a dtype promoarray knows. Write one of: {names}")
+        raise TypeError(f"{quoted(dtype)} is not a dtype promoarray knows. Write one of: {names}")
     return found
 
 
@@ -357,7 +408,8 @@ def _from_text(text: str) -> DType | None:
 def _from_numpy(dtype: Any) -> DType | None:
     try:
         storage = np.dtype(dtype)
-    except (TypeError, ValueError, SyntaxError, Warning):  # all that NumPy says to other words
+    # All that NumPy says to other words; the last, to lists nested too deep.
+    except (TypeError, ValueError, SyntaxError, Warning, RecursionError):
         return None
     if dtype is None or isinstance(dtype, bytes):  # NumPy makes float64 of None
         return None
@@ -408,5 +460,5 @@ def isdtype(dtype: object, kind: object) -> builtins.bool:
     except TypeError:
         kinds = ", ".join(map(repr, _ISDTYPE))
         raise TypeError(
-            f"{kind!r} is not a kind of dtype. Write a dtype or one of {kinds}"
+            f"{quoted(kind)} is not a kind of dtype. Write a dtype or one of {kinds}"
         ) from None

@@ -92,5 +92,99 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     """
     import difflib  # for errors only
 
-    near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
-    return f"Did you mean: {', '.join(near)}?" if near else f"Write one of: {', '.join(known)}"
+    near = difflib.get_close_matches(name[:LONGEST], known, n=4, cutoff=0.5)
+    if near:
+        return f"Did you mean: {', '.join(near)}?"
+    return f"Write one of: {clipped(', '.join(known), 600)}"
+
+
+LONGEST = 60
+"""Characters of one value that a message quotes."""
+
+
+def quoted(value: object, limit: int = LONGEST) -> str:
+    """Return how a value is written in a message: its repr, shortened, in one line.
+
+    Whatever the value: of long ints the size alone, which Python refuses to print; of containers
+    the first items; of arrays that are not small what they are; of an object whose ``__repr__``
+    fails its class.
+
+    Examples
+    --------
+    >>> quoted("ab"), quoted([1.5, None]), quoted(range(3)), quoted(10**5000)
+    ("'ab'", '[1.5, None]', 'range(0, 3)', '<int of 16610 bits>')
+    >>> quoted(list(range(10**6)), 20), quoted("a" * 10**6, 20)
+    ('[0, 1, 2, 3, 4, ...]', "'aaaaaaaaaaaaaa'...")
+    """
+    text = _written(value, limit, 4)
+    return clipped(" ".join(text.split()) if "\n" in text else text, limit)
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a value's class, shortened."""
+    return clipped(type(value).__name__, LONGEST)
+
+
+def clipped(text: str, limit: int = 5 * LONGEST) -> str:
+    """Return a text, of which no more than so many characters are kept.
+
+    Examples
+    --------
+    >>> clipped("abc", 8), clipped("a" * 100, 8)
+    ('abc', 'aaaaa...')
+    """
+    return text if len(text) <= limit else f"{text[: max(0, limit - 3)]}..."
+
+
+_BRACKETS: dict[type, tuple[str, str]] = {
+    list: ("[", "]"),
+    tuple: ("(", ")"),
+    set: ("{", "}"),
+    frozenset: ("frozenset({", "})"),
+    dict: ("{", "}"),
+}
+
+
+def _written(value: Any, room: int, depth: int) -> str:
+    """About as much of a repr as there is room for; what is not written is not looked at."""
+    kind = type(value)
+    if kind is int or kind is range:
+        longest = value if kind is int else max(value.start, value.stop, value.step, key=abs)
+        bits = longest.bit_length()
+        return repr(value) if bits <= 128 else f"<{kind.__name__} of {bits} bits>"
+    if kind is str or kind is bytes:
+        kept = max(1, room - 6)
+        return repr(value) if len(value) <= kept + 3 else f"{value[:kept]!r}..."
+    if kind in _BRACKETS and value:
+        return _items(value, room, depth)
+    return _repr(value, room)
+
+
+def _items(value: Any, room: int, depth: int) -> str:
+    first, last = _BRACKETS[type(value)]
+    if not depth:
+        return f"{first}...{last}"
+    written: list[str] = []
+    left = room - 5
+    for item in value:
+        text = _written(item, left, depth - 1)
+        if type(value) is dict:
+            text += f": {_written(value[item], left, depth - 1)}"
+        left -= len(text) + 2
+        if left < 0 and written:
+            written.append("...")
+            break
+        written.append(text)
+    lone = "," * (type(value) is tuple and len(value) == 1)
+    return f"{first}{', '.join(written)}{lone}{last}"
+
+
+def _repr(value: Any, room: int) -> str:
+    kind = kind_of(value)
+    try:
+        size = value.size if hasattr(value, "dtype") and hasattr(value, "shape") else 0
+        if isinstance(size, int) and size > room:  # to print it takes as long as it is
+            return f"<{kind} of {value.dtype}, shape {value.shape}>"
+        return repr(value)
+    except Exception:
+        return f"<{kind}>"

@@ -14,6 +14,7 @@ from typing import Any
 
 from promoarray.core.asarray import unbound
 from promoarray.core.operands import array_class
+from promoarray.errors import quoted
 from promoarray.functions import info
 from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray, array_type
@@ -55,7 +56,9 @@ class Namespace:
         module, beyond = self._module(), name in NUMPYS and not self._chapter
         if beyond or not hasattr(module, name):
             words = f"; write xp.extras.{name}" if beyond else for_function(name, "xp")
-            raise AttributeError(f"{self!r} has no attribute {name!r}{words}", name=name, obj=self)
+            raise AttributeError(
+                f"{self!r} has no attribute {quoted(name)}{words}", name=name, obj=self
+            )
         return getattr(module, name)
 
     def _module(self) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
-from promoarray.errors import suggestion
+from promoarray.errors import quoted, suggestion
 
 
 class Form(StrEnum):
@@ -174,4 +174,4 @@ def operation(name: str) -> Operation:
         return OPERATIONS.get(name) or BY_SYMBOL[name]
     except KeyError:
         said = suggestion(name, list(OPERATIONS))
-        raise ValueError(f"unknown operation {name!r}. {said}") from None
+        raise ValueError(f"unknown operation {quoted(name)}. {said}") from None

@@ -21,10 +21,11 @@ from promoarray.core.dispatch import apply, call
 from promoarray.core.display import html, text
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
-from promoarray.core.operators import binary, comparison, of_ufunc, unary
+from promoarray.core.operators import binary, comparison, equality, of_ufunc, unary
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
+from promoarray.errors import quoted
 from promoarray.other_names import for_method
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
@@ -34,6 +35,11 @@ from promoarray.promotion.registry import as_policy, registered_name
 def _package() -> Any:
     """The package itself: an array knows its namespace, as the standard has it, by name alone."""
     return import_module("promoarray")
+
+
+def _numpy_api(part: str) -> Any:
+    """What answers NumPy's functions by ours, which stand above: by name alone."""
+    return import_module(f"promoarray.numpy_api.{part}")
 
 
 def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
@@ -75,6 +81,7 @@ class PArray(Channels):
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
+    __array_priority__ = 100.0  # above ndarray, for those that ask before they ask for ufuncs
     __pandas_priority__ = 5000  # above DataFrame, so that its operators hand over to ours
 
     def __new__(
@@ -250,7 +257,7 @@ class PArray(Channels):
 
         def __getattr__(self, name: str) -> Any:
             """Refuse an unknown attribute; for one of another library, name what to write."""
-            message = f"'PArray' object has no attribute {name!r}"
+            message = f"'PArray' object has no attribute {quoted(name)}"
             if not name.startswith("_"):
                 package = _package()
                 ours = name in package.__all__ and callable(getattr(package, name))
@@ -288,13 +295,24 @@ class PArray(Channels):
         package = _package()
         ours = package.__array_api_version__
         if api_version not in (None, ours, "2024.12", "2023.12", "2022.12", "2021.12"):
-            raise ValueError(f"promoarray implements the array API {ours}, not {api_version!r}")
+            raise ValueError(
+                f"promoarray implements the array API {ours}, not {quoted(api_version)}"
+            )
         return package if self._policy is None else package.namespace(self._policy)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
-        name, form = of_ufunc(ufunc, method, kwargs)
-        return apply(name, *inputs, form=form)
+        meant = of_ufunc(ufunc)
+        if meant is not None and method == "__call__" and not kwargs:
+            name, form = meant
+            out = apply(name, *inputs, form=form)
+            if out is not NotImplemented:
+                return out
+        return _numpy_api("ufuncs").answer(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Answer ``np.mean(x)`` by ``pa.mean(x)``, in the namespace that ``x`` is bound to."""
+        return _numpy_api("functions").answer(type(self), func, types, args, kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
@@ -316,7 +334,9 @@ class PArray(Channels):
         if not spec:
             return text(self)
         if self.ndim:
-            raise TypeError(f"only a 0-d array is formatted with {spec!r}, not one of {self.shape}")
+            raise TypeError(
+                f"only a 0-d array is formatted with {quoted(spec)}, not one of {self.shape}"
+            )
         return format(self.item(), spec)
 
     def __round__(self, ndigits: int | None = None) -> Any:
@@ -349,8 +369,8 @@ class PArray(Channels):
     __xor__, __rxor__, __ixor__ = binary("bitwise_xor")
     __lshift__, __rlshift__, __ilshift__ = binary("bitwise_left_shift")
     __rshift__, __rrshift__, __irshift__ = binary("bitwise_right_shift")
-    __eq__ = comparison("equal")
-    __ne__ = comparison("not_equal")
+    __eq__ = equality("equal", none=False)
+    __ne__ = equality("not_equal", none=True)
     __lt__ = comparison("less")
     __le__ = comparison("less_equal")
     __gt__ = comparison("greater")

@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from promoarray.errors import quoted
+
 MODULES = {
     "_cast_report": ("diagnostics.cast_report",),
     "_escape": ("core.escape",),
@@ -70,7 +72,7 @@ class OldModule(ModuleType):
                 home = import_module(f"{_PACKAGE}.{now}")
                 if hasattr(home, wanted):
                     return getattr(home, wanted)
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {self.__name__!r} has no attribute {quoted(name)}")
 
 
 for name in MODULES:

@@ -367,3 +367,24 @@ sys.exit(any(name.partition(".")[0] == "rich" for name in sys.modules))
         subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode
         == 0
     )
+
+
+def test_an_int_of_more_digits_than_python_reads_is_no_infinity(capsys: Output) -> None:
+    number = "9" * 5000
+    code, out, _ = run(capsys, "explain", "add", "int8", number)
+    assert (code, out.splitlines()[0]) == (
+        1,
+        "add(int8, int of 16610 bits) is refused under numpy@2",
+    )
+    for argv in (
+        ("cast", "--from", "float32", "--to", "int8", number),
+        ("cast", "--from", "int64", "--to", "int8", f"-{number}"),
+        ("cast", "--from", "int64", "--to", "int8", f"bits:{number}"),
+        ("explain", number, "int8"),
+        ("explain", "add", "int8", f"{number}x"),
+        ("table", number),
+    ):
+        code, _, err = run(capsys, *argv)
+        assert code == 2
+        assert len(err) < 1000
+        assert "digits" not in err

@@ -56,8 +56,8 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_no_module_turns_the_gil_on() -> None:
     code = "import sys, promoarray as pa; print(getattr(sys, '_is_gil_enabled', lambda: True)())"
-    expected = not sysconfig.get_config_var("Py_GIL_DISABLED")
-    assert (run_python(code).stdout, run_python(code).stderr) == (f"{expected}\n", "")
+    done, expected = run_python(code), not sysconfig.get_config_var("Py_GIL_DISABLED")
+    assert (done.stdout, done.stderr) == (f"{expected}\n", "")
 
 
 # -- one object a name ------------------------------------------------------------------------

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import promoarray as pa
 from promoarray.errors import meant_for_callers
 
@@ -92,6 +94,7 @@ except TypeError as error:
 """
 
 
+@pytest.mark.slow
 def test_compare_shows_the_line_that_called_and_all_frames_if_asked(tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)

@@ -72,6 +72,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import numpy as numpy_backend
+from promoarray.errors import quoted
 
 _BY_TYPE: dict[type, Any] = {np.ndarray: numpy_backend}
 
@@ -145,14 +146,14 @@ def on_device(device: str | None) -> Any:
         try:
             backend = import_module(_MODULES["cupy"])
         except ImportError as error:
-            raise ValueError(f"there is no device {device!r}: {error}") from None
+            raise ValueError(f"there is no device {quoted(device)}: {error}") from None
         there = backend.devices()
         if device in there or (device == "cuda" and there):
             return backend
         if not there:
-            raise ValueError(f"there is no device {device!r}: {backend.why_none()}")
+            raise ValueError(f"there is no device {quoted(device)}: {backend.why_none()}")
     known = ", ".join(map(repr, devices()))
-    raise ValueError(f"unknown device {device!r}. Write one of: {known}")
+    raise ValueError(f"unknown device {quoted(device)}. Write one of: {known}")
 
 
 def devices() -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core import host
 from promoarray.core._fast_path import ArraySlots
 from promoarray.dtypes import DType
+from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
 
 
@@ -118,7 +119,7 @@ class Array(ArraySlots):
         if here is there:
             buffer = here.to_device(self._buffer, device, stream)
         elif stream is not None:
-            raise ValueError(f"copies from {self.device!r} to {device!r} take no stream")
+            raise ValueError(f"copies from {self.device!r} to {quoted(device)} take no stream")
         else:
             buffer = there.from_numpy(here.to_numpy(self._buffer, self.dtype), self.dtype, device)
         return self._wrap(buffer, self._type)

@@ -19,9 +19,12 @@ from promoarray.core.operands import wrap
 from promoarray.core.python_data import from_python
 from promoarray.core.setitem import cast_strings
 from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.errors import kind_of, quoted
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
 
 
+@in_default_float_state
 def asarray(
     obj: Any,
     /,
@@ -51,7 +54,7 @@ def asarray(
         out = out.to_device(device)
     shared = out._buffer is source._buffer and _is_shared(obj)
     if copy is False and not shared:
-        raise ValueError(f"copy=False: {out.dtype} from {type(obj).__name__} needs a copy")
+        raise ValueError(f"copy=False: {out.dtype} from {kind_of(obj)} needs a copy")
     if copy and shared and _is_ours(obj):
         return out._wrap(backend_of(out._buffer).copy(out._buffer), out._type)
     return out
@@ -90,8 +93,10 @@ def _as_source(obj: Any, copy: bool | None) -> Array | None:
                 raise
     if hasattr(obj, "__array__") or _has_buffer(obj):
         return wrap(np.array(obj, copy=copy))
-    kind = type(obj).__name__
-    raise TypeError(f"asarray takes numbers, sequences of them and arrays, not {kind}: {obj!r:.60}")
+    kind = kind_of(obj)
+    raise TypeError(
+        f"asarray takes numbers, sequences of them and arrays, not {kind}: {quoted(obj)}"
+    )
 
 
 def unbound(value: Any) -> Any:
@@ -100,7 +105,10 @@ def unbound(value: Any) -> Any:
         bound = value._policy is not None
         return Array.default._wrap(value._buffer, value._type) if bound else value
     if type(value) in (list, tuple) and any(isinstance(v, (Array, list, tuple)) for v in value):
-        return type(value)(map(unbound, value))
+        try:
+            return type(value)(map(unbound, value))
+        except RecursionError:  # nested deeper than any array
+            return value
     return value
 
 
@@ -131,7 +139,7 @@ _HOMES = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Any:
     """Wrap the memory of an array of another library; see ``promoarray.from_dlpack``."""
     if not hasattr(x, "__dlpack__"):
-        raise TypeError(f"a {type(x).__name__} does not speak DLPack; write pa.asarray(x)")
+        raise TypeError(f"a {kind_of(x)} does not speak DLPack; write pa.asarray(x)")
     if isinstance(x, Array):
         return asarray(x, device=device, copy=copy)
     kind = int(x.__dlpack_device__()[0])

@@ -5,6 +5,8 @@ What becomes of it there obeys other rules, so each tells ``escape`` before it h
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,13 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import Array
 from promoarray.core.observers import guarded_here, observers_anywhere
 from promoarray.dtypes import Kind
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
+
+
+def _of_masked(frame: FrameType) -> bool:
+    """Whether an operator of a masked array takes the other operand, which it does not ask."""
+    return frame.f_code.co_name == "getdata" and frame.f_globals.get("__name__") == "numpy.ma.core"
 
 
 def _leave(x: Array, channel: str) -> None:
@@ -28,6 +36,7 @@ class Channels(Array):
 
     __slots__ = ()
 
+    @in_default_float_state
     def item(self, *index: Any) -> bool | int | float | complex:
         """The one element as a Python scalar, or the one at an index.
 
@@ -56,6 +65,7 @@ class Channels(Array):
         value: bool | int | float | complex = self._decoded().item(*index)
         return value
 
+    @in_default_float_state
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars.
 
@@ -99,6 +109,7 @@ class Channels(Array):
         remedy = "; write x.item()" if self.size == 1 else ""
         return TypeError(f"{conversion}(x) needs {needed}, and x is {shape}{remedy}")
 
+    @in_default_float_state
     def __bool__(self) -> bool:
         return bool(self._single("bool"))
 
@@ -125,6 +136,7 @@ class Channels(Array):
             raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
         return int(self._single("index"))
 
+    @in_default_float_state
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The storage as a NumPy array; what NumPy does with it obeys no policy.
 
@@ -143,10 +155,15 @@ class Channels(Array):
         Raises
         ------
         TypeError
-            If the array lies on a GPU.
+            If the array lies on a GPU, or a masked array would compute with it.
         EscapeError
             Inside ``no_escape()``.
         """
+        if _of_masked(sys._getframe(1)):
+            raise TypeError(
+                "a masked array computes outside of the policy; write x.filled(...) for it, or "
+                "np.asarray(...) around the other operand to leave the policy on purpose"
+            )
         if self.device != "cpu":
             raise TypeError(
                 f"the array lies on {self.device!r}, and NumPy would copy it unasked; "
@@ -155,7 +172,9 @@ class Channels(Array):
         if observers_anywhere or guarded_here():
             _leave(self, "__array__")
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
-        return np.array(values, dtype, copy=copy)
+        given = np.array(values, dtype, copy=copy)
+        # Whoever sets dtype or shape of what is handed out leaves ours as they are.
+        return given.view() if given is values else given
 
     def __dlpack__(
         self,

@@ -30,12 +30,15 @@ from promoarray.core.operands import (
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK
+from promoarray.errors import kind_of
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 
 
+@in_default_float_state
 def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any) -> Any:
     """Run an operation under the policy in force.
 
@@ -167,6 +170,7 @@ def _recovered(
     raise promotion_error(policy, name, seen, refusal, form)
 
 
+@in_default_float_state
 def apply_inplace(name: str, target: Array, other: Any) -> Any:
     """Run ``target op= other``: into the target's memory, or to a new array where names rebind.
 
@@ -246,12 +250,15 @@ def call(name: str, *operands: Any, **options: Any) -> Any:
     """
     result = apply(name, *operands, form=Form.FUNCTION, **options)
     if result is NotImplemented:
-        x = next(x for x in operands if as_operand(x) is NotImplemented)
-        raise TypeError(
-            f"{name} takes arrays and Python scalars, not {type(x).__name__}; "
-            "write pa.asarray(...) around it first"
-        )
+        raise _no_operand(name, next(x for x in operands if as_operand(x) is NotImplemented))
     return result
+
+
+def _no_operand(name: str, x: Any) -> TypeError:
+    return TypeError(
+        f"{name} takes arrays and Python scalars, not {kind_of(x)}; "
+        "write pa.asarray(...) around it first"
+    )
 
 
 def _buffer(x: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array
+from promoarray.kernels.float_state import in_default_float_state
 
 # Ours must read back whatever the user has set for NumPy's.
 _PLAIN: Any = {
@@ -21,6 +22,7 @@ _PLAIN: Any = {
 }
 
 
+@in_default_float_state
 def text(x: Array) -> str:
     """Return ``PArray([...], dtype=...)``, shortened as NumPy would where it is long."""
     shown, options = _shown(x)
@@ -64,6 +66,7 @@ def _attributes(x: Array) -> list[str]:
     return shown
 
 
+@in_default_float_state
 def html(x: Array) -> str:
     """Return a header with shape, dtype and policy above the values, for notebooks."""
     from html import escape  # a millisecond that only notebooks need

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "../kernels/cpu/float_state.h"
+
 #if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
 #include <structmember.h>
 #define Py_T_OBJECT_EX T_OBJECT_EX
@@ -427,6 +429,7 @@ PyObject *operator_call(PyObject *object, PyObject *const *args, std::size_t nar
                         PyObject *names) {
     auto *self = reinterpret_cast<FastOperator *>(object);
     const Py_ssize_t count = PyVectorcall_NARGS(nargs);
+    const promoarray::FloatStateGuard state;  // for NumPy's kernels and casts, and the long way
     if ((count == 1 || count == 2) && names == nullptr) {
         PyObject *result, *turned[] = {args[count - 1], args[0]};
         PyTypeObject *cls = Py_TYPE(args[0]);

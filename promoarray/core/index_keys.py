@@ -12,6 +12,7 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.move import require_taken
 from promoarray.core.operands import as_operand
 from promoarray.dtypes import INTEGERS, Kind
+from promoarray.errors import kind_of
 
 
 def as_key(key: Any, x: Array) -> Any:
@@ -52,7 +53,7 @@ def _part(key: Any, x: Array) -> Any:
         return key.__index__()
     raise IndexError(
         "an index is an integer, a slice, ..., None, or an array of integers or bools, not "
-        f"{type(key).__name__}"
+        f"{kind_of(key)}"
     )
 
 

@@ -12,6 +12,7 @@ from promoarray.backends import backend_of, find
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, held
 from promoarray.dtypes import WEAK, DType
+from promoarray.errors import quoted
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -45,7 +46,9 @@ def as_array(x: Any, name: str) -> Any:
     """
     operand = as_operand(x)
     if operand is NotImplemented or type(operand) in WEAK:
-        raise TypeError(f"{name} takes an array, not {x!r}; write pa.asarray(...) around it first")
+        raise TypeError(
+            f"{name} takes an array, not {quoted(x)}; write pa.asarray(...) around it first"
+        )
     return operand
 
 

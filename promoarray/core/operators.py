@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
 from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
 from promoarray.core.fast_path import fast_path
-from promoarray.core.foreign_ufuncs import outside
+from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
 
 Method = Callable[[Any, Any], Any]
@@ -51,6 +53,31 @@ def comparison(name: str) -> Method:
     return binary(name)[0]
 
 
+def equality(name: str, *, none: bool) -> Method:
+    """Make ``x == y`` or ``x != y``; ``none`` is what every element says to ``x == None``.
+
+    Under every policy that is an array of False, as in NumPy. PyTorch, JAX, TensorFlow, Paddle and
+    MindSpore answer one False, whether there is an array; ``x is None`` asks that.
+    """
+    symbol = OPERATIONS[name].symbol
+
+    def forward(self: Array, other: Any, /) -> Any:
+        if other is None:
+            return _filled(self, none)
+        return _or_foreign(apply(name, self, other), symbol, other)
+
+    forward.__name__, forward.__doc__ = name, f"self {symbol} other, under the policy."
+    return wraps(forward)(fast_path(forward, name, reflected=False))
+
+
+def _filled(x: Array, value: bool) -> Array:
+    """An array of one bool, of the shape of another and where it lies."""
+    backend, device = backend_of(x._buffer), x.device
+    buffer = backend.empty(x.shape, dt.bool, device)
+    backend.write(buffer, ..., backend.from_numpy(np.array(value), dt.bool, device))
+    return x._wrap(buffer, dt.bool)
+
+
 def unary(name: str) -> Callable[[Any], Any]:
     """Make ``op x``."""
 
@@ -64,7 +91,7 @@ def unary(name: str) -> Callable[[Any], Any]:
 def _or_foreign(result: Any, symbol: str, other: Any, *, first: bool = False) -> Any:
     """Refuse what must not be computed with, and leave other types to their own operators."""
     if result is NotImplemented and _is_data(other):
-        kind = type(other).__name__
+        kind = kind_of(other)
         written = f"{kind} {symbol} PArray" if first else f"PArray {symbol} {kind}"
         raise TypeError(
             f"{written}: operands are arrays and Python scalars. "
@@ -79,18 +106,12 @@ def _is_data(x: Any) -> bool:
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
 
 
-def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> tuple[str, Form]:
-    """Return the operation that a call of a ufunc means: the operator, if there is one.
+def of_ufunc(ufunc: np.ufunc) -> tuple[str, Form] | None:
+    """Return the operation that a ufunc means: the operator, if there is one; None if none is.
 
     ``np_array + x`` comes in as ``np.add(np_array, x)``, and the two cannot be told apart.
-
-    Raises
-    ------
-    TypeError
-        If there is none, or the call asks for more than an operator would.
     """
     name = OF_UFUNC.get(ufunc)
-    if name is None or method != "__call__" or options:
-        called = "" if method == "__call__" else f".{method}"
-        raise outside(ufunc, called + (f" with {', '.join(options)}" if options else ""))
+    if name is None:
+        return None
     return name, Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION

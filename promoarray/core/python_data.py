@@ -18,6 +18,7 @@ from promoarray.core.observers import notify_default
 from promoarray.core.operands import array_class, as_operand, fitted, operand_of
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
+from promoarray.errors import kind_of, quoted
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.stored import Fit
@@ -42,7 +43,10 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     OverflowError
         If an int does not fit ``dtype``.
     """
-    leaves = list(_leaves(obj))
+    try:
+        leaves = list(_leaves(obj))
+    except RecursionError:
+        raise ValueError(f"{name}: the sequences are nested too deep for an array") from None
     if dtype is dt.string or (leaves and all(type(leaf) is str for leaf in leaves)):
         return _from_texts(obj, leaves, dtype)
     if any(type(leaf) not in WEAK for leaf in leaves):
@@ -67,7 +71,7 @@ def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     """Nested Python strings as an array of strings: ``astype`` makes numbers of them, or texts."""
     other = next((leaf for leaf in leaves if type(leaf) is not str), None)
     if other is not None or dtype not in (None, dt.string):
-        made = f"string of the {type(other).__name__} {other!r:.60}"
+        made = f"string of the {kind_of(other)} {quoted(other)}"
         if other is None and dtype is not None:
             made = f"{dtype.name} of a string"
         raise TypeError(
@@ -106,8 +110,8 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     members = [as_operand(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, members, strict=True):
         if x is NotImplemented:
-            kind = type(leaf).__name__
-            raise TypeError(f"asarray found a {kind} among the numbers: {leaf!r:.60}")
+            kind = kind_of(leaf)
+            raise TypeError(f"asarray found a {kind} among the numbers: {quoted(leaf)}")
     cls = array_class(tuple(members))
     policy = cls._policy or get_policy()
     if dtype is None:
@@ -130,10 +134,19 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
 
 def _leaves(obj: Any) -> Iterator[Any]:
     if isinstance(obj, (list, tuple, range)):
+        if isinstance(obj, range):
+            _require_length(obj)
         for item in obj:
             yield from _leaves(item)
     else:
         yield obj
+
+
+def _require_length(numbers: range) -> None:
+    try:
+        len(numbers)
+    except OverflowError:
+        raise OverflowError(f"there is no array of as many numbers as {quoted(numbers)}") from None
 
 
 def _shape(obj: Any) -> tuple[int, ...]:

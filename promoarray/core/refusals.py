@@ -16,6 +16,10 @@ COMPARED = ("numpy", "torch", "jax", "tensorflow", "paddle@3.3", "aclnn@8.5")
 """The policies an error message looks at: one a framework, of the edition people have installed."""
 
 
+MANY = 16
+"""More operands than these an error tells by their dtypes, each once."""
+
+
 def promotion_error(
     policy: Policy,
     name: str,
@@ -24,6 +28,9 @@ def promotion_error(
     form: Form = Form.OPERATOR,
 ) -> PromotionError:
     """Return the error for a refusal of an operation, or of a question such as ``result_type``."""
+    given, many = operands, len(operands) > MANY
+    if many:  # whose casts, of each and of all, would take minutes to try
+        operands = tuple(dict.fromkeys(operands))[:MANY]
     asked = name if name in OPERATIONS else "concat"  # which does nothing but promote
     refused, reason = f"does not promote {spelled(name, operands, form)}", refusal.reason
     inplace = form is Form.INPLACE
@@ -34,11 +41,12 @@ def promotion_error(
             reason = refusal.why
     parts = [
         f"policy {policy.name!r} {refused}: {reason}.",
-        remedy(policy, asked, operands, form),
+        f"These are the dtypes of {len(given)} operands." if many else "",
+        (_remedy_of_each if many else remedy)(policy, asked, operands, form),
         "" if inplace else elsewhere(policy, asked, operands, form),
     ]
     message = " ".join(filter(None, parts))
-    return PromotionError(message, policy, name, operands, refusal.reason, form=form)
+    return PromotionError(message, policy, name, given, refusal.reason, form=form)
 
 
 def _named(name: str, operands: tuple[Operand, ...], form: Form) -> str:
@@ -62,6 +70,14 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form)
         f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
         for index, target in casts.items()
     )
+    lost = remarks(policy, operands, casts)
+    return f"Write {' and '.join(written)}{lost and f' ({lost})'}." if casts else ""
+
+
+def _remedy_of_each(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> str:
+    """``remedy`` where an operand stands for all that are like it."""
+    casts, _ = proposed_casts(policy, name, operands, form) or ({}, None)
+    written = (f"pa.astype(x, pa.{to.name}) of each x of {operands[i]}" for i, to in casts.items())
     lost = remarks(policy, operands, casts)
     return f"Write {' and '.join(written)}{lost and f' ({lost})'}." if casts else ""
 

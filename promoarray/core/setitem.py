@@ -22,7 +22,8 @@ from promoarray.core.operands import (
 )
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
-from promoarray.errors import PromotionError
+from promoarray.errors import PromotionError, kind_of
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
@@ -30,6 +31,7 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import held_by_floats
 
 
+@in_default_float_state
 def assign(target: Array, key: Any, value: Any) -> None:
     """Write ``target[key] = value``, cast to the target's dtype.
 
@@ -45,7 +47,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
     """
     operand, dtype = as_operand(value), storage_dtype(target)
     if operand is NotImplemented:
-        kind = type(value).__name__
+        kind = kind_of(value)
         raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
     policy = array_class((target, operand))._policy or get_policy()
     source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)

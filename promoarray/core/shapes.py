@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.errors import clipped, quoted
+
 Shape = tuple[int, ...]
 
 
@@ -23,8 +25,21 @@ def integers(name: str, what: str, values: Any) -> Any:
             return tuple(operator.index(v) for v in values)
         return operator.index(values)
     except TypeError:
-        message = f"{name} takes an int or a tuple of ints as {what}, not {values!r}"
+        message = f"{name} takes an int or a tuple of ints as {what}, not {quoted(values)}"
         raise TypeError(message) from None
+
+
+def number(name: str, what: str, value: Any) -> Any:
+    """A real number, or an array of them: what is neither would be computed with, and quoted.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    if not hasattr(type(value), "__float__"):
+        raise TypeError(f"{name} takes a number as {what}, not {quoted(value)}")
+    return value
 
 
 def axes_in(name: str, axis: Any, count: int) -> tuple[int, ...]:
@@ -44,17 +59,25 @@ def axes_in(name: str, axis: Any, count: int) -> tuple[int, ...]:
     chosen = named if isinstance(named, tuple) else (named,)
     for each in chosen:
         if not -count <= each < count:
-            raise np.exceptions.AxisError(each, count, name)  # SciPy's tests look for its words
+            raise _no_axis(name, each, count)
     found = tuple(each % count for each in chosen)
     if len(set(found)) < len(found):
-        raise ValueError(f"{name}: repeated axis in {axis}")
+        raise ValueError(f"{name}: repeated axis in {quoted(axis)}")
     return found
+
+
+def _no_axis(name: str, axis: int, count: int) -> Exception:
+    """NumPy's error, for whose words SciPy's tests look; of a very long int they fail."""
+    if axis.bit_length() <= 64:
+        return np.exceptions.AxisError(axis, count, name)
+    words = f"axis {quoted(axis)} is out of bounds for array of dimension {count}"
+    return np.exceptions.AxisError(f"{name}: {words}")
 
 
 def axis_in(name: str, axis: Any, count: int) -> int:
     """Return the one axis that is named, counted from the first; errors as in ``axes_in``."""
     if isinstance(axis, (tuple, list)) or axis is None:
-        raise TypeError(f"{name} takes one int as axis, not {axis!r}")
+        raise TypeError(f"{name} takes one int as axis, not {quoted(axis)}")
     (found,) = axes_in(name, axis, count)
     return found
 
@@ -76,7 +99,7 @@ def misfit(name: str, shapes: list[Shape], options: dict[str, Any]) -> Exception
             return _empty(name, shapes[0], options["axis"]) if "axis" in options else None
     except (TypeError, ValueError) as error:  # of an axis
         return error
-    told = " and ".join(map(str, shapes))
+    told = clipped(" and ".join(map(str, shapes)))
     return ValueError(f"{name}: shapes {told} do not match: {wrong}") if wrong else None
 
 
@@ -132,7 +155,7 @@ def _vecdot(a: Shape, b: Shape, *, axis: int = -1) -> str | None:
 def _tensordot(a: Shape, b: Shape, *, axes: Any = 2) -> str | None:
     if isinstance(axes, int):
         if axes > min(len(a), len(b)):
-            return f"axes={axes}, and x1 has {len(a)} axes, x2 has {len(b)}"
+            return f"axes={quoted(axes)}, and x1 has {len(a)} axes, x2 has {len(b)}"
         pairs = list(zip(range(len(a) - axes, len(a)), range(axes), strict=True))
     else:
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)

@@ -27,6 +27,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import on_device
 from promoarray.core import host
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.scalars import bounds
 
 Buffer = np.ndarray[Any, Any]
@@ -39,6 +40,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]
 _SPECIAL = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE | re.ASCII)
 
 
+@in_default_float_state
 def cast(buffer: Buffer, source: DType, target: DType, numeric: NumericCast = on_cpu) -> Buffer:
     """Cast strings to numbers, or numbers to strings; the policy has admitted it.
 

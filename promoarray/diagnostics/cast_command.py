@@ -17,6 +17,7 @@ from promoarray.core import host
 from promoarray.core.cast import convert
 from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.scalars import bounds
@@ -50,33 +51,33 @@ def read(texts: list[str], source: DType) -> np.ndarray[Any, Any]:
 def _one(text: str, source: DType) -> np.ndarray[Any, Any]:
     if text.startswith("bits:"):
         if source.kind is Kind.COMPLEX:
-            raise ValueError(f"{text!r}: bits are for real dtypes only")
+            raise ValueError(f"{quoted(text)}: bits are for real dtypes only")
         try:
             code = int(text.removeprefix("bits:"), 16)
         except ValueError:
-            raise ValueError(f"{text!r} is not a hexadecimal number; write bits:7f") from None
+            raise ValueError(f"{quoted(text)} is not a hexadecimal number; write bits:7f") from None
         top = 1 if source is dt.bool else (1 << source.bits) - 1
         if not 0 <= code <= top:
             raise ValueError(
-                f"{text!r} is not a code of {source.name}: write bits:0 to bits:{top:x}"
+                f"{quoted(text)} is not a code of {source.name}: write bits:0 to bits:{top:x}"
             )
         return np.array([code], f"u{source.storage.itemsize}").view(source.storage)
     value = python_scalar(text)
     if value is None:
-        raise ValueError(f"{text!r} is not a number; write 1.5, -0.0, inf, nan, or bits:7f")
+        raise ValueError(f"{quoted(text)} is not a number; write 1.5, -0.0, inf, nan, or bits:7f")
     if source.kind in INTEGERS:
         low, high = bounds(source)
         if type(value) is not int or not low <= value <= high:
             raise ValueError(
-                f"{text!r} is not a value of {source.name}, which holds {low} to {high}"
+                f"{quoted(text)} is not a value of {source.name}, which holds {low} to {high}"
             )
     if type(value) is complex and source.kind is not Kind.COMPLEX:
-        raise ValueError(f"{text!r} is not a value of {source.name}")
+        raise ValueError(f"{quoted(text)} is not a value of {source.name}")
     buffer, wide = host.wide(value, source)
     made = np.asarray(convert(as_policy("numpy"), buffer, wide, source)).reshape(1)
     if cmath.isfinite(value) and not cmath.isfinite(host.decoded(made, source).item()):
         raise ValueError(
-            f"{text!r} is out of the range of {source.name}; write its bits, as in bits:7f"
+            f"{quoted(text)} is out of the range of {source.name}; write its bits, as in bits:7f"
         )
     return made
 

@@ -22,6 +22,7 @@ from promoarray.core.cast import explicit
 from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.functions.data_types import finfo
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.scalars import bounds
 
@@ -179,6 +180,7 @@ def _values(buffer: Any, dtype: DType) -> Values:
     return np.asarray(backend_of(buffer).cast(buffer, dtype, wide_dtype)).reshape(-1)
 
 
+@in_default_float_state
 def _counts(given: Values, made: Values, target: DType) -> dict[str, Any]:
     """Sort the values into the report's classes, and measure the errors."""
     given, made, lost_imaginary = _parts(given, made, target)

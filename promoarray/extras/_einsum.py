@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import array_class, as_array
+from promoarray.errors import quoted
 from promoarray.functions.creation import ones
 from promoarray.functions.elementwise import multiply
 from promoarray.functions.linear_algebra import matmul
@@ -101,12 +102,12 @@ def _parsed(subscripts: str, ndims: list[int]) -> tuple[list[list[str]], list[st
     """The names of the axes of each operand and of the result."""
     text = subscripts.replace(" ", "")
     if not re.fullmatch(r"(?:[A-Za-z,]|\.\.\.)*(?:->(?:[A-Za-z]|\.\.\.)*)?", text):
-        raise ValueError(f"einsum reads letters, commas, '...' and '->', not {subscripts!r:.80}")
+        raise ValueError(f"einsum reads letters, commas, '...' and '->', not {quoted(subscripts)}")
     left, arrow, right = text.partition("->")
     terms = left.split(",")
     if len(terms) != len(ndims):
         raise ValueError(
-            f"einsum: {subscripts!r:.80} has {len(terms)} terms for {len(ndims)} arrays"
+            f"einsum: {quoted(subscripts)} has {len(terms)} terms for {len(ndims)} arrays"
         )
     names = [_axes(term, ndim) for term, ndim in zip(terms, ndims, strict=True)]
     broadcast = max((_spread(axes) for axes in names), key=len)
@@ -119,7 +120,7 @@ def _parsed(subscripts: str, ndims: list[int]) -> tuple[list[list[str]], list[st
     wrong = [axis for axis in result if axis not in every or result.count(axis) > 1]
     if wrong:
         said = "twice" if wrong[0] in every else "but no operand"
-        raise ValueError(f"einsum: the result of {subscripts!r:.80} has {wrong[0]} {said}")
+        raise ValueError(f"einsum: the result of {quoted(subscripts)} has {wrong[0]} {said}")
     return names, result
 
 
@@ -128,7 +129,7 @@ def _axes(term: str, ndim: int) -> list[str]:
     before, dots, after = term.partition("...")
     count = ndim - len(before) - len(after)
     if "..." in after or count < 0 or (count and not dots):
-        raise ValueError(f"einsum: {term!r:.80} does not name the axes of an array of {ndim}")
+        raise ValueError(f"einsum: {quoted(term)} does not name the axes of an array of {ndim}")
     return [*before, *(f".{n}" for n in reversed(range(count))), *after]
 
 

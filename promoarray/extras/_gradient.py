@@ -7,6 +7,7 @@ from typing import Any
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INTEGERS, WEAK
+from promoarray.errors import quoted
 from promoarray.functions.creation import asarray
 from promoarray.functions.data_types import astype
 from promoarray.functions.elementwise import divide
@@ -61,7 +62,7 @@ def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> An
             f"gradient takes one spacing, or {len(axes)} for the axes, not {len(steps)}"
         )
     if edge_order not in (1, 2):
-        raise ValueError(f"gradient: edge_order is 1 or 2, not {edge_order!r}")
+        raise ValueError(f"gradient: edge_order is 1 or 2, not {quoted(edge_order)}")
     for each in axes:
         if array.shape[each] <= edge_order:
             raise ValueError(

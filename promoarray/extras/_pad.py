@@ -10,6 +10,7 @@ from promoarray.backends import backend_of
 from promoarray.core.index_keys import positions
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array
+from promoarray.errors import quoted
 from promoarray.functions.creation import asarray
 from promoarray.parray import PArray
 
@@ -61,15 +62,15 @@ def pad(
     """
     array, widths = as_array(x, "pad"), np.asarray(pad_width)
     if widths.dtype.kind not in "iu":
-        raise TypeError(f"pad takes integers as pad_width, not {pad_width!r:.60}")
+        raise TypeError(f"pad takes integers as pad_width, not {quoted(pad_width)}")
     pairs = _pairs(widths, "pad_width", array.ndim)
     if widths.size and widths.min() < 0:
-        raise ValueError(f"pad: pad_width must be 0 or more, not {pad_width!r:.60}")
+        raise ValueError(f"pad: pad_width must be 0 or more, not {quoted(pad_width)}")
     if mode == "constant":
         return _with_constants(array, pairs, constant_values)
     if mode not in _REPEATING:
         choices = ", ".join(map(repr, ("constant", *_REPEATING)))
-        raise ValueError(f"pad has no mode {mode!r:.60}; write one of: {choices}")
+        raise ValueError(f"pad has no mode {quoted(mode)}; write one of: {choices}")
     out: PArray = array
     for axis, (before, after) in enumerate(pairs):
         places: Any = {"mode": mode}  # of the elements, which NumPy pads as it would the elements
@@ -85,7 +86,7 @@ def _pairs(values: Any, name: str, ndim: int) -> list[tuple[Any, Any]]:
     except ValueError:
         raise ValueError(
             f"pad: {name} is one number, a pair, or a pair for each of the {ndim} axes, not "
-            f"{values!r:.60}"
+            f"{quoted(values)}"
         ) from None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.errors import quoted
 from promoarray.functions._docs import template
 from promoarray.functions.statistical import mean, sum
 from promoarray.parray import PArray
@@ -79,5 +80,5 @@ def poisson_nll_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArr
 def _reduced(name: str, x: Any, target: Any, reduction: str, **options: Any) -> PArray:
     if reduction not in _REDUCTIONS:
         choices = ", ".join(map(repr, _REDUCTIONS))
-        raise ValueError(f"{name} has no reduction {reduction!r}; write one of: {choices}")
+        raise ValueError(f"{name} has no reduction {quoted(reduction)}; write one of: {choices}")
     return _REDUCTIONS[reduction](call(name, x, target, **options))

@@ -96,7 +96,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: object = 
     >>> concatenate(([0], asarray([1.5])))
     PArray([0. , 1.5], dtype=float64)
     """
-    made = [asarray(x) if isinstance(x, (list, tuple)) else x for x in arrays]
+    made = [asarray(x) if isinstance(x, (list, tuple)) else x for x in tuple(arrays)]
     out = concat(made, axis=axis)
     return out if dtype is None else _cast(out, dtype)
 

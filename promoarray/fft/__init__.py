@@ -13,6 +13,7 @@ from typing import Any, Literal
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
+from promoarray.errors import quoted
 from promoarray.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from promoarray.functions._docs import template
 from promoarray.parray import PArray
@@ -261,7 +262,7 @@ def _transform(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray
     array = as_array(x, name)
     _check(name, array, (axis,), norm)
     if n is not None and n < 1:
-        raise ValueError(f"{name}: n must be 1 or more, not {n}")
+        raise ValueError(f"{name}: n must be 1 or more, not {quoted(n)}")
     if n is None and not array.shape[axis]:
         raise ValueError(f"{name}: axis {axis} has length 0; write n= to pad it with zeros")
     return call(name, array, n=n, axis=axis, norm=norm)
@@ -283,4 +284,4 @@ def _check(name: str, array: PArray, axes: tuple[int, ...], norm: str) -> None:
     for axis in axes:  # one may be named twice: it is transformed again
         axis_in(name, axis, array.ndim)
     if norm not in ("backward", "ortho", "forward"):
-        raise ValueError(f"{name}: norm is 'backward', 'ortho' or 'forward', not {norm!r}")
+        raise ValueError(f"{name}: norm is 'backward', 'ortho' or 'forward', not {quoted(norm)}")

@@ -12,8 +12,10 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.dtypes import Kind, as_dtype
+from promoarray.errors import quoted
 from promoarray.functions._creation import default, notified
 from promoarray.functions._docs import template
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -123,11 +125,12 @@ def _shifted(name: str, x: Any, axes: int | Sequence[int] | None) -> PArray:
     return call(name, array, axes=axes)
 
 
+@in_default_float_state
 def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None) -> PArray:
     if dtype is not None and as_dtype(dtype).kind is not Kind.FLOAT:
         raise TypeError(f"{name} takes a real floating-point dtype, not {as_dtype(dtype).name}")
     if n < 1:
-        raise ValueError(f"{name}: n must be 1 or more, not {n}")
+        raise ValueError(f"{name}: n must be 1 or more, not {quoted(n)}")
     if d == 0:
         raise ZeroDivisionError(
             f"{name}: d, the distance between samples, must not be 0; write d=1.0"

@@ -7,6 +7,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, cast
 
+from promoarray.errors import quoted
 from promoarray.other_names import for_keyword
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -26,7 +27,9 @@ def names_keywords(function: Function) -> Function:
             parameters = signature(function).parameters
             for name in options.keys() - parameters.keys():
                 if instead := for_keyword(name, parameters):
-                    wrong = f"{function.__name__}() got an unexpected keyword argument {name!r}"
+                    wrong = (
+                        f"{function.__name__}() got an unexpected keyword argument {quoted(name)}"
+                    )
                     raise TypeError(wrong + instead) from None
             raise
 

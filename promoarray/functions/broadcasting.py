@@ -58,7 +58,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     >>> broadcast_shapes((2, 1), (3,))
     (2, 3)
     """
-    return np.broadcast_shapes(*shapes)
+    return np.broadcast_shapes(*(integers("broadcast_shapes", "shape", s) for s in shapes))
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:

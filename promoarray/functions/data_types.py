@@ -8,6 +8,7 @@ from promoarray.core import cast
 from promoarray.core.operands import array_class, as_array, as_operand, canonicalize, operand_of
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import INTEGERS, DType, Format, as_dtype, isdtype
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
@@ -245,7 +246,11 @@ def finfo(type: Any, /) -> finfo_object:
     row = _row(type).part
     if row.format is None:
         raise TypeError(f"finfo takes a float or complex dtype, not {row.name}; write pa.iinfo")
-    layout = row.format
+    return _limits(row, row.format)
+
+
+@in_default_float_state
+def _limits(row: DType, layout: Format) -> finfo_object:
     largest = value_of(layout, layout.largest)
     normal = 2.0 ** (1 - layout.bias) if layout.mantissa else 2.0**-layout.bias
     lowest = -largest if layout.signed else value_of(layout, 0)

@@ -10,6 +10,7 @@ from promoarray.core.index_keys import positions
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
+from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
 from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
@@ -88,7 +89,9 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     """
     array, order = as_array(x, "permute_dims"), integers("permute_dims", "axes", axes)
     if not isinstance(order, tuple) or len(order) != array.ndim:
-        raise ValueError(f"permute_dims: {axes} is not a permutation of the {array.ndim} axes of x")
+        raise ValueError(
+            f"permute_dims: {quoted(axes)} is not a permutation of the {array.ndim} axes of x"
+        )
     return moved("permute_dims", array, axes_in("permute_dims", order, array.ndim))
 
 
@@ -152,6 +155,8 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     """
     array, named = as_array(x, "expand_dims"), integers("expand_dims", "axis", axis)
     more = len(named) if isinstance(named, tuple) else 1
+    if more > 64:  # NumPy's own error for them takes the square of the time
+        raise ValueError(f"expand_dims: {more} axes are more than the 64 an array may have")
     axes = axes_in("expand_dims", named, array.ndim + more)
     return moved("expand_dims", array, axis=axes)
 

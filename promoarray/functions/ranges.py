@@ -13,8 +13,10 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core.move import require_taken
 from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.errors import quoted
 from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Plan
@@ -64,6 +66,11 @@ def arange(
     PArray([0, 1, 2], dtype=int8)
     """
     start, stop = (0, start) if stop is None else (start, stop)
+    return _arange(start, stop, step, dtype, device)
+
+
+@in_default_float_state
+def _arange(start: Any, stop: Any, step: Any, dtype: object, device: str | None) -> PArray:
     stored = get_policy().stored
     start, stop, step = stored.range(*(_number(v, "arange") for v in (start, stop, step)))
     if step == 0:
@@ -150,7 +157,7 @@ def _number(x: Any, name: str) -> Any:
         return x
     number = x.item() if hasattr(x, "item") else x
     if type(number) not in WEAK:
-        raise TypeError(f"{name} takes numbers, not {x!r:.60}")
+        raise TypeError(f"{name} takes numbers, not {quoted(x)}")
     return number
 
 
@@ -224,6 +231,13 @@ def linspace(
     PArray([0. , 0.5, 1. ], dtype=float64)
     """
     ends = _number(start, "linspace"), _number(stop, "linspace")
+    return _linspace(ends, num, endpoint, dtype, device)
+
+
+@in_default_float_state
+def _linspace(
+    ends: tuple[Any, Any], num: int, endpoint: bool, dtype: object, device: str | None
+) -> PArray:
     weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
     target, xp, kernel = default(weak, dtype, "linspace", ends), on_device(device).xp, ""
     if weak is dt.weak_complex and target.kind is not Kind.COMPLEX:
@@ -330,7 +344,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
             [1.5, 1.5]], dtype=float64)
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
+        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {quoted(indexing)}")
     entered = [as_array(x, "meshgrid") for x in arrays]
     require_taken("meshgrid", *entered)
     if any(x.ndim > 1 for x in entered):

@@ -12,6 +12,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.index_keys import positions
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import axes_in
+from promoarray.errors import quoted
 from promoarray.functions._docs import template
 from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
@@ -223,7 +224,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     if array.ndim != 1:
         raise ValueError(f"searchsorted: x1 must be one-dimensional, not of shape {array.shape}")
     if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
+        raise ValueError(f"searchsorted: side is 'left' or 'right', not {quoted(side)}")
     if sorter is None:
         return call("searchsorted", array, x2, side=side)
     order = as_array(sorter, "searchsorted")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
+from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 
@@ -76,7 +77,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
     PArray([ True, False,  True], dtype=bool)
     """
     if type(x1) in WEAK and type(x2) in WEAK:
-        raise TypeError(f"isin takes an array, not {x1!r} and {x2!r}")
+        raise TypeError(f"isin takes an array, not {quoted(x1)} and {quoted(x2)}")
     return call("isin", x1, x2, invert=invert)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
-from promoarray.core.shapes import axis_in
+from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
 from promoarray.functions._keywords import names_keywords
 from promoarray.functions.data_types import astype
@@ -131,7 +131,9 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 )
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
     """Return the standard deviation."""
-    return call("std", x, axis=axis, ddof=correction, keepdims=keepdims)
+    return call(
+        "std", x, axis=axis, ddof=number("std", "correction", correction), keepdims=keepdims
+    )
 
 
 @names_keywords
@@ -142,7 +144,9 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 )
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
     """Return the variance."""
-    return call("var", x, axis=axis, ddof=correction, keepdims=keepdims)
+    return call(
+        "var", x, axis=axis, ddof=number("var", "correction", correction), keepdims=keepdims
+    )
 
 
 @names_keywords

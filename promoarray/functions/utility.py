@@ -7,6 +7,7 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
+from promoarray.errors import quoted
 from promoarray.functions._docs import reduction
 from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
@@ -79,13 +80,13 @@ def diff(
     """
     array = as_array(x, "diff")
     if n < 0:
-        raise ValueError(f"diff: n must be 0 or more, not {n}")
+        raise ValueError(f"diff: n must be 0 or more, not {quoted(n)}")
     axis = axis_in("diff", axis, array.ndim)
     if not n:
         return array
     around = [part for part in (prepend, array, append) if part is not None]
     if len(around) > 1:
         array = call("concat", *around, axis=axis)
-    for _ in range(n):
+    for _ in range(min(n, array.shape[axis] + 1)):  # then there is nothing left
         array = call("diff", array, axis=axis)
     return array

@@ -20,14 +20,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import secrets
-import shutil
-import struct
-import tokenize
 import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from math import prod
 from typing import IO, Any
@@ -38,8 +31,11 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import type_of
 from promoarray.core.asarray import asarray
-from promoarray.dtypes import BY_NAME, DType, Kind, as_dtype
+from promoarray.dtypes import BY_NAME, DType, Kind
+from promoarray.errors import clipped, quoted
 from promoarray.io.packing import PACKED, codes_of
+from promoarray.io.reading import Buffer, explained, read
+from promoarray.io.writing import write
 from promoarray.parray import PArray
 
 __all__ = ["load", "save"]
@@ -51,7 +47,9 @@ SIDE = "__promoarray__/"
 ABOUT = f"{SIDE}about"
 ENDS = f"{SIDE}ends/"
 
-Buffer = np.ndarray[Any, Any]
+LONGEST_NAME = 0xFFFF
+"""Bytes of an entry's name that a zip has room for."""
+
 File = str | os.PathLike[str] | IO[bytes]
 
 
@@ -61,22 +59,30 @@ def save(file: File, /, *arrays: Any, compressed: bool = False, **named: Any) ->
     Parameters
     ----------
     file : path or binary file object
-        A path is taken as it is: no ending is added. The file is written beside it under another
-        name and renamed when it is complete, so whatever goes wrong, a file that was there stays.
-        A file object is written to directly.
+        A path is taken as it is: no ending is added. The file appears complete: it is written
+        beside the path under another name and renamed, so whatever goes wrong, a file that was
+        there stays. Its owner, mode and attributes stay in any case, and links stay links; a file
+        with several names (hard links), or in a folder that cannot be written to, is overwritten
+        once all of it is written elsewhere and there is room for it. A pipe, a device or a file
+        object is written to directly.
     *arrays : array_like
         Named ``arr_0``, ``arr_1`` and so on.
     compressed : bool
         Whether to deflate the entries.
     **named : array_like
+        Any name that a zip gives back, ``..`` and ``/x`` too: nothing is unpacked to folders.
 
     Raises
     ------
     ValueError
-        If a name is given twice or kept for promoarray, or a string array has missing texts.
+        If a name is given twice or kept for promoarray, or is one that no zip gives back: empty,
+        with a NUL or a lone surrogate, or of more than 65,511 bytes; or if a string array has
+        missing texts.
     TypeError
         If something is no array of a dtype promoarray has, or ``file`` is no file. In either case
         nothing is written.
+    OSError
+        If the path is a folder, read-only, in no folder that is there, or the disk is full.
 
     Examples
     --------
@@ -88,33 +94,16 @@ def save(file: File, /, *arrays: Any, compressed: bool = False, **named: Any) ->
     if not isinstance(compressed, bool):
         raise TypeError("save: compressed is an option, True or False; give the array another name")
     entries = _entries(_named(arrays, named))
-    if not isinstance(file, (str, os.PathLike)):
-        if isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
-            raise TypeError(f"save takes a path or a file opened with 'wb', not {file!r}")
-        _write(file, entries, compressed)
-        return
-    path = os.path.realpath(os.fspath(file))  # a link stays a link
-    temporary = f"{path}.{secrets.token_hex(4)}.tmp"
-    try:
-        with _opened(temporary, os.fspath(file)) as out:
-            _write(out, entries, compressed)
-            out.flush()
-            os.fsync(out.fileno())
-        if os.path.exists(path):
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
 
+    def fill(out: IO[bytes]) -> None:
+        _write(out, entries, compressed)
 
-def _opened(temporary: str, name: Any) -> IO[bytes]:
-    """Create a file, or say that the one it is for cannot be."""
-    try:
-        return open(temporary, "xb")
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, name) from None
+    if isinstance(file, (str, os.PathLike)):
+        write(os.fsdecode(file), fill)
+    elif isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
+        raise TypeError(f"save takes a path or a file opened with 'wb', not {quoted(file)}")
+    else:
+        fill(file)
 
 
 def load(file: File, /) -> dict[str, PArray]:
@@ -141,13 +130,11 @@ def load(file: File, /) -> dict[str, PArray]:
     """
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb") as opened:
-            return _load(opened, os.fspath(file))
+            return _load(opened, os.fsdecode(file))
     if isinstance(file, io.TextIOBase) or not hasattr(file, "read"):
-        raise TypeError(f"load takes a path or a file opened with 'rb', not {file!r}")
-    seekable = hasattr(file, "seekable") and file.seekable()
-    return _load(
-        file if seekable else io.BytesIO(file.read()), str(getattr(file, "name", "a file object"))
-    )
+        raise TypeError(f"load takes a path or a file opened with 'rb', not {quoted(file)}")
+    name = getattr(file, "name", None)
+    return _load(file, str(name) if isinstance(name, (str, int)) else "a file object")
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -157,12 +144,34 @@ def _named(arrays: tuple[Any, ...], named: dict[str, Any]) -> dict[str, PArray]:
     every = {f"arr_{i}": x for i, x in enumerate(arrays)}
     for name in named:
         if name in every:
-            raise ValueError(f"save: {name!r} names the positional array too; give it another name")
-        if name.startswith(SIDE) or not name:
-            raise ValueError(f"save: an array cannot be named {name!r}; give it another name")
+            raise ValueError(f"save: {quoted(name)} names the positional array too; {_RENAME}")
+        if why := _unfit(name):
+            message = f"save: an array cannot be named {quoted(name)}, {why}; {_RENAME}"
+            raise ValueError(message)
     return {
         name: x if isinstance(x, PArray) else asarray(x) for name, x in {**every, **named}.items()
     }
+
+
+_RENAME = "give it another name"
+
+
+def _unfit(name: str) -> str:
+    """Why a name cannot be an entry's; "" if it can. ``/``, ``..`` and all else come back."""
+    if not name:
+        return "which says nothing"
+    if name.startswith(SIDE):
+        return "which is promoarray's own"
+    if "\0" in name:
+        return "where a zip ends it at the NUL"
+    try:
+        length = len(f"{ENDS}{name}.npy".encode())  # the longest of its entries
+    except UnicodeEncodeError:
+        return "which is no Unicode text: a surrogate stands alone"
+    if length > LONGEST_NAME:
+        most = LONGEST_NAME - len(f"{ENDS}.npy")
+        return f"of more than the {most:,} bytes that a zip has room for"
+    return ""
 
 
 def _entries(arrays: dict[str, PArray]) -> dict[str, Buffer]:
@@ -206,7 +215,7 @@ def _encoded(name: str, buffer: Buffer) -> tuple[Buffer, Buffer]:
     """The bytes of all texts, and where each ends."""
     texts = buffer.ravel().tolist()
     if not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"save: array {name!r} has missing strings; fill them first")
+        raise ValueError(f"save: array {quoted(name)} has missing strings; fill them first")
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
     return np.frombuffer(b"".join(encoded), np.uint8), ends
@@ -217,6 +226,7 @@ def _write(file: IO[bytes], entries: dict[str, Buffer], compressed: bool) -> Non
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, buffer in entries.items():
             entry = zipfile.ZipInfo(f"{name}.npy")  # of 1980: the same arrays give the same bytes
+            entry.filename = entry.orig_filename  # on Windows too, where \\ would become /
             entry.compress_type = method
             with archive.open(entry, "w", force_zip64=True) as out:
                 np.lib.format.write_array(out, buffer, allow_pickle=False)
@@ -225,143 +235,112 @@ def _write(file: IO[bytes], entries: dict[str, Buffer], compressed: bool) -> Non
 # -- reading --------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _explained(name: str) -> Iterator[None]:
-    """Turn whatever a broken file makes zipfile, zlib, json and NumPy raise into one error."""
-    try:
-        yield
-    except _BROKEN as error:
-        raise ValueError(f"cannot load {name}: {error or type(error).__name__}") from error
-
-
-_BROKEN = (
-    ValueError,  # UnicodeDecodeError and JSONDecodeError too
-    TypeError,
-    AttributeError,
-    LookupError,
-    SyntaxError,
-    tokenize.TokenError,
-    EOFError,
-    OverflowError,
-    RuntimeError,  # NotImplementedError too: an encrypted entry, an unknown compression
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    struct.error,
-    OSError,  # an offset before the file begins
-    MemoryError,
-)
-
-
 def _load(file: IO[bytes], name: str) -> dict[str, PArray]:
-    with _explained(name):
+    with explained(f"cannot load {clipped(name)}"):
+        file = _seekable(file)
         start = file.tell()
         magic = file.read(6)
         file.seek(start)
         if magic == b"\x93NUMPY":
             raise ValueError("it is a .npy file of one array; write pa.asarray(np.load(...))")
-        with zipfile.ZipFile(file) as archive:
-            entries = _read(archive)
+        entries = read(file)
         about = entries.pop(ABOUT, None)
         return _foreign(entries) if about is None else _restored(entries, about)
 
 
-def _read(archive: zipfile.ZipFile) -> dict[str, Buffer]:
-    infos = archive.infolist()
-    names = [info.filename.removesuffix(".npy") for info in infos]
-    if len(set(names)) != len(names):
-        raise ValueError("two entries have one name")
-    return {name: _read_entry(archive, info, name) for name, info in zip(names, infos, strict=True)}
-
-
-def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Buffer:
-    """Read one .npy entry to its end, which checks its sum.
-
-    The size its header claims is checked against the size of the entry before memory is asked for.
-    """
-    if not info.filename.endswith(".npy"):
-        raise ValueError(f"entry {info.filename!r} is not a .npy file")
-    with archive.open(info) as entry:
-        version = np.lib.format.read_magic(entry)
-        if version not in ((1, 0), (2, 0)):
-            raise ValueError(f"entry {name!r} is of .npy version {version}")
-        header = np.lib.format.read_array_header_1_0
-        if version == (2, 0):
-            header = np.lib.format.read_array_header_2_0
-        shape, fortran, storage = header(entry)
-        if storage.hasobject:
-            raise ValueError(f"entry {name!r} holds Python objects, and nothing is unpickled")
-        count, held = prod(shape), info.file_size - entry.tell()
-        if min(shape, default=0) < 0 or count * storage.itemsize != held:
-            raise ValueError(
-                f"entry {name!r} is {held} bytes long; its header says shape {shape} of {storage}"
-            )
-        out = np.empty(count, storage)
-        _fill(out.view(np.uint8) if held else np.empty(0, np.uint8), entry, name)
-    return out.reshape(shape, order="F" if fortran else "C")
-
-
-def _fill(memory: Buffer, entry: IO[bytes], name: str) -> None:
-    step = 1 << 20
-    for start in range(0, len(memory), step):
-        part = entry.read(min(step, len(memory) - start))
-        if not part:
-            break
-        memory[start : start + len(part)] = np.frombuffer(part, np.uint8)
-    if entry.read(1):  # at the end zipfile compares the sum
-        raise ValueError(f"entry {name!r} has bytes after its array")
+def _seekable(file: IO[bytes]) -> IO[bytes]:
+    """The file itself, or all that a pipe gives, which may be without end if it is no zip."""
+    if hasattr(file, "seekable") and file.seekable():
+        return file
+    begin = file.read(4)
+    if begin[:2] != b"PK":
+        raise ValueError("it is not a zip file")
+    return io.BytesIO(begin + file.read())
 
 
 def _restored(entries: dict[str, Buffer], about: Buffer) -> dict[str, PArray]:
-    said = json.loads(about.tobytes())
-    version = said["format"]
+    said = json.loads(about.tobytes(), parse_int=_int)
+    version = said.get("format") if isinstance(said, dict) else None
     if version != FORMAT:
-        raise ValueError(f"it is of version {version!r}, and this promoarray reads {FORMAT}")
+        raise ValueError(f"it is of version {quoted(version)}, and this promoarray reads {FORMAT}")
+    rows = said.get("arrays")
+    if not isinstance(rows, dict):
+        raise ValueError(f"entry {ABOUT!r} describes no arrays")
     arrays = {}
-    for name, row in said["arrays"].items():
-        dtype, shape = as_dtype(row["dtype"]), tuple(row["shape"])
-        label = BY_NAME[row.get("weak_type", dtype.name)]
-        if label is not dtype and not label.weak:
-            raise ValueError(f"array {name!r} has the weak type {label.name}, which is not weak")
-        buffer = _taken(entries, name)
-        if dtype is dt.string:
-            buffer = _decoded(name, buffer, _taken(entries, ENDS + name), shape)
-        else:
-            buffer = _labelled(name, buffer, dtype)
-        if buffer.shape != shape:
-            raise ValueError(f"array {name!r} has shape {buffer.shape}, and should have {shape}")
-        arrays[name] = PArray._wrap(buffer, label)
+    for name, row in rows.items():
+        with explained(f"array {quoted(name)}"):
+            arrays[name] = _restored_one(entries, name, *_described(row))
     if entries:
-        raise ValueError(f"it does not describe its entries {', '.join(map(repr, entries))}")
+        raise ValueError(f"it does not describe its entries {', '.join(map(quoted, entries))}")
     return arrays
+
+
+def _int(digits: str) -> int:
+    """A number of the description: a length of an axis, or the version."""
+    if len(digits) > 20:
+        raise ValueError(f"entry {ABOUT!r} has a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _described(row: Any) -> tuple[DType, DType, tuple[int, ...]]:
+    """The dtype, the weak type or else the dtype again, and the shape."""
+    if not isinstance(row, dict) or not isinstance(row.get("shape"), list):
+        raise ValueError(f"it is described by {quoted(row)}")
+    dtype = _dtype(row.get("dtype"))
+    label = _dtype(row.get("weak_type", dtype.name))
+    if dtype.weak or (label is not dtype and not label.weak):
+        wrong = dtype if dtype.weak else label
+        raise ValueError(f"{wrong.name} is {'' if wrong.weak else 'not '}weak")
+    if label.kind is not dtype.kind:
+        raise ValueError(f"it is of dtype {dtype.name}, which {label.name} contradicts")
+    return dtype, label, tuple(row["shape"])
+
+
+def _dtype(name: Any) -> DType:
+    if not isinstance(name, str) or name not in BY_NAME:
+        raise ValueError(f"{quoted(name)} is not a dtype promoarray knows")
+    return BY_NAME[name]
+
+
+def _restored_one(
+    entries: dict[str, Buffer], name: str, dtype: DType, label: DType, shape: tuple[int, ...]
+) -> PArray:
+    buffer = _taken(entries, name)
+    if dtype is dt.string:
+        buffer = _decoded(buffer, _taken(entries, ENDS + name), shape)
+    else:
+        buffer = _labelled(buffer, dtype)
+    if buffer.shape != shape:
+        raise ValueError(f"it has shape {buffer.shape}, and should have {quoted(shape)}")
+    return PArray._wrap(buffer, label)
 
 
 def _taken(entries: dict[str, Buffer], name: str) -> Buffer:
     if name not in entries:
-        raise ValueError(f"entry {name!r} is missing")
+        raise ValueError(f"entry {quoted(name)} is missing")
     return entries.pop(name)
 
 
-def _labelled(name: str, buffer: Buffer, dtype: DType) -> Buffer:
+def _labelled(buffer: Buffer, dtype: DType) -> Buffer:
     if buffer.dtype.newbyteorder("=") != _storage(dtype):
-        raise ValueError(f"array {name!r} of {dtype.name} is stored as {buffer.dtype}")
+        raise ValueError(f"{dtype.name} is stored as {clipped(str(buffer.dtype))}")
     buffer = buffer.astype(buffer.dtype.newbyteorder("="), copy=False)
     if dtype is dt.complex32:
         if buffer.shape[-1:] != (2,):
-            raise ValueError(f"array {name!r} of complex32 is not stored as pairs")
+            raise ValueError("complex32 is not stored as pairs")
         joined: Buffer = np.ascontiguousarray(buffer).view(dtype.storage)[..., 0]
         return joined
     if dtype in PACKED and buffer.size and buffer.max() >= 1 << dtype.bits:
-        raise ValueError(f"array {name!r} has codes of more than the {dtype.bits} bits it has")
+        raise ValueError(f"it has codes of more than the {dtype.bits} bits of {dtype.name}")
     return buffer.view(dtype.storage)
 
 
-def _decoded(name: str, data: Buffer, ends: Buffer, shape: tuple[int, ...]) -> Buffer:
-    places = [0, *ends.ravel().tolist()]
+def _decoded(data: Buffer, ends: Buffer, shape: tuple[int, ...]) -> Buffer:
     if data.dtype != np.uint8 or ends.dtype != np.int64 or ends.shape != (prod(shape),):
-        raise ValueError(f"the strings of {name!r} are not stored as bytes and {prod(shape)} ends")
+        raise ValueError(f"its strings are not stored as bytes and {quoted(prod(shape))} ends")
+    places = [0, *ends.tolist()]
     if places != sorted(places) or places[-1] != data.size:
-        raise ValueError(f"the strings of {name!r} do not end where they should")
+        raise ValueError("its strings do not end where they should")
     whole = data.tobytes()
     texts = [whole[a:b].decode() for a, b in pairwise(places)]
     return np.array(texts, dt.string.storage).reshape(shape)
@@ -371,9 +350,11 @@ def _foreign(entries: dict[str, Buffer]) -> dict[str, PArray]:
     """The arrays of a file of NumPy's own."""
     arrays = {}
     for name, buffer in entries.items():
-        try:
-            arrays[name] = PArray._wrap((x := asarray(buffer))._buffer, x._type)
-        except TypeError as error:
-            lost = "; so NumPy stores what it has no name for" if buffer.dtype.kind == "V" else ""
-            raise ValueError(f"entry {name!r}: {error}{lost}") from None
+        with explained(f"entry {quoted(name)}"):
+            try:
+                arrays[name] = PArray._wrap((x := asarray(buffer))._buffer, x._type)
+            except TypeError as error:
+                void = buffer.dtype.kind == "V"
+                lost = "; so NumPy stores what it has no name for" if void else ""
+                raise ValueError(f"{error}{lost}") from None
     return arrays

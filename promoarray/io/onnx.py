@@ -20,7 +20,9 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.io.packing import PACKED, codes_of, length, packed, unpacked
+from promoarray.errors import clipped, kind_of, quoted
+from promoarray.io.packing import PACKED, codes_of, impossible, length, packed, unpacked
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 
 __all__ = ["from_onnx", "to_onnx"]
@@ -88,26 +90,26 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
         If ``tensor`` is no TensorProto.
     ValueError
         If it is malformed, of a type promoarray does not know, one segment of several, or has its
-        data in a file and no ``base_dir`` is given.
+        data in a file that cannot be read, or for which no ``base_dir`` is given.
     """
     onnx = _onnx()
     if not isinstance(tensor, onnx.TensorProto):
-        kind = type(tensor).__name__
+        kind = kind_of(tensor)
         hint = "; write onnx.load_tensor_from_string(...) around it" * (kind == "bytes")
         raise TypeError(f"from_onnx takes an onnx.TensorProto, not a {kind}{hint}")
-    number, what = tensor.data_type, f"tensor {tensor.name!r}"
+    number, what = tensor.data_type, _what(tensor)
     name = dict(zip(*reversed(_numbers(onnx)), strict=True)).get(number)
     if name is None:
         raise ValueError(f"{what}: {_said(onnx, number)} is not an element type promoarray knows")
     dtype, field = TYPES[name]
-    if any(n < 0 for n in tensor.dims):
-        raise ValueError(f"{what}: the shape {tuple(tensor.dims)} has a negative length")
+    shape = tuple(tensor.dims)
+    if wrong := impossible(shape, dtype):
+        raise ValueError(f"{what}: the shape {quoted(shape)} {wrong}")
     if tensor.HasField("segment"):
         raise ValueError(f"{what} is one segment of several; join them first")
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
         tensor = _with_data(onnx, tensor, what, base_dir)
-    shape = tuple(tensor.dims)
-    given = [f for f in FIELDS if (tensor.HasField(f) if f == "raw_data" else getattr(tensor, f))]
+    given = _given(tensor)
     if not given and prod(shape) == 0:
         return PArray._wrap(np.empty(shape, dtype.storage), dtype)
     if len(given) != 1 or given[0] not in (field, "raw_data"):
@@ -135,11 +137,15 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
     ImportError
         If onnx is not installed.
     TypeError
-        If ONNX, or the onnx that is installed, has no such type.
+        If ONNX, or the onnx that is installed, has no such type, or ``name`` is no string.
     ValueError
-        If a string array has missing texts.
+        If a string array has missing texts, or the name is no Unicode text.
     """
     onnx = _onnx()
+    if not isinstance(name, str):
+        raise TypeError(f"to_onnx takes a str as name, not {quoted(name)}")
+    if not _is_text(name):
+        raise ValueError(f"to_onnx: the name {quoted(name)} has a surrogate that stands alone")
     array = as_array(x, "to_onnx")
     dtype = array.dtype
     buffer = backend_of(array._buffer).to_numpy(array._buffer, dtype)
@@ -170,6 +176,13 @@ def _onnx() -> Any:
         raise ImportError(message) from error
 
 
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode()) or not name
+    except UnicodeEncodeError:
+        return False
+
+
 def _numbers(onnx: Any) -> tuple[list[str], list[int]]:
     """The types that the installed onnx has, and their numbers."""
     known = dict(onnx.TensorProto.DataType.items())
@@ -182,20 +195,48 @@ def _said(onnx: Any, number: int) -> str:
     return f"data_type {number} ({names.get(number, 'unknown')})"
 
 
+def _what(tensor: Any) -> str:
+    try:
+        return f"tensor {quoted(tensor.name)}"
+    except UnicodeDecodeError:  # proto2 lets any bytes pass
+        return "a tensor whose name is not UTF-8"
+
+
+def _given(tensor: Any) -> list[str]:
+    """The fields that hold values."""
+    return [f for f in FIELDS if (tensor.HasField(f) if f == "raw_data" else getattr(tensor, f))]
+
+
 def _with_data(onnx: Any, tensor: Any, what: str, base_dir: str | os.PathLike[str] | None) -> Any:
     """A copy of a tensor with the data that lie in a file."""
-    place = {entry.key: entry.value for entry in tensor.external_data}.get("location", "")
+    if given := _given(tensor):
+        raise ValueError(f"{what} has its data in a file, and values in {' and '.join(given)} too")
+    try:
+        place = {entry.key: entry.value for entry in tensor.external_data}
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{what} has its data in a file whose name is not UTF-8") from error
     if base_dir is None:
-        raise ValueError(f"{what} has its data in the file {place!r}; give base_dir=, its folder")
+        file = quoted(place.get("location", ""))
+        raise ValueError(f"{what} has its data in the file {file}; give base_dir=, its folder")
+    for key in ("offset", "length"):
+        number = place.get(key, "0")
+        if not (str(number).isascii() and str(number).isdecimal() and len(number) <= 20):
+            raise ValueError(f"{what}: the {key} of its data, {quoted(number)}, counts no bytes")
     copy = onnx.TensorProto()
     copy.CopyFrom(tensor)
+    folder = os.fsdecode(base_dir)
     try:  # which refuses paths that lead out of base_dir
-        onnx.external_data_helper.load_external_data_for_tensor(copy, os.fspath(base_dir))
-    except onnx.checker.ValidationError as error:
-        raise ValueError(f"{what}: {error}") from error
+        onnx.external_data_helper.load_external_data_for_tensor(copy, folder)
+    except (onnx.checker.ValidationError, *_UNREAD) as error:
+        raise ValueError(f"{what}: {clipped(str(error)) or type(error).__name__}") from error
     return copy
 
 
+_UNREAD = (OSError, ValueError, RuntimeError, TypeError, OverflowError, MemoryError)
+"""What onnx and Python raise where a file is not there, or its place in it is no number."""
+
+
+@in_default_float_state
 def _values(tensor: Any, field: str, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
     if field == "raw_data":
         if dtype is dt.string:
@@ -205,7 +246,7 @@ def _values(tensor: Any, field: str, dtype: DType, shape: tuple[int, ...], what:
     wanted = _entries_of(prod(shape), dtype)
     if len(given) != wanted:
         had = f"{wanted} entries of {field}, not {len(given)}"
-        raise ValueError(f"{what}: shape {shape} takes {had}")
+        raise ValueError(f"{what}: shape {quoted(shape)} takes {had}")
     if dtype is dt.string:
         return _texts(given, what).reshape(shape)
     if field == "int32_data" and dtype is not dt.int32:
@@ -266,7 +307,7 @@ def _of_bytes(data: bytes, dtype: DType, shape: tuple[int, ...], what: str) -> B
     wanted = length(size, dtype.bits)
     if len(data) != wanted:
         raise ValueError(
-            f"{what}: shape {shape} of {dtype.name} takes {wanted} bytes of raw_data, "
+            f"{what}: shape {quoted(shape)} of {dtype.name} takes {wanted} bytes of raw_data, "
             f"not {len(data)}"
         )
     if dtype in PACKED:

@@ -10,7 +10,6 @@ Source: onnx.proto, TensorProto.raw_data, onnx 1.23.2.
 from __future__ import annotations
 
 from math import prod
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,9 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
+from promoarray.core.shapes import integers
 from promoarray.dtypes import CONCRETE, DType, as_dtype
+from promoarray.errors import quoted
 from promoarray.parray import PArray
 
 __all__ = ["pack", "unpack"]
@@ -80,9 +81,10 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
     Raises
     ------
     TypeError
-        If ``dtype`` is not narrower than a byte, or the array is not one of uint8.
+        If ``dtype`` is not narrower than a byte, the array is not one of uint8, or the shape is not
+        of ints.
     ValueError
-        If the shape is negative somewhere, or takes another number of bytes.
+        If the shape is negative somewhere, too large, or takes another number of bytes.
 
     Examples
     --------
@@ -90,8 +92,11 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
     >>> pa.unpack(bytes([33, 15]), pa.int4, (3,))
     PArray([ 1,  2, -1], dtype=int4)
     """
-    row, lengths = _packed(as_dtype(dtype), "unpack"), _shape(shape)
+    row = _packed(as_dtype(dtype), "unpack")
+    lengths = _shape(shape, row)
     if isinstance(packed, (bytes, bytearray, memoryview)):
+        if isinstance(packed, memoryview) and not packed.c_contiguous:
+            packed = packed.tobytes()
         packed = np.frombuffer(packed, np.uint8)
     array = as_array(packed, "unpack")
     if array.dtype is not dt.uint8:
@@ -102,8 +107,8 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
     size = prod(lengths)
     if array.size != length(size, row.bits):
         raise ValueError(
-            f"unpack: {size} values of {row.name}, shape {lengths}, take {length(size, row.bits)} "
-            f"bytes, and {array.size} are given"
+            f"unpack: {size} values of {row.name}, shape {quoted(lengths)}, take "
+            f"{length(size, row.bits)} bytes, and {array.size} are given"
         )
     backend = backend_of(array._buffer)
     codes = unpacked(np.ravel(backend.to_numpy(array._buffer, dt.uint8)), size, row.bits)
@@ -118,11 +123,27 @@ def _packed(dtype: DType, name: str) -> DType:
     return dtype
 
 
-def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
-    lengths = tuple(map(index, shape if isinstance(shape, (tuple, list)) else (shape,)))
-    if any(n < 0 for n in lengths):
-        raise ValueError(f"unpack: the shape {lengths} has a negative length")
+def _shape(shape: int | tuple[int, ...], dtype: DType) -> tuple[int, ...]:
+    given = integers("unpack", "shape", shape)
+    lengths = given if isinstance(given, tuple) else (given,)
+    if wrong := impossible(lengths, dtype):
+        raise ValueError(f"unpack: the shape {quoted(lengths)} {wrong}")
     return lengths
+
+
+AXES, BITS = 64, 63
+"""What NumPy holds: so many axes, and fewer bytes than two to the power of these bits."""
+
+
+def impossible(shape: tuple[int, ...], dtype: DType) -> str:
+    """Say why no array of a dtype has a shape; "" if one could."""
+    if len(shape) > AXES:
+        return f"has {len(shape)} axes, of {AXES} at most"
+    if any(n < 0 for n in shape):
+        return "has a negative length"
+    # NumPy counts so, whether there are elements or not.
+    longest = dtype.storage.itemsize * prod(n or 1 for n in shape)
+    return "is larger than any array" if longest >> BITS else ""
 
 
 def length(size: int, bits: int) -> int:

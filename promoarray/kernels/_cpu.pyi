@@ -1,5 +1,6 @@
 """The casts of cast.h over arrays."""
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,6 +47,12 @@ def combine(
     Returns the floating-point exceptions of the operation itself, as NumPy numbers them: division
     by zero 1, overflow 2, underflow 4, invalid 8. It warns of none.
     """
+
+class StateGuard:
+    """A function, run in the default floating-point state."""
+
+    def __init__(self, function: Callable[..., Any], /) -> None: ...
+    def __call__(self, *args: Any, **options: Any) -> Any: ...
 
 def levels() -> tuple[int, ...]:
     """The x86-64 levels whose loops this machine can run, lowest first; ``(1,)`` elsewhere."""

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
+from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
 from promoarray.linalg.arguments import matrices, square, tolerance
 from promoarray.parray import PArray
@@ -241,7 +242,7 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResu
         If there are fewer than two axes, or no such mode.
     """
     if mode not in ("reduced", "complete"):
-        raise ValueError(f"qr: mode is 'reduced' or 'complete', not {mode!r}")
+        raise ValueError(f"qr: mode is 'reduced' or 'complete', not {quoted(mode)}")
     return QRResult(*call("qr", matrices(x, "qr"), mode=mode))
 
 

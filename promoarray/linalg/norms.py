@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
-from promoarray.core.shapes import axes_in
+from promoarray.core.shapes import axes_in, number
+from promoarray.errors import quoted
 from promoarray.functions._keywords import names_keywords
 from promoarray.linalg.arguments import matrices, tolerance
 from promoarray.parray import PArray
@@ -47,7 +48,7 @@ def matrix_norm(
     """
     array = matrices(x, "matrix_norm")
     if ord is not None and ord not in ("fro", "nuc", 1, 2, -1, -2, float("inf"), -float("inf")):
-        raise ValueError(f"matrix_norm: ord is 'fro', 'nuc', ±1, ±2 or ±inf, not {ord!r}")
+        raise ValueError(f"matrix_norm: ord is 'fro', 'nuc', ±1, ±2 or ±inf, not {quoted(ord)}")
     return call("matrix_norm", array, keepdims=keepdims, ord=ord)
 
 
@@ -93,7 +94,8 @@ def vector_norm(
     """
     array = as_array(x, "vector_norm")
     axes = axes_in("vector_norm", axis, array.ndim)
-    return call("vector_norm", array, axis=axes, keepdims=keepdims, ord=ord)
+    power = number("vector_norm", "ord", ord)
+    return call("vector_norm", array, axis=axes, keepdims=keepdims, ord=power)
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:

@@ -7,6 +7,7 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
+from promoarray.errors import quoted
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
 from promoarray.linalg.decompositions import inv
@@ -101,7 +102,7 @@ def matrix_power(x: Any, n: int, /) -> PArray:
     """
     array = square(x, "matrix_power")
     if not isinstance(n, int):
-        raise TypeError(f"matrix_power takes an int, not {n!r}")
+        raise TypeError(f"matrix_power takes an int, not {quoted(n)}")
     if n < 0:
         array = inv(array)
     return call("matrix_power", array, n=abs(n))

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.errors import UnknownPolicyError, suggestion
+from promoarray.errors import UnknownPolicyError, quoted, suggestion
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.source import Note, Source
@@ -124,7 +124,7 @@ class Knob(NamedTuple):
             if type(given) in (bool, int, str) and given == choice:
                 return choice
         shown = " or ".join(map(repr, self.choices))
-        raise ValueError(f"{name} is {shown}, not {given!r}")
+        raise ValueError(f"{name} is {shown}, not {quoted(given)}")
 
 
 SATURATE = Knob(default=True, choices=(True, False))
@@ -296,7 +296,7 @@ class CastRule:
         for name in names:
             if name not in known:
                 said = suggestion(name, known) if known else "This policy has no quirks"
-                raise UnknownPolicyError(f"unknown quirk {name!r}. {said}")
+                raise UnknownPolicyError(f"unknown quirk {quoted(name)}. {said}")
         on = tuple(name for name in known if name in (*self.on, *names))
         return replace(self, on=on)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.errors import quoted
 from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.default_rules import operations as general
 from promoarray.promotion.plan import Operand, Refusal
@@ -131,7 +132,7 @@ def read_lattice(text: str | Lattice) -> Lattice:
     for line in filter(str.strip, text.splitlines()):
         lower, arrow, upper = line.partition("->")
         if not arrow:
-            raise ValueError(f"{line.strip()!r} has no arrow; write a -> b c")
+            raise ValueError(f"{quoted(line.strip())} has no arrow; write a -> b c")
         codes = [cell_dtype(word).code for word in (lower.strip(), *upper.split())]
         lines.append(f"{codes[0]} -> {' '.join(codes[1:])}")
     return Lattice("\n".join(lines))
@@ -190,7 +191,7 @@ def _option(what: str, given: Any, options: Mapping[str, Any]) -> Any:
 
 def _one_of(what: str, given: object, options: tuple[str, ...]) -> None:
     if given not in options:
-        raise ValueError(f"{what} {given!r} is not one of {', '.join(map(repr, options))}")
+        raise ValueError(f"{what} {quoted(given)} is not one of {', '.join(map(repr, options))}")
 
 
 def _defaults(dtypes: tuple[DType, ...], given: Mapping[Any, object]) -> dict[DType, DType]:

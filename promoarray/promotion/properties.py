@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from promoarray.console import listed
 from promoarray.dtypes import WEAK_TYPES, DType, Kind
+from promoarray.errors import quoted
 from promoarray.once import made_once
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
@@ -212,7 +213,7 @@ def code(dtype: DType | None) -> str:
 
 def _property(name: str) -> str:
     if name not in PROPERTIES:
-        raise ValueError(f"unknown property {name!r}. Write one of: {', '.join(PROPERTIES)}")
+        raise ValueError(f"unknown property {quoted(name)}. Write one of: {', '.join(PROPERTIES)}")
     return name
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, html_table
 from promoarray.dtypes import DType
+from promoarray.errors import quoted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -111,7 +112,7 @@ class PropertiesReport(Printable):
     def __getitem__(self, name: str) -> PropertyResult:
         found = {finding.name: finding for finding in self.findings}
         if name not in found:
-            raise KeyError(f"{name!r} was not checked; there are {', '.join(found)}")
+            raise KeyError(f"{quoted(name)} was not checked; there are {', '.join(found)}")
         return found[name]
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from importlib import import_module
 from pickle import PicklingError
 from typing import Any
 
-from promoarray.errors import UnknownPolicyError
+from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.once import once
 from promoarray.promotion.policy import Policy
 
@@ -114,7 +114,7 @@ def as_policy(policy: str | Policy) -> Policy:
     if isinstance(policy, Policy):
         return policy
     if not isinstance(policy, str):
-        raise TypeError(f"a policy is a name or a Policy, not {policy!r}")
+        raise TypeError(f"a policy is a name or a Policy, not {quoted(policy)}")
     if policy in _registered:
         return _registered[policy]
     family, _, edition = policy.partition("@")
@@ -136,7 +136,9 @@ def _loaded(name: str) -> Policy:
     loaded = _entry_points()[name].load()
     made = loaded() if callable(loaded) else loaded
     if not isinstance(made, Policy):
-        raise TypeError(f"entry point promoarray.policies:{name} is not a Policy but {made!r}")
+        raise TypeError(
+            f"entry point promoarray.policies:{name} is not a Policy but {quoted(made)}"
+        )
     return made
 
 
@@ -145,10 +147,11 @@ def _unknown(name: str, family: str) -> str:
 
     names = list_policies()
     near = [n for n in names if n.partition("@")[0] == family]
-    near = near or difflib.get_close_matches(name.lower(), [*names, *BUILT_IN], n=4, cutoff=0.5)
+    wanted = name[:LONGEST].lower()
+    near = near or difflib.get_close_matches(wanted, [*names, *BUILT_IN], n=4, cutoff=0.5)
     if near:
-        return f"unknown policy {name!r}. Did you mean: {_listed(list(dict.fromkeys(near)))}?"
-    return f"unknown policy {name!r}. Write one of: {_listed(names)}"
+        return f"unknown policy {quoted(name)}. Did you mean: {_listed(list(dict.fromkeys(near)))}?"
+    return f"unknown policy {quoted(name)}. Write one of: {_listed(names)}"
 
 
 def _listed(names: list[str]) -> str:

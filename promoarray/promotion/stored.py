@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from promoarray.dtypes import DType, Kind
+from promoarray.errors import quoted
 from promoarray.promotion.scalars import in_range, truncated
 
 Fit = Callable[[Any, DType], Any]
@@ -60,7 +61,8 @@ def real_parts(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
 def leading(start: Any, stop: Any, step: Any) -> tuple[Any, Any, Any]:
     """Return what ``arange`` is given, if its step does not lead away from the end."""
     if not (start <= stop if step > 0 else start >= stop):
-        raise ValueError(f"arange does not lead from {start} to {stop} in steps of {step}")
+        said = f"from {quoted(start)} to {quoted(stop)} in steps of {quoted(step)}"
+        raise ValueError(f"arange does not lead {said}")
     return start, stop, step
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from promoarray.dtypes import BY_CODE, DType, as_dtype
+from promoarray.errors import quoted
 from promoarray.promotion.rules import Table
 
 Cells = dict[tuple[DType, DType], DType | None]
@@ -35,7 +36,9 @@ def cell_dtype(written: object) -> DType:
         return as_dtype(written)
     except TypeError:
         codes = ", ".join(BY_CODE)
-        raise ValueError(f"{written!r} is not a dtype. Write a name or one of: {codes}") from None
+        raise ValueError(
+            f"{quoted(written)} is not a dtype. Write a name or one of: {codes}"
+        ) from None
 
 
 def python_scalar(text: str) -> bool | int | float | complex | None:
@@ -48,12 +51,21 @@ def python_scalar(text: str) -> bool | int | float | complex | None:
     """
     if text in ("True", "False"):
         return text == "True"
-    for kind in (int, float, complex):
+    for kind in (_int, float, complex):
         try:
             return kind(text)
         except ValueError:
             continue
     return None
+
+
+def _int(text: str) -> int:
+    """``int(text)``, also of more digits than that takes: as a float it would be infinity."""
+    if len(text) > 4000 and text.lstrip("+-").isdecimal():
+        from decimal import Decimal  # for these only
+
+        return int(Decimal(text))
+    return int(text)
 
 
 def cell(written: object) -> DType | None:
@@ -73,7 +85,7 @@ def read_cells(pairs: Mapping[tuple[object, object], object], *, symmetric: bool
     cells: Cells = {}
     for key, written in pairs.items():
         if not _is_pair(key):
-            raise ValueError(f"{key!r} is not a pair of dtypes; write (a, b): dtype")
+            raise ValueError(f"{quoted(key)} is not a pair of dtypes; write (a, b): dtype")
         cells[cell_dtype(key[0]), cell_dtype(key[1])] = cell(written)
     if symmetric:
         for (a, b), common in list(cells.items()):

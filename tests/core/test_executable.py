@@ -160,6 +160,10 @@ def test_an_array_set_behind_our_back_is_never_read_beyond_its_end() -> None:
     out = x + y
     assert (out.dtype, out.shape) == (pa.float64, (64,))
     assert np.asarray(out).tolist() == [2.0] * 64
+    handed_out = np.asarray(x)
+    handed_out.dtype = np.float64
+    assert np.shares_memory(handed_out, x._buffer)
+    assert (x.dtype, x.shape, x._buffer.dtype) == (pa.float32, (64,), np.float32)
     y._buffer.dtype = np.float32  # nobody's business, but no reason to read beyond the end
     with suppress(TypeError, ValueError):
         y + x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -224,3 +225,15 @@ def test_masks_of_fewer_axes_choose_rows() -> None:
             x[mask]
         with pytest.raises(IndexError, match="boolean index did not match"):
             x[mask] = 0
+
+
+@pytest.mark.parametrize("dtype", [pa.int8, pa.float64, pa.bfloat16], ids=str)
+def test_values_are_those_from_before_the_assignment(dtype: DType) -> None:
+    """NumPy's own ``a[0:20:2] = a[:10]`` reads what it has written meanwhile."""
+    parts = [slice(0, 10), slice(10, 20), slice(0, 20, 2), slice(1, 20, 2), slice(9, None, -1)]
+    for key, source in product(parts, parts):
+        x = pa.asarray(np.arange(20), dtype=dtype)
+        wanted = np.arange(20)
+        wanted[key] = np.arange(20)[source]
+        x[key] = x[source]
+        assert x.tolist() == wanted.tolist(), (key, source)

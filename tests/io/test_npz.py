@@ -6,6 +6,8 @@ import io
 import json
 import os
 import stat
+import struct
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -293,7 +295,7 @@ def rewritten(about: Any = None, **entries: Any) -> io.BytesIO:
     [
         ({"format": 2}, {}, "of version 2, and this promoarray reads 1"),
         ({"format": None}, {}, "of version None"),
-        ({"arrays": 3}, {}, "no attribute|object"),
+        ({"arrays": 3}, {}, "describes no arrays"),
         ({"arrays.a.dtype": "int7"}, {}, "is not a dtype"),
         ({"arrays.a.dtype": "float32"}, {}, "float32 is stored as uint16"),
         ({"arrays.a.shape": [3]}, {}, r"has shape \(2,\), and should have \(3,\)"),
@@ -325,3 +327,220 @@ def test_a_header_that_claims_too_much_costs_no_memory() -> None:
         archive.writestr("a.npy", header.getvalue() + b"\0" * 8)
     with pytest.raises(ValueError, match=r"its header says shape \(1125899906842624,\)"):
         pa.load(file)
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+NAMES = ("/abs", "../up", "..", "x.npy", "a/", "a\\b", "é", "e\u0301", "A", "a", "\n", "a" * 65_511)
+
+
+def test_every_name_that_is_not_refused_comes_back() -> None:
+    for values in ([1.5], ["x"]):
+        back = around(**dict.fromkeys(NAMES, values))
+        assert list(back) == list(NAMES)
+        assert all(x.tolist() == values for x in back.values())
+
+
+def test_a_backslash_stays_one_where_it_parts_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sep", "\\")
+    assert list(around(**{"a\\b": [1], "a/b": [2]})) == ["a\\b", "a/b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a\0b", "where a zip ends it at the NUL"),
+        ("\0", "where a zip ends it at the NUL"),
+        ("a" * 70_000, "of more than the 65,511 bytes"),
+        ("é" * 32_756, "of more than the 65,511 bytes"),
+        ("\ud800", "a surrogate stands alone"),
+        ("", "which says nothing"),
+        ("__promoarray__/ends/a", "which is promoarray's own"),
+    ],
+    ids=["middle", "NUL", "long", "long in UTF-8", "surrogate", "empty", "ours"],
+)
+def test_names_that_no_zip_gives_back_are_refused(name: str, words: str) -> None:
+    file = io.BytesIO()
+    with pytest.raises(ValueError, match=words) as raised:
+        pa.save(file, **{name: [1.5]})
+    assert len(str(raised.value)) < 250
+    assert file.getvalue() == b""
+
+
+# --- files made up to cost or to deceive ----------------------------------------------------------
+
+
+def npy(descr: Any, shape: Any, data: bytes = b"", **other: Any) -> bytes:
+    """An entry with any header."""
+    claim = {"descr": descr, "fortran_order": False, "shape": shape, **other}
+    line = repr(claim).encode() + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(line)) + line + data
+
+
+def zipped(*entries: tuple[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", method) as archive:
+        warnings.simplefilter("ignore")  # of a name that is there twice
+        for name, data in entries:
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def refused(data: bytes, words: str) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=words) as raised:
+            pa.load(io.BytesIO(data))
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000 + 20 * len(data)
+    finally:
+        tracemalloc.stop()
+    assert str(raised.value).startswith("cannot load a file object: ")
+    assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("shape", [(1 << 40,), (3,), (), (1 << 62, 1 << 62)], ids=str)
+@pytest.mark.parametrize(
+    ("descr", "words"),
+    [
+        ("|S0", "entry 'a': |S0 is not a dtype of single values"),
+        ("<U0", "is not a dtype of single values"),
+        ("|V0", "is not a dtype of single values"),
+        ([], "is not a dtype of single values"),
+        (("<f8", (1 << 20,)), "is not a dtype of single values"),
+        ("(1000000,)f8", "is not a dtype of single values"),
+        ("|O", "entry 'a': it holds Python objects"),
+        ([("x", "|O")], "it holds Python objects"),
+        ("T", "it holds Python objects"),
+        ("<f8", "its header says shape"),
+    ],
+    ids=str,
+)
+def test_no_header_takes_more_than_its_file_has(descr: Any, words: str, shape: Any) -> None:
+    refused(zipped(("a.npy", npy(descr, shape))), words)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (npy("<f8", (-1, -1), bytes(8)), r"its header says shape \(-1, -1\) of float64"),
+        (npy("<f8", (0, 1 << 62, 1 << 62)), "too big|too large"),
+        (npy("<f8", (1,) * 65, bytes(8)), "64"),
+        (npy("<f8", "no"), "shape"),
+        (npy("|b1", (2,), b"\1\2"), "bools that are neither 0 nor 1"),
+        (npy("<U1", (1,), b"\xff" * 4), "[Uu]nicode"),
+        (npy("<U1", (1,), b"\0\xd8\0\0"), "[Uu]nicode"),
+        (npy("<f8", (1,), bytes(9)), "it is 9 bytes long"),
+        (npy("<f8", (), bytes(8), more=1), "Header"),
+        (b"\x93NUMPY\3\0" + bytes(90), r"of \.npy version \(3, 0\)"),
+        (b"\x93NUMPY\1\0\xff\xff" + b"(" * 9000, "entry 'a': "),
+        (b"\x93NUMPY\2\0\xff\xff\xff\xff" + b" " * 99, "expected 4294967295 bytes"),
+        (npy("<f8", (9**4000,)), "entry 'a': "),
+        (b"NUMPY", "magic"),
+        (b"", "magic"),
+    ],
+    ids=range(15),
+)
+def test_an_entry_that_is_no_array_is_named_with_the_reason(entry: bytes, words: str) -> None:
+    refused(zipped(("a.npy", entry)), words)
+
+
+def test_an_entry_shorter_than_it_claims_is_no_memory_of_somebody_else() -> None:
+    whole = npy("<f8", (1000,), bytes(8000))
+    data = bytearray(zipped(("a.npy", whole[:-4000]), method=zipfile.ZIP_DEFLATED))
+    at = data.index(b"PK\1\2") + 24
+    assert int.from_bytes(data[at : at + 4], "little") == len(whole) - 4000
+    data[at : at + 4] = len(whole).to_bytes(4, "little")  # and the sum is right
+    refused(bytes(data), "entry 'a': it ends after 4000 of 8000 bytes")
+
+
+def test_no_entry_holds_more_than_its_part_of_the_file_can() -> None:
+    data = bytearray(zipped(("a.npy", bytes(5000)), method=zipfile.ZIP_DEFLATED))
+    at = data.index(b"PK\1\2") + 24
+    data[at : at + 4] = (1 << 31).to_bytes(4, "little")
+    refused(bytes(data), r"entry 'a': the file has \d+ bytes of it, which are not the 2147483648")
+    stored = bytearray(zipped(("a.npy", npy("|u1", (9,), bytes(9)))))
+    at = stored.index(b"PK\1\2") + 20
+    stored[at : at + 4] = (1 << 31).to_bytes(4, "little")
+    refused(bytes(stored), "its entries are longer than the file")
+
+
+def test_only_what_save_and_numpy_write_is_unpacked() -> None:
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        data = zipped(("a.npy", npy("|u1", (1 << 20,), bytes(1 << 20))), method=method)
+        refused(data, f"entry 'a': it is compressed by method {method}, and not deflated")
+
+
+def test_two_entries_of_one_name_and_names_in_no_known_code_are_refused() -> None:
+    entry = npy("|u1", (1,), b"\0")
+    refused(zipped(("a.npy", entry), ("a.npy", entry)), "two entries have one name, 'a'")
+    data = zipped(("é.npy", entry))
+    for mark, flags in ((b"PK\1\2", 8), (b"PK\3\4", 6)):
+        at = data.index(mark) + flags
+        data = data[:at] + b"\0\0" + data[at + 2 :]
+    refused(data, "has a name that is not UTF-8")
+
+
+def test_a_damaged_end_is_an_error_and_not_fewer_arrays() -> None:
+    file = io.BytesIO()
+    np.savez(file, a=np.ones(3), b=np.zeros(2))  # nothing in it says what should be there
+    data, second = file.getvalue(), file.getvalue().rindex(b"PK\1\2")
+    end = len(data) - 22
+    half = bytearray(data)
+    half[end + 12 : end + 16] = (end - second).to_bytes(4, "little")
+    half[end + 16 : end + 20] = second.to_bytes(4, "little")
+    refused(bytes(half), "its end counts 2 entries, and there are 1")
+    none = bytearray(data)
+    none[end + 12 : end + 16] = bytes(4)
+    refused(bytes(none), "its end counts 2 entries, and there are 0")
+    refused(data + b"more", "bytes follow the end")
+    comment = data[:-2] + b"\4\0"
+    assert list(pa.load(io.BytesIO(comment + b"more"))) == ["a", "b"]
+    refused(comment + b"mor", "its comment is cut off")
+    for place in range(8, 20):
+        broken = bytearray(data)
+        broken[end + place] ^= 1
+        refused(bytes(broken), "cannot load")
+
+
+@pytest.mark.slow
+def test_more_entries_than_the_end_has_room_for_come_back() -> None:
+    names = [f"{n:x}" for n in range(0x10001)]
+    entry = npy("|u1", (), b"\7")
+    for count in (0xFFFF, 0x10001):
+        data = zipped(*((f"{name}.npy", entry) for name in names[:count]))
+        assert list(pa.load(io.BytesIO(data))) == names[:count]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "weak"),
+    [("int8", "weak_float"), ("float64", "weak_int"), ("bool", "weak_int"), ("string", "weak_int")],
+)
+def test_a_weak_type_of_another_kind_is_refused(dtype: str, weak: str) -> None:
+    file = rewritten({"arrays.a": {"dtype": dtype, "weak_type": weak, "shape": [2]}})
+    with pytest.raises(ValueError, match=f"array 'a': it is of dtype {dtype}, which {weak} contr"):
+        pa.load(file)
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"arrays.a": 3}, "array 'a': it is described by 3"),
+        ({"arrays.a.shape": 2}, "array 'a': it is described by"),
+        ({"arrays.a.shape": [1 << 80]}, "cannot load"),
+        ({"arrays.a.dtype": ["x"] * 9999}, "is not a dtype promoarray knows"),
+        ({"arrays.a.dtype": "weak_int"}, "weak_int is weak"),
+        ({"arrays.a.dtype": "f4"}, "'f4' is not a dtype"),
+        ({"arrays.a.dtype": None}, "None is not a dtype"),
+        ({"arrays": {"n" * 99_999: {}}}, "it is described by {}"),
+        ({"arrays": []}, "describes no arrays"),
+        ({"format": "x" * 99_999}, "of version 'xxx"),
+    ],
+)
+def test_descriptions_that_say_nothing_are_refused(about: Any, words: str) -> None:
+    refused(rewritten(about).getvalue(), words)
+
+
+def test_numbers_that_python_does_not_read_are_counted() -> None:
+    text = b'{"format": ' + b"9" * 5000 + b"}"
+    entry = npy("|u1", (len(text),), text)
+    refused(zipped(("__promoarray__/about.npy", entry)), "has a number of 5000 digits")

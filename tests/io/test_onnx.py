@@ -242,3 +242,94 @@ def test_data_in_a_file_is_read_from_the_folder_given(tmp_path: Path) -> None:
     for outside in ("../weights.bin", "none.bin", str(tmp_path / "weights.bin")):
         with pytest.raises((ValueError, OSError), match=r"weights|none"):
             pa.from_onnx(external(tmp_path, outside), base_dir=inner)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"dims": [1 << 62, 1 << 62, 4]}, "is larger than any array"),
+        ({"dims": [0, 1 << 62, 1 << 62]}, "is larger than any array"),
+        ({"dims": [1] * 65, "float_data": [1]}, "has 65 axes, of 64 at most"),
+        ({"dims": [(1 << 63) - 1], "raw_data": b"1234"}, "is larger than any array"),
+        ({"dims": [1 << 40], "raw_data": b"1234"}, "takes 4398046511104 bytes of raw_data, not 4"),
+        ({"dims": [1 << 40], "float_data": [1]}, "takes 1099511627776 entries"),
+        ({"dims": [-(1 << 63)]}, "negative length"),
+        ({"dims": range(100_000)}, "has 100000 axes"),
+    ],
+    ids=range(8),
+)
+def test_shapes_that_no_array_has_are_refused(fields: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as raised:
+        pa.from_onnx(tensor("FLOAT", **fields))
+    assert len(str(raised.value)) < 300
+
+
+def test_64_axes_and_none_are_read() -> None:
+    made = tensor("FLOAT", dims=[1] * 64, float_data=[1.5])
+    assert pa.from_onnx(made).shape == (1,) * 64
+    assert pa.from_onnx(tensor("BFLOAT16", dims=[0, 1 << 60])).shape == (0, 1 << 60)
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        ({"offset": "-1"}, "the offset of its data, '-1', counts no bytes"),
+        ({"offset": "x"}, "the offset of its data, 'x', counts no bytes"),
+        ({"offset": "٣"}, "counts no bytes"),
+        ({"length": "9" * 5000}, "the length of its data, '9+'..., counts no bytes"),
+        ({"length": ""}, "counts no bytes"),
+        ({"length": "99999999999"}, "tensor 't': "),
+        ({"offset": "99999999999"}, "tensor 't': "),
+        ({"location": "none.bin"}, "tensor 't': "),
+        ({"location": "a\0b"}, "tensor 't': "),
+        ({"location": "n" * 99_999}, "tensor 't': "),
+        ({"location": ""}, "tensor 't': "),
+        ({"location": "."}, "tensor 't': "),
+        ({"location": "/etc/passwd"}, "tensor 't': "),
+    ],
+    ids=range(13),
+)
+def test_data_in_a_file_that_cannot_be_read_is_a_value_error(
+    tmp_path: Path, places: dict[str, str], words: str
+) -> None:
+    (tmp_path / "weights.bin").write_bytes(b"1234")
+    made = tensor("BFLOAT16", dims=[2], data_location=TensorProto.EXTERNAL)
+    for key, value in ({"location": "weights.bin"} | places).items():
+        made.external_data.add(key=key, value=value)
+    with pytest.raises(ValueError, match=words) as raised:
+        pa.from_onnx(made, base_dir=tmp_path)
+    assert len(str(raised.value)) < 500
+
+
+def test_data_in_a_file_and_in_the_tensor_are_one_too_many(tmp_path: Path) -> None:
+    made = external(tmp_path, "weights.bin")
+    made.raw_data = b"1234"
+    with pytest.raises(ValueError, match="has its data in a file, and values in raw_data too"):
+        pa.from_onnx(made, base_dir=tmp_path)
+
+
+def test_bytes_that_are_no_text_may_stand_for_names(tmp_path: Path) -> None:
+    sound = TensorProto(name="t", dims=[1], data_type=TensorProto.FLOAT, float_data=[1.5])
+    bare = TensorProto.FromString(sound.SerializeToString().replace(b"\x01t", b"\x01\xff"))
+    assert pa.from_onnx(bare).tolist() == [1.5]
+    del bare.float_data[:]
+    # Some versions of protobuf hand out the bytes, others raise.
+    with pytest.raises(ValueError, match=r"tensor (b'\\xff'|whose name is not UTF-8) of FLOAT has"):
+        pa.from_onnx(bare)
+    away = external(tmp_path, "t")
+    away.name = ""
+    away = TensorProto.FromString(away.SerializeToString().replace(b"\x01t", b"\x01\xff"))
+    with pytest.raises(ValueError, match=r"in the file b'\\xff'|whose name is not UTF-8"):
+        pa.from_onnx(away)
+    away.external_data.add(key="offset", value="7")
+    away = TensorProto.FromString(away.SerializeToString().replace(b"\x017", b"\x01\xff"))
+    with pytest.raises(ValueError, match=r"counts no bytes|whose name is not UTF-8"):
+        pa.from_onnx(away, base_dir=tmp_path)
+
+
+def test_a_name_is_a_text_that_has_bytes() -> None:
+    with pytest.raises(TypeError, match="to_onnx takes a str as name, not 3"):
+        pa.to_onnx(pa.asarray([1]), 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="has a surrogate that stands alone"):
+        pa.to_onnx(pa.asarray([1]), "\ud800")
+    assert pa.to_onnx(pa.asarray([1]), "é" * 99_999).name == "é" * 99_999

@@ -86,6 +86,7 @@ def test_padding_is_zero_when_written_and_ignored_when_read() -> None:
 def test_bytes_are_taken_from_anything_that_has_them() -> None:
     for data in (b"\x21", bytearray(b"\x21"), memoryview(b"\x21"), np.array([0x21], np.uint8)):
         assert pa.unpack(data, "uint4", (2,)).tolist() == [1, 2]
+    assert pa.unpack(memoryview(b"\x21\0\x43")[::2], "uint4", 4).tolist() == [1, 2, 3, 4]
     assert pa.unpack(np.array([[0x21], [0x43]], np.uint8), pa.uint4, (2, 2)).tolist() == [
         [1, 2],
         [3, 4],
@@ -111,7 +112,12 @@ def test_namespaces_keep_their_arrays() -> None:
         (lambda: pa.unpack(b"\0", pa.int4, 3), ValueError, "take 2 bytes, and 1 are given"),
         (lambda: pa.unpack(b"\0\0", pa.int4, 2), ValueError, "take 1 bytes, and 2 are given"),
         (lambda: pa.unpack(b"", pa.int4, (-1,)), ValueError, "negative"),
-        (lambda: pa.unpack(b"\0", pa.int4, 1.5), TypeError, "integer"),
+        (lambda: pa.unpack(b"\0", pa.int4, 10**5000), ValueError, "larger than any array"),
+        (lambda: pa.unpack(b"", pa.int4, (0, 2**63)), ValueError, "larger than any array"),
+        (lambda: pa.unpack(b"", pa.int4, (0,) * 65), ValueError, "has 65 axes, of 64 at most"),
+        (lambda: pa.unpack(b"", pa.int4, (-(10**5000),)), ValueError, "negative length"),
+        (lambda: pa.unpack(b"\0", pa.int4, [None] * 9999), TypeError, "a tuple of ints as shape"),
+        (lambda: pa.unpack(b"\0", pa.int4, 1.5), TypeError, "an int or a tuple of ints as shape"),
     ],
 )
 def test_errors_say_what_was_given(attempt: Any, error: type[Exception], words: str) -> None:

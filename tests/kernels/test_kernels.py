@@ -61,6 +61,7 @@ def codes_of(dtype: DType) -> np.dtype:
 F8 = dtype_args(dtypes.float8_e4m3fn)
 F16 = dtype_args(dtypes.float16)
 F32 = dtype_args(dtypes.float32)
+C64 = dtype_args(dtypes.complex64)
 X = np.ones(4, np.float32)
 Y = np.zeros(4, np.uint8)
 OVERLAP = np.ones(4, np.float32)
@@ -636,6 +637,8 @@ def test_combine_tells_the_exceptions_of_the_operation():
         ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 4 rows"),
         ({"modes": (DEFAULT,) * 2}, TypeError, "and modes one of 3"),
         ({"rows": (F32, F32, F32, F8)}, ValueError, "result has elements of 4 bytes"),
+        ({"rows": (F32, F32, C64, F32)}, ValueError, "computed_row is complex"),
+        ({"result": np.zeros(4, "V0")}, ValueError, "result has elements of 0 bytes"),
     ],
 )
 def test_wrong_arguments_of_combine_are_refused(change, error, match):

@@ -19,6 +19,7 @@ from promoarray.backends.numpy.compile import Compiled
 from promoarray.backends.numpy.compile import plain_kernel as plain_kernel
 from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.errors import clipped, quoted
 from promoarray.kernels.portable import linalg
 
 if TYPE_CHECKING:
@@ -74,12 +75,26 @@ def to_numpy(buffer: Buffer, dtype: DType) -> Buffer:
 
 def empty(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
     """New memory, unset."""
-    return np.empty(shape, dtype.storage)
+    try:
+        return np.empty(shape, dtype.storage)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _no_shape(shape, error) from None
 
 
 def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
     """New memory, every bit 0."""
-    return np.zeros(shape, dtype.storage)
+    try:
+        return np.zeros(shape, dtype.storage)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _no_shape(shape, error) from None
+
+
+def _no_shape(shape: Any, error: Exception) -> Exception:
+    """Say what is no shape; NumPy quotes all of it, or fails to."""
+    lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if not all(isinstance(n, int) or hasattr(type(n), "__index__") for n in lengths):
+        return TypeError(f"a shape is an int or a tuple of ints, not {quoted(shape)}")
+    return ValueError(f"there is no array of shape {quoted(shape)}: {clipped(str(error))}")
 
 
 def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
@@ -94,7 +109,10 @@ def read(buffer: Buffer, key: Any) -> Buffer:
 
 
 def write(buffer: Buffer, key: Any, value: Buffer) -> None:
-    """``buffer[key] = value``, both of one dtype."""
+    """``buffer[key] = value``, both of one dtype, though they may overlap."""
+    # NumPy gives a[0:4:2] = a[0:2] what it has written meanwhile: it copies for other cases alone.
+    if value.base is not None and np.may_share_memory(buffer, value):
+        value = value.copy()
     buffer[key] = value
 
 
@@ -122,7 +140,8 @@ def to_device(buffer: Buffer, device: str, stream: Any) -> Buffer:
     """Return the buffer on a device."""
     if device != "cpu" or stream is not None:
         raise ValueError(
-            f"a NumPy buffer lies on 'cpu' and has no stream; not {device!r}, {stream!r}"
+            "a NumPy buffer lies on 'cpu' and has no stream; "
+            f"not {quoted(device)}, {quoted(stream)}"
         )
     return buffer
 
@@ -142,7 +161,9 @@ def dlpack(
     if dl_device is not None and tuple(map(int, dl_device)) != dlpack_device(buffer):
         raise BufferError(f"this array lies on the CPU, which is (1, 0), not {dl_device}")
     if stream is not None:
-        raise BufferError(f"memory of the CPU has no stream; write stream=None, not {stream!r}")
+        raise BufferError(
+            f"memory of the CPU has no stream; write stream=None, not {quoted(stream)}"
+        )
     if not buffer.flags.writeable and copy is None and (max_version or (0, 0)) < (1, 0):
         copy = True  # an unversioned capsule cannot say that it is only to be read
     label = None if dtype in dt.NATIVE else _dlpack.label_of(dtype, max_version)

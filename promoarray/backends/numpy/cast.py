@@ -13,13 +13,15 @@ from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels import DEFAULT, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
+from promoarray.kernels.float_state import in_default_float_state
 
 Buffer = np.ndarray[Any, Any]
 
 WIDENING = {
     (a, b) for a in dt.STANDARD for b in dt.STANDARD if np.can_cast(a.storage, b.storage, "safe")
 }
-"""Casts that cannot lose a value: NumPy's own are as good, but for a warning at signalling NaN."""
+"""Casts that NumPy calls safe: its own are as good, but for a warning at signalling NaN. From
+integers of 64 bits it rounds, by the floating-point state."""
 
 
 def cast(
@@ -48,7 +50,7 @@ def caster(
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     storage = target.storage
     if (integers and (source, target) in WIDENING) or dt.string in (source, target):
-        return lambda buffer: buffer.astype(storage)
+        return in_default_float_state(lambda buffer: buffer.astype(storage))
     rows = dtype_args(source), dtype_args(target), mode
 
     def run(buffer: Buffer) -> Buffer:

@@ -132,9 +132,6 @@ def _named(name: str) -> Policy:
 
 
 def _write(report: Report, outcomes: Outcomes, ended: Ended, args: argparse.Namespace) -> None:
-    if args.html:
-        page = report.to_html(outcomes.html())
-        Path(args.html).write_text(page, encoding="utf-8", errors="backslashreplace")
     if args.json:
         stopped = {
             "exit_status": ended.status,
@@ -143,12 +140,15 @@ def _write(report: Report, outcomes: Outcomes, ended: Ended, args: argparse.Name
         }
         data = report.to_dict() | {"program": stopped} | outcomes.to_dict()
         print(json.dumps(data, indent=2))
-        return
-    report.inherited = args.all
-    show(report)
-    if outcomes.every:
-        show(outcomes)
-    if args.html:
+    else:
+        report.inherited = args.all
+        show(report)
+        if outcomes.every:
+            show(outcomes)
+    if args.html:  # last, as writing a file may fail
+        page = report.to_html(outcomes.html())
+        Path(args.html).write_text(page, encoding="utf-8", errors="backslashreplace")
+    if args.html and not args.json:
         print(f"Written: {args.html}")
 
 

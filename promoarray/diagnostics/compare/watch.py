@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
@@ -111,6 +111,21 @@ def _closing_first(watch: Watch, leave: Callable[..., Any]) -> Callable[..., Any
     return left
 
 
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ignore a second Ctrl-C for as long."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # a thread, which hears of none
+        yield
+        return
+    try:
+        yield
+    finally:
+        if before is not None:  # else a library of C set it, and Python cannot set it again
+            signal.signal(signal.SIGINT, before)
+
+
 class _Shortened:
     """``sys.excepthook``, of tracebacks that end at the user's line."""
 
@@ -155,6 +170,7 @@ class Watch(Observer):
         self._casting = AutoCast()
         self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
         self._bug, self._due, self._places = "", 0.0, 0
+        self._closed = False
         self._file: str | None = None
         with contextlib.suppress(OSError):  # the command has ended
             self._file = new_file(self._folder)
@@ -232,21 +248,24 @@ class Watch(Observer):
         if now < self._due + (PAUSE if places == self._places else 0.0):
             return
         self._places = places
-        self._write(self._findings())
+        # Threads may outlive the program's exit, and must not take back what was written of it.
+        self._write(self._ended() if self._closed else self._findings())
         written = time.monotonic()
         self._due = written + SHARE * (written - now)
 
     def close(self) -> None:
         """Write down all there is, now that the process ends."""
         self._put_back_modules()
-        free = notify_lock.acquire(timeout=PATIENCE)
-        try:
-            self._write(self._ended())
-        except Exception:
-            self._write(Findings(self._task.policy or "", bug=traceback.format_exc()))
-        finally:
-            if free:
-                notify_lock.release()
+        with _uninterrupted():
+            free = notify_lock.acquire(timeout=PATIENCE)
+            try:
+                self._write(self._ended())
+            except Exception:
+                self._write(Findings(self._task.policy or "", bug=traceback.format_exc()))
+            finally:
+                self._closed = True
+                if free:
+                    notify_lock.release()
 
     def _put_back_modules(self) -> None:
         """Have the modules that pickles name: a program may remove them, and have others made."""

@@ -18,8 +18,10 @@ from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.errors import quoted
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.cast_mode import CastMode, ScaleRounding
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.cast_rules import CastPlan, Quirk
@@ -33,6 +35,7 @@ SHOWN = 6
 """How many of an array's values are shown."""
 
 
+@in_default_float_state
 def explain_cast(
     x: PArray | Operand,
     target: DType,
@@ -107,7 +110,7 @@ class Case:
 
     def expression(self) -> str:
         given = {name: value for name, value in self.settings.items() if value is not None}
-        said = "".join(f", {name}={value!r}" for name, value in given.items())
+        said = "".join(f", {name}={quoted(value)}" for name, value in given.items())
         return f"astype({self.source.name}, {self.target.name}{said})"
 
     def notes(self) -> Iterator[str]:

@@ -16,6 +16,7 @@ from promoarray.core.operands import operand_of
 from promoarray.diagnostics.explain.other_policies import other_policies
 from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
+from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Family, Form, operation
 from promoarray.parray import PArray
 from promoarray.promotion.cast_losses import loss
@@ -31,6 +32,7 @@ from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.variants import VARIANTS
 
 
+@in_default_float_state
 def explain_operation(
     name: str, form: Form, entered: tuple[Any, ...], policy: Policy
 ) -> Explanation:

@@ -15,6 +15,7 @@ from promoarray.diagnostics.explain.cast import explain_cast
 from promoarray.diagnostics.explain.operation import explain_operation
 from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import WEAK, as_dtype
+from promoarray.errors import quoted
 from promoarray.operations import BY_SYMBOL, OPERATIONS, Form, Operation, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
@@ -94,7 +95,7 @@ def question(
     row = operation(name[:-1] if form is Form.INPLACE else name)
     entered = _operands(row, operands)
     if form is Form.INPLACE and type(entered[0]) in WEAK:
-        raise TypeError(f"x {name} y takes an array x, not {entered[0]!r}")
+        raise TypeError(f"x {name} y takes an array x, not {quoted(entered[0])}")
     policy = asked or _asked(entered)
     return partial(explain_operation, row.name, form, entered, policy)
 
@@ -114,7 +115,7 @@ def _name(function: Any) -> str:
     name = getattr(inner, "__name__", "")
     ours = str(getattr(inner, "__module__", "")).partition(".")[0] == "promoarray"
     if not ours or name not in {*OPERATIONS, "astype"}:
-        raise TypeError(f"explain takes an operation's name or function, not {function!r}")
+        raise TypeError(f"explain takes an operation's name or function, not {quoted(function)}")
     return name
 
 
@@ -147,7 +148,9 @@ def _cast(
     x, dtype = _entered(operands[0]), operands[1]
     target = dtype.type if isinstance(dtype, Operand) else as_dtype(dtype)
     if type(x) in WEAK:
-        raise TypeError(f"astype takes an array, not {x!r}; write pa.asarray(...) around it first")
+        raise TypeError(
+            f"astype takes an array, not {quoted(x)}; write pa.asarray(...) around it first"
+        )
     return partial(explain_cast, x, target, asked or _asked((x,)), **settings)
 
 

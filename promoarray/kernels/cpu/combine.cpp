@@ -62,7 +62,6 @@ bool goes_at_once(const Type (&types)[4], const CastMode &mode) {
 // n, or one for them all.
 void check(const Array &array, const Type &own, size_t n, bool may_be_one) {
     const std::string name = array.name();
-    if (own.kind == Kind::complex) refuse(name + " is complex");
     check_item(array, own);
     if (!array.native() || !array.aligned(size_of(own))) {
         refuse(name + " must be aligned and in native byte order");
@@ -85,7 +84,10 @@ int combine(const char *name, nb::handle left, nb::handle right, nb::handle resu
     const char *const names[4] = {"left_row", "right_row", "computed_row", "result_row"};
     Type types[4];
     CastMode given[3];
-    for (int i = 0; i < 4; ++i) types[i] = read_type(PyTuple_GetItem(rows.ptr(), i), names[i]);
+    for (int i = 0; i < 4; ++i) {
+        types[i] = read_type(PyTuple_GetItem(rows.ptr(), i), names[i]);
+        if (types[i].kind == Kind::complex) refuse(std::string(names[i]) + " is complex");
+    }
     for (int i = 0; i < 3; ++i) given[i] = read_mode(PyTuple_GetItem(modes.ptr(), i));
     Type computed = types[2];
     Operation operation = version().operation(name, computed);
@@ -99,6 +101,7 @@ int combine(const char *name, nb::handle left, nb::handle right, nb::handle resu
     const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
     const Array a(left, "left", flags), b(right, "right", flags);
     const Array out(result, "result", flags | PyBUF_WRITABLE);
+    check_item(out, types[3]);
     const size_t n = out.count();
     check(a, types[0], n, true);
     check_apart(a, out);

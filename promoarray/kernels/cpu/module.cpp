@@ -23,4 +23,5 @@ NB_MODULE(_cpu, m) {
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),
           "Take the loops of one level from now on; return the one before.");
+    m.attr("StateGuard") = state_guard_type();
 }

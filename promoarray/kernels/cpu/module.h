@@ -12,4 +12,7 @@ void cast_array(nanobind::handle source, nanobind::handle target, nanobind::hand
 int combine(const char *name, nanobind::handle left, nanobind::handle right,
             nanobind::handle result, nanobind::handle rows, nanobind::handle modes);
 
+// The class of callables that run another in the default floating-point state.
+nanobind::object state_guard_type();
+
 }  // namespace promoarray

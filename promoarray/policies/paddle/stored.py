@@ -13,6 +13,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.errors import quoted
 from promoarray.policies.paddle.document import low_bits, through
 from promoarray.promotion.scalars import bounds, largest, of_int64, wrap
 from promoarray.promotion.stored import Stored, leading, real_part, real_parts, real_range
@@ -36,7 +37,7 @@ def _full_like(value: Any, dtype: DType) -> Any:
     """Refuse a finite number out of range, then cast through a C double."""
     number = of_int64(value.real if type(value) is complex else value)
     if dtype.kind is not Kind.COMPLEX and math.isfinite(number) and not _within(number, dtype):
-        raise OverflowError(f"full_like: {value!r} is out of the range of {dtype.name}")
+        raise OverflowError(f"full_like: {quoted(value)} is out of the range of {dtype.name}")
     return _through_double(value if dtype.kind is Kind.COMPLEX else number, dtype)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.errors import kind_of, quoted
 from promoarray.promotion.scalars import in_range, shown, within_int64, wrap
 from promoarray.promotion.stored import Stored
 
@@ -76,7 +77,7 @@ def _convert_int32(value: Any, dtype: DType) -> Any:
 
 def _check(value: Any, dtype: DType) -> None:
     if not converts(WEAK[type(value)], dtype):
-        kind = type(value).__name__
+        kind = kind_of(value)
         raise TypeError(f"a Python {kind} does not become {dtype.name} in TensorFlow: {value}")
 
 
@@ -165,7 +166,9 @@ def _of_ends(values: tuple[Any, ...]) -> DType:
     start, stop = values
     own = _alone(start)
     if own is dt.bool or not converts(WEAK[type(stop)], own):
-        raise TypeError(f"linspace of TensorFlow has no common dtype of {start!r} and {stop!r}")
+        raise TypeError(
+            f"linspace of TensorFlow has no common dtype of {quoted(start)} and {quoted(stop)}"
+        )
     return dt.float64 if own.kind in INTEGERS else own
 
 

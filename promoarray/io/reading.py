@@ -1,0 +1,177 @@
+"""The arrays in a zip of .npy entries, of which nothing is believed that is not checked.
+
+What a damaged or made-up file costs is bounded by its size: an entry takes no more memory than the
+file has bytes for, or than deflate can make of them.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from typing import IO, Any
+
+import numpy as np
+
+from promoarray.errors import clipped, quoted
+
+Buffer = np.ndarray[Any, Any]
+
+HEADER = 1 << 14
+"""More bytes than a .npy header has that NumPy reads."""
+
+DEFLATED = 1032
+"""How many bytes deflate makes of one at most: 258 of two bits."""
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn whatever a broken file makes zipfile, zlib, json and NumPy raise into one error."""
+    try:
+        yield
+    except _BROKEN as error:
+        said = clipped(str(error)) or type(error).__name__
+        raise ValueError(f"{what}: {said}") from error
+
+
+_BROKEN = (
+    ValueError,  # UnicodeDecodeError and JSONDecodeError too
+    TypeError,
+    AttributeError,
+    LookupError,
+    SyntaxError,
+    tokenize.TokenError,
+    EOFError,
+    OverflowError,
+    RuntimeError,  # NotImplementedError too: an encrypted entry
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    OSError,  # an offset before the file begins
+    MemoryError,
+)
+
+
+def read(file: IO[bytes]) -> dict[str, Buffer]:
+    """Return the arrays of a zip by name.
+
+    Raises
+    ------
+    ValueError
+        And the others of ``_BROKEN``, which ``explained`` turns into it: if a check fails.
+    """
+    size = file.seek(0, os.SEEK_END)
+    if size < _END.size:  # as of a device, of which zipfile would read all there is
+        raise ValueError("it is not a zip file")
+    with zipfile.ZipFile(file) as archive:
+        infos = archive.infolist()
+        _require_all(file, size, len(infos))
+        if sum(info.compress_size for info in infos) > size:
+            raise ValueError("its entries are longer than the file")
+        entries: dict[str, Buffer] = {}
+        for info in infos:
+            name = _name(info)
+            if name in entries:
+                raise ValueError(f"two entries have one name, {quoted(name)}")
+            with explained(f"entry {quoted(name)}"):
+                entries[name] = _entry(archive, info)
+    return entries
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """The name as it was written: zipfile ends it at a NUL, and on Windows turns backslashes."""
+    name = info.orig_filename
+    if not name.endswith(".npy") or "\0" in name:
+        raise ValueError(f"entry {quoted(name)} is not a .npy file")
+    if not name.isascii() and not info.flag_bits & 0x800:
+        raise ValueError(f"entry {quoted(name)} has a name that is not UTF-8")
+    return name.removesuffix(".npy")
+
+
+# The end of central directory, and the one of 64 bits in front of it and its locator: entries on
+# this disk, entries, bytes of the directory, its offset (and the length of the comment).
+_END = struct.Struct("<4s2H2H2LH")
+_END_64 = struct.Struct("<4sQ2H2L2Q2Q")
+_LOCATOR = 20
+
+
+def _require_all(file: IO[bytes], size: int, count: int) -> None:
+    """Compare the number of entries with the end record, at which zipfile does not look."""
+    at = max(0, size - 0xFFFF - _END.size)
+    file.seek(at)
+    tail = file.read()
+    place = tail.rfind(b"PK\5\6")
+    *_, here, entries, _, _, comment = _END.unpack_from(tail, place)
+    if place + _END.size + comment != len(tail):
+        raise ValueError("bytes follow the end of the zip, or its comment is cut off")
+    if entries == 0xFFFF != count:  # more than the field holds
+        file.seek(at + place - _LOCATOR - _END_64.size)
+        *_, here, entries, _, _ = _END_64.unpack(file.read(_END_64.size))
+    if here != count or entries != count:
+        raise ValueError(f"its end counts {entries} entries, and there are {count}")
+
+
+def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Buffer:
+    """Read one .npy entry to its end, which checks its sum.
+
+    The size its header claims is checked against the size of the entry before memory is asked for.
+    """
+    _require_possible(info)
+    with archive.open(info) as entry:
+        head = io.BytesIO(entry.read(HEADER))
+        shape, fortran, storage = _header(head)
+        count, held = prod(shape), info.file_size - head.tell()
+        if min(shape, default=0) < 0 or count * storage.itemsize != held:
+            said = f"shape {quoted(shape)} of {clipped(str(storage), 60)}"
+            raise ValueError(f"it is {held} bytes long; its header says {said}")
+        out = np.empty(count, storage)
+        memory = out.view(np.uint8) if held else np.empty(0, np.uint8)
+        _fill(memory, head, entry)
+    if storage == np.bool and memory.max(initial=0) > 1:
+        raise ValueError("it holds bools that are neither 0 nor 1")
+    return out.reshape(shape, order="F" if fortran else "C")
+
+
+def _require_possible(info: zipfile.ZipInfo) -> None:
+    held, claimed = info.compress_size, info.file_size
+    if info.compress_type == zipfile.ZIP_STORED:
+        possible = claimed == held
+    elif info.compress_type == zipfile.ZIP_DEFLATED:
+        possible = claimed <= DEFLATED * held
+    else:
+        raise ValueError(f"it is compressed by method {info.compress_type}, and not deflated")
+    if not possible:
+        raise ValueError(f"the file has {held} bytes of it, which are not the {claimed} it claims")
+
+
+def _header(head: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(head)
+    if version == (1, 0):
+        shape, fortran, storage = np.lib.format.read_array_header_1_0(head)
+    elif version == (2, 0):
+        shape, fortran, storage = np.lib.format.read_array_header_2_0(head)
+    else:
+        raise ValueError(f"it is of .npy version {version}")
+    if storage.hasobject:
+        raise ValueError("it holds Python objects, and nothing is unpickled")
+    if not storage.itemsize or storage.subdtype:
+        raise ValueError(f"{clipped(str(storage), 60)} is not a dtype of single values")
+    return shape, fortran, storage
+
+
+def _fill(memory: Buffer, head: IO[bytes], entry: IO[bytes]) -> None:
+    step, start = 1 << 20, 0
+    while part := head.read(step) or entry.read(step):
+        if start + len(part) > len(memory):
+            raise ValueError("it has bytes after its array")
+        memory[start : start + len(part)] = np.frombuffer(part, np.uint8)
+        start += len(part)
+    if start < len(memory):
+        raise ValueError(f"it ends after {start} of {len(memory)} bytes")

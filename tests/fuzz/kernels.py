@@ -1,0 +1,136 @@
+"""The kernels on arrays of any layout, rows and modes: an error, or what the definition gives.
+
+Whatever is asked for, nothing is written but the target, and never by halves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from fuzz.layouts import one_of
+from promoarray import dtypes, kernels
+
+NUMBERS = [d for d in dtypes.CONCRETE if d is not dtypes.string]
+ROWS = [kernels.dtype_args(d) for d in NUMBERS]
+REAL = [kernels.dtype_args(d) for d in NUMBERS if d.kind is not dtypes.Kind.COMPLEX]
+COMPUTED = [kernels.dtype_args(d) for d in (dtypes.float32, dtypes.float64, dtypes.int32)]
+STORED = [
+    "u1",
+    "u2",
+    "u4",
+    "u8",
+    ">u2",
+    ">u4",
+    ">u8",
+    "i1",
+    "f4",
+    "f8",
+    "c8",
+    "c16",
+    "V0",
+    "V3",
+    "O",
+]
+CHOICES = [
+    *(kernels.Beyond, kernels.Beyond, None, kernels.NanWithout, kernels.ToInteger),
+    *(kernels.ScaleRounding, kernels.ScaleNegative, kernels.ScaleZero, None, None),
+]
+"""The fields of a mode; None of one that is true or false."""
+
+
+def _row(random: Generator, rows: list[Any] = ROWS) -> Any:
+    row = list(one_of(random, rows if random.random() < 0.95 else ROWS))
+    if random.random() < 0.1:
+        row[int(random.integers(10))] = int(random.integers(-3, 140))
+    return tuple(row)
+
+
+def _mode(random: Generator) -> tuple[int, ...]:
+    ends = (2 if choice is None else len(choice) for choice in CHOICES)
+    mode = [int(random.integers(end)) for end in ends]
+    if random.random() < 0.05:
+        mode[int(random.integers(10))] = int(random.integers(-2, 9))
+    return tuple(mode)
+
+
+def _bytes_of(row: tuple[int, ...]) -> int:
+    return max(1, row[1] // 8)
+
+
+def _array(random: Generator, arena: Any, shape: tuple[int, ...], size: int) -> Any:
+    """Elements somewhere in the arena: any offset, any strides, sometimes of another size."""
+    storage = np.dtype(one_of(random, STORED) if random.random() < 0.1 else f"V{size}")
+    if storage.hasobject:
+        return np.full(shape, None)
+    strides = [storage.itemsize] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * max(1, shape[axis + 1])
+    if random.random() < 0.3:
+        strides = [s * int(random.integers(-2, 3)) for s in strides]
+    if random.random() < 0.1:
+        strides = [int(random.integers(-40, 41)) for _ in strides]
+    aligned = random.random() < 0.8
+    offset = int(random.integers(arena.size)) // (16 if aligned else 1) * (16 if aligned else 1)
+    try:
+        found = np.ndarray(shape, storage, arena, offset, strides)
+    except (ValueError, TypeError):  # it would lie outside
+        return np.zeros(3, storage)
+    return memoryview(found) if random.random() < 0.02 and storage.itemsize else found
+
+
+def _said_only(arena: Any, before: Any, target: Any) -> None:
+    """Nothing has changed but the target."""
+    inside, out = np.zeros(arena.size, bool), np.asarray(target)
+    low = out.__array_interface__["data"][0] - arena.__array_interface__["data"][0]
+    inside[max(0, low) : max(0, low + out.nbytes)] = True  # it is contiguous
+    assert np.array_equal(arena[~inside], before[~inside]), "written beside the target"
+
+
+def once(random: Generator) -> None:
+    """One cast, or one operation."""
+    axes = int(random.integers(0, 4))
+    shape = tuple(int(n) for n in random.integers(0, 6, axes))
+    if random.random() < 0.3:
+        shape = (int(random.integers(0, 5000)),)
+    arena = np.frombuffer(bytearray(random.bytes(1 << 17)), np.uint8)
+    if random.random() < 0.6:
+        _cast(random, arena, shape)
+    else:
+        _combine(random, arena, shape)
+
+
+def _cast(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
+    rows, mode = (_row(random), _row(random)), _mode(random)
+    src = _array(random, arena, shape, _bytes_of(rows[0]))
+    dst = _array(random, arena, shape, _bytes_of(rows[1]))
+    before, bits = arena.copy(), np.array(src, order="C")
+    try:
+        kernels.cast(src, dst, *rows, mode)
+    except (ValueError, TypeError, BufferError):
+        assert np.array_equal(arena, before), "half written"
+        return
+    _said_only(arena, before, dst)
+    wanted = np.empty(np.shape(dst), np.asarray(dst).dtype)
+    kernels.cast(bits, wanted, *rows, mode, False)
+    assert np.asarray(dst).tobytes() == wanted.tobytes(), (rows, mode)
+
+
+def _combine(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
+    name = one_of(random, ["add", "subtract", "multiply", "divide"])
+    rows = tuple(_row(random, each) for each in (REAL, REAL, COMPUTED, REAL))
+    modes = tuple(_mode(random) for _ in range(3))
+    shapes = [one_of(random, [shape, shape, shape, (), (1,)]) for _ in range(2)]
+    given = [
+        _array(random, arena, s, _bytes_of(row)) for s, row in zip(shapes, rows[:2], strict=True)
+    ]
+    out = _array(random, arena, shape, _bytes_of(rows[3]))
+    before = arena.copy()
+    try:
+        kernels.combine(name, *given, out, rows, modes)
+    except (ValueError, TypeError, BufferError):
+        assert np.array_equal(arena, before), "half written"
+        return
+    _said_only(arena, before, out)

@@ -1,0 +1,215 @@
+"""NumPy's ufuncs and their methods on our arrays: operations under the policy, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing.overrides import get_overridable_numpy_ufuncs
+
+import promoarray as pa
+from promoarray.backends.numpy.kernels import OF_UFUNC
+from promoarray.errors import PromotionError
+from promoarray.operations import OPERATIONS
+
+INTS = np.array([[3, 1, 2], [5, 4, 9], [6, 7, 1], [0, 2, 2], [1, 8, 5]])
+FLOATS = INTS / 8 - 0.3
+
+
+def ours(values: Any) -> Any:
+    return pa.asarray(np.asarray(values))
+
+
+def same(found: Any, expected: Any) -> None:
+    assert isinstance(found, pa.PArray)
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(expected), strict=True)
+
+
+def of(ufunc: np.ufunc, method: str, values: Any, **options: Any) -> Any:
+    return getattr(ufunc, method)(values, **options)
+
+
+EVERYWHERE = (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.subtract)
+BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+TRUTHS = (np.logical_and, np.logical_or, np.logical_xor)
+INEXACT = (np.logaddexp, np.hypot, np.divide)
+
+
+@pytest.mark.parametrize("ufunc", [*EVERYWHERE, *BITS, *TRUTHS, *INEXACT], ids=lambda u: u.__name__)
+@pytest.mark.parametrize("method", ["reduce", "accumulate"])
+def test_a_method_gives_what_numpys_gives(ufunc: np.ufunc, method: str) -> None:
+    given = [INTS, INTS.astype(np.int8), INTS > 2] if ufunc not in INEXACT else []
+    given += [FLOATS, FLOATS.astype(np.float32)] if ufunc not in BITS else []
+    if ufunc is np.subtract:
+        given = [values for values in given if values.dtype != np.bool]
+    for values in given:
+        for part in (values, values[:1], values[:2]):
+            for axis in (0, 1, -1):
+                with pa.no_escape():
+                    found = of(ufunc, method, ours(part), axis=axis)
+                same(found, of(ufunc, method, part, axis=axis))
+            same(of(ufunc, method, ours(part)), of(ufunc, method, part))
+
+
+def test_reductions_take_axes_dtype_and_keepdims() -> None:
+    x = ours(INTS)
+    for ufunc in (np.add, np.maximum, np.bitwise_or, np.logical_xor, np.fmin):
+        for options in ({"axis": None}, {"axis": (0, 1)}, {"axis": 1, "keepdims": True}):
+            same(ufunc.reduce(x, **options), ufunc.reduce(INTS, **options))
+    same(np.add.reduce(x, dtype=np.float32), np.add.reduce(INTS, dtype=np.float32))
+    same(np.add.accumulate(x, 1, np.float32), np.add.accumulate(INTS, 1, np.float32))
+    same(np.add.reduce(ours(3)), np.add.reduce(np.asarray(3)))
+    for ufunc in (np.add, np.bitwise_or):
+        untouched = ufunc.reduce(x, (), keepdims=True)
+        same(untouched, INTS)
+        assert not np.shares_memory(untouched, x)
+    with pytest.raises(ValueError, match="not reorderable"):
+        np.subtract.reduce(x, axis=None)
+    with pytest.raises(ValueError, match="zero-size array to reduction operation"):
+        np.fmax.reduce(x[:0])
+    with pytest.raises(ValueError, match="out of bounds"):
+        np.add.reduce(x, axis=2)
+
+
+def test_a_reduction_obeys_the_policy() -> None:
+    x = pa.asarray([100, 100], dtype=pa.int8)
+    with pa.policy("paddle"):
+        assert np.add.reduce(x).item() == -56
+    t = pa.namespace("torch").asarray([1, 2])
+    assert np.add.reduce(t)._policy is t._policy
+    assert np.logaddexp.reduce(t * 1.0).dtype is pa.float32
+    with pytest.raises(PromotionError):
+        np.copysign.reduce(pa.namespace("array_api").asarray([1, 2]))
+
+
+def test_one_element_alone() -> None:
+    same(np.hypot.reduce(ours([-3.0])), np.hypot.reduce(np.asarray([-3.0])))
+    same(np.logical_xor.reduce(ours([5])), np.logical_xor.reduce(np.asarray([5])))
+    same(np.divide.reduce(ours([5])), np.divide.reduce(np.asarray([5])))
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.divide, np.less, np.hypot])
+def test_outer_is_every_element_with_every_other(ufunc: np.ufunc) -> None:
+    x, y = INTS[:2], FLOATS[0].astype(np.float32)
+    for one, other in ((ours(x), ours(y)), (x, ours(y)), (ours(x), y)):
+        same(ufunc.outer(one, other), ufunc.outer(x, y))
+    same(ufunc.outer(ours(y), 2), ufunc(y, 2))  # NumPy makes an int64 array of the 2
+    same(ufunc.outer(2, ours(y)), ufunc(2, y))
+
+
+def test_two_results() -> None:
+    for found, expected in zip(np.divmod(ours(INTS), 4), np.divmod(INTS, 4), strict=True):
+        same(found, expected)
+
+
+def test_a_ufunc_called_by_numpys_own_method() -> None:
+    with pa.policy("torch"):
+        clipped = np.arange(4, dtype=np.int8).clip(pa.asarray(1), 2)
+    assert (type(clipped), clipped.tolist()) == (pa.PArray, [1, 1, 2, 2])
+
+
+# --- Options and operands ------------------------------------------------------------------------
+
+
+def test_options_that_ask_for_nothing_are_taken() -> None:
+    x = ours(INTS)
+    usual = {"out": None, "where": True, "casting": "same_kind", "order": "K", "dtype": None}
+    same(np.add(x, x, **usual, subok=True), INTS + INTS)
+    same(np.add(x, x, out=(None,)), INTS + INTS)
+    same(np.add.reduce(x, initial=np._NoValue, where=True), np.add.reduce(INTS))
+    same(np.vecdot(x, x, axis=0), np.vecdot(INTS, INTS, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: np.add(x, x, x), r"np\.add\(out=\).*out\[\.\.\.\] = np\.add"),
+        (lambda x: np.add(x, x, out=np.zeros_like(INTS)), r"np\.add\(out=\)"),
+        (lambda x: np.add(INTS, INTS, out=x), r"np\.add\(out=\)"),
+        (lambda x: np.add(x, x, where=x > 2), r"np\.add\(where=\).*pa\.where\(mask"),
+        (lambda x: np.less(x, x, dtype=np.float32), r"np\.less\(dtype=\).*pa\.astype"),
+        (lambda x: np.add(x, 1.5, dtype=np.int8), r"np\.add\(dtype=int8\) of 1\.5.*pa\.astype"),
+        (lambda x: np.add(x, x / 2, dtype=np.int8), r"of float64.*pa\.astype"),
+        (lambda x: np.add(x, x, casting="unsafe"), r"np\.add\(casting=\)"),
+        (lambda x: np.matmul(x, x.T, axes=[(0, 1)] * 3), r"np\.matmul\(axes=\)"),
+        (lambda x: np.add.reduce(x, initial=5), r"np\.add\.reduce\(initial=\)"),
+        (lambda x: np.add.at(x, 0, 1), r"np\.add\.at.*x\[i\] \+= y"),
+        (lambda x: np.add.reduceat(x, [0, 1]), r"np\.add\.reduceat has no counterpart"),
+        (lambda x: np.less.reduce(x), "less does not go on"),
+        (lambda x: np.equal.accumulate(x), "equal does not go on"),
+        (lambda x: np.deg2rad(x), r"np\.deg2rad has no counterpart.*x \* \(pa\.pi / 180\)"),
+        (lambda x: np.gcd.reduce(x), r"np\.gcd\.reduce has no counterpart"),
+        (lambda x: np.add(x, [1, 2, 3]), r"not list; write pa\.asarray"),
+        (lambda x: np.add("a", x), r"not str; write pa\.asarray"),
+    ],
+)
+def test_what_cannot_be_honoured_says_what_to_write(call: Callable[[Any], Any], words: str) -> None:
+    x = ours(INTS)
+    with pa.no_escape(), pytest.raises(TypeError, match=words):
+        call(x)
+    assert x.tolist() == INTS.tolist()
+
+
+def test_a_dtype_is_what_operands_are_cast_to_before() -> None:
+    x, y = INTS.astype(np.int8), FLOATS.astype(np.float32)
+    for ufunc in (np.add, np.divide, np.maximum, np.hypot):
+        same(ufunc(ours(x), ours(y), dtype=np.float64), ufunc(x, y, dtype=np.float64))
+        same(ufunc(ours(x), 2, dtype=np.float32), ufunc(x, 2, dtype=np.float32))
+    same(np.exp(ours(x), dtype=np.float32), np.exp(x, dtype=np.float32))
+    t = pa.namespace("torch").asarray(x)
+    assert np.add(t, t, dtype=pa.bfloat16).dtype is pa.bfloat16
+
+
+def test_numpys_arrays_do_not_take_results_in_place() -> None:
+    target = np.ones(3)
+    with pytest.raises(TypeError, match=r"Write a = a \+ x, or a \+= np\.asarray\(x\)"):
+        target += pa.ones(3)
+    assert target.tolist() == [1, 1, 1]
+    target = target + pa.ones(3)
+    assert isinstance(target, pa.PArray)
+
+
+@pytest.mark.parametrize("policy", ["numpy", "torch", "jax"])
+def test_scalars_and_arrays_of_numpys_on_either_side(policy: str) -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    with pa.policy(policy):
+        for other in (np.float32(2), np.float64(2), np.int16(2), np.ones(2, np.float16)):
+            wrapped = pa.asarray(other)
+            for found, expected in (
+                (other - x, wrapped - x),
+                (x - other, x - wrapped),
+                (np.subtract(other, x), wrapped - x),
+            ):
+                assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
+
+
+def test_masked_arrays_are_refused_from_both_sides() -> None:
+    x, masked = pa.asarray([1, 2]), np.ma.array([1, 2], mask=[True, False])
+    for call in (
+        lambda: x + masked,
+        lambda: masked + x,
+        lambda: np.add(masked, x),
+        lambda: np.add(x, masked),
+        lambda: np.concatenate([masked, x]),
+        lambda: np.where(masked > 1, x, x),
+    ):
+        with pytest.raises(TypeError, match=r"x\.filled\(\.\.\.\)"):
+            call()
+
+
+def test_every_ufunc_of_numpy_is_an_operation_or_says_what_to_write() -> None:
+    x = pa.asarray([1.0, 2.0])
+    for ufunc in get_overridable_numpy_ufuncs() - {*OF_UFUNC, np.divmod}:
+        name = ufunc.__name__
+        if name == "clip":
+            continue
+        public = getattr(np, name, None) is ufunc  # else one that np.strings makes use of
+        words = (
+            rf"^np\.{name} has no counterpart" if public else rf"^the ufunc {name} would compute"
+        )
+        with pytest.raises(TypeError, match=words) as caught:
+            x.__array_ufunc__(ufunc, "__call__", *[x] * ufunc.nin)
+        assert "np.asarray(x)" in str(caught.value)
+    assert {*OF_UFUNC.values()} <= {*OPERATIONS}
