@@ -38,13 +38,17 @@ def console(file: IO[str] | None = None) -> Console:
 
 def show(renderable: Any, file: IO[str] | None = None) -> None:
     """Print a table as wide as it needs: a terminal may fold its lines, but no cell is cut."""
+    target = console(file)
+    _widen(target, renderable)
+    target.print(renderable)
+
+
+def _widen(target: Console, renderable: Any) -> None:
     from rich.measure import Measurement
 
-    target = console(file)
     unbounded = target.options.update(width=UNBOUNDED)
     wanted = Measurement.get(target, unbounded, renderable).maximum
     target.width = max(target.width, wanted)
-    target.print(renderable)
 
 
 def counted(number: int, what: str) -> str:
@@ -58,9 +62,14 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def text(renderable: Any) -> str:
-    """Return what rich makes of something for standard output: coloured only if that is."""
+def text(renderable: Any, *, wide: bool = False) -> str:
+    """Return what rich makes of something for standard output: coloured only if that is.
+
+    ``wide`` is for tables, of which no cell is cut.
+    """
     target = console()
+    if wide:
+        _widen(target, renderable)
     with target.capture() as captured:
         target.print(renderable)
     return captured.get().rstrip("\n")

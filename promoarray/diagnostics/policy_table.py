@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import Printable, html_table
+from promoarray.console import Printable, html_table, text
 from promoarray.dtypes import WEAK_TYPES, DType
 from promoarray.operations import operation
 from promoarray.promotion.in_force import get_policy
@@ -23,8 +23,20 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+class _Wide(Printable):
+    """What prints as wide as it needs."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return text(self, wide=True)
+
+    def __repr__(self) -> str:
+        return text(self, wide=True)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class PolicyTable(Printable):
+class PolicyTable(_Wide):
     """A policy's table.
 
     Attributes
@@ -119,7 +131,7 @@ def _markdown(lines: list[list[str]]) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TablePair(Printable):
+class TablePair(_Wide):
     """Two policies' tables on the same dtypes, side by side in every cell.
 
     Attributes

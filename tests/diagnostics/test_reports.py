@@ -140,3 +140,10 @@ def test_reports_are_written_while_other_threads_add_to_them() -> None:
     signatures.counts[Met(signatures.counts, Call(LATER, "torch", "it takes no scalar"))] = 1
     assert escapes.summary == "Data left the policy 2 times (1 place)."
     assert "it takes no scalar" in signatures.html()
+
+
+def test_no_cell_of_a_table_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for table in (pa.table("numpy"), pa.table("torch", "paddle")):
+        assert "…" not in str(table)
+        assert repr(table) == str(table)
