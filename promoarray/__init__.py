@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from promoarray.core.escape import no_escape
     from promoarray.diagnostics.cast_report import cast_report
     from promoarray.diagnostics.explain.question import explain
+    from promoarray.diagnostics.policy_table import table
     from promoarray.diagnostics.shadow.observer import shadow
     from promoarray.diagnostics.shadow.report import Report
     from promoarray.diagnostics.trace import trace
@@ -122,6 +123,7 @@ __all__ = [
     "save",
     "set_policy",
     "shadow",
+    "table",
     "to_onnx",
     "trace",
     "transpose",
@@ -162,6 +164,7 @@ _TOOLS = {
     "pack": "promoarray.io.packing",
     "save": "promoarray.io.npz",
     "shadow": "promoarray.diagnostics.shadow.observer",
+    "table": "promoarray.diagnostics.policy_table",
     "to_onnx": "promoarray.io.onnx",
     "trace": "promoarray.diagnostics.trace",
     "unpack": "promoarray.io.packing",

@@ -1,4 +1,4 @@
-"""The command line: ``promoarray list``, ``table``, ``explain``, ``cast``, ``check``, ``compare``.
+"""The command line: ``promoarray list``, ``table``, ``explore``, ``explain``, ``cast`` and others.
 
 Exit codes are those of linters: 0 if all is well, 1 if the answer is no (a property fails, an
 operation is refused), 2 for a usage error, 3 if promoarray itself failed.
@@ -106,7 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     for name, (run, arguments, words) in _COMMANDS.items():
         command = commands.add_parser(name, help=words, description=words, epilog=EPILOG)
         command.set_defaults(run_command=run)
-        command.add_argument("--json", action="store_true", help="print JSON")
+        what = "write the page's data as JSON" if name == "explore" else "print JSON"
+        command.add_argument("--json", action="store_true", help=what)
         arguments(command)
     return parser
 
@@ -120,10 +121,28 @@ def _no_arguments(command: argparse.ArgumentParser) -> None:
 
 def _table_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("policy", metavar="POLICY")
+    add("policies", metavar="POLICY", nargs="+", help="one, or two to see side by side")
     add("--op", default="", help="of one operation: a name such as divide, or /")
     add("--format", choices=("text", "markdown", "csv", "json"), default="text")
     add("--dtypes", help="only these, by name or code: int8,f32,i*")
+
+
+def _explore_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("-o", "--output", metavar="FILE", required=True, help="the page; - for standard output")
+    add(
+        "--policies",
+        metavar="A,B,C",
+        help="the policies it shows, or all; default: the editions of every framework that people "
+        "have installed",
+    )
+    add("--open", action="store_true", help="open it in a browser")
+    command.description = (
+        "Write one HTML page that needs nothing else: the result of every operation for every pair "
+        "of dtypes under every policy as a picture, the difference of two policies, what casts "
+        "make of special values, and the order of each promotion rule. A click on a cell explains "
+        "it with its source."
+    )
 
 
 def _explain_arguments(command: argparse.ArgumentParser) -> None:
@@ -264,20 +283,29 @@ def _facts(policy: Policy, default: bool) -> dict[str, Any]:
 
 
 def _table(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.policy_table import table_of
+    from promoarray.diagnostics.policy_table import table
 
-    policy = as_policy(args.policy)
+    if len(args.policies) > 2:
+        raise UsageError(f"table takes one policy, or two, not {len(args.policies)}")
     if args.op and _known_operation(args.op).arity == 1:
         name = operation(args.op).name
         raise UsageError(f"{name} takes one operand, so it has no table; see `explain {name} i8`")
+    policies = [as_policy(name) for name in args.policies]
     words = args.dtypes.split(",") if args.dtypes else []
-    shown = table_of(policy, args.op, [_read(partial(cell_dtype, w.strip())) for w in words])
+    dtypes = [_read(partial(cell_dtype, w.strip())) for w in words]
+    shown = table(*policies, op=args.op, dtypes=dtypes)
     args.json = args.json or args.format == "json"
     if args.json or args.format == "text":
         _print(shown, args, wide=True)
     else:
         sys.stdout.write(shown.to_csv() if args.format == "csv" else shown.to_markdown())
     return 0
+
+
+def _explore(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.explore import command
+
+    return command.main(args)
 
 
 def _explain(args: argparse.Namespace) -> int:
@@ -320,7 +348,8 @@ def _compare(args: argparse.Namespace) -> int:
 
 _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], str]] = {
     "list": (_list, _no_arguments, "list the policies"),
-    "table": (_table, _table_arguments, "print a policy's promotion table"),
+    "table": (_table, _table_arguments, "print a policy's promotion table, or two side by side"),
+    "explore": (_explore, _explore_arguments, "write a page to explore the policies in"),
     "explain": (_explain, _explain_arguments, "say why an operation has the dtype it has"),
     "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
     "check": (_check, _check_arguments, "prove or refute the properties of a policy's rule"),

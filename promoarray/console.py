@@ -6,8 +6,10 @@ rich is imported when something is shown, never before: importing it costs more 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
+
+from promoarray import pages
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,13 +38,17 @@ def console(file: IO[str] | None = None) -> Console:
 
 def show(renderable: Any, file: IO[str] | None = None) -> None:
     """Print a table as wide as it needs: a terminal may fold its lines, but no cell is cut."""
+    target = console(file)
+    _widen(target, renderable)
+    target.print(renderable)
+
+
+def _widen(target: Console, renderable: Any) -> None:
     from rich.measure import Measurement
 
-    target = console(file)
     unbounded = target.options.update(width=UNBOUNDED)
     wanted = Measurement.get(target, unbounded, renderable).maximum
     target.width = max(target.width, wanted)
-    target.print(renderable)
 
 
 def counted(number: int, what: str) -> str:
@@ -56,9 +62,14 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def text(renderable: Any) -> str:
-    """Return what rich makes of something for standard output: coloured only if that is."""
+def text(renderable: Any, *, wide: bool = False) -> str:
+    """Return what rich makes of something for standard output: coloured only if that is.
+
+    ``wide`` is for tables, of which no cell is cut.
+    """
     target = console()
+    if wide:
+        _widen(target, renderable)
     with target.capture() as captured:
         target.print(renderable)
     return captured.get().rstrip("\n")
@@ -97,47 +108,8 @@ class Printable:
         return text(self)
 
     def _repr_html_(self) -> str:
-        from html import escape  # a millisecond that only notebooks and pages need
-
-        return f"<div><b>{escape(self.headline)}</b>{self.html()}</div>"
+        return pages.fragment(self.headline, self.html())
 
 
-_CELL = 'style="text-align:left;vertical-align:top;padding:2px 10px"'
-
-
-def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table of plain texts."""
-    from html import escape
-
-    head = "".join(f"<th {_CELL}>{escape(c)}</th>" for c in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td {_CELL}>{escape(c)}</td>" for c in row) + "</tr>" for row in rows
-    )
-    return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>'
-
-
-def html_page(title: str, body: str) -> str:
-    """Return a self-contained page."""
-    from html import escape
-
-    return _PAGE.format(title=escape(title), body=body)
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width">
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem;
-  color: #1a1a1a; background: #fff }}
-table {{ border-collapse: collapse; width: 100% }}
-td, th {{ border-top: 1px solid #ddd; padding: .5rem .7rem; text-align: left; vertical-align: top }}
-td:first-child {{ white-space: nowrap; color: #555 }}
-code {{ font: 13px ui-monospace, monospace; overflow-wrap: anywhere }}
-small {{ display: block; color: #666 }} i {{ color: #888; font-size: 85% }}
-.root b {{ color: #b3261e }} .inherits b {{ color: #8a5a00 }} .agrees b {{ color: #1b6e3c }}
-body:has(#roots:checked) .divergences tr:has(td):not(:has(.root)) {{ display: none }}
-</style></head><body>
-<h1>{title}</h1>
-{body}
-</body></html>
-"""
+html_table = pages.table
+html_page = pages.page

@@ -16,6 +16,7 @@ import pytest
 import promoarray as pa
 from promoarray import Policy, cli
 from promoarray.diagnostics.policy_table import table_of
+from promoarray.policies import as_policy
 
 Output = pytest.CaptureFixture[str]
 
@@ -96,6 +97,80 @@ def test_table_feeds_from_table(capsys: Output, tmp_path: Path) -> None:
     path = tmp_path / "torch.csv"
     path.write_text(out)
     assert Policy.from_table("copy", path).promote(pa.int8, pa.uint8) is pa.int16
+
+
+def test_two_tables_side_by_side(capsys: Output) -> None:
+    asked = ("table", "torch", "paddle@3.3", "--op", "/", "--dtypes", "i8,f16,f*")
+    _, text, _ = run(capsys, *asked)
+    head, _, *rows, counts = text.splitlines()
+    assert head == "torch@2.13 | paddle@3.3: divide; the row is the left operand"
+    cells = [["f32", "f16|-", "f32"], ["f16|-", "f16", "f16"], ["f32", "f16", "f32"]]
+    assert [row.split()[1:] for row in rows] == cells
+    assert counts == "9 pairs: 7 the same, 2 refused by one."
+    _, as_csv, _ = run(capsys, *asked, "--format", "csv")
+    assert [row[1:] for row in csv.reader(io.StringIO(as_csv))][1:] == cells
+    _, markdown, _ = run(capsys, *asked, "--format", "markdown")
+    assert r"f16\|-" in markdown
+    data = json.loads(run(capsys, *asked, "--json")[1])
+    assert data["policies"] == ["torch@2.13", "paddle@3.3"]
+    assert data["tables"]["paddle@3.3"] == [["f32", None, "f32"], [None, "f16", "f16"], cells[2]]
+    differ = {"operands": ["i8", "f16"], "torch@2.13": "f16", "paddle@3.3": None}
+    assert data["differences"][0] == differ
+    assert data["counts"]["refused by one"] == 2
+
+
+def test_two_tables_are_about_the_dtypes_both_have(capsys: Output) -> None:
+    data = json.loads(run(capsys, "table", "numpy@2", "paddle@2.6", "--json")[1])
+    both = [d.code for d in as_policy("numpy@2").dtypes if d in as_policy("paddle@2.6").dtypes]
+    assert data["dtypes"] == [*both, "b*", "i*", "f*", "c*"]
+    for name in data["policies"]:
+        dtypes = [pa.dtypes.BY_CODE[code] for code in data["dtypes"]]
+        assert data["tables"][name] == table_of(as_policy(name), "", dtypes).to_dict()["table"]
+
+
+# -- explore ----------------------------------------------------------------------------------
+
+
+def test_explore_writes_a_page(capsys: Output, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("before")
+    code, out, err = run(capsys, "explore", "--policies", "onnx@1", "-o", str(page))
+    assert (code, err) == (0, "")
+    assert out == f"Written: {page} (0.1 MB, 1 policies)\n"
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_explore_leaves_no_half_written_page(
+    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("before")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("promoarray.diagnostics.explore.command.explore_page", lambda *_: "after")
+    monkeypatch.setattr(Path, "replace", full)
+    code, _, err = run(capsys, "explore", "--policies", "onnx@1", "-o", str(page))
+    assert code == 2
+    assert "No space left" in err
+    assert page.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_explore_prints_its_page_or_its_data(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = "promoarray.diagnostics.explore.command"
+    monkeypatch.setattr(f"{made}.explore_page", lambda policies, _: f"page of {len(policies)}")
+    monkeypatch.setattr(f"{made}.explore_json", lambda policies, _: f"data of {len(policies)}")
+    assert run(capsys, "explore", "-o", "-")[1] == "page of 8"
+    assert (
+        run(capsys, "explore", "-o", "-", "--policies", "all")[1]
+        == f"page of {len(pa.list_policies())}"
+    )
+    assert run(capsys, "explore", "-o", "-", "--policies", "torch,jax", "--json")[1] == "data of 2"
 
 
 # -- explain ----------------------------------------------------------------------------------
@@ -185,6 +260,11 @@ def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> No
     ("argv", "says"),
     [
         ("table torhc", "unknown policy 'torhc'. Did you mean: torch"),
+        ("table torch torhc", "unknown policy 'torhc'. Did you mean: torch"),
+        ("table torch jax numpy", "table takes one policy, or two, not 3"),
+        ("explore -o page.html --policies torhc", "unknown policy 'torhc'"),
+        ("explore -o .", ". is a folder; write the name of a file"),
+        ("explore -o no/page.html", "no such folder for no/page.html"),
         ("check torhc", "unknown policy 'torhc'. Did you mean: torch"),
         ("explain add int8 1 --policy torhc", "unknown policy 'torhc'. Did you mean: torch"),
         ("compare x.py --policies torhc", "unknown policy 'torhc'"),
@@ -238,7 +318,7 @@ def test_a_bug_shows_where_it_is_and_asks_for_a_report(
     assert err.endswith("promoarray: this is a bug. Please report it with the lines above\n")
 
 
-@pytest.mark.parametrize("argv", ["", "nothing", "table", "table torch --format yaml"])
+@pytest.mark.parametrize("argv", ["", "nothing", "table", "table torch --format yaml", "explore"])
 def test_argparse_speaks_for_itself(capsys: Output, argv: str) -> None:
     code, _, err = run(capsys, *argv.split())
     assert code == 2

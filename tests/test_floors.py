@@ -31,6 +31,7 @@ FLOORS = [
         "dtypes",
         "once",
         "operations",
+        "pages",
         "renamed",
         "other_names",
     ],

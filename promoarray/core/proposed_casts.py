@@ -21,6 +21,9 @@ Casts = tuple[dict[int, DType], Plan]
 
 Operands = tuple[Operand, ...]
 
+Candidates = list[list[tuple[dict[int, DType], Operands]]]
+"""Casts and the operands they make, those together that lose as much."""
+
 _ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
 """Operations on bits and truth, for which floats have to become something else."""
 
@@ -89,13 +92,33 @@ def remarks(policy: Policy, operands: Operands, casts: Mapping[int, DType]) -> s
 
 
 def _best(policy: Policy, name: str, operands: Operands, form: Form, *, free: bool) -> Casts | None:
-    found = (
-        (casts, plan)
-        for casts in _tried(policy, operands)
-        if all(_admits(policy, operands[i].type, to, free=free) for i, to in casts.items())
-        and isinstance(plan := policy.plan(name, _cast(operands, casts), form), Plan)
-    )
-    return min(found, key=lambda each: _cost(policy, name, operands, *each), default=None)
+    for alike in _candidates(policy, operands, free):
+        plans = ((casts, policy.plan(name, made, form)) for casts, made in alike)
+        found = [(casts, plan) for casts, plan in plans if isinstance(plan, Plan)]
+        if found:  # what follows loses more, whatever its plan
+            return min(found, key=lambda each: _cost(policy, name, operands, *each))
+    return None
+
+
+def _candidates(policy: Policy, operands: Operands, free: bool) -> Candidates:
+    """The casts that may be proposed and the operands they make, by what they lose, least first."""
+    return policy.once(_kept_candidates)(operands, free)
+
+
+def _kept_candidates(policy: Policy) -> Callable[[Operands, bool], Candidates]:
+    """A policy's own cache, as of ``_accepted``."""
+
+    @lru_cache(maxsize=1024)
+    def candidates(operands: Operands, free: bool) -> Candidates:
+        sources = _sources(policy, operands)
+        by_loss: dict[tuple[float, ...], list[tuple[dict[int, DType], Operands]]] = {}
+        for casts in _tried(policy, operands):
+            if all(_admits(policy, operands[i].type, to, free=free) for i, to in casts.items()):
+                lost = _lost(sources, casts)
+                by_loss.setdefault(lost, []).append((casts, _cast(operands, casts)))
+        return [by_loss[lost] for lost in sorted(by_loss)]
+
+    return candidates
 
 
 def _tried(policy: Policy, operands: Operands) -> Iterator[dict[int, DType]]:
@@ -120,14 +143,29 @@ def _cast(operands: Operands, casts: dict[int, DType]) -> Operands:
     return tuple(Operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands))
 
 
+def _sources(policy: Policy, operands: Operands) -> list[DType]:
+    """The dtypes of the operands, as the policy would hold them."""
+    strong = (policy.strong(operand.type) for operand in operands)
+    return [policy.canonical.get(d, d) for d in strong]
+
+
+def _lost(sources: list[DType], casts: dict[int, DType]) -> tuple[float, ...]:
+    """What casts lose, the gravest first: what is worst about them, whatever the plan is then."""
+    return _lost_by(tuple((sources[i], to) for i, to in casts.items()), _complex(sources))
+
+
+@lru_cache(maxsize=1 << 16)
+def _lost_by(casts: tuple[tuple[DType, DType], ...], imaginary: bool) -> tuple[float, ...]:
+    new = not imaginary and _complex(to for _, to in casts)
+    return (new, *_gravest([gravity(source, to) for source, to in casts]))
+
+
 def _cost(
     policy: Policy, name: str, operands: Operands, casts: dict[int, DType], plan: Plan
 ) -> tuple[float, ...]:
     """What is worse about casts than about others, the gravest first; see ``proposed_casts``."""
-    strong = (policy.strong(operand.type) for operand in operands)
-    sources = [policy.canonical.get(d, d) for d in strong]  # as the policy would hold them
+    sources = _sources(policy, operands)
     held = [casts.get(i, source) for i, source in enumerate(sources)]
-    lost = [gravity(sources[i], to) for i, to in casts.items()]
     on_the_way = [
         gravity(dtype, to)
         for operand, dtype, to in zip(operands, held, plan.inputs, strict=True)
@@ -137,14 +175,13 @@ def _cost(
     usual = {policy.strong(weak) for weak in dt.WEAK_TYPES} if any(raised) else set()
     sizes = [to.bits for to in (*plan.inputs, *casts.values())]
     return (
-        _complex(casts.values()) and not _complex(sources),
-        *_gravest(lost),
+        *_lost(sources, casts),
         *_gravest(on_the_way),
         plan.result.kind in INTEGERS and OPERATIONS[name].family in _FRACTIONS,
         sum(map(abs, raised)),
         sum(to not in usual | _others(sources, i) for i, to in casts.items()),
         len(casts),
-        sum(bits for _, bits in lost),
+        sum(gravity(sources[i], to)[1] for i, to in casts.items()),
         max(sizes),
         sum(sizes),
         sum(to.part.format.exponent for to in casts.values() if to.part.format),

@@ -51,7 +51,8 @@ def gravity(source: DType, target: DType) -> tuple[Lost, float]:
         return Lost.NOTHING, 0.0
     a, b = _extent(source.part), _extent(target.part)
     rank, left = (1 + (dtype.kind is Kind.COMPLEX) for dtype in (source, target))
-    bits = rank * math.log2(_kept(a, a)) - min(rank, left) * math.log2(_kept(a, b))
+    common = _kept(a, b) or 1  # a string and a scale have none
+    bits = rank * math.log2(_kept(a, a)) - min(rank, left) * math.log2(common)
     high = a.high + (source.kind is Kind.INT and target.kind is not Kind.INT)  # -128 is -2**7
     within = b.low <= a.low and b.high >= high and b.signed >= a.signed and b.zero >= a.zero
     if rank > left or not within:

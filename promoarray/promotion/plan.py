@@ -21,6 +21,8 @@ class Rank(Enum):
     ZERO_D = "0-d array"
     ARRAY = "array"
 
+    __hash__ = object.__hash__  # Enum's own is written in Python, and plans are looked up by ranks
+
 
 class Operand(NamedTuple):
     """What a policy sees of an operand.

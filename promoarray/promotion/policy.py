@@ -486,6 +486,11 @@ class Policy:
     def __repr__(self) -> str:
         return f"<Policy {self.name}: {self.title}>"
 
+    def _repr_html_(self) -> str:
+        from promoarray.promotion.policy_html import policy_html
+
+        return policy_html(self)
+
     # A record that never changes is its own copy; pickling is the registry's business.
 
     def __copy__(self) -> Self:

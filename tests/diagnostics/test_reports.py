@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -54,6 +55,7 @@ REPORTS: dict[str, tuple[Callable[[], Printable], str]] = {
     "cast_report": (lambda: pa.cast_report(pa.asarray([1.1]), "int8"), "truncated to an integer"),
     "check": (lambda: as_policy("numpy@1").check(), "associative"),
     "table": (lambda: table_of(as_policy("paddle")), "bf16"),
+    "two tables": (lambda: pa.table("torch", "paddle"), "i16|-"),
     "run_all": (_outcomes, "int8 [2]"),
     "cast": (_cast, "0x7e 448"),
 }
@@ -77,6 +79,41 @@ def test_a_page_shows_its_title_once_and_escapes_it() -> None:
     page = pa.explain("<", "int8", 1, policy="paddle").to_html()
     assert page.count("<h1>") == 1
     assert "<h1>int8 &lt; 1 is bool under paddle</h1>" in page
+
+
+def test_notebooks_get_the_styles_with_each_report() -> None:
+    shown: list[Any] = [*(make() for make, _ in REPORTS.values()), as_policy("paddle")]
+    for each in shown:
+        html = each._repr_html_()
+        assert html.startswith('<div class="promoarray"><style>')
+        assert html.endswith("</div>")
+        assert "prefers-color-scheme: dark" in html
+        assert "data-jp-theme-light" in html
+        assert "http" not in html.replace("https", "http").partition("</style>")[0]
+        style = html.partition("<style>")[2].partition("</style>")[0]
+        rules = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
+        for selector in re.findall(r"(?:^|[{}])\s*([^{}@]+?)\s*{", rules):
+            assert all("promoarray" in part for part in selector.split(",")), selector
+
+
+def test_a_policy_in_a_notebook() -> None:
+    html = as_policy("paddle")._repr_html_()
+    assert "paddle: " in html
+    assert "bfloat16" in html
+    assert str(as_policy("paddle").sources[0]) in html
+
+
+def test_the_table_in_python() -> None:
+    with pa.policy("torch"):
+        assert pa.table().to_dict() == table_of(as_policy("torch")).to_dict()
+    assert pa.table("torch", op="/").to_dict()["operation"] == "divide"
+    pair = pa.table("torch", "paddle@3.3", op="divide", dtypes=[pa.int8, "float16"])
+    assert pair.codes() == [["f32", "f16|-"], ["f16|-", "f16"]]
+    assert '<td class="refused"><b>f16|-</b></td>' in pair.html()
+    with pytest.raises(ValueError, match="takes one operand"):
+        pa.table("torch", op="sin")
+    with pytest.raises(pa.UnknownPolicyError):
+        pa.table("torch", "torhc")
 
 
 SITE, LATER = (Site("program.py", line, 0, "x + y", "x + y") for line in (1, 2))
@@ -103,3 +140,10 @@ def test_reports_are_written_while_other_threads_add_to_them() -> None:
     signatures.counts[Met(signatures.counts, Call(LATER, "torch", "it takes no scalar"))] = 1
     assert escapes.summary == "Data left the policy 2 times (1 place)."
     assert "it takes no scalar" in signatures.html()
+
+
+def test_no_cell_of_a_table_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for table in (pa.table("numpy"), pa.table("torch", "paddle")):
+        assert "…" not in str(table)
+        assert repr(table) == str(table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Any
 
@@ -45,10 +45,10 @@ def explain_cast(
     round_mode: str | None = None,
 ) -> Explanation:
     """Explain a cast of an array's first values, or of those on which policies differ."""
-    return _Case(x, target, policy, {"saturate": saturate, "round_mode": round_mode}).explanation()
+    return Case(x, target, policy, {"saturate": saturate, "round_mode": round_mode}).explanation()
 
 
-class _Case:
+class Case:
     """One cast under one policy."""
 
     def __init__(
@@ -63,7 +63,7 @@ class _Case:
             self.source = storage_dtype(x)
         self.given = self.values() if self.own else edges(self.source, self.target)
 
-    def under(self, name: str) -> _Case:
+    def under(self, name: str) -> Case:
         """The same cast, of an array that another policy has made of the values."""
         policy, settings = as_policy(name), self.settings
         known = {k: v if k in policy.cast.knobs else None for k, v in settings.items()}
@@ -101,11 +101,7 @@ class _Case:
             steps=tuple(self.steps(answer)),
             casts=(Cast("x", self.source.name, self.target.name, lost),) if answer.dtype else (),
             sources=tuple(map(str, rule.sources or policy.sources)),
-            notes=tuple(
-                note
-                for note in rule.notes
-                if not isinstance(note, Note) or note.about_cast(self.source, self.target)
-            ),
+            notes=tuple(self.notes()),
             others=tuple(other_policies(policy, self.asking)),
             quirks=tuple(self.quirks()) if answer.dtype else (),
             given=tuple(cells(self.given, self.source)),
@@ -116,6 +112,12 @@ class _Case:
         given = {name: value for name, value in self.settings.items() if value is not None}
         said = "".join(f", {name}={quoted(value)}" for name, value in given.items())
         return f"astype({self.source.name}, {self.target.name}{said})"
+
+    def notes(self) -> Iterator[str]:
+        """What to know about casts of the pair."""
+        for note in self.policy.cast.notes:
+            if not isinstance(note, Note) or note.about_cast(self.source, self.target):
+                yield note
 
     def asking(self, name: str) -> Answer:
         return self.under(name).answer()
@@ -192,7 +194,12 @@ class _Case:
 
 def edges(source: DType, target: DType) -> Any:
     """Values of the source at which casts to the target differ, as a buffer; none of strings."""
-    numbers = _edges(source, target)
+    return exact_in(source, edge_numbers(source, target))
+
+
+def exact_in(source: DType, numbers: Iterable[bool | int | float]) -> Any:
+    """Those of some numbers that a dtype holds exactly, as a buffer; of integers its ends, too."""
+    numbers = tuple(numbers)
     if numbers and source.kind in INTEGERS:
         low, high = bounds(source)
         inside = (n for n in numbers if type(n) is int and low <= n <= high)
@@ -207,7 +214,8 @@ def edges(source: DType, target: DType) -> Any:
     return np.concatenate([np.zeros(0, source.storage), *kept.values()])
 
 
-def _edges(source: DType, target: DType) -> tuple[bool | int | float, ...]:
+def edge_numbers(source: DType, target: DType) -> tuple[bool | int | float, ...]:
+    """Numbers at which casts to the target differ, whether or not the source holds them."""
     if source is target or dt.string in (source, target):
         return ()
     if source.kind is Kind.BOOL:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -36,10 +37,10 @@ def explain_operation(
     name: str, form: Form, entered: tuple[Any, ...], policy: Policy
 ) -> Explanation:
     """Explain an operation of arrays, scalars and the Operands that dtypes stand for."""
-    return _Case(name, form, entered, policy).explanation()
+    return Case(name, form, entered, policy).explanation()
 
 
-class _Case:
+class Case:
     """One operation on its operands under one policy."""
 
     def __init__(
@@ -74,11 +75,7 @@ class _Case:
             function=self.otherwise(Form.FUNCTION),
             operator=self.otherwise(Form.OPERATOR),
             sources=tuple(map(str, policy.sources)),
-            notes=tuple(
-                note
-                for note in policy.notes
-                if not isinstance(note, Note) or note.about_operands(self.seen)
-            ),
+            notes=tuple(self.notes()),
             others=tuple(self.others()),
         )
 
@@ -161,6 +158,11 @@ class _Case:
 
     def steps(self) -> Iterator[str]:
         """The rule in words: entering, promoting, the operation's own rule, the result."""
+        yield from self.entering()
+        yield from self.operating()
+
+    def entering(self) -> Iterator[str]:
+        """The general rule, how the operands enter, and the way to their common dtype."""
         if self.policy.principle:
             yield self.policy.principle
         for x, seen in zip(self.entered, self.seen, strict=True):
@@ -178,6 +180,10 @@ class _Case:
         common = None if isinstance(entered, Refusal) else fold(promote, entered)
         if isinstance(rule, TypeRule) or self.agrees(common):
             yield from self.promotion(operands, enter, promote, entered)
+
+    def operating(self) -> Iterator[str]:
+        """The operation's own rule, what it computes in and its result."""
+        rule = self.rule()
         said = rule.note if isinstance(rule, TypeRule) else _doc(rule)
         if said:
             yield f"{self.name}: {said}"
@@ -322,6 +328,12 @@ class _Case:
         refusal = None if self.inplace else self.policy.signature_refusal(self.name, self.seen)
         return "" if refusal is None else f"{refusal.reason}: make an array of it first there"
 
+    def notes(self) -> Iterator[str]:
+        """What to know about operations on these operands."""
+        for note in self.policy.notes:
+            if not isinstance(note, Note) or note.about_operands(self.seen):
+                yield note
+
     # -- the other policies -----------------------------------------------------------------------
 
     def others(self) -> Iterator[Answer]:
@@ -330,7 +342,7 @@ class _Case:
 
     def asking(self, name: str) -> Answer:
         policy = as_policy(name)
-        return _Case(self.name, self.form, self.entered, policy, supposed=True).answer()
+        return Case(self.name, self.form, self.entered, policy, supposed=True).answer()
 
 
 def _below_changes(rule: OperationRule) -> OperationRule:
@@ -346,8 +358,12 @@ def _doc(step: Any) -> str:
     step = inspect.unwrap(step)
     if not inspect.isfunction(step):
         step = type(step).__dict__.get("__call__")
-    doc = inspect.cleandoc(step.__doc__ or "") if inspect.isfunction(step) else ""
-    return doc.partition("\n")[0].replace("``", "")
+    return _first_line(step.__doc__ or "") if inspect.isfunction(step) else ""
+
+
+@lru_cache(maxsize=1024)
+def _first_line(doc: str) -> str:
+    return inspect.cleandoc(doc).partition("\n")[0].replace("``", "")
 
 
 def _called(dtype: DType) -> str:

@@ -1,0 +1,1 @@
+"""``promoarray explore``: one page with every policy's promotion matrix, differences and casts."""

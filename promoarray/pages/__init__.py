@@ -1,0 +1,59 @@
+"""Templates of the HTML that reports and pages are made of, with their styles and scripts.
+
+A *page* is one file that needs nothing else; a *fragment* is what a notebook shows. Both have the
+same styles, which follow the reader's light or dark mode. The files beside this one are the
+templates: ``shared.css`` is everybody's, what belongs to one page is named after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+
+@cache
+def read(name: str) -> str:
+    """Return the text of a file of this room."""
+    from importlib.resources import files  # milliseconds that only notebooks and pages need
+
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+def page(title: str, body: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> str:
+    """Return a self-contained page.
+
+    Parameters
+    ----------
+    title : str
+        Plain text.
+    body : str
+        HTML; what it shows of others is escaped already.
+    styles, scripts : sequence of str
+        Files of this room, besides ``shared.css``.
+    """
+    from html import escape
+    from string import Template
+
+    return Template(read("page.html")).substitute(
+        title=escape(title),
+        style="\n".join(map(read, ("shared.css", *styles))),
+        body=body,
+        script="\n".join(f"<script>\n{read(name)}</script>" for name in scripts),
+    )
+
+
+def fragment(title: str, body: str) -> str:
+    """Return what a notebook shows: a title, the body, and the styles of both."""
+    from html import escape
+
+    style = f"<style>{read('shared.css')}</style>"
+    return f'<div class="promoarray">{style}<b>{escape(title)}</b>{body}</div>'
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return an HTML table of plain texts."""
+    from html import escape
+
+    head = "".join(f"<th>{escape(c)}</th>" for c in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'

@@ -1,0 +1,90 @@
+"""The order of a rule, and its drawing."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+import promoarray as pa
+from promoarray import Policy
+from promoarray.diagnostics.explore import order as drawing
+from promoarray.diagnostics.explore.order import order_of, right_above
+from promoarray.dtypes import BY_CODE, DType
+from promoarray.policies import as_policy
+from promoarray.promotion.properties import Checked
+
+NAMES = ("jax@x64", "jax@lax", "numpy@2", "numpy@1", "torch", "mindspore", "aclnn", "paddle@2.6")
+
+
+def climb(edges: drawing.Edges, start: DType) -> set[DType]:
+    found, queue = {start}, [start]
+    while queue:
+        for above in edges[queue.pop()]:
+            if above not in found:
+                found.add(above)
+                queue.append(above)
+    return found
+
+
+@pytest.mark.parametrize("name", ["numpy@1", "mindspore", "aclnn", "jax@x64"])
+def test_lines_lead_from_a_dtype_to_all_above_it_and_none_is_to_spare(name: str) -> None:
+    policy = as_policy(name)
+    edges, checked = right_above(policy), Checked(policy)
+    for a in edges:
+        for b in edges[a]:
+            others = {**edges, a: tuple(d for d in edges[a] if d is not b)}
+            assert b not in climb(others, a)
+    for a, b in product(checked.dtypes, repeat=2):
+        if (a, b) in checked.below:
+            assert b in climb(edges, a)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_goes_up_and_nothing_stands_on_another(name: str) -> None:
+    order = order_of(as_policy(name))
+    for low, high, between in order.lines:
+        layers = [order.places[low].layer, *(p.layer for p in between), order.places[high].layer]
+        assert layers == list(range(layers[0], layers[-1] + 1))
+    for a, b in product(order.places.values(), repeat=2):
+        assert a is b or a.layer != b.layer or abs(a.x - b.x) >= 1 - 1e-9
+
+
+def test_a_lattice_is_drawn_from_its_own_edges() -> None:
+    jax = as_policy("jax@x64")
+    drawn = {(a, b) for a, b, _ in order_of(jax).lines}
+    edges = jax.promote.edges  # type: ignore[attr-defined]
+    assert drawn == {(a, b) for a, above in edges.items() for b in above}
+
+
+def test_the_words_say_whether_it_is_a_lattice() -> None:
+    chain = Policy.from_lattice("chain", "i8 -> i16\ni16 -> f32", scalars="refuse")
+    assert order_of(chain).says.startswith("A lattice")
+    assert order_of(as_policy("jax@x64")).says.startswith("A partial lattice")
+    assert "i16 and f16 lie above both" in order_of(as_policy("numpy@1")).says
+
+
+def test_sweeps_leave_fewer_lines_crossed() -> None:
+    edges = right_above(as_policy("numpy@2"))
+    layers = drawing._layered(edges)
+    joined = drawing._neighbours(layers, edges)
+    before = {n: float(i) for layer in layers for i, n in enumerate(layer)}
+    after = drawing._across([list(layer) for layer in layers], joined)
+    assert drawing.crossings(layers, joined, after) < drawing.crossings(layers, joined, before)
+
+
+def test_a_rule_that_runs_in_a_circle_is_not_drawn() -> None:
+    i8, i16, i32 = (BY_CODE[code] for code in ("i8", "i16", "i32"))
+    beats = {(i8, i16): i16, (i16, i32): i32, (i32, i8): i8}
+    circle = Policy.from_table("circle", {**beats, **{(b, a): c for (a, b), c in beats.items()}})
+    order = order_of(circle)
+    assert order.lines == []
+    assert order.to_dict()["nodes"] == []
+    assert order.says == "No order: what promotes to what runs in a circle."
+
+
+def test_what_lies_below_nothing_is_named() -> None:
+    order = order_of(as_policy("aclnn"))
+    assert order.alone
+    assert not set(order.alone) & set(order.places)
+    assert pa.uint16 in order.alone
