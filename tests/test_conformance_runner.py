@@ -201,6 +201,7 @@ def test_a_run_with_the_policys_table_checks_what_the_policy_admits(miniature: S
     assert run.about["pairs"] == 5  # without uint8 and uint16
 
 
+@pytest.mark.slow
 def test_a_run_repeats_its_examples_and_a_seed_draws_others(miniature: Suite) -> None:
     def drawn(seed: int | None) -> list[str]:
         run = suite_run.run(miniature, "torch", workers=1, seed=seed, select="drawing")

@@ -452,10 +452,10 @@ def test_unused_capsules_free_their_memory() -> None:
     gone = weakref.ref(owner)
     capsule = x.__dlpack__(max_version=(1, 0))
     del owner, x
-    gc.collect()
+    gc.collect(0)
     assert gone() is not None
     del capsule
-    gc.collect()
+    gc.collect(0)
     assert gone() is None
 
 

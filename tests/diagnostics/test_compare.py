@@ -16,32 +16,26 @@ from promoarray import cli
 DIGITS = str(Path(__file__).resolve().parents[2] / "examples" / "digits.py")
 
 
-@pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    out = tmp_path_factory.mktemp("compare") / "page.html"
-    import contextlib
-    import io
-
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        arguments = ["--run-all", "--show", "accuracy,weights", "--html", str(out), "--json"]
-        assert cli.main(["compare", DIGITS, *arguments]) == 0
-    return {"data": json.loads(printed.getvalue()), "page": out.read_text(encoding="utf-8")}
+SOME = ("--policies", "numpy@2,torch@2.13,onnx@25")
 
 
-@pytest.mark.xdist_group("digits")
-def test_digits_finds_roots_and_what_inherits_them(compared: dict[str, object]) -> None:
-    divergences = compared["data"]["divergences"]  # type: ignore[index]
+@pytest.mark.parametrize("policies", [SOME, pytest.param((), marks=pytest.mark.slow)])
+def test_digits_is_compared_and_ends_everywhere_with_the_casts_applied(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], policies: tuple[str, ...]
+) -> None:
+    out = tmp_path / "page.html"
+    arguments = ["--run-all", "--show", "accuracy,weights", "--html", str(out), "--json"]
+    assert cli.main(["compare", DIGITS, *arguments, *policies]) == 0
+    data, page = json.loads(capfd.readouterr().out), out.read_text(encoding="utf-8")
+
+    divergences = data["divergences"]
     assert len(divergences) > 40
     roots = {p["source"] for p in divergences if p["root"]}
     assert "brightness = xp.mean(images)" in roots
     assert any(p["answers"]["torch@2.13"]["origin"] == "inherits" for p in divergences)
     assert {p["file"] for p in divergences} == {DIGITS}
 
-
-@pytest.mark.xdist_group("digits")
-def test_digits_ends_everywhere_with_the_casts_applied(compared: dict[str, object]) -> None:
-    outcomes = {o["policy"]: o for o in compared["data"]["outcomes"]}  # type: ignore[index]
+    outcomes = {o["policy"]: o for o in data["outcomes"]}
     assert {o["error"] for o in outcomes.values()} == {None}
     assert outcomes["numpy@2"]["values"] == {
         "accuracy": "0.95 (float64)",
@@ -52,12 +46,8 @@ def test_digits_ends_everywhere_with_the_casts_applied(compared: dict[str, objec
     refused = {(r["line"], r["refused"]) for r in outcomes["torch@2.13"]["refusals"]}
     assert (67, "float32 - bool") in refused
 
-
-@pytest.mark.xdist_group("digits")
-def test_the_page_has_both_parts(compared: dict[str, object]) -> None:
-    page = compared["page"]
-    assert "Actual runs under each policy" in page  # type: ignore[operator]
-    assert "xp.mean(images)" in page  # type: ignore[operator]
+    assert "Actual runs under each policy" in page
+    assert "xp.mean(images)" in page
 
 
 def test_stop_ends_at_the_first_refusal(capfd: pytest.CaptureFixture[str]) -> None:

@@ -281,9 +281,8 @@ def test_names_of_files(tmp_path: Path, name: str) -> None:
     assert ran.report.isprintable() or "\n" in ran.report
 
 
-@pytest.mark.parametrize(
-    "env", [{}, pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("env", [{}, {"PYTHONIOENCODING": "ascii"}])
 def test_run_all_reads_the_same_input_again(tmp_path: Path, env: dict[str, str]) -> None:
     (tmp_path / "program.py").write_text(
         HALF
