@@ -316,13 +316,19 @@ def _as_buffer(
     buffer: Callable[[Any, DType], Buffer], fit: Callable[[Any, DType], Any], dtype: DType, x: Any
 ) -> Buffer | None:
     """A Python scalar as a 0-d buffer; None where its value asks for another plan, or for none."""
+    value = fitting(fit, dtype, x)
+    return None if value is None else buffer(value, dtype)
+
+
+def fitting(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
+    """A Python scalar as a value of the dtype it becomes; None where it asks for another plan."""
     try:
         value = held_by_floats(fit(x, dtype), dtype)
     except (OverflowError, ValueError):
         return None  # the dispatcher says why
     if type(x) is int and type(value) is float and dtype.kind in INTEGERS:
         return None  # an int beyond all others, which compares as an infinity
-    return buffer(value, dtype)
+    return value
 
 
 # NumPy's own casts of floats to wider ones warn of a signalling NaN.

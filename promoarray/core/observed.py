@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.executable import Executable, plain
+from promoarray.core.executable import Executable, fitting, plain
 from promoarray.core.operands import scalar_buffer
-from promoarray.dtypes import INTEGERS, WEAK, DType
+from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import held_by_floats
 
 Key = tuple[object, ...]
 
@@ -92,12 +91,9 @@ def ready(
             values.append(x)
             buffers.append(x._buffer)
             continue
-        try:
-            value = held_by_floats(fit(x, dtype), dtype)
-        except (OverflowError, ValueError):
-            return None  # the dispatcher says why
-        if type(x) is int and type(value) is float and dtype.kind in INTEGERS:
-            return None  # an int beyond all others, which compares as an infinity
+        value = fitting(fit, dtype, x)
+        if value is None:
+            return None
         values.append(value)
         buffers.append(scalar_buffer(policy, value, dtype))
     return Ready(known, policy, cls, tuple(values), tuple(buffers))
