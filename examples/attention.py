@@ -49,13 +49,14 @@ def heads(x):
 hidden = xp.asarray(random.normal(size=(TOKENS, WIDTH)), dtype=xp.bfloat16)
 positions = xp.arange(TOKENS)
 query, key, value, out = (weights(WIDTH, WIDTH) for _ in range(4))
-gain, bias = xp.ones(WIDTH), xp.zeros(WIDTH)  # kept in the default dtype, as many models do
+gain, bias = xp.ones(WIDTH, dtype=xp.bfloat16), xp.zeros(WIDTH, dtype=xp.bfloat16)
 up, up_scale = quantized(weights(WIDTH, HIDDEN))
 down, down_scale = quantized(weights(HIDDEN, WIDTH))
 
-# Positions: sines and cosines of int64 positions, added to bfloat16 activations.
+# Positions: sines and cosines of int64 positions, then bfloat16 like the activations.
 angles = xp.reshape(positions, (-1, 1)) / 10000 ** (xp.arange(WIDTH // 2) / (WIDTH // 2))
-hidden = hidden + xp.concat([xp.sin(angles), xp.cos(angles)], axis=1) * 0.1
+encoded = xp.concat([xp.sin(angles), xp.cos(angles)], axis=1)
+hidden = hidden + xp.astype(encoded * 0.1, xp.bfloat16)
 
 normed = layer_norm(hidden, gain, bias)
 q, k, v = heads(normed @ query), heads(normed @ key), heads(normed @ value)
