@@ -24,9 +24,9 @@ class Answer:
     reason : str
         Why it refuses.
     origin : str
-        ``""`` where it agrees with the run; ``"root"`` where the run's policy would answer
-        otherwise for the operands this one sees; ``"inherits"`` where it would answer the same,
-        so that only the operands differ.
+        ``""`` where it agrees with the run; ``"root"`` where it answers otherwise for the run's
+        own operands, too; ``"inherits"`` where only the operands differ, because of an earlier
+        line.
     operands : tuple of str
         The operands' dtypes as this policy sees them.
     fix : Fix or None

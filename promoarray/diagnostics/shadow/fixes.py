@@ -98,7 +98,7 @@ def fix_of(policy: Policy, event: OperationEvent, wanted: DType) -> Fix | None:
     Fix or None
         None if there is no such edit, or none is needed once the lines before are edited.
     """
-    seen = tuple(_as_given(policy, x) for x in event.operands)
+    seen = tuple(as_given(policy, x) for x in event.operands)
     decided = policy.decide(event.name, seen, event.operands, event.form, options=event.options)
     answer = None if isinstance(decided, Refusal) else policy.strong(decided.plan.result)
     if answer is wanted:
@@ -136,7 +136,7 @@ def _gives(policy: Policy, event: OperationEvent, operands: Operands, wanted: DT
     return isinstance(plan, Plan) and wanted in (None, policy.strong(plan.result))
 
 
-def _as_given(policy: Policy, x: Any) -> Operand:
+def as_given(policy: Policy, x: Any) -> Operand:
     """An operand of the run as a policy sees it."""
     operand = operand_of(x, policy)
     dtype = policy.canonical.get(operand.type, operand.type)

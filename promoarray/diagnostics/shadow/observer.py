@@ -4,8 +4,7 @@ The program runs under one policy. Beside its own type, every array carries what
 would have made of it; the record is kept in the array's type slot, so arrays on which all policies
 agree carry nothing. At each operation every shadow policy is asked for its plan with the types *it*
 has seen so far. Where the answers differ the place is noted, and for each policy whether it is a
-root (it treats the operands it sees otherwise than the run's policy would) or inherits an earlier
-divergence.
+root (it answers otherwise for the run's own operands, too) or inherits an earlier divergence.
 
 What a shadow run cannot see: branches on values, and code that reads ``x.dtype``, follow the run.
 """

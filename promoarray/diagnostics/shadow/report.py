@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-_ROOT = "root: for the same operands the run's policy would answer differently"
+_ROOT = "root: for the operands of the run this policy answers otherwise"
 _INHERITS = (
     "inherits: only the operands differ, because of an earlier line; after a refusal a policy goes"
     " on as if you had cast as its error message says"

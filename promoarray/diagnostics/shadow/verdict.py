@@ -14,7 +14,7 @@ from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.divergence import Answer
-from promoarray.diagnostics.shadow.fixes import fix_of
+from promoarray.diagnostics.shadow.fixes import as_given, fix_of
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
 from promoarray.dtypes import WEAK, DType
@@ -188,17 +188,25 @@ def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
         carried = _after_refusal(policy, event, seen, which)
     else:
         reason, answer, by_value, carried = "", policy.strong(decided), False, decided
-    origin = "" if answer is run else _origin(policy, answer, event, which)
+    origin = "" if answer is run else _origin(policy, event, which, run)
     fix = fix_of(policy, event, run) if origin == "root" and which == 0 else None
     return Asked(Answer(answer, reason, origin, names, fix), carried or run, by_value)
 
 
-def _origin(policy: Policy, answer: DType | None, event: OperationEvent, which: int) -> str:
-    """Whether the run's own rule would answer the same, given the operands this policy sees."""
-    seen = tuple(as_seen_by(policy, x, event.policy) for x in event.operands)
-    decided = _decide(event.policy, event, seen, which)
-    agreed = None if isinstance(decided, Refusal) else event.policy.strong(decided)
-    return "inherits" if agreed is answer else "root"
+def _origin(policy: Policy, event: OperationEvent, which: int, run: DType) -> str:
+    """Whether the policy answers otherwise for the run's own operands, too, or an earlier line did.
+
+    So roots are what has to be edited, and with their edits nothing is left to inherit; but for a
+    dtype that the policy never holds, which differs from where it comes up.
+    """
+    given = tuple(as_given(policy, x) for x in event.operands)
+    decided = _decide(policy, event, given, which)
+    answer = None if isinstance(decided, Refusal) else policy.strong(decided)
+    never_held = answer is policy.canonical.get(run) and any(
+        type(x) not in WEAK and type(x._type) is ShadowDTypes and policy.name in x._type.answers
+        for x in event.operands
+    )
+    return "inherits" if answer is run or never_held else "root"
 
 
 def _decide(
