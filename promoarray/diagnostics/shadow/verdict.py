@@ -202,9 +202,13 @@ def _origin(policy: Policy, event: OperationEvent, which: int, run: DType) -> st
     given = tuple(as_given(policy, x) for x in event.operands)
     decided = _decide(policy, event, given, which)
     answer = None if isinstance(decided, Refusal) else policy.strong(decided)
-    never_held = answer is policy.canonical.get(run) and any(
-        type(x) not in WEAK and type(x._type) is ShadowDTypes and policy.name in x._type.answers
-        for x in event.operands
+    never_held = (
+        answer
+        and answer is policy.canonical.get(run)
+        and any(
+            type(x) not in WEAK and type(x._type) is ShadowDTypes and policy.name in x._type.answers
+            for x in event.operands
+        )
     )
     return "inherits" if answer is run or never_held else "root"
 
