@@ -317,3 +317,15 @@ def test_reports_of_one_program_are_merged() -> None:
     assert after["passes"] == 2 * before["passes"]
     told = [d["count"] for d in before["differences"]]
     assert [d["count"] for d in after["differences"]] == [2 * count for count in told]
+
+
+def test_a_root_is_told_though_an_earlier_line_hides_it() -> None:
+    x = pa.asarray([1, 2], dtype=pa.uint8)
+    with pa.shadow("torch") as report:
+        y = pa.astype(x, pa.float32) - pa.mean(x)  # float32 - float64[] in the run
+    assert y.dtype is pa.float64
+    mean, difference = sorted(report.divergences, key=lambda d: d.name)
+    assert mean.answers["torch@2.13"].dtype is None
+    hidden = difference.answers["torch@2.13"]
+    assert (str(hidden), hidden.origin) == ("float32", "root")  # 0-d counts for less in PyTorch
+    assert hidden.fix is not None
