@@ -44,7 +44,7 @@ def test_every_cell_is_what_the_policy_answers(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["numpy@1", "jax@x32", "torch@2.13", "paddle@3.3"])
+@pytest.mark.parametrize("name", ["numpy@1", "paddle@3.3"])
 def test_every_cell_of_every_operation(name: str) -> None:
     asked = questions()
     page = page_data(page_of((name,), asked))
