@@ -30,7 +30,13 @@ def start(folder: Path, *command: str, env: dict[str, str] | None = None) -> sub
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=_hear_interrupts,
     )
+
+
+def _hear_interrupts() -> None:
+    """Take SIGINT as in a terminal: what a shell starts in its background has it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 COMPARE = ("-m", "promoarray", "compare")
