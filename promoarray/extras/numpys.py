@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -161,6 +162,7 @@ def diag(x: Any, k: int = 0) -> PArray:
             [0, 2]], dtype=int64)
     """
     given: PArray = as_array(x, "diag")
+    k = index(k)
     if given.ndim == 2:
         return diagonal(given, offset=k)
     if given.ndim != 1:

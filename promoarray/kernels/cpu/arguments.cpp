@@ -134,6 +134,9 @@ Type read_type(nb::handle row, const char *name) {
     if (bits > 64 || (bits > 8 && bits != 16 && bits != 32 && bits != 64)) {
         refuse(std::string(name) + " has " + to_string(bits) + " bits, which no element has");
     }
+    if (type.kind == Kind::boolean && bits != 8) {
+        refuse(std::string(name) + " is a bool of " + to_string(bits) + " bits, which has 8");
+    }
     if (type.kind != Kind::real && type.kind != Kind::complex) return type;
 
     const int width = f.exponent + f.mantissa;
