@@ -41,14 +41,14 @@ from promoarray.promotion.registry import as_policy, list_policies
 REAL = [d for d in CONCRETE if d.kind is not Kind.COMPLEX]
 
 
-def test_making_texts_imports_no_library_of_a_gpu():
+def test_making_texts_imports_no_library_of_a_gpu(tmp_path):
     code = (
         "import sys; from promoarray import dtypes as dt; from promoarray.kernels.cuda "
         "import fused, kernel_source; kernel_source.fused_preamble();"
         "kernel_source.cast_kernel(dt.float32, dt.float8_e4m3fn);"
         "assert not {m for m in sys.modules if m.startswith(('cupy', 'cuda.', 'nvidia'))}"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)  # not the source's folder
 
 
 def test_kernels_take_what_cupy_can_hold():
