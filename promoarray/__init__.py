@@ -16,6 +16,7 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes
+from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
 from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
 from promoarray.functions import (
@@ -52,6 +53,7 @@ from promoarray.functions.statistical import *
 from promoarray.functions.utility import *
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
+from promoarray.other_names import for_function
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
@@ -122,6 +124,8 @@ __all__ = [
     *utility.__all__,
 ]
 
+_add_methods(PArray)
+
 newaxis = None
 __version__ = "0.1.0"
 
@@ -150,7 +154,7 @@ def __getattr__(name: str) -> Any:
     if name in _TOOLS:
         tool = globals()[name] = getattr(import_module(_TOOLS[name]), name)
         return tool
-    raise AttributeError(f"module 'promoarray' has no attribute {name!r}")
+    raise AttributeError(f"module 'promoarray' has no attribute {name!r}{for_function(name)}")
 
 
 def __dir__() -> list[str]:

@@ -26,6 +26,7 @@ from promoarray.core.operators import binary, comparison, of_ufunc, unary
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
+from promoarray.other_names import for_method
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
@@ -97,22 +98,14 @@ class PArray(Channels):
 
     @property
     def T(self) -> Self:
-        """The transpose of a matrix.
+        """The array with its axes reversed; of a matrix the transpose.
 
         Returns
         -------
         PArray, shape (N, M)
-            Of an array of shape (M, N), in the same memory.
-
-        Raises
-        ------
-        ValueError
-            If the array does not have two axes.
+            Of an array of shape (M, N), in the same memory. The standard leaves other arrays than
+            matrices open; they are as NumPy's, JAX's and Paddle's.
         """
-        if self.ndim != 2:
-            raise ValueError(
-                f"x.T needs two axes, and x has {self.ndim}; write x.mT or pa.permute_dims"
-            )
         return self._wrap(self._buffer.transpose(), self._type)
 
     @property
@@ -195,10 +188,10 @@ class PArray(Channels):
         ValueError
             If the shapes differ in their number of elements, or ``copy=False`` and it needs one.
         """
-        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return moved("reshape", self, integers("reshape", "shape", wanted), copy=copy)
 
-    def view(self, dtype: object) -> Self:
+    def view(self, dtype: object = None) -> Self:
         """Return the same bits under another dtype, in the same memory.
 
         How small dtypes reach libraries that have no name for them, and come back:
@@ -207,13 +200,15 @@ class PArray(Channels):
 
         Parameters
         ----------
-        dtype : dtype_like
-            Stored in as many bytes as the dtype of the array.
+        dtype : dtype_like, optional
+            Stored in as many bytes as the dtype of the array, or the float that a complex number
+            has two of, or the other way round. Default: that of the array.
 
         Returns
         -------
         PArray
-            Of the same shape. No policy has a say.
+            Of the same shape; of complex numbers as floats with a last axis twice as long. No
+            policy has a say.
 
         Raises
         ------
@@ -227,6 +222,8 @@ class PArray(Channels):
         """
         from promoarray.core.bit_view import reinterpreted
 
+        if dtype is None:
+            return self._wrap(self._buffer.view(), self._type)
         target = as_dtype(dtype)
         return self._wrap(reinterpreted(self._buffer, self.dtype, target), target)
 
@@ -253,13 +250,24 @@ class PArray(Channels):
     if not TYPE_CHECKING:  # else a type checker would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Refuse an unknown attribute; for a method of NumPy's, name the function to write."""
+            """Refuse an unknown attribute; for one of another library, name what to write."""
             message = f"'PArray' object has no attribute {name!r}"
             if not name.startswith("_"):
                 package = _package()
-                if name in package.__all__ and callable(getattr(package, name)):
-                    message += f"; write pa.{name}(x)"
+                ours = name in package.__all__ and callable(getattr(package, name))
+                message += for_method(name, is_function=ours)
             raise AttributeError(message, name=name, obj=self)
+
+    else:  # made by array_methods
+
+        def _method(self, *args: Any, **options: Any) -> Any: ...
+
+        all = any = argmax = argmin = argsort = clip = conj = conjugate = copy = cumprod = _method
+        cumsum = dot = fill = flatten = max = mean = min = nonzero = prod = ravel = _method
+        repeat = round = searchsorted = sort = squeeze = std = sum = swapaxes = take = _method
+        transpose = var = _method
+        real: Self
+        imag: Self
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The namespace these arrays belong to: promoarray, or the one they are bound to.

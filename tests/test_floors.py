@@ -17,14 +17,14 @@ FLOORS = [
     ["__main__"],
     ["cli"],
     ["__init__"],
-    ["diagnostics", "io", "linalg", "fft", "namespaces", "extras"],
+    ["diagnostics", "io", "linalg", "fft", "namespaces", "extras", "array_methods"],
     ["functions"],
     ["parray"],
     ["core"],
     ["backends", "policies"],
     ["promotion"],
     ["kernels"],
-    ["console", "contextdecorator", "errors", "dtypes", "operations", "renamed"],
+    ["console", "contextdecorator", "errors", "dtypes", "operations", "renamed", "other_names"],
 ]
 """From the roof to the ground; a file's room is its first folder, or the file itself."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 import pickle
 import tracemalloc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -192,14 +194,60 @@ def test_items_are_exact_python_scalars(dtype: DType, kind: type) -> None:
             x.__index__()
 
 
-def test_only_0d_arrays_become_scalars() -> None:
+CONVERSIONS = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "complex": complex,
+    "index": operator.index,
+}
+
+
+@pytest.mark.parametrize(
+    ("policy", "taken"),
+    [
+        ("numpy", "bool"),  # asked: NumPy 2.4, JAX 0.10, TensorFlow 2.21
+        ("jax", "bool"),
+        ("tensorflow", "bool"),
+        ("numpy@1", "bool int float complex"),  # NumPy 1.26
+        ("torch", "bool int float complex index"),  # PyTorch 2.13, Paddle 2.6, MindSpore 2.10
+        ("paddle", "bool int float complex index"),
+        ("paddle@2.6", "bool int float complex index"),
+        ("mindspore@2.10", "bool int float complex index"),
+        ("onnx", "bool"),
+        ("array_api", ""),
+    ],
+)
+def test_an_array_of_one_element_becomes_a_scalar_where_the_framework_makes_one(
+    policy: str, taken: str
+) -> None:
+    xp = pa.namespace(policy)
+    for shape in ((1,), (1, 1)):
+        x = xp.full(shape, 1, dtype=xp.int64)
+        for name, convert in CONVERSIONS.items():
+            if name in taken.split():
+                assert convert(x) == 1
+            else:
+                with pytest.raises(TypeError, match=rf"{name}\(x\) needs a 0-d array, and x is of"):
+                    convert(x)
+    for shape in ((0,), (2,), (2, 0)):
+        x = xp.zeros(shape, dtype=xp.int64)
+        for name, convert in CONVERSIONS.items():
+            kind = ValueError if name == "bool" and taken else TypeError
+            with pytest.raises(kind, match="truth value" if kind is ValueError else "needs"):
+                convert(x)
+    assert bool(xp.asarray(0, dtype=xp.int64)) is False
+
+
+def test_only_one_element_becomes_a_scalar() -> None:
     x = pa.asarray([1])
     assert x.item() == 1
-    for convert in (bool, int, float, complex, lambda v: range(3)[v]):
-        with pytest.raises(TypeError, match=r"only a 0-d array becomes an?"):
-            convert(x)  # type: ignore[operator]
     with pytest.raises(ValueError, match="needs one element, and x has 2"):
         pa.asarray([1, 2]).item()
+    table = pa.asarray([[1, 2], [3, 4]], dtype=pa.int4)
+    assert (table.item(2), table.item(0, 1), table.item((-1, -1))) == (3, 2, 4)
+    with pytest.raises(IndexError):
+        table.item(4)
     with pytest.raises(TypeError):
         int(pa.asarray(1j))
     with pytest.raises(ValueError, match="NaN"):
@@ -240,10 +288,8 @@ def test_transposes() -> None:
     x = pa.reshape(pa.arange(6), (2, 3))
     assert x.T.tolist() == x.mT.tolist() == [[0, 3], [1, 4], [2, 5]]
     assert pa.zeros((4, 2, 3)).mT.shape == (4, 3, 2)
-    with pytest.raises(ValueError, match="two axes"):
-        pa.zeros(3).T  # noqa: B018
-    with pytest.raises(ValueError, match="two axes"):
-        pa.zeros((2, 2, 2)).T  # noqa: B018
+    assert pa.zeros((2, 3, 4)).T.shape == np.zeros((2, 3, 4)).T.shape == (4, 3, 2)
+    assert (pa.zeros(3).T.shape, pa.zeros(()).T.shape) == ((3,), ())
     with pytest.raises(ValueError, match="two axes"):
         pa.zeros(3).mT  # noqa: B018
 
@@ -442,6 +488,37 @@ def test_a_view_keeps_the_bits(dtype: DType) -> None:
     wider = pa.uint32 if width != 32 else pa.uint16
     with pytest.raises(ValueError, match="keeps the width"):
         x.view(wider)
+
+
+@pytest.mark.parametrize(("dtype", "part"), [(32, 16), (64, 32), (128, 64)])
+def test_a_view_of_complex_numbers_is_of_their_parts(dtype: int, part: int) -> None:
+    x = pa.asarray([[1 + 2j, 3 - 0j], [5j, 7]], dtype=f"complex{dtype}")
+    parts = x.view(f"float{part}")
+    assert parts.tolist() == [[1, 2, 3, -0.0], [0, 5, 7, 0]]
+    assert np.shares_memory(np.asarray(parts), np.asarray(x))
+    assert repr(parts.view(x.dtype)) == repr(x)
+    for fails, target in ((parts[:, :3], x.dtype), (x.mT, parts.dtype), (x[0, 0], parts.dtype)):
+        with pytest.raises(ValueError, match="pairs of floats side by side"):
+            fails.view(target)
+    assert x.view() is not x
+    assert repr(x.view()) == repr(x)
+
+
+def test_sizes_and_strides_are_those_of_the_storage() -> None:
+    x = pa.zeros((2, 3), dtype=pa.bfloat16)
+    assert (x.itemsize, x.nbytes, x.strides, x.mT.strides) == (2, 12, (6, 2), (2, 6))
+    assert pa.zeros(5, dtype=pa.int4).nbytes == 5
+
+
+def test_an_array_is_referred_to_weakly() -> None:
+    x, gone = pa.zeros(2), []
+    for made in (x, x + x, pa.namespace("torch").zeros(2)):
+        assert weakref.ref(made)() is made
+    y = -x
+    weakref.finalize(y, gone.append, 1)
+    cache = weakref.WeakValueDictionary(x=y)
+    del y, made
+    assert (gone, dict(cache)) == ([1], {})
 
 
 def test_a_view_refuses_codes_that_a_narrow_dtype_has_not() -> None:

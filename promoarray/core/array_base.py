@@ -22,7 +22,7 @@ class TypeRecord(Protocol):
 
 
 class Array(ArraySlots):
-    """A buffer and its type.
+    """A buffer and its type; caches of other libraries may refer to it weakly.
 
     Notes
     -----
@@ -31,7 +31,7 @@ class Array(ArraySlots):
     nobody pays for shadow runs outside of one). ``type_of`` reads the latter.
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
     _buffer: Any
     _type: DType | TypeRecord
     _policy: ClassVar[Policy | None] = None
@@ -72,6 +72,22 @@ class Array(ArraySlots):
     def size(self) -> int:
         """The number of elements."""
         return int(self._buffer.size)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element as it is stored: one for 2-, 4- and 6-bit dtypes too."""
+        return int(self._buffer.dtype.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements as they are stored."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from one element to the next along each axis."""
+        strides: tuple[int, ...] = self._buffer.strides
+        return strides
 
     @property
     def device(self) -> str:

@@ -19,6 +19,8 @@ def reinterpreted(buffer: Any, source: DType, target: DType) -> Any:
     """
     if Kind.STRING in (source.kind, target.kind):
         raise ValueError("strings have no bits to look at")
+    if source.part is target.part:
+        return _in_parts(buffer, source, target)
     width = target.storage.itemsize
     if width != source.storage.itemsize:
         raise ValueError(
@@ -31,3 +33,14 @@ def reinterpreted(buffer: Any, source: DType, target: DType) -> Any:
     if narrows and codes.size and int(codes.max()) > most:
         raise ValueError(f"{target.name} has no code beyond {most}")
     return codes.view(backend_of(buffer).storage(target))
+
+
+def _in_parts(buffer: Any, source: DType, target: DType) -> Any:
+    """Complex numbers as pairs of floats along the last axis, or back."""
+    try:
+        return buffer.view(backend_of(buffer).storage(target))
+    except ValueError:
+        raise ValueError(
+            f"x.view({target.name}) of {source.name} and shape {buffer.shape} needs pairs of "
+            "floats side by side along the last axis; write x.copy() first if they are not"
+        ) from None

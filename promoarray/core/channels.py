@@ -13,6 +13,7 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import Array
 from promoarray.core.observers import escape_guards
 from promoarray.dtypes import Kind
+from promoarray.promotion.in_force import get_policy
 
 
 def _leave(x: Array, channel: str) -> None:
@@ -27,8 +28,13 @@ class Channels(Array):
 
     __slots__ = ()
 
-    def item(self) -> bool | int | float | complex:
-        """The one element as a Python scalar.
+    def item(self, *index: Any) -> bool | int | float | complex:
+        """The one element as a Python scalar, or the one at an index.
+
+        Parameters
+        ----------
+        *index : int, or one tuple of int
+            One for each axis; or a single one, which counts the elements.
 
         Returns
         -------
@@ -37,15 +43,17 @@ class Channels(Array):
         Raises
         ------
         ValueError
-            If there is not exactly one.
+            If there is not exactly one, and no index.
+        IndexError
+            If there is no element at the index.
         EscapeError
             Inside ``no_escape()``.
         """
-        if self.size != 1:
+        if self.size != 1 and not index:
             raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
         if escape_guards:
             _leave(self, "item")
-        value: bool | int | float | complex = self._decoded().item()
+        value: bool | int | float | complex = self._decoded().item(*index)
         return value
 
     def tolist(self) -> Any:
@@ -65,30 +73,49 @@ class Channels(Array):
             _leave(self, "tolist")
         return self._decoded().tolist()
 
-    def _single(self, what: str) -> Any:
-        if self.ndim:
-            raise TypeError(f"only a 0-d array becomes {what}; this one has shape {self.shape}")
+    def _single(self, conversion: str) -> Any:
+        """The one element, where the policy makes a Python number of an array of that shape."""
+        if self.ndim and not (self.size == 1 and self._converts(conversion)):
+            raise self._not_one(conversion)
         if self.dtype.kind is Kind.STRING:
-            raise TypeError(f"a string becomes {what} by astype under a policy that casts strings")
+            raise TypeError(
+                f"{conversion}(x) of a string: write astype under a policy that casts strings"
+            )
         return self.item()
 
+    def _converts(self, conversion: str) -> bool:
+        return conversion in (self._policy or get_policy()).one_element
+
+    def _not_one(self, conversion: str) -> Exception:
+        """What is wrong with the shape: as NumPy, a ValueError of ``bool`` and else a TypeError."""
+        shape = f"of shape {self.shape}"
+        if conversion == "bool" and self._converts("bool"):
+            how = "an empty array" if not self.size else "an array with more than one element"
+            return ValueError(
+                f"The truth value of {how} is ambiguous: it is {shape}. Write pa.any(x) or "
+                "pa.all(x), or x.size > 0"
+            )
+        needed = "one element" if self._converts(conversion) else "a 0-d array"
+        remedy = "; write x.item()" if self.size == 1 else ""
+        return TypeError(f"{conversion}(x) needs {needed}, and x is {shape}{remedy}")
+
     def __bool__(self) -> bool:
-        return bool(self._single("a bool"))
+        return bool(self._single("bool"))
 
     def __int__(self) -> int:
-        value = self._single("an int")
+        value = self._single("int")
         if escape_guards:
             _leave(self, "int")
         return int(value)
 
     def __float__(self) -> float:
-        value = self._single("a float")
+        value = self._single("float")
         if escape_guards:
             _leave(self, "float")
         return float(value)
 
     def __complex__(self) -> complex:
-        value = self._single("a complex")
+        value = self._single("complex")
         if escape_guards:
             _leave(self, "complex")
         return complex(value)
@@ -96,7 +123,7 @@ class Channels(Array):
     def __index__(self) -> int:
         if self.dtype.kind not in (Kind.INT, Kind.UINT):
             raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
-        return int(self._single("an index"))
+        return int(self._single("index"))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The storage as a NumPy array; what NumPy does with it obeys no policy.

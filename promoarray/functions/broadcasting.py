@@ -73,7 +73,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
     Returns
     -------
     tuple of PArray
-        Of the broadcast shape, each of the dtype of its array.
+        Of the broadcast shape, each of the dtype of its array. What was broadcast is read-only.
 
     Raises
     ------
@@ -85,4 +85,4 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
     entered = [as_array(x, "broadcast_arrays") for x in arrays]
     require_taken("broadcast_arrays", *entered)
     shape = broadcast_shapes(*(x.shape for x in entered))
-    return tuple(broadcast_to(x, shape) for x in entered)
+    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in entered)

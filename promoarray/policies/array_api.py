@@ -183,6 +183,7 @@ ARRAY_API = Policy(
     scalars=Scalars(fit=in_range),
     defaults=WIDE,
     inplace=same_dtype,
+    one_element=frozenset(),  # "a zero-dimensional array", as __bool__ and the like have it
     stored=Stored(fit_by={"setitem": assigned}),
     assigns=assigns,
     kernels={

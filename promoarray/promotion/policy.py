@@ -47,6 +47,13 @@ def no_imaginary_dropped(source: DType, target: DType) -> str | None:
 
 NO_OPTIONS: Mapping[str, Any] = {}
 
+BRANCHES = frozenset({"bool"})
+"""``if x:`` alone takes an array of one element: so NumPy 2, JAX, TensorFlow, and ONNX's ``If``,
+whose condition "must contain a single element"."""
+
+CONVERSIONS = BRANCHES | {"int", "float", "complex", "index"}
+"""Whatever asks for a Python number takes one: so PyTorch, Paddle and MindSpore."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Policy:
@@ -114,6 +121,9 @@ class Policy:
     copies : frozenset of str
         What has memory of its own though it could share that of its array: ``item``, the 0-d array
         that integers pick (``x[0]``), and ``flip``.
+    one_element : frozenset of str
+        What takes an array of one element whatever its axes, where the others take 0-d arrays
+        alone: ``bool``, ``int``, ``float``, ``complex`` and ``index``, as Python asks for them.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -149,6 +159,7 @@ class Policy:
     meets: PromotionRule | None = None
     refuses: Mapping[str, Callable[[tuple[DType, ...]], str | None]] = field(default_factory=dict)
     copies: frozenset[str] = frozenset({"item"})
+    one_element: frozenset[str] = BRANCHES
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"

@@ -24,7 +24,7 @@ ONE = pa.asarray(3, dtype=pa.int16)
 
 DOORS: dict[str, tuple[Callable[[], Any], str]] = {
     "np.asarray": (lambda: np.asarray(VECTOR), "__array__"),
-    "np.mean": (lambda: np.mean(VECTOR), "__array__"),
+    "polyroots": (lambda: np.polynomial.polynomial.polyroots(VECTOR), "__array__"),
     "np.from_dlpack": (lambda: np.from_dlpack(VECTOR), "__dlpack__"),
     "tolist": (lambda: VECTOR.tolist(), "tolist"),
     "item": (lambda: ONE.item(), "item"),
@@ -116,7 +116,7 @@ def test_there_is_no_buffer_door() -> None:
 
 
 def test_what_is_no_number_does_not_leave() -> None:
-    with pa.trace() as trace, pytest.raises(TypeError, match="only a 0-d array"):
+    with pa.trace() as trace, pytest.raises(TypeError, match="needs a 0-d array"):
         float(VECTOR)
     assert not trace.escapes
 
@@ -149,18 +149,18 @@ def test_blocks_add_up() -> None:
 def test_it_decorates_functions_and_coroutines() -> None:
     @pa.no_escape()
     def mean(x: pa.PArray, depth: int = 3) -> Any:
-        return np.mean(x) if not depth else mean(x, depth - 1)
+        return np.asarray(x).mean() if not depth else mean(x, depth - 1)
 
     @pa.no_escape()
     async def later(x: pa.PArray) -> Any:
         await asyncio.sleep(0)
-        return np.mean(x)
+        return np.asarray(x).mean()
 
     with pytest.raises(pa.EscapeError):
         mean(VECTOR)
     with pytest.raises(pa.EscapeError):
         asyncio.run(later(VECTOR))
-    np.mean(VECTOR)
+    np.asarray(VECTOR).mean()
 
 
 def test_other_threads_and_tasks_are_free() -> None:
@@ -168,19 +168,19 @@ def test_other_threads_and_tasks_are_free() -> None:
 
     async def outside() -> None:
         await asyncio.sleep(0)
-        took.append(np.mean(VECTOR))
+        took.append(np.asarray(VECTOR).mean())
 
     async def inside() -> None:
         with pa.no_escape():
             await asyncio.sleep(0)
             with pytest.raises(pa.EscapeError):
-                np.mean(VECTOR)
+                np.asarray(VECTOR).mean()
 
     async def both() -> None:
         await asyncio.gather(inside(), outside())
 
     with pa.no_escape():
-        thread = threading.Thread(target=lambda: took.append(np.mean(VECTOR)))
+        thread = threading.Thread(target=lambda: took.append(np.asarray(VECTOR).mean()))
         thread.start()
         thread.join()
     asyncio.run(both())
@@ -236,10 +236,10 @@ def test_a_library_is_named_with_its_line_beside_the_programs(library: Any) -> N
 
 def test_single_numbers_are_listed_apart() -> None:
     with pa.trace() as trace:
-        np.mean(VECTOR)
+        np.asarray(VECTOR).mean()
         float(ONE)
     arrays, numbers = str(trace).split("Scalars converted to Python")
-    assert "np.mean(VECTOR)" in arrays
+    assert "np.asarray(VECTOR)" in arrays
     assert "float(ONE)" in numbers
     assert [row["scalar"] for row in trace.to_dict()["escapes"]] == [False, True]
 
@@ -247,7 +247,7 @@ def test_single_numbers_are_listed_apart() -> None:
 def test_a_shadow_run_tells_too() -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.shadow("torch") as report:
-        float(np.mean(x / 2))
+        float(np.asarray(x / 2).mean())
     (escape,) = report.escapes
     assert escape.dtype == "float64"
     assert "Data left the policy once (1 place)." in report.summary()

@@ -32,7 +32,7 @@ from promoarray.promotion.cast_rules import FLOAT_DTYPES, CastRule, case, dtypes
 from promoarray.promotion.cast_transforms import Through, real_part_counts
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import CONVERSIONS, Policy
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
@@ -330,6 +330,7 @@ V2_10 = Policy(
     },
     operand_types=COMMON,
     ranks=True,
+    one_element=CONVERSIONS,
     scalars=Scalars(fit=fit, fit_compared=fit_compared),
     stored=STORED,
     assigns=any_array,

@@ -36,6 +36,7 @@ from promoarray.policies.numpy.numpy_2 import (
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.policy import CONVERSIONS
 from promoarray.promotion.policy_like import PolicyLike
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, exactly, in_range
 from promoarray.promotion.source import Note, Source
@@ -204,6 +205,7 @@ NUMPY_1 = NUMPY_2.derive(
     },
     by_value=by_value,
     ranks=True,
+    one_element=CONVERSIONS - {"index"},
     scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),
     stored=stored.NUMPY_1,
     kernels={**NUMPY_2.kernels, "clip": ("clip_up_to",), "sign": ("sign_of_order",)},

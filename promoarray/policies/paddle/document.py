@@ -36,7 +36,7 @@ from promoarray.policies.paddle.casts import PADDLE
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import CONVERSIONS, Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
@@ -302,6 +302,7 @@ DOCUMENT = Policy(
     operations=OPERATIONS,
     operand_types=OPEN,
     ranks=True,
+    one_element=CONVERSIONS,
     scalars=Scalars(
         fit=through(single=False),
         fit_compared=low_bits,

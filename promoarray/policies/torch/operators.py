@@ -44,7 +44,7 @@ from promoarray.policies.torch.scalars import (
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import CONVERSIONS, Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.signatures import Arrays
@@ -297,6 +297,7 @@ V2_13 = Policy(
         "setitem": of_one_dtype,
     },
     copies=frozenset({"flip"}),
+    one_element=CONVERSIONS,
     cast=TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,

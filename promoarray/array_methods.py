@@ -1,0 +1,331 @@
+"""Methods of arrays that NumPy's arrays have: a name, NumPy's parameters, and a function of ours.
+
+Each is the function under the policy, on ``x`` itself; only how arguments are written is NumPy's.
+The array API has none of them, and no function here asks for one.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Callable, Iterator
+from copy import copy
+from inspect import Parameter, Signature, cleandoc
+from typing import Any
+
+from promoarray.core.asarray import asarray
+from promoarray.dtypes import Kind
+from promoarray.functions.creation import zeros_like
+from promoarray.functions.data_types import astype
+from promoarray.functions.elementwise import clip, conj, divide, imag, multiply, real
+from promoarray.functions.elementwise import round as whole
+from promoarray.functions.indexing import take
+from promoarray.functions.linear_algebra import matmul, tensordot
+from promoarray.functions.manipulation import moveaxis, permute_dims, repeat, reshape, squeeze
+from promoarray.functions.searching import argmax, argmin, nonzero, searchsorted
+from promoarray.functions.sorting import argsort, sort
+from promoarray.functions.statistical import (
+    cumulative_prod,
+    cumulative_sum,
+    max,
+    mean,
+    min,
+    prod,
+    std,
+    sum,
+    var,
+)
+from promoarray.functions.utility import all, any
+from promoarray.other_names import for_keyword
+from promoarray.parray import PArray
+
+# --- What differs from the function by more than how arguments are written -----------------------
+
+
+def _flat(x: PArray) -> PArray:
+    return reshape(x, (-1,))
+
+
+def _as(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a method the name and the docstring of its function."""
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    return method
+
+
+def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A mean of another dtype: as for ``sum``, ``x`` is cast to it before."""
+
+    def method(x: PArray, *, dtype: object = None, **options: Any) -> Any:
+        if dtype is None:
+            return function(x, **options)
+        return astype(function(astype(x, dtype, copy=False), **options), dtype, copy=False)
+
+    return _as(function, method)
+
+
+def _cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Without an axis, along the flattened array."""
+
+    def method(x: PArray, *, axis: int | None = None, dtype: object = None) -> Any:
+        if axis is None:
+            return function(_flat(x), axis=0, dtype=dtype)
+        return function(x, axis=axis, dtype=dtype)
+
+    return _as(function, method)
+
+
+def _take(x: PArray, indices: Any, *, axis: int | None = None) -> PArray:
+    """Return the elements at some indices along an axis; without one, of the flattened array."""
+    array, index = (x, axis) if axis is not None else (_flat(x), 0)
+    return take(array, asarray(indices), axis=index)
+
+
+def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) -> PArray:
+    """Return where values would be inserted into the sorted elements to keep the order."""
+    return searchsorted(
+        x, asarray(v), side=side, sorter=None if sorter is None else asarray(sorter)
+    )
+
+
+def _squeeze(x: PArray, *, axis: Any = None) -> PArray:
+    """Return the array without some axes of length 1; by default all of them."""
+    ones = tuple(n for n, length in enumerate(x.shape) if length == 1)
+    return squeeze(x, ones if axis is None else axis)
+
+
+def _transpose(x: PArray, *axes: Any) -> PArray:
+    """Return the array with its axes in another order; by default reversed."""
+    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+    return permute_dims(x, tuple(order or range(x.ndim)[::-1]))
+
+
+def _swapaxes(x: PArray, axis1: int, axis2: int) -> PArray:
+    """Return the array with two axes in each other's place."""
+    return (
+        moveaxis(x, (axis1, axis2), (axis2, axis1)) if axis1 != axis2 else moveaxis(x, axis1, axis2)
+    )
+
+
+def _dot(x: PArray, other: Any) -> PArray:
+    """Return the product: of matrices and vectors ``x @ y``, with a 0-d array ``x * y``."""
+    y = asarray(other)
+    if not x.ndim or not y.ndim:
+        return multiply(x, y)
+    return matmul(x, y) if y.ndim <= 2 else tensordot(x, y, axes=((-1,), (-2,)))
+
+
+def _round(x: PArray, decimals: int = 0) -> PArray:
+    """Round to nearest, ties to even: to whole numbers, or to some digits after the point."""
+    if not decimals or (decimals > 0 and x.dtype.kind in (Kind.INT, Kind.UINT)):
+        return whole(x)
+    if x.dtype.kind in (Kind.INT, Kind.UINT):
+        raise TypeError(
+            f"x.round({decimals}) of {x.dtype.name}: write x.astype(...) to a float first"
+        )
+    if decimals > 0:
+        return divide(whole(multiply(x, 10**decimals)), 10**decimals)
+    return multiply(whole(divide(x, 10**-decimals)), 10**-decimals)
+
+
+def _conj(x: PArray) -> PArray:
+    """Return the complex conjugates; real numbers as they are."""
+    return conj(x) if x.dtype.kind is Kind.COMPLEX else x
+
+
+def _fill(x: PArray, value: Any) -> None:
+    """Set every element to a value."""
+    x[...] = value
+
+
+def _sort(x: PArray, *, axis: int = -1) -> None:
+    """Sort in place along an axis."""
+    x[...] = sort(x, axis=axis)
+
+
+def _copy(x: PArray) -> PArray:
+    """Return a copy with memory of its own."""
+    return copy(x)
+
+
+def _flatten(x: PArray) -> PArray:
+    """Return a copy with one axis."""
+    return reshape(x, (-1,), copy=True)
+
+
+def _ravel(x: PArray) -> PArray:
+    """Return the values with one axis, in the same memory where that can be."""
+    return _flat(x)
+
+
+# --- The table -----------------------------------------------------------------------------------
+
+_TABLE = """
+all           axis=None out=None keepdims=False
+any           axis=None out=None keepdims=False
+argmax        axis=None out=None * keepdims=False
+argmin        axis=None out=None * keepdims=False
+argsort       axis=-1 kind=None order=None * stable=None
+clip          min=None max=None out=None
+conj
+conjugate
+copy          order='C'
+cumprod       axis=None dtype=None out=None
+cumsum        axis=None dtype=None out=None
+dot           other out=None
+fill          value
+flatten       order='C'
+max           axis=None out=None keepdims=False
+mean          axis=None dtype=None out=None keepdims=False
+min           axis=None out=None keepdims=False
+nonzero
+prod          axis=None dtype=None out=None keepdims=False
+ravel         order='C'
+repeat        repeats axis=None
+round         decimals=0 out=None
+searchsorted  v side='left' sorter=None
+sort          axis=-1 kind=None order=None * stable=None
+squeeze       axis=None
+std           axis=None dtype=None out=None ddof=0 keepdims=False
+sum           axis=None dtype=None out=None keepdims=False
+swapaxes      axis1 axis2
+take          indices axis=None out=None mode='raise'
+transpose     *axes
+var           axis=None dtype=None out=None ddof=0 keepdims=False
+"""
+"""Methods with their parameters, in NumPy's order and with its defaults."""
+
+_RENAMED = {"ddof": "correction"}
+"""From a parameter of NumPy's to that of the function."""
+
+_ONE_CHOICE = {
+    "kind": (None, "stable", "mergesort", "quicksort", "heapsort"),  # every sort here is stable
+    "mode": ("raise",),
+    "order": (None, "C", "A", "K"),
+    "out": (None,),
+    "stable": (None, True, False),
+}
+"""Parameters of NumPy's that leave nothing to choose here, and the values that mean what is."""
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{f.__name__: f for f in (all, any, argmax, argmin, argsort, clip, max, min, nonzero)},
+    **{f.__name__: f for f in (prod, repeat, sum)},
+    **{f.__name__: _of_dtype(f) for f in (mean, std, var)},
+    **{
+        f.__name__[1:]: f
+        for f in (
+            _copy,
+            _dot,
+            _fill,
+            _flatten,
+            _ravel,
+            _round,
+            _searchsorted,
+            _sort,
+            _squeeze,
+            _swapaxes,
+            _take,
+        )
+    },
+    "conj": _conj,
+    "conjugate": _conj,
+    "cumprod": _cumulative(cumulative_prod),
+    "cumsum": _cumulative(cumulative_sum),
+    "transpose": _transpose,
+}
+
+
+def _parameters(text: str) -> Iterator[Parameter]:
+    """The parameters that a row of the table lists."""
+    kind: Any = Parameter.POSITIONAL_OR_KEYWORD
+    for word in text.split():
+        name, _, default = word.partition("=")
+        if name == "*":
+            kind = Parameter.KEYWORD_ONLY
+        elif name.startswith("*"):
+            yield Parameter(name[1:], Parameter.VAR_POSITIONAL)
+        else:
+            value = literal_eval(default) if default else Parameter.empty
+            yield Parameter(name, kind, default=value)
+
+
+def _method(name: str, parameters: tuple[Parameter, ...], function: Callable[..., Any]) -> Any:
+    """Make a method of a function whose arguments are written as NumPy writes them."""
+    if parameters and parameters[0].kind is Parameter.VAR_POSITIONAL:
+        return function
+    known = {p.name for p in parameters}
+    in_order = tuple(p.name for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD)
+    needed = tuple(p.name for p in parameters if p.default is Parameter.empty)
+
+    def method(self: PArray, *args: Any, **options: Any) -> Any:
+        if args:
+            _take_in_order(name, in_order, args, options)
+        if not options.keys() <= known:
+            unknown = next(key for key in options if key not in known)
+            raise TypeError(f"x.{name} takes no {unknown}={for_keyword(unknown, known)}")
+        for key in needed:
+            if key not in options:
+                raise TypeError(f"x.{name} needs {key}")
+        first = [options.pop(key) for key in needed]
+        for key in _ONE_CHOICE.keys() & options.keys():
+            _check_choice(name, key, options.pop(key))
+        return function(self, *first, **{_RENAMED.get(key, key): options[key] for key in options})
+
+    return method
+
+
+def _take_in_order(
+    name: str, in_order: tuple[str, ...], args: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    """Name the arguments that are given by position."""
+    if len(args) > len(in_order):
+        raise TypeError(f"x.{name} takes at most {len(in_order)} by position, not {len(args)}")
+    for key, value in zip(in_order, args, strict=False):
+        if key in options:
+            raise TypeError(f"x.{name} is given {key} twice")
+        options[key] = value
+
+
+def _check_choice(name: str, key: str, value: Any) -> None:
+    plain = value is None or isinstance(value, (bool, str))  # an array is equal elementwise
+    if not plain or value not in _ONE_CHOICE[key]:
+        choices = ", ".join(map(repr, _ONE_CHOICE[key]))
+        remedy = f"write y[...] = x.{name}(...)" if key == "out" else f"it may be {choices}"
+        raise TypeError(f"x.{name} takes no {key}={value!r:.60}; {remedy}")
+
+
+def _real(x: PArray) -> PArray:
+    """The real parts; of real numbers the array itself."""
+    return real(x) if x.dtype.kind is Kind.COMPLEX else x
+
+
+def _imag(x: PArray) -> PArray:
+    """The imaginary parts; of real numbers zeros."""
+    return imag(x) if x.dtype.kind is Kind.COMPLEX else zeros_like(x)
+
+
+def _summary(name: str, function: Callable[..., Any]) -> str:
+    """The docstring of a method: the summary of the function, and where the rest stands."""
+    summary = cleandoc(function.__doc__ or "").partition("\n\n")[0]  # none under python -OO
+    if function.__name__.startswith("_"):
+        return f"{summary}\n\nUnder the policy; arguments are NumPy's."
+    return f"{summary}\n\nAs ``promoarray.{function.__name__}``; arguments are NumPy's."
+
+
+def add_methods(cls: type[PArray]) -> None:
+    """Give a class of arrays the methods of the table, and ``real`` and ``imag``.
+
+    Parameters
+    ----------
+    cls : type
+        Its subclasses, the classes of bound arrays, have them too.
+    """
+    for row in _TABLE.strip().splitlines():
+        name, _, text = row.partition(" ")
+        function, parameters = _FUNCTIONS[name], tuple(_parameters(text))
+        method = _method(name, parameters, function)
+        method.__doc__ = _summary(name, function)
+        method.__name__, method.__qualname__ = name, f"{cls.__name__}.{name}"
+        itself = Parameter("self", Parameter.POSITIONAL_ONLY)
+        method.__signature__ = Signature((itself, *parameters))
+        setattr(cls, name, method)
+    for name, function in {"real": _real, "imag": _imag}.items():
+        setattr(cls, name, property(function))
