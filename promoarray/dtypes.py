@@ -1,4 +1,4 @@
-"""The dtypes: one object each, compared by identity.
+"""The dtypes: one object each, known by identity.
 
 A dtype is a row: its name, its code (bit widths, as tables and lattices are written), its kind, its
 bits, the NumPy dtype that stores it and, for floats, the layout of its bits. The weak types
@@ -139,7 +139,13 @@ class Format(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class DType:
-    """A dtype. There is one object per dtype, so ``==`` is ``is``.
+    """A dtype. There is one object per dtype.
+
+    Two of them are equal if they are one object. A dtype also equals what names it where a dtype is
+    taken: a NumPy or ml_dtypes dtype or scalar type, or a string, ``x.dtype == np.int8``; what
+    names none, or two, is not equal. As with NumPy's dtypes the hash is not that of the string, nor
+    is it that of the NumPy dtype: ``x.dtype in {np.int8, np.int16}`` is False, a tuple in place of
+    the set makes it True.
 
     Attributes
     ----------
@@ -182,6 +188,30 @@ class DType:
         """
         return BY_CODE.get(_COMPLEX.get(self.code, ""))
 
+    def __eq__(self, other: object) -> builtins.bool:
+        if type(other) is DType:
+            return self is other
+        if isinstance(other, np.dtype):  # in native byte order, as NumPy says from its side
+            return self.storage is not None and builtins.bool(self.storage == other)
+        if not isinstance(other, (str, type)):
+            return NotImplemented
+        try:
+            return self is as_dtype(other)
+        except TypeError:
+            return False
+
+    # What keeps executables and plans has dtypes in its keys: none may hash in Python. NumPy's own
+    # dtypes equal strings and scalar types without their hash, too.
+    __hash__ = object.__hash__
+
+    @property
+    def __numpy_dtype__(self) -> np.dtype[Any]:
+        """The NumPy or ml_dtypes dtype of that name, for ``np.dtype`` and whoever calls it."""
+        if self.storage is None:
+            raise TypeError(f"{self.name} has no NumPy dtype; write that of the array, x.dtype")
+        storage: np.dtype[Any] = self.storage
+        return storage
+
     def __repr__(self) -> str:
         return f"promoarray.{self.name}"
 
@@ -191,6 +221,9 @@ class DType:
     def __reduce__(self) -> tuple[Any, ...]:
         return _by_code, (self.code,)
 
+
+if np.lib.NumpyVersion(np.__version__) < "2.4.0":  # knows this attribute alone
+    DType.dtype = DType.__numpy_dtype__  # type: ignore[attr-defined]
 
 _PARTS = {"c32": "f16", "c64": "f32", "c128": "f64", "c*": "f*"}
 _COMPLEX = {part: code for code, part in _PARTS.items()} | {code: code for code in _PARTS}

@@ -39,13 +39,71 @@ def test_every_row_is_hashable_truthy_and_equal_to_itself_only() -> None:
     assert not equal
 
 
+STORED = [d for d in ROWS if d.storage is not None]
+
+
+@pytest.mark.parametrize("row", STORED, ids=str)
+def test_a_dtype_equals_what_names_it_from_both_sides(row: DType) -> None:
+    names: list[object] = [row.name, row.storage]
+    if row is not dt.string:  # whose NumPy class has no scalar type of its own
+        names.append(row.storage.type)
+    for name in names:
+        assert row == name
+        assert name == row
+        assert [row != name, name != row] == [False, False]
+        others = [d for d in ROWS if d is not row and (d == name or name == d)]
+        assert not others
+
+
+def test_a_dtype_is_found_in_a_tuple_and_not_by_a_strangers_hash() -> None:
+    assert dt.int8 in (np.float32, np.int8)
+    assert np.dtype("int8") in (dt.float32, dt.int8)
+    assert dt.int8 not in (np.float32, "int16", None)
+    assert len({dt.int8: 1, "int8": 2, np.dtype("int8"): 3}) == 3
+    assert dt.int16 != np.dtype("int16").newbyteorder("S") != dt.int16
+    assert [row for row in ROWS if row in (float,)] == [dt.float64]
+
+
 @pytest.mark.parametrize(
     "other",
-    ["int8", np.dtype("int8"), np.int8, None, 0, object(), np.array([1, 2]), math.nan, [], {}],
+    [
+        *(
+            "nope",
+            "i8",
+            "",
+            "weak_int8",
+            b"int8",
+            None,
+            0,
+            math.nan,
+            object(),
+            [],
+            {},
+            [("a", int)],
+        ),
+        *(object, dict, np.generic, np.longdouble, np.dtype("M8[s]"), np.dtype([("a", int)])),
+        np.array([1, 2]),
+    ],
 )
 def test_equality_with_anything_else_answers_and_never_raises(other: object) -> None:
     answers = [np.any(d == other) for d in ROWS] + [np.any(other == d) for d in ROWS]
+    answers += [not np.all(d != other) for d in ROWS if not isinstance(other, np.ndarray)]
     assert not any(answers)
+
+
+@pytest.mark.parametrize("row", STORED, ids=str)
+def test_numpy_takes_every_dtype_that_it_stores(row: DType) -> None:
+    assert np.dtype(row) == row.storage
+    assert np.zeros(2, dtype=row).dtype == row.storage  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("weak", dt.WEAK_TYPES, ids=str)
+def test_what_numpy_does_not_store_is_refused(weak: DType) -> None:
+    with pytest.raises(TypeError, match=weak.name):  # in NumPy's words before 2.4
+        np.dtype(weak)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="has no NumPy dtype"):
+        _ = weak.__numpy_dtype__
+    assert all(np.dtype(d.storage) != weak for d in STORED)
 
 
 def test_rows_cannot_be_changed() -> None:

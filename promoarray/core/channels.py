@@ -5,6 +5,8 @@ What becomes of it there obeys other rules, so each tells ``escape`` before it h
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,11 @@ from promoarray.core.array_base import Array
 from promoarray.core.observers import escape_guards
 from promoarray.dtypes import Kind
 from promoarray.promotion.in_force import get_policy
+
+
+def _of_masked(frame: FrameType) -> bool:
+    """Whether an operator of a masked array takes the other operand, which it does not ask."""
+    return frame.f_code.co_name == "getdata" and frame.f_globals.get("__name__") == "numpy.ma.core"
 
 
 def _leave(x: Array, channel: str) -> None:
@@ -143,10 +150,15 @@ class Channels(Array):
         Raises
         ------
         TypeError
-            If the array lies on a GPU.
+            If the array lies on a GPU, or a masked array would compute with it.
         EscapeError
             Inside ``no_escape()``.
         """
+        if _of_masked(sys._getframe(1)):
+            raise TypeError(
+                "a masked array computes outside of the policy; write x.filled(...) for it, or "
+                "np.asarray(...) around the other operand to leave the policy on purpose"
+            )
         if self.device != "cpu":
             raise TypeError(
                 f"the array lies on {self.device!r}, and NumPy would copy it unasked; "

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from promoarray import dtypes as dt
+from promoarray.backends import backend_of
 from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
@@ -48,6 +50,31 @@ def binary(name: str) -> tuple[Method, Method, Method]:
 def comparison(name: str) -> Method:
     """Make ``x op y`` alone, whose reflection is another operator, as Python has it."""
     return binary(name)[0]
+
+
+def equality(name: str, *, none: bool) -> Method:
+    """Make ``x == y`` or ``x != y``; ``none`` is what every element says to ``x == None``.
+
+    Under every policy that is an array of False, as in NumPy. PyTorch, JAX, TensorFlow, Paddle and
+    MindSpore answer one False, whether there is an array; ``x is None`` asks that.
+    """
+    symbol = OPERATIONS[name].symbol
+
+    def forward(self: Array, other: Any, /) -> Any:
+        if other is None:
+            return _filled(self, none)
+        return _or_foreign(apply(name, self, other), symbol, other)
+
+    forward.__name__, forward.__doc__ = name, f"self {symbol} other, under the policy."
+    return wraps(forward)(fast_path(forward, name, reflected=False))
+
+
+def _filled(x: Array, value: bool) -> Array:
+    """An array of one bool, of the shape of another and where it lies."""
+    backend, device = backend_of(x._buffer), x.device
+    buffer = backend.empty(x.shape, dt.bool, device)
+    backend.write(buffer, ..., backend.from_numpy(np.array(value), dt.bool, device))
+    return x._wrap(buffer, dt.bool)
 
 
 def unary(name: str) -> Callable[[Any], Any]:

@@ -54,6 +54,20 @@ def test_comparisons_answer_bools_on_both_sides(dtype: DType) -> None:
     assert (x < 1).tolist()[1] is False
 
 
+@pytest.mark.parametrize("policy", ["numpy", "torch", "onnx", "array_api"])
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
+def test_no_element_is_none(policy: str, shape: tuple[int, ...]) -> None:
+    x = pa.namespace(policy).ones(shape, dtype=pa.float8_e5m2)
+    expected = np.zeros(shape, np.bool)
+    reflected = None == x  # noqa: E711, SIM300
+    for answer, value in ((x == None, expected), (reflected, expected), (x != None, ~expected)):  # noqa: E711
+        assert type(answer) is type(x)
+        assert answer.dtype is pa.bool
+        np.testing.assert_array_equal(np.asarray(answer), value, strict=True)
+    with pytest.raises(TypeError, match="PArray < NoneType"):
+        _ = x < None
+
+
 def test_unary_operators() -> None:
     x = pa.asarray([1, -2], dtype=pa.int8)
     assert ((-x).tolist(), (+x).tolist(), abs(x).tolist(), (~x).tolist()) == (
