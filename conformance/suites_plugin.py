@@ -79,8 +79,10 @@ class SciPy:
 
         def _backends_kwargs_from_request(request: Any, skip_or_xfail: str) -> dict[str, str]:
             reasons: dict[str, str] = asked(request, skip_or_xfail)
-            spared = () if STRICT in reasons else self.names
-            return {name: why for name, why in reasons.items() if name not in spared}
+            if STRICT not in reasons:
+                return {name: why for name, why in reasons.items() if name not in self.names}
+            by_name = dict.fromkeys(self.names, reasons[STRICT]) if NUMPY in reasons else {}
+            return reasons | by_name  # what neither of the two runs is for lazy arrays, or a GPU's
 
         conftest._backends_kwargs_from_request = _backends_kwargs_from_request
 
@@ -153,7 +155,11 @@ class ScikitLearn:
 
 INJECT = {"scipy": SciPy, "array-api-extra": ArrayApiExtra, "scikit-learn": ScikitLearn}
 
-MARKS = ("skip_xp_backend(...): array-api-extra's", "xfail_xp_backend(...): array-api-extra's")
+MARKS = (
+    "skip_xp_backend(...): array-api-extra's",
+    "xfail_xp_backend(...): array-api-extra's",
+    "fail_asan: SciPy's",
+)
 """What stands in a configuration file of a suite that its wheel lacks."""
 
 TAIL = {
