@@ -53,12 +53,12 @@ from promoarray.functions.statistical import *
 from promoarray.functions.utility import *
 from promoarray.namespaces import API_VERSION as __array_api_version__
 from promoarray.namespaces import namespace
-from promoarray.other_names import for_function
+from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import list_policies
-from promoarray.renamed import OldNames as OldNames
+from promoarray.renamed import OldModule as OldModule
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg
@@ -68,6 +68,16 @@ if TYPE_CHECKING:
     from promoarray.diagnostics.shadow.observer import shadow
     from promoarray.diagnostics.shadow.report import Report
     from promoarray.diagnostics.trace import trace
+    from promoarray.extras import (
+        array,
+        concatenate,
+        diag,
+        einsum,
+        gradient,
+        logspace,
+        pad,
+        transpose,
+    )
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
     from promoarray.io.packing import pack, unpack
@@ -82,22 +92,29 @@ __all__ = [
     "UnknownPolicyError",
     "__array_api_version__",
     "__version__",
+    "array",
     "cast_report",
+    "concatenate",
+    "diag",
     "e",
+    "einsum",
     "explain",
     "extras",
     "fft",
     "from_onnx",
     "get_policy",
+    "gradient",
     "inf",
     "linalg",
     "list_policies",
     "load",
+    "logspace",
     "namespace",
     "nan",
     "newaxis",
     "no_escape",
     "pack",
+    "pad",
     "pi",
     "policy",
     "save",
@@ -105,6 +122,7 @@ __all__ = [
     "shadow",
     "to_onnx",
     "trace",
+    "transpose",
     "unpack",
     *broadcasting.__all__,
     *creation.__all__,
@@ -145,6 +163,7 @@ _TOOLS = {
     "to_onnx": "promoarray.io.onnx",
     "trace": "promoarray.diagnostics.trace",
     "unpack": "promoarray.io.packing",
+    **dict.fromkeys(NUMPYS, "promoarray.extras"),
 }
 
 

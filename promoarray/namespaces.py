@@ -16,6 +16,7 @@ from typing import Any
 from promoarray.core.asarray import unbound
 from promoarray.core.operands import array_class
 from promoarray.functions import info
+from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray, array_type
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
@@ -27,6 +28,8 @@ API_VERSION = "2025.12"
 class Namespace:
     """The functions of promoarray under one policy, whatever the policy in force is.
 
+    NumPy's functions beyond the standard (``einsum``) are in ``extras`` alone.
+
     Made by ``promoarray.namespace``. There is one object a policy; it hashes, and its ``__name__``
     is ``promoarray.<policy>``, because array-api-compat tells namespaces apart by name.
     """
@@ -37,7 +40,7 @@ class Namespace:
         self.__name__ = f"promoarray.{policy.name}{chapter}"
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._module(), name)
+        value = self._found(name)
         if name in _UNBOUND or (name.startswith("_") and name not in info.__all__):
             return value
         if isinstance(value, type) and issubclass(value, PArray):
@@ -49,11 +52,19 @@ class Namespace:
         self.__dict__[name] = value  # so that the next look-up is direct
         return value
 
+    def _found(self, name: str) -> Any:
+        """What the module has under a name of the namespace."""
+        module, beyond = self._module(), name in NUMPYS and not self._chapter
+        if beyond or not hasattr(module, name):
+            words = f"; write xp.extras.{name}" if beyond else for_function(name, "xp")
+            raise AttributeError(f"{self!r} has no attribute {name!r}{words}", name=name, obj=self)
+        return getattr(module, name)
+
     def _module(self) -> Any:
         return import_module(f"promoarray{self._chapter}")
 
     def __dir__(self) -> list[str]:
-        return dir(self._module())
+        return sorted({*dir(self._module())} - {*(() if self._chapter else NUMPYS)})
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"
@@ -120,7 +131,7 @@ def _check_bindings(cls: type[PArray], values: Iterable[Any]) -> None:
 _CHAPTERS = frozenset({"linalg", "fft", "extras"})
 """Modules of functions that a namespace binds as it binds its own."""
 
-_REBINDING = frozenset({"asarray", "from_dlpack"})
+_REBINDING = frozenset({"array", "asarray", "from_dlpack"})
 """Functions that take arrays of any other namespace: the way from one to another."""
 
 # What speaks of policies rather than of arrays means the same in every namespace.

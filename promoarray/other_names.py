@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+NUMPYS = ("array", "concatenate", "diag", "einsum", "gradient", "logspace", "pad", "transpose")
+"""Functions of NumPy's that are in ``extras``, and on the main module by the same name."""
+
 _FUNCTIONS = """
 acos              <- arccos
 acosh             <- arccosh
@@ -55,7 +58,6 @@ linalg.pinv       <- pinv pinverse
 linalg.qr         <- qr
 linalg.solve      <- solve matrix_solve
 linalg.svd        <- svd
-linalg.trace      <- trace
 linalg.vector_norm <- norm vector_norm
 fft.fftn          <- fft2
 matmul            <- mm bmm mv dot inner

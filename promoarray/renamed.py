@@ -1,14 +1,14 @@
 """The modules and classes of 0.1.0 by their new names, for the pickles that it wrote.
 
-A pickle names the module and the class of what it holds. Python asks ``OldNames`` for a module that
-nobody else finds, so this costs nothing until it is needed. It stays for one release.
+A pickle names the module and the class of what it holds. The modules lie ready where Python looks
+first: were one imported, it would become an attribute of the package, and ``promoarray.array`` is a
+function there. It stays for one release.
 """
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -73,23 +73,5 @@ class OldModule(ModuleType):
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 
-class OldNames:
-    """Finds and loads the modules of 0.1.0, without ``importlib.abc``, which is slow to import."""
-
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return how to load a module, if it is one of them."""
-        package, _, module = fullname.partition(".")
-        known = package == _PACKAGE and module in MODULES
-        loader: Any = self
-        return ModuleSpec(fullname, loader) if known else None
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module."""
-        return OldModule(spec.name)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: its names are looked up when they are asked for."""
-
-
-finder: Any = OldNames()
-sys.meta_path.append(finder)
+for name in MODULES:
+    sys.modules[f"{_PACKAGE}.{name}"] = OldModule(f"{_PACKAGE}.{name}")

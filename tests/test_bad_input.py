@@ -679,6 +679,20 @@ def test_other_calls_of_numpy_say_why_not(call: Any) -> None:
     assert target.tolist() == [0.0, 0.0]
 
 
+def test_ufuncs_of_other_libraries_name_what_to_write() -> None:
+    special = pytest.importorskip("scipy.special")
+    erf = getattr(special._ufuncs, "erf")  # noqa: B009  # as scipy.special.erf without the array API
+    with pytest.raises(
+        TypeError, match=r"scipy\.special\.erf .* SCIPY_ARRAY_API=1 .*np\.asarray\(x\)"
+    ):
+        erf(pa.zeros(2))
+    with pytest.raises(TypeError, match=r"scipy\.special\.erf\.at would compute"):
+        erf.at(pa.zeros(2), [0])
+    mine = np.frompyfunc(abs, 1, 1)
+    with pytest.raises(TypeError, match=r"the ufunc abs.* outside the policy"):
+        mine(pa.zeros(2))
+
+
 def test_matrices_on_the_left_obey_the_policy() -> None:
     x = pa.ones((2, 2), dtype=pa.int8)
     out = np.ones((2, 2), np.int8) @ x

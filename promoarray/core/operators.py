@@ -14,6 +14,7 @@ from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speak
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
 from promoarray.core.fast_path import fast_path
+from promoarray.core.foreign_ufuncs import outside
 from promoarray.operations import OPERATIONS, Form
 
 Method = Callable[[Any, Any], Any]
@@ -117,10 +118,6 @@ def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> tuple[
     """
     name = OF_UFUNC.get(ufunc)
     if name is None or method != "__call__" or options:
-        spelled = f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}"
-        given = f" with {', '.join(options)}" if options else ""
-        raise TypeError(
-            f"{spelled}{given} would compute outside the policy. Write promoarray's own "
-            "function, or np.asarray(x) to leave the policy on purpose"
-        )
+        called = "" if method == "__call__" else f".{method}"
+        raise outside(ufunc, called + (f" with {', '.join(options)}" if options else ""))
     return name, Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION

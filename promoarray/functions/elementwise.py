@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_path
+from promoarray.functions._keywords import names_keywords
 from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
 
@@ -238,6 +239,7 @@ real = _unary("real", "Real part.")
 imag = _unary("imag", "Imaginary part.")
 
 
+@names_keywords
 def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     """Limit values to a range.
 

@@ -10,6 +10,7 @@ from promoarray.core.move import moved, require_taken
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import sharing
+from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["take", "take_along_axis"]
@@ -27,6 +28,7 @@ _shared = sharing(
 )
 
 
+@names_keywords
 @_shared
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
     """Return the elements at some indices along an axis.
@@ -62,6 +64,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
     return _picked("take", array, index, axis=0 if axis is None else axis)
 
 
+@names_keywords
 @_shared
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
     """Return the elements that indices pick along an axis, each in its own row.

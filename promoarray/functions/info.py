@@ -13,6 +13,18 @@ from promoarray.promotion.policy import Policy
 __all__ = ["__array_namespace_info__"]
 
 
+class Devices(tuple[str, ...]):
+    """The devices of the standard, a tuple, to which a program may add a list of its own.
+
+    SciPy 1.17's tests do: ``devices() + [None]``.
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        return [*self, *other] if isinstance(other, list) else super().__add__(other)
+
+
 class Info(NamedTuple):
     """Answers about a namespace under a policy."""
 
@@ -46,7 +58,7 @@ class Info(NamedTuple):
         tuple of str
             ``"cpu"``, and those of CuPy if the program has imported it.
         """
-        return backends.devices()
+        return Devices(backends.devices())
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
         """Return what Python numbers become under the policy.

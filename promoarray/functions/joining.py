@@ -9,11 +9,13 @@ from promoarray.core.dispatch import call
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, integers
+from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["concat", "stack", "unstack"]
 
 
+@names_keywords
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     """Join arrays along an axis they have.
 
@@ -48,6 +50,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     return call("concat", *_some(operands, "concat"), axis=along)
 
 
+@names_keywords
 def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
     """Join arrays of one shape along a new axis.
 
@@ -80,6 +83,7 @@ def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
     return arrays
 
 
+@names_keywords
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
     """Return the slices along an axis.
 

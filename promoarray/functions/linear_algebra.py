@@ -10,6 +10,7 @@ from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
+from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -65,6 +66,7 @@ def matrix_transpose(x: Any, /) -> PArray:
     return as_array(x, "matrix_transpose").mT
 
 
+@names_keywords
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     """Multiply vectors along an axis, the first conjugated.
 

@@ -11,6 +11,7 @@ from promoarray.core.move import moved
 from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.functions._docs import sharing
+from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -38,6 +39,7 @@ _shared = sharing(
 )
 
 
+@names_keywords
 @_shared
 def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
     """Return the values in another shape.
@@ -120,6 +122,7 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
     return moved("moveaxis", array, *places)
 
 
+@names_keywords
 @_shared
 def expand_dims(x: Any, /, axis: Axis) -> PArray:
     """Return the array with new axes of length 1.
@@ -153,6 +156,7 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     return moved("expand_dims", array, axis=axes)
 
 
+@names_keywords
 @_shared
 def squeeze(x: Any, /, axis: Axis) -> PArray:
     """Return the array without some axes of length 1.
@@ -182,6 +186,7 @@ def squeeze(x: Any, /, axis: Axis) -> PArray:
     return moved("squeeze", array, axis=axes)
 
 
+@names_keywords
 @_shared
 def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     """Return the values in reverse along axes.
@@ -207,6 +212,7 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     return copy(out) if "flip" in (array._policy or get_policy()).copies else out
 
 
+@names_keywords
 @_shared
 def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     """Return the values shifted along axes; those shifted beyond the end come in at the front.
@@ -246,6 +252,7 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     return moved("roll", array, shifts, axis=axes)
 
 
+@names_keywords
 @_shared
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
     """Return each value repeated.

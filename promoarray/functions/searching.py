@@ -13,6 +13,7 @@ from promoarray.core.index_keys import positions
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import axes_in
 from promoarray.functions._docs import template
+from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
@@ -86,6 +87,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     return mask._wrap(out._buffer, out._type) if type(out) is PArray else out
 
 
+@names_keywords
 @_extreme()
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
@@ -98,12 +100,14 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
     return call("argmax", x, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 @_extreme()
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first smallest element; NaN counts as smallest."""
     return call("argmin", x, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Count the elements that are not zero.
 

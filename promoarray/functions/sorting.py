@@ -8,6 +8,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import template
+from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["argsort", "sort"]
@@ -42,6 +43,7 @@ _sorting = template(
 )
 
 
+@names_keywords
 @_sorting(
     result="Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore.",
 )
@@ -57,6 +59,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return call("argsort", array, axis=axis, descending=descending, stable=stable)
 
 
+@names_keywords
 @_sorting(
     result=(
         "Of the dtype of ``x``, the same bits. Complex numbers sort by real and then imaginary "

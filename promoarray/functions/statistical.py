@@ -8,6 +8,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import reduction, template
+from promoarray.functions._keywords import names_keywords
 from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
@@ -70,6 +71,7 @@ _cumulative = template(
 )
 
 
+@names_keywords
 @reduction(
     option=_DTYPE,
     result="Of ``dtype``. 0 of no elements.",
@@ -90,6 +92,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     return _reduced("sum", x, dtype, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 @reduction(
     option=_DTYPE,
     result="Of ``dtype``. 1 of no elements.",
@@ -100,6 +103,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
     return _reduced("prod", x, dtype, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 @reduction(
     result=(
         "Floats keep their dtype; integers give float64 in NumPy, float32 in JAX and Paddle. "
@@ -119,6 +123,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("mean", x, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 @reduction(
     option=_CORRECTION,
     result="Real, of the dtype of ``var``.",
@@ -129,6 +134,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return call("std", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
+@names_keywords
 @reduction(
     option=_CORRECTION,
     result="Real. Integers give float64 in NumPy, float32 in JAX and Paddle.",
@@ -139,6 +145,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return call("var", x, axis=axis, ddof=correction, keepdims=keepdims)
 
 
+@names_keywords
 @reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(
@@ -152,6 +159,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("max", x, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 @reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(
@@ -165,6 +173,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("min", x, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 @_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
@@ -180,6 +189,7 @@ def cumulative_sum(
     return _reduced("cumulative_sum", x, dtype, **options)
 
 
+@names_keywords
 @_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False

@@ -8,11 +8,13 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import reduction
+from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
 
 
+@names_keywords
 @reduction(
     x="Numbers are true if they are not zero; so NaN is true.",
     result="Of bools; PyTorch gives uint8 for uint8. True of no elements.",
@@ -23,6 +25,7 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 @reduction(
     x="Numbers are true if they are not zero; so NaN is true.",
     result="Of bools; PyTorch gives uint8 for uint8. False of no elements.",
@@ -33,6 +36,7 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("any", x, axis=axis, keepdims=keepdims)
 
 
+@names_keywords
 def diff(
     x: Any,
     /,

@@ -124,6 +124,9 @@ class Policy:
     one_element : frozenset of str
         What takes an array of one element whatever its axes, where the others take 0-d arrays
         alone: ``bool``, ``int``, ``float``, ``complex`` and ``index``, as Python asks for them.
+    composed : frozenset of str
+        Functions that the framework makes of its others, whose dtypes they have: ``einsum``, where
+        it sums as ``sum`` does and multiplies as ``multiply``.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -160,6 +163,7 @@ class Policy:
     refuses: Mapping[str, Callable[[tuple[DType, ...]], str | None]] = field(default_factory=dict)
     copies: frozenset[str] = frozenset({"item"})
     one_element: frozenset[str] = BRANCHES
+    composed: frozenset[str] = frozenset()
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"

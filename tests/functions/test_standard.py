@@ -183,6 +183,9 @@ def test_the_namespace_tells_about_itself(policy: str | None) -> None:
     with pytest.raises(TypeError, match="not a kind of dtype"):
         info.dtypes(kind="number")
     assert info.devices() == ("cpu",)
+    assert isinstance(info.devices(), tuple)
+    assert info.devices() + [None] == ["cpu", None]  # noqa: RUF005  # SciPy's tests say it so
+    assert info.devices() + ("x",) == ("cpu", "x")  # noqa: RUF005
     assert info.default_device() in info.devices()
     assert info.capabilities() == {
         "boolean indexing": True,

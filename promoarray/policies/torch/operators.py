@@ -298,6 +298,7 @@ V2_13 = Policy(
     },
     copies=frozenset({"flip"}),
     one_element=CONVERSIONS,
+    composed=frozenset({"einsum"}),
     cast=TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,

@@ -1,4 +1,4 @@
-"""Losses of Paddle's list of promoting functions, beyond the array API: ``promoarray.extras``.
+"""Losses of Paddle's list of promoting functions.
 
 They are one operation each to the policy, as the document lists them; the reduction is an operation
 of its own. Policies without a rule for losses refuse them.
