@@ -14,6 +14,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -211,6 +212,11 @@ class DType:
             raise TypeError(f"{self.name} has no NumPy dtype; write that of the array, x.dtype")
         storage: np.dtype[Any] = self.storage
         return storage
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Answer ``np.result_type(x.dtype, y.dtype)`` under the policy in force, as arrays do."""
+        above = import_module("promoarray.numpy_api.functions")
+        return above.answer(type(self), func, types, args, kwargs)
 
     def __repr__(self) -> str:
         return f"promoarray.{self.name}"

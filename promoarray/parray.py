@@ -37,6 +37,11 @@ def _package() -> Any:
     return import_module("promoarray")
 
 
+def _numpy_api(part: str) -> Any:
+    """What answers NumPy's functions by ours, which stand above: by name alone."""
+    return import_module(f"promoarray.numpy_api.{part}")
+
+
 def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
     """An array of anything, bound to a policy if there is one."""
     if policy is None:
@@ -294,8 +299,17 @@ class PArray(Channels):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
-        name, form = of_ufunc(ufunc, method, kwargs)
-        return apply(name, *inputs, form=form)
+        meant = of_ufunc(ufunc)
+        if meant is not None and method == "__call__" and not kwargs:
+            name, form = meant
+            out = apply(name, *inputs, form=form)
+            if out is not NotImplemented:
+                return out
+        return _numpy_api("ufuncs").answer(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Answer ``np.mean(x)`` by ``pa.mean(x)``, in the namespace that ``x`` is bound to."""
+        return _numpy_api("functions").answer(type(self), func, types, args, kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)

@@ -17,7 +17,7 @@ FLOORS = [
     ["__main__"],
     ["cli"],
     ["__init__"],
-    ["diagnostics", "io", "linalg", "fft", "namespaces", "extras", "array_methods"],
+    ["diagnostics", "io", "linalg", "fft", "namespaces", "extras", "array_methods", "numpy_api"],
     ["functions"],
     ["parray"],
     ["core"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -14,7 +14,6 @@ from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speak
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply, apply_inplace
 from promoarray.core.fast_path import fast_path
-from promoarray.core.foreign_ufuncs import outside
 from promoarray.operations import OPERATIONS, Form
 
 Method = Callable[[Any, Any], Any]
@@ -106,18 +105,12 @@ def _is_data(x: Any) -> bool:
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
 
 
-def of_ufunc(ufunc: np.ufunc, method: str, options: Mapping[str, Any]) -> tuple[str, Form]:
-    """Return the operation that a call of a ufunc means: the operator, if there is one.
+def of_ufunc(ufunc: np.ufunc) -> tuple[str, Form] | None:
+    """Return the operation that a ufunc means: the operator, if there is one; None if none is.
 
     ``np_array + x`` comes in as ``np.add(np_array, x)``, and the two cannot be told apart.
-
-    Raises
-    ------
-    TypeError
-        If there is none, or the call asks for more than an operator would.
     """
     name = OF_UFUNC.get(ufunc)
-    if name is None or method != "__call__" or options:
-        called = "" if method == "__call__" else f".{method}"
-        raise outside(ufunc, called + (f" with {', '.join(options)}" if options else ""))
+    if name is None:
+        return None
     return name, Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION

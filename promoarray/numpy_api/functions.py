@@ -1,0 +1,138 @@
+"""``__array_function__``: a call of one of NumPy's functions, answered by ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from promoarray.backends import find
+from promoarray.core.array_base import Array
+from promoarray.core.operands import array_class
+from promoarray.dtypes import DType
+from promoarray.namespaces import namespace
+from promoarray.numpy_api import composed, numeric
+from promoarray.numpy_api.refusals import not_honoured, refusal
+from promoarray.numpy_api.table import Parameter, Row, rows
+
+
+def answer(
+    of: type[Any],
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Call our function for one of NumPy's, in the namespace that the arrays are bound to.
+
+    Parameters
+    ----------
+    of : type
+        The class of the array that NumPy asks.
+    func : callable
+        NumPy's function.
+    types : iterable of type
+        The classes of all arrays in the call that have a say.
+    args, kwargs
+        What it was called with.
+
+    Returns
+    -------
+    object
+        What ours returns. NotImplemented if there are arrays that are none of ours nor of a back
+        end's, so that they are asked next.
+
+    Raises
+    ------
+    TypeError
+        If there is no such function, or it cannot honour an argument.
+    """
+    known = {*types, of}
+    if not all(issubclass(cls, (Array, DType)) or find(cls) is not None for cls in known):
+        return NotImplemented
+    if not any(issubclass(cls, Array) for cls in known) and func not in _OF_DTYPES:
+        return func(*map(_numpys, args), **{name: _numpys(x) for name, x in kwargs.items()})
+    module = func.__module__.removeprefix("numpy").removeprefix(".")
+    name = f"{module}.{func.__name__}".removeprefix(".")
+    row = rows().get(name)
+    if row is None:
+        raise refusal(name)
+    bound = array_class((), Array.default, *(cls for cls in known if issubclass(cls, Array)))
+    xp = import_module("promoarray") if bound._policy is None else namespace(bound._policy)
+    return _call(row, xp, args, kwargs)
+
+
+_OF_DTYPES = frozenset({np.result_type, np.can_cast})
+"""What is asked about dtypes alone, and the policy has the say."""
+
+
+def _numpys(x: Any) -> Any:
+    """A dtype of ours as NumPy has it."""
+    return np.dtype(x) if isinstance(x, DType) else x
+
+
+def _call(row: Row, xp: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Give on what NumPy's parameters were given, each as its row has it."""
+    given, cast_to = _given(row, args, kwargs)
+    function = _function(row, xp)
+    if cast_to is None:
+        return function(*given.places, **given.named)
+    x, *rest = given.places
+    made = function(xp.astype(x, cast_to, copy=False), *rest, **given.named)
+    return xp.astype(made, cast_to, copy=False)
+
+
+class Given:
+    """The arguments of ours."""
+
+    def __init__(self) -> None:
+        self.places: list[Any] = []
+        self.named: dict[str, Any] = {}
+
+
+def _given(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Given, Any]:
+    given, cast_to, left = Given(), None, list(args)
+    for parameter in row.parameters:
+        if parameter.how == "rest":
+            given.places += left
+            left = []
+        elif left and parameter.name not in kwargs:
+            cast_to = _take(row, parameter, left.pop(0), given) or cast_to
+        elif parameter.name in kwargs:
+            cast_to = _take(row, parameter, kwargs[parameter.name], given) or cast_to
+    unknown = {*kwargs} - {parameter.name for parameter in row.parameters}
+    if left or unknown:
+        said = ", ".join([*(f"{name}=" for name in sorted(unknown)), *map(repr, left)])
+        raise not_honoured(row, said)
+    return given, cast_to
+
+
+def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
+    """Put one argument where it belongs; return the dtype that it asks a cast to."""
+    if value is np._NoValue:
+        return None
+    if parameter.how == "cast":
+        return value
+    if parameter.how == "refused":
+        if not parameter.has_no_effect(value):
+            raise not_honoured(row, f"{parameter.name}=")
+    elif parameter.how == "place":
+        given.places.append(value)
+    elif value is not None or not parameter.optional:
+        if parameter.ours in given.named:
+            raise TypeError(f"np.{row.name} got two values for {parameter.name}")
+        given.named[parameter.ours] = value
+    return None
+
+
+def _function(row: Row, xp: Any) -> Callable[..., Any]:
+    """Ours, which may be several."""
+    if not row.ours:
+        name = row.name.replace(".", "_")
+        made: Callable[..., Any] = getattr(composed, name, None) or getattr(numeric, name)
+        return lambda *args, **kwargs: made(xp, *args, **kwargs)
+    chapter, _, name = row.ours.rpartition(".")
+    found: Callable[..., Any] = getattr(getattr(xp, chapter) if chapter else xp, name)
+    return found

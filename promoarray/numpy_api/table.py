@@ -1,0 +1,277 @@
+"""What each function of NumPy's is here, as a table: its name, ours, and its parameters.
+
+The parameters are NumPy's, in its order. What follows the name of one says what becomes of it:
+
+=============  =====================================================================
+``a``          given on by its place
+``*arys``      all that are left, given on by their places
+``axis=``      given on by the same name
+``ddof=n``     given on under another name, ``n``
+``norm=?``     left out if it is None; ``rcond=rtol?`` is both
+``dtype~``     what the first is cast to before, and the result after
+``out!``       refused, unless it is left out or None
+``order!C,K``  refused, unless it is one of these
+=============  =====================================================================
+
+A line that begins with a space goes on with the one before. Ours is a dot where it has the same
+name, and a star where ``composed`` or ``numeric`` make it of several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_TEXT = """
+all                   .          a axis= out! keepdims= where!True
+any                   .          a axis= out! keepdims= where!True
+max                   .          a axis= out! keepdims= initial! where!True
+min                   .          a axis= out! keepdims= initial! where!True
+amax                  max        a axis= out! keepdims= initial! where!True
+amin                  min        a axis= out! keepdims= initial! where!True
+ptp                   *          a axis= out! keepdims=
+sum                   .          a axis= dtype= out! keepdims= initial!0 where!True
+prod                  .          a axis= dtype= out! keepdims= initial!1 where!True
+mean                  .          a axis= dtype~ out! keepdims= where!True
+std                   .          a axis= dtype~ out! ddof=correction? keepdims= where!True mean!
+                                 correction=?
+var                   .          a axis= dtype~ out! ddof=correction? keepdims= where!True mean!
+                                 correction=?
+average               *          a axis= weights= returned!False keepdims=
+cumsum                *          a axis= dtype= out!
+cumprod               *          a axis= dtype= out!
+cumulative_sum        .          x axis= dtype= out! include_initial=
+cumulative_prod       .          x axis= dtype= out! include_initial=
+nansum                *          a axis= dtype= out! keepdims= initial!0 where!True
+nanprod               *          a axis= dtype= out! keepdims= initial!1 where!True
+nanmax                *          a axis= out! keepdims= initial! where!True
+nanmin                *          a axis= out! keepdims= initial! where!True
+nanmean               *          a axis= dtype~ out! keepdims= where!True
+nanstd                *          a axis= dtype~ out! ddof= keepdims= where!True mean!
+                                 correction=ddof?
+nanvar                *          a axis= dtype~ out! ddof= keepdims= where!True mean!
+                                 correction=ddof?
+diff                  .          a n= axis= prepend= append=
+
+argmax                .          a axis= out! keepdims=
+argmin                .          a axis= out! keepdims=
+count_nonzero         .          a axis= keepdims=
+nonzero               .          a
+flatnonzero           *          a
+argwhere              *          a
+searchsorted          .          a v side= sorter=
+where                 *          condition *choices
+sort                  *          a axis= kind!quicksort,mergesort,heapsort,stable order!
+                                 stable!True,False
+argsort               *          a axis= kind!quicksort,mergesort,heapsort,stable order!
+                                 stable!True,False
+unique                *          ar return_index= return_inverse= return_counts= axis! equal_nan=
+                                 sorted!True,False
+unique_all            .          x
+unique_counts         .          x
+unique_inverse        .          x
+unique_values         .          x
+isin                  .          element test_elements assume_unique!True,False invert=
+                                 kind!sort,table
+take                  *          a indices axis= out! mode!raise
+take_along_axis       .          arr indices axis=
+
+reshape               .          a shape= order!C newshape=shape? copy=
+ravel                 *          a order!C
+transpose             *          a axes=
+matrix_transpose      .          x
+moveaxis              .          a source destination
+swapaxes              *          a axis1 axis2
+expand_dims           .          a axis
+squeeze               *          a axis=
+flip                  .          m axis=
+fliplr                *          m
+flipud                *          m
+rot90                 *          m k= axes=
+roll                  .          a shift axis=
+repeat                .          a repeats axis=
+tile                  .          A reps
+broadcast_to          .          array shape subok!True,False
+broadcast_arrays      .          *args subok!True,False
+atleast_1d            *          *arys
+atleast_2d            *          *arys
+atleast_3d            *          *arys
+concatenate           concat     arrays axis= out! dtype! casting!same_kind
+stack                 .          arrays axis= out! dtype! casting!same_kind
+hstack                *          tup dtype! casting!same_kind
+vstack                *          tup dtype! casting!same_kind
+dstack                *          tup
+column_stack          *          tup
+append                *          arr values axis=
+unstack               .          x axis=
+split                 *          ary indices_or_sections axis=
+array_split           *          ary indices_or_sections axis=
+hsplit                *          ary indices_or_sections
+vsplit                *          ary indices_or_sections
+dsplit                *          ary indices_or_sections
+meshgrid              .          *xi copy!True sparse!False indexing=
+tril                  .          m k=
+triu                  .          m k=
+diagonal              *          a offset= axis1= axis2=
+
+clip                  .          a a_min=min? a_max=max? out! min=? max=? where!True
+                                 casting!same_kind order!K dtype! subok!True signature!
+round                 *          a decimals= out!
+around                *          a decimals= out!
+fix                   trunc      x out!
+real                  .          val
+imag                  .          val
+isreal                *          x
+iscomplex             *          x
+isrealobj             *          x
+iscomplexobj          *          x
+isclose               *          a b rtol= atol= equal_nan=
+allclose              *          a b rtol= atol= equal_nan=
+array_equal           *          a1 a2 equal_nan=
+
+dot                   *          a b out!
+vdot                  *          a b
+inner                 *          a b
+outer                 *          a b out!
+tensordot             .          a b axes=
+cross                 linalg.*   a b axisa!-1 axisb!-1 axisc!-1 axis=?
+trace                 *          a offset= axis1= axis2= dtype= out!
+linalg.cholesky       .          a upper=
+linalg.cross          .          x1 x2 axis=
+linalg.det            .          a
+linalg.diagonal       .          x offset=
+linalg.eig            .          a
+linalg.eigh           .          a UPLO!L
+linalg.eigvals        .          a
+linalg.eigvalsh       .          a UPLO!L
+linalg.inv            .          a
+linalg.matmul         .          x1 x2
+linalg.matrix_norm    .          x keepdims= ord=
+linalg.matrix_power   .          a n
+linalg.matrix_rank    .          A tol! hermitian!False rtol=?
+linalg.matrix_transpose  .       x
+linalg.norm           *          x ord= axis= keepdims=
+linalg.outer          .          x1 x2
+linalg.pinv           .          a rcond=rtol? hermitian!False rtol=?
+linalg.qr             *          a mode=
+linalg.slogdet        .          a
+linalg.solve          .          a b
+linalg.svd            *          a full_matrices= compute_uv= hermitian!False
+linalg.svdvals        .          x
+linalg.tensordot      .          x1 x2 axes=
+linalg.trace          .          x offset= dtype=
+linalg.vecdot         .          x1 x2 axis=
+linalg.vector_norm    .          x axis= keepdims= ord=
+
+fft.fft               .          a n= axis= norm=? out!
+fft.ifft              .          a n= axis= norm=? out!
+fft.rfft              .          a n= axis= norm=? out!
+fft.irfft             .          a n= axis= norm=? out!
+fft.hfft              .          a n= axis= norm=? out!
+fft.ihfft             .          a n= axis= norm=? out!
+fft.fftn              .          a s= axes= norm=? out!
+fft.ifftn             .          a s= axes= norm=? out!
+fft.rfftn             .          a s= axes= norm=? out!
+fft.irfftn            .          a s= axes= norm=? out!
+fft.fft2              *          a s= axes= norm=? out!
+fft.ifft2             *          a s= axes= norm=? out!
+fft.rfft2             *          a s= axes= norm=? out!
+fft.irfft2            *          a s= axes= norm=? out!
+fft.fftshift          .          x axes=
+fft.ifftshift         .          x axes=
+
+zeros_like            .          a dtype= order!C,K,A,F subok!True,False shape! device=?
+ones_like             .          a dtype= order!C,K,A,F subok!True,False shape! device=?
+empty_like            .          prototype dtype= order!C,K,A,F subok!True,False shape! device=?
+full_like             .          a fill_value dtype= order!C,K,A,F subok!True,False shape! device=?
+copy                  *          a order!C,K,A,F subok!True,False
+astype                .          x dtype copy= device=?
+linspace              *          start stop num= endpoint= retstep!False dtype= axis!0 device=?
+zeros                 .          shape dtype= order!C,F device=?
+ones                  .          shape dtype= order!C,F device=?
+empty                 .          shape dtype= order!C,F device=?
+full                  .          shape fill_value dtype= order!C,F device=?
+eye                   *          N M k= dtype= order!C,F device=?
+identity              eye        n dtype=
+arange                .          start_or_stop stop step dtype= device=?
+array                 *          object dtype= copy= order!C,K,A,F subok!True,False ndmin!0 ndmax!0
+asarray               .          a dtype= order!C,K,A,F device=? copy=
+asanyarray            asarray    a dtype= order!C,K,A,F device=? copy=
+
+ndim                  *          a
+shape                 *          a
+size                  *          a axis=
+result_type           .          *arrays_and_dtypes
+can_cast              .          from_ to casting!safe
+shares_memory         *          a b max_work!
+may_share_memory      *          a b max_work!
+array_repr            *          arr max_line_width! precision! suppress_small!
+array_str             *          a max_line_width! precision! suppress_small!
+"""
+
+
+class Parameter(NamedTuple):
+    """One of NumPy's parameters, and what becomes of it.
+
+    Attributes
+    ----------
+    name : str
+    how : {"place", "rest", "name", "cast", "refused"}
+    ours : str
+        The name it is given on under.
+    optional : bool
+        Whether None is left out.
+    taken : frozenset of str
+        Values of a refused one that change nothing.
+    """
+
+    name: str
+    how: str
+    ours: str = ""
+    optional: bool = False
+    taken: frozenset[str] = frozenset()
+
+    def has_no_effect(self, value: Any) -> bool:
+        """Whether a refused parameter is given the value it has when it is left out."""
+        if value is None or value is np._NoValue:
+            return True
+        return isinstance(value, (bool, int, str)) and str(value) in self.taken
+
+
+class Row(NamedTuple):
+    """One function: its name, ours ("" if it is several of them), and its parameters."""
+
+    name: str
+    ours: str
+    parameters: tuple[Parameter, ...]
+
+
+def _parameter(text: str) -> Parameter:
+    if text.startswith("*"):
+        return Parameter(text[1:], "rest")
+    if text.endswith("~"):
+        return Parameter(text[:-1], "cast")
+    name, refused, taken = text.partition("!")
+    if refused:
+        return Parameter(name, "refused", taken=frozenset(taken.split(",")))
+    name, named, ours = text.partition("=")
+    if not named:
+        return Parameter(name, "place")
+    return Parameter(name, "name", ours.removesuffix("?") or name, ours.endswith("?"))
+
+
+def _rows() -> Iterator[Row]:
+    for line in filter(None, _TEXT.replace("\n ", " ").splitlines()):
+        name, ours, *parameters = line.split()
+        last = name.rpartition(".")[2]
+        own = {".": name, "*": ""}.get(ours, ours.replace("*", last))
+        yield Row(name, own, tuple(map(_parameter, parameters)))
+
+
+@cache
+def rows() -> Mapping[str, Row]:
+    """Every row by the name of NumPy's function, without ``numpy.``."""
+    return {row.name: row for row in _rows()}

@@ -1,0 +1,238 @@
+"""``__array_ufunc__``: NumPy's ufuncs and their methods, answered under the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from promoarray.backends.numpy.kernels import OF_UFUNC
+from promoarray.core.dispatch import apply, call
+from promoarray.core.move import moved
+from promoarray.core.operands import as_array, as_operand
+from promoarray.core.shapes import axes_in, axis_in
+from promoarray.numpy_api.refusals import no_ufunc, option_refused
+from promoarray.operations import OPERATIONS, Family, Form
+
+_NOTHING: dict[str, tuple[Any, ...]] = {
+    "where": (True,),
+    "casting": ("same_kind",),
+    "order": ("K",),
+    "dtype": (None,),
+    "subok": (True, False),
+    "signature": (None,),
+    "initial": (None, np._NoValue),
+}
+"""What the options of every ufunc are where nothing is asked."""
+
+_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+_RUNNING = {"add": "cumulative_sum", "multiply": "cumulative_prod"}
+_ASSOCIATIVE = frozenset(
+    {
+        *("maximum", "minimum", "fmax", "fmin", "logical_and", "logical_or", "logical_xor"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor"),
+    }
+)
+"""Operations that may be grouped in any way, to the bit."""
+
+_UNGROUPED = frozenset({Family.EQUALITY, Family.ORDER, Family.MATMUL})
+"""Families whose results are no operands of theirs."""
+
+_PAIRS = {"divmod": ("floor_divide", "remainder")}
+"""Ufuncs of two results, each of which is an operation."""
+
+
+def answer(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Run a call of a ufunc, or of one of its methods, as operations under the policy.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+    method : str
+        ``"__call__"``, ``"reduce"``, ``"accumulate"`` or ``"outer"``; the others are refused.
+    inputs : tuple
+    options : dict
+        What else it was called with.
+
+    Returns
+    -------
+    PArray, or a tuple of them; NotImplemented if an operand is left to others.
+
+    Raises
+    ------
+    TypeError
+        If there is no such operation, or it cannot honour an option.
+    """
+    asked = {name: x for name, x in options.items() if not _is_nothing(name, x)}
+    if any(type(x) is np.ndarray and x is out for out in asked.get("out", ()) for x in inputs):
+        raise TypeError(
+            f"an array of NumPy's cannot take the result of np.{ufunc.__name__} in place, which is "
+            "computed under the policy; write a = a + x, or a += np.asarray(x) to leave the policy"
+        )
+    name, call_of = OF_UFUNC.get(ufunc, ufunc.__name__), _METHODS.get(method)
+    if call_of is None or not (name in OPERATIONS or (name in _PAIRS and method == "__call__")):
+        raise no_ufunc(ufunc, method)
+    if not _are_operands(inputs[: ufunc.nin]):
+        return NotImplemented
+    takes = ("axis",) if (name, method) == ("vecdot", "__call__") else call_of.options
+    refused = [option for option in asked if option not in takes]
+    if refused:
+        raise option_refused(ufunc, method, refused[0])
+    return call_of.run(name, *inputs, **asked)
+
+
+def _is_nothing(name: str, value: Any) -> bool:
+    """Whether an option has the value it has when it is left out."""
+    if name == "out":
+        return value is None or all(each is None for each in value)
+    return any(
+        value is x or (isinstance(value, str) and value == x) for x in _NOTHING.get(name, ())
+    )
+
+
+def _are_operands(inputs: tuple[Any, ...]) -> bool:
+    """Whether all are arrays or Python scalars; False if one is asked by NumPy after us.
+
+    Raises
+    ------
+    TypeError
+        If one is something else.
+    """
+    for x in inputs:
+        if as_operand(x) is NotImplemented:
+            if hasattr(type(x), "__array_ufunc__"):
+                return False
+            raise TypeError(
+                f"operands of a ufunc are arrays and Python scalars, not {type(x).__name__}; "
+                "write pa.asarray(...) around it first"
+            )
+    return True
+
+
+def _operation(name: str) -> Callable[[Any, Any], Any]:
+    form = Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION
+    return lambda x, y: apply(name, x, y, form=form)
+
+
+def _call(name: str, *inputs: Any, **options: Any) -> Any:
+    if name in _PAIRS:
+        return tuple(_operation(each)(*inputs) for each in _PAIRS[name])
+    if name == "clip":  # as ndarray.clip(x) calls it
+        return call(name, *inputs, low=True, high=True)
+    form = Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION
+    return apply(name, *inputs, form=form, **options)
+
+
+def _reduce(
+    name: str, x: Any, axis: Any = 0, dtype: object = None, out: Any = None, keepdims: bool = False
+) -> Any:
+    """One axis or several, the first by default, with the operation between all elements."""
+    array = as_array(x, name)
+    axes = () if not array.ndim and axis in (0, None) else axes_in(name, axis, array.ndim)
+    if dtype is not None:
+        array = array.astype(dtype, copy=False)
+    if name in _REDUCTIONS:
+        done = call(_REDUCTIONS[name], array, axis=axes or None, keepdims=keepdims)
+        return done if dtype is None else done.astype(dtype, copy=False)
+    _require_grouped(name, axes)
+    for each in sorted(axes, reverse=True):
+        array = _folded(name, array, each)
+    return array.reshape(_kept(x.shape, axes)) if keepdims else array
+
+
+def _kept(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(1 if axis in axes else length for axis, length in enumerate(shape))
+
+
+def _require_grouped(name: str, axes: tuple[int, ...]) -> None:
+    row = OPERATIONS[name]
+    if row.arity != 2 or row.family in _UNGROUPED:
+        raise TypeError(f"np.{name}.reduce and accumulate: {name} does not go on with its results")
+    if len(axes) > 1 and name not in _ASSOCIATIVE:
+        raise ValueError(f"reduction operation {name!r} is not reorderable; write one axis")
+
+
+def _folded(name: str, array: Any, axis: int) -> Any:
+    operate, front = _operation(name), moved("moveaxis", array, axis, 0)
+    if not front.shape[0]:
+        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+    if name not in _ASSOCIATIVE:
+        return reduce(operate, front[1:], _first(operate, front)[0])
+    front = _first(operate, front)
+    while front.shape[0] > 1:
+        half = front.shape[0] // 2
+        merged = operate(front[:half], front[half : 2 * half])
+        left = front[2 * half :]
+        front = call("concat", merged, left.astype(merged.dtype), axis=0) if len(left) else merged
+    return front[0]
+
+
+def _first(operate: Callable[[Any, Any], Any], front: Any) -> Any:
+    """The slices in the dtype of a result, which one alone has, too."""
+    return front.astype(operate(front[:0], front[:0]).dtype, copy=False)
+
+
+def _accumulate(name: str, x: Any, axis: int = 0, dtype: object = None, out: Any = None) -> Any:
+    """The operation between all elements up to each, along an axis."""
+    array = as_array(x, name)
+    along = axis_in(name, axis, array.ndim)
+    if dtype is not None:
+        array = array.astype(dtype, copy=False)
+    if name in _RUNNING:
+        done = call(_RUNNING[name], array, axis=along, include_initial=False)
+        return done if dtype is None else done.astype(dtype, copy=False)
+    _require_grouped(name, (along,))
+    operate = _operation(name)
+    front = _first(operate, moved("moveaxis", array, along, 0))
+    if name not in _ASSOCIATIVE:
+        front = call("stack", *accumulate(front, operate), axis=0) if len(front) else front
+    else:
+        front = _scanned(operate, front)
+    return moved("moveaxis", front, 0, along)
+
+
+def _scanned(operate: Callable[[Any, Any], Any], front: Any) -> Any:
+    """Each slice with all before it: with the next, then the next two, the next four."""
+    step = 1
+    while step < front.shape[0]:
+        front = call("concat", front[:step], operate(front[step:], front[:-step]), axis=0)
+        step *= 2
+    return front
+
+
+def _outer(name: str, x1: Any, x2: Any) -> Any:
+    """The operation between every element of one and every element of the other."""
+    if OPERATIONS[name].arity != 2 or name in ("matmul", "vecdot"):
+        raise TypeError(f"np.{name}.outer: {name} takes no pairs of elements")
+    count = getattr(x2, "ndim", 0)
+    first = x1 if not count else _as_given(x1)[(..., *(None,) * count)]
+    return _operation(name)(first, x2)
+
+
+def _as_given(x: Any) -> Any:
+    return as_operand(x) if not isinstance(x, (bool, int, float, complex)) else np.asarray(x)
+
+
+class Method(NamedTuple):
+    """A way to call a ufunc: what runs it, and the options it honours."""
+
+    run: Callable[..., Any]
+    options: tuple[str, ...]
+
+
+_METHODS = {
+    "__call__": Method(_call, ()),
+    "reduce": Method(_reduce, ("axis", "dtype", "keepdims")),
+    "accumulate": Method(_accumulate, ("axis", "dtype")),
+    "outer": Method(_outer, ()),
+}
