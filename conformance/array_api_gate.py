@@ -29,6 +29,7 @@ GATED = {
     "jax@x32": ("plain",),
     "torch@2.13": ("plain", "table"),
     "tensorflow": ("plain", "table"),
+    "tensorflow@all": ("table",),
     "aclnn@8.0": ("plain", "table"),
     "aclnn@8.5": ("plain", "table"),
     "mindspore@2.10": ("plain", "table"),
@@ -36,11 +37,7 @@ GATED = {
     "onnx@25": ("plain", "table"),
     "onnx@21": ("plain", "table"),
 }
-"""The policies that are run unless others are named, and how.
-
-Not `tensorflow@all`, whose numbers are int32 first: the suite draws arrays of larger ints
-everywhere, which TensorFlow refuses in its modes even where int64 is asked for.
-"""
+"""The policies that are run unless others are named, and how."""
 
 REFUSED = {
     ("numpy@2", "plain"): 0,
@@ -50,6 +47,7 @@ REFUSED = {
     ("jax@x32", "plain"): 1,  # cumulative_prod; int32 is the default index dtype here
     ("torch@2.13", "table"): 0,
     ("tensorflow", "table"): 0,
+    ("tensorflow@all", "table"): 0,
     ("aclnn@8.0", "table"): 0,
     ("aclnn@8.5", "table"): 0,
     ("mindspore@2.10", "table"): 0,

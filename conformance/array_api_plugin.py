@@ -28,6 +28,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import hypothesis
@@ -110,6 +111,8 @@ def expect(policy: Policy) -> int:
     hh.promotable_dtypes[:] = [pair for pair in hh.promotable_dtypes if pair in dict(table)]
     dh.result_type = result_type
     dh.accumulation_result_dtype = accumulation(policy, dtype, known)
+    ranges = dh.dtype_ranges._key_value_pairs
+    ranges[:] = [(d, written(policy, dtype[d], limits)) for d, limits in ranges]
 
     draw = hh.mutually_promotable_dtypes
 
@@ -137,6 +140,21 @@ def accumulation(
         return None if isinstance(plan, Refusal) else known.get(policy.strong(plan.result))
 
     return accumulation_result_dtype
+
+
+def written(policy: Policy, dtype: dt.DType, limits: Any) -> Any:
+    """Return the range of a dtype's numbers, as far as the policy takes them as Python numbers.
+
+    The suite writes all its arrays as lists, which some frameworks make int32 first.
+    """
+    for bits in (64, 32):
+        least, most = max(limits[0], -(2 ** (bits - 1))), min(limits[1], 2 ** (bits - 1) - 1)
+        within = limits if bits == 64 else (least, most)
+        with suppress(OverflowError):
+            for limit in within if dtype.kind in dt.INTEGERS else ():
+                policy.stored.rule("asarray")(int(limit), dtype)
+            return limits if within is limits else type(limits)(*within)
+    return limits
 
 
 _function = ""

@@ -256,6 +256,8 @@ def _method(name: str, parameters: tuple[Parameter, ...], function: Callable[...
     needed = tuple(p.name for p in parameters if p.default is Parameter.empty)
 
     def method(self: PArray, *args: Any, **options: Any) -> Any:
+        if not (args or options or needed):
+            return function(self)
         if args:
             _take_in_order(name, in_order, args, options)
         if not options.keys() <= known:

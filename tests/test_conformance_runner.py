@@ -72,6 +72,8 @@ table = {"uint8 uint8": "uint8", "uint8 uint16": "uint16", "int8 int8": "int8",
          "float32 float32": "float32", "float32 float64": "float64", "int8 int16": "int16"}
 promotion_table = Pairs([(tuple(_name_to_dtype[n] for n in pair.split()), _name_to_dtype[result])
                          for pair, result in table.items()])
+dtype_ranges = Pairs([(_name_to_dtype["int64"], (-(2**63), 2**63 - 1)),
+                      (_name_to_dtype["float32"], (-3.4028234663852886e38, 3.4028234663852886e38))])
 op_to_func = {"__add__": "add"}
 def result_type(*dtypes):
     return promotion_table[dtypes]

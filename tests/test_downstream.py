@@ -238,3 +238,22 @@ def test_a_refusal_names_the_rule() -> None:
     x = pa.asarray(data()["x"].astype(np.int32))
     with pa.policy("torch"), pytest.raises(pa.PromotionError, match="integers have no mean"):
         scipy.stats.skew(x)
+
+
+@pytest.mark.parametrize("policy", ["numpy", "torch", "jax"])
+def test_scipy_calls_methods_of_arrays(policy: str) -> None:
+    """``nsum`` and ``hessian`` sum by ``x.sum``, which the standard has not."""
+    from scipy import differentiate, integrate
+
+    xp = pa.namespace(policy)
+    first, last = (xp.asarray(end, dtype=xp.float64) for end in (1.0, xp.inf))
+    found = integrate.nsum(lambda k: 1 / k**2, first, last)
+    assert type(found.sum) is xp.PArray
+    assert found.sum.item() == pytest.approx(np.pi**2 / 6)
+
+    def sphere(x: Any) -> Any:
+        return xp.sum(x**2, axis=0)
+
+    hessian = differentiate.hessian(sphere, xp.asarray([1.0, 2.0], dtype=xp.float64))
+    assert type(hessian.ddf) is xp.PArray
+    assert np.allclose(np.asarray(hessian.ddf), [[2, 0], [0, 2]])

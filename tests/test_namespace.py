@@ -256,3 +256,10 @@ def test_what_a_namespace_tells_about_itself_is_its_policys() -> None:
         assert pa.__array_namespace_info__().default_dtypes()["real floating"] is pa.float64
     with pa.policy("torch"):
         assert pa.__array_namespace_info__().default_dtypes()["real floating"] is pa.float32
+
+
+@pytest.mark.parametrize("policy", pa.list_policies())
+def test_the_default_float_is_that_of_zeros(policy: str) -> None:
+    xp = pa.namespace(policy)
+    default = xp.__array_namespace_info__().default_dtypes()["real floating"]
+    assert default is xp.zeros(2).dtype is xp.fft.fftfreq(4).dtype

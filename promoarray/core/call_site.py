@@ -52,6 +52,16 @@ def program_site() -> Site:
     return _of(None) if frame is None else call_chain(frame)[0]
 
 
+def sites() -> tuple[Site, Site]:
+    """Return ``current_site()`` and ``program_site()``, with one look at the frames."""
+    frame = _outside()
+    if frame is None:
+        return _of(None), _of(None)
+    if not _of_library(frame):
+        return (site := _of(frame)), site
+    return _of(frame), call_chain(frame)[0]
+
+
 def _outside() -> FrameType | None:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and of_promoarray(frame):

@@ -10,6 +10,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
+from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import DType
 from promoarray.promotion.in_force import get_policy
@@ -91,7 +92,10 @@ def astype(
             buffer = backend.copy(buffer)
         elif type_of(array._type) is target:
             return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
-    return array._wrap(buffer, target)
+    result = array._wrap(buffer, target)
+    if observers_anywhere and saturate is None and round_mode is None:
+        notify_cast(CastEvent(policy, array, result, source, target))
+    return result
 
 
 def _caster(

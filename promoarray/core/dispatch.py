@@ -10,6 +10,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend
+from promoarray.core import observed
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.executable import Executable, compiled, find, keep
@@ -61,6 +62,10 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         If a Python int does not fit the dtype it becomes.
     """
     bounds = (options["low"], options["high"]) if "low" in options else ()
+    if observers_anywhere:
+        known = observed.ready(name, form, operands, options, bounds)
+        if known is not None:
+            return _run_and_tell(name, form, operands, options, known)
     found = None if observers_anywhere else find(name, form, operands, options, bounds)
     if found is not None:
         executable, cls, buffers = found
@@ -94,8 +99,9 @@ def _resolve(
     backend = common_backend(*map(_buffer, entered), *options.values())
     obeyed = _comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    if obeyed is plan and not observers_anywhere:
-        keep(name, form, policy, entered, seen, plan, executable, bounds)
+    if obeyed is plan:
+        kept = observed.keep if observers_anywhere else keep
+        kept(name, form, policy, entered, seen, plan, executable, bounds)
     out = _run(executable, name, _buffers(policy, obeyed, values), options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
@@ -104,6 +110,24 @@ def _resolve(
         notify(
             OperationEvent(name, policy, entered, seen, plan, values, result, extra, options, form)
         )
+    return (result, *more) if more else result
+
+
+def _run_and_tell(
+    name: str,
+    form: Form,
+    operands: tuple[Any, ...],
+    options: dict[str, Any],
+    call: observed.Ready,
+) -> Any:
+    """Run an operation that was met before, and tell observers."""
+    known, policy, cls, values, buffers = call
+    executable, plan, seen, _ = known
+    out = _run(executable, name, buffers, options)
+    outs = out if plan.extra_results else (out,)
+    result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
+    extra = tuple(more)
+    notify(OperationEvent(name, policy, operands, seen, plan, values, result, extra, options, form))
     return (result, *more) if more else result
 
 
@@ -155,6 +179,10 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         backend = backend_of(target._buffer)
         _write(backend, name, target, _run(executable, name, buffers, {}))
         return target
+    if observers_anywhere:
+        known = observed.ready(name, form, (target, other), {}, ())
+        if known is not None:
+            return _write_and_tell(name, target, other, known)
     entered = target, as_operand(other)
     if entered[1] is NotImplemented:
         return NotImplemented
@@ -171,12 +199,23 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     backend = common_backend(target._buffer, _buffer(entered[1]))
     _require_writeable(backend, name, target)
     executable = compiled(backend, name, policy, plan, values, seen[0].type)
-    if not observers_anywhere:
-        keep(name, form, policy, entered, seen, plan, executable)
+    kept = observed.keep if observers_anywhere else keep
+    kept(name, form, policy, entered, seen, plan, executable)
     buffers = _buffers(policy, plan, values)
     _write(backend, name, target, _run(executable, name, buffers, {}))
     if observers_anywhere:
         notify(OperationEvent(name, policy, entered, seen, plan, values, target, form=form))
+    return target
+
+
+def _write_and_tell(name: str, target: Array, other: Any, call: observed.Ready) -> Any:
+    """Run an operation in place that was met before, and tell observers."""
+    known, policy, _, values, buffers = call
+    _write(backend_of(target._buffer), name, target, _run(known.executable, name, buffers, {}))
+    operands, form = (target, other), Form.INPLACE
+    notify(
+        OperationEvent(name, policy, operands, known.seen, known.plan, values, target, form=form)
+    )
     return target
 
 

@@ -114,9 +114,8 @@ def find(
         key.append(x._type)
     if cls is None:
         return None
-    for option in options.values():
-        if type(option) not in _PLAIN_OPTIONS and type(option) is not held:
-            return None
+    if not plain(options, held):
+        return None
     if held is not np.ndarray:
         key.append(backend_for(held))
     policy = cls._policy or get_policy()
@@ -133,6 +132,11 @@ def find(
             return None
         buffers.append(buffer)
     return Call(executable, cls, tuple(buffers))
+
+
+def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:
+    """Whether options are Python's own values and arrays of one library."""
+    return all(type(x) in _PLAIN_OPTIONS or type(x) is held for x in options.values())
 
 
 _PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})

@@ -79,6 +79,23 @@ class SetitemEvent(NamedTuple):
     dtype: DType
 
 
+class CastEvent(NamedTuple):
+    """An explicit cast: ``x.astype(dtype)`` without settings of its own.
+
+    Attributes
+    ----------
+    policy : Policy
+    array, result : Array
+    source, target : DType
+    """
+
+    policy: Policy
+    array: Array
+    result: Array
+    source: DType
+    target: DType
+
+
 ProposedCasts = Mapping[int, DType]
 """Which operands an observer casts in place of a refusal, and to what."""
 
@@ -94,6 +111,9 @@ class Observer:
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Hear of a value written into an array."""
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Hear of an explicit cast; may change the type of its result."""
 
     def on_refusal(
         self,
@@ -168,3 +188,10 @@ def notify_setitem(assignment: SetitemEvent) -> None:
     with notify_lock:
         for observer in observers_here():
             observer.on_setitem(assignment)
+
+
+def notify_cast(cast: CastEvent) -> None:
+    """Tell observers of an explicit cast."""
+    with notify_lock:
+        for observer in observers_here():
+            observer.on_cast(cast)

@@ -133,6 +133,6 @@ def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None)
             f"{name}: d, the distance between samples, must not be 0; write d=1.0"
         )
     values = getattr(on_device(device).xp.fft, name)(n, d=d, device=device)
-    target = default(dt.weak_float, dtype)
+    target = default(dt.weak_float, dtype, "zeros")
     made = PArray._wrap(convert(get_policy(), values, dt.float64, target), target)
     return notified(made, dt.weak_float, dtype)

@@ -72,13 +72,14 @@ class Info(NamedTuple):
         -------
         dict
             Of "real floating", "complex floating", "integral" and "indexing". PyTorch's floats are
-            float32 and its integers int64; without x64 JAX's are 32-bit both.
+            float32 and its integers int64; without x64 JAX's are 32-bit both. The real one is that
+            of ``zeros``.
         """
         backends.on_device(device)
         strong = self.policy.strong
         integer = strong(dt.weak_int)
         return {
-            "real floating": strong(dt.weak_float),
+            "real floating": self.policy.stored.dtype("zeros", ()) or strong(dt.weak_float),
             "complex floating": strong(dt.weak_complex),
             "integral": integer,
             "indexing": integer,

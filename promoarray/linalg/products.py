@@ -6,6 +6,7 @@ from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
+from promoarray.core.shapes import axis_in
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
 from promoarray.linalg.decompositions import inv
@@ -69,7 +70,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
             f"cross: x1 has {arrays[0].ndim} axes, x2 has {arrays[1].ndim}; write axis negative"
         )
     for x in arrays:
-        if not -x.ndim <= axis < x.ndim or x.shape[axis] != 3:
+        if x.shape[axis_in("cross", axis, x.ndim)] != 3:
             raise ValueError(f"cross takes 3 elements along axis {axis}, not shape {x.shape}")
     return call("cross", *arrays, axis=axis)
 

@@ -163,3 +163,12 @@ def test_paddle_joins_grids_and_broadcasts_of_one_dtype_only(policy):
 def test_paddle_3_3_sorts_in_few_dtypes():
     with pa.policy("paddle@3.3"), pytest.raises(pa.PromotionError, match="searchsorted takes"):
         pa.searchsorted(of(pa.int64, 0, 1), of(pa.int8, 1))
+
+
+def test_paddle_2_6_divides_integers_by_no_zero() -> None:
+    zero = pa.asarray([0], dtype=pa.int32)
+    with pa.policy("paddle@2.6"):
+        assert answered(pa.divide(zero - 7, zero + 2)) == ("int32", [-3])
+        assert (zero / (zero + 2)).dtype == pa.float32
+        with pytest.raises(ZeroDivisionError):
+            pa.divide(zero, zero)

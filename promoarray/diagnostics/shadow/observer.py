@@ -12,37 +12,40 @@ What a shadow run cannot see: branches on values, and code that reads ``x.dtype`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.call_site import current_site, program_site
+from promoarray.core.call_site import current_site, sites
 from promoarray.core.escape import Escape
-from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
-from promoarray.core.operands import operand_of
-from promoarray.core.proposed_casts import accepted_casts
+from promoarray.core.observers import (
+    CastEvent,
+    Observer,
+    OperationEvent,
+    SetitemEvent,
+    observing,
+)
+from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
+from promoarray.diagnostics.shadow.value_changes import Place, differences
+from promoarray.diagnostics.shadow.verdict import (
+    Verdict,
+    as_seen_by,
+    key_of,
+    record,
+    verdict_of,
+)
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-
-
-class ShadowDTypes:
-    """A type slot's record: the run's dtype, and what each shadow policy has instead."""
-
-    __slots__ = ("answers", "dtype")
-
-    def __init__(self, dtype: DType, answers: dict[str, DType]) -> None:
-        self.dtype = dtype
-        self.answers = answers
 
 
 @dataclass(eq=False)
@@ -56,38 +59,53 @@ class ShadowObserver(Observer):
     """
 
     report: Report
+    _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
+    _places: dict[Hashable, Divergence] = field(default_factory=dict)
 
-    @property
-    def policies(self) -> tuple[Policy, ...]:
-        """The shadow policies."""
-        return self.report.policies
+    def __post_init__(self) -> None:
+        self.policies = self.report.policies
+        self._by_value = any(policy.by_value is not None for policy in self.policies)
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Note what default dtype each policy gives Python numbers."""
         self.report.operations += 1
         run = result._policy or get_policy()
-        answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
         mine = Answer(run.strong(weak), "", "", ())
-        self._note(DEFAULT_DTYPE, run, mine, answers, (str(Operand(weak, Rank.SCALAR)),))
+        answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
+        if any(answer.dtype is not mine.dtype for answer in answers.values()):
+            others = {
+                name: answer if answer.dtype is mine.dtype else replace(answer, origin="root")
+                for name, answer in answers.items()
+                if name != run.name
+            }
+            self._note(
+                DEFAULT_DTYPE, {run.name: mine, **others}, (str(Operand(weak, Rank.SCALAR)),)
+            )
         stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
         kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
-        self._label(result, type_of(result._type), kept)
+        result._type = record(type_of(result._type), kept)
 
     def on_operation(self, event: OperationEvent) -> None:
-        """Ask every shadow policy what it would have done."""
+        """Ask every shadow policy what it would have done, or remember what it said."""
         self.report.operations += 1
-        self._note_signatures(event)
-        noted = False
-        for which, label in enumerate((event.plan.result, *event.plan.extra_results)):
-            answers, kept = {}, {}
-            for policy in self.policies:
-                answers[policy.name], kept[policy.name] = _ask(policy, event, which)
-            mine = Answer(event.policy.strong(label), "", "", tuple(map(str, event.seen)))
-            # A place is noted once, for the first result that differs.
-            noted = noted or self._note(
-                event.name, event.policy, mine, answers, mine.operands, event.form
-            )
-            self._label((event.result, *event.extra_results)[which], label, kept)
+        key = key_of(event, self._by_value)
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = verdict_of(self.policies, event)
+            if verdict.lasting:
+                if len(self._verdicts) >= MOST_VERDICTS:
+                    self._verdicts.clear()
+                    self._places.clear()
+                self._verdicts[key] = verdict
+        for policy, reason in verdict.signatures:
+            self.report.signatures[Call(current_site(), policy, reason)] += 1
+        for source, target, change in verdict.scalars:
+            place = Place(*sites(), event.name, str(Operand(source)), target.name)
+            self.report.value_changes.note(place, 1, [change])
+        if verdict.answers is not None:
+            self._pass(event, verdict, verdict.answers)
+        for result, slot in zip((event.result, *event.extra_results), verdict.slots, strict=True):
+            result._type = slot
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value.
@@ -101,53 +119,82 @@ class ShadowObserver(Observer):
         answers = {p.name: _would_store(p, target, value) for p in self.policies}
         if any(answer.dtype is None for answer in answers.values()):
             operands = str(Operand(dtype)), str(Operand(source))
-            self._note("setitem", run, Answer(dtype, "", "", operands), answers, operands)
+            others = {name: answer for name, answer in answers.items() if name != run.name}
+            mine = Answer(dtype, "", "", operands)
+            self._note("setitem", {run.name: mine, **others}, operands)
+        if source is not dtype and isinstance(value, Array):
+            self._note_values(run, "setitem", value, source, dtype)
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Note the policies that refuse an explicit cast, or make other values of it."""
+        self.report.operations += 1
+        run, array, result, source, target = cast
+        if dt.string in (source, target):
+            return
+        operands = str(Operand(source)), str(Operand(target))
+        answers = {p.name: _would_cast(p, as_seen_by(p, array).type, target) for p in self.policies}
+        if any(answer.dtype is None for answer in answers.values()):
+            others = {name: answer for name, answer in answers.items() if name != run.name}
+            self._note("astype", {run.name: Answer(target, "", "", operands), **others}, operands)
+        self._note_values(run, "astype", array, source, target)
+        kept = {p.name: p.canonical.get(target, target) for p in self.policies}
+        result._type = record(target, kept)
+
+    def _note_values(
+        self, run: Policy, operation: str, array: Array, source: DType, target: DType
+    ) -> None:
+        """Note the policies that cast an array of the run's dtype to other values."""
+        same = tuple(p for p in self.policies if as_seen_by(p, array).type is type_of(array._type))
+        found = differences(run, same, array._buffer, source, target)
+        if found:
+            place = Place(*sites(), operation, source.name, target.name)
+            self.report.value_changes.note(place, array.size, found)
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""
         self.report.escapes[escape] += 1
 
+    def _pass(self, event: OperationEvent, verdict: Verdict, answers: dict[str, Answer]) -> None:
+        """Note a place, or count it once more."""
+        if not verdict.lasting:
+            self._note(event.name, answers, verdict.operands, event.form)
+            return
+        site, program = sites()
+        key = id(verdict), site, program  # the verdict is remembered, so that its id stays its own
+        place = self._places.get(key)
+        if place is None:
+            found = Divergence(
+                site, program, event.name, verdict.operands, answers, form=event.form
+            )
+            self._places[key] = self.report.record(found)
+        else:
+            place.count += 1
+
     def _note(
         self,
         name: str,
-        run: Policy,
-        mine: Answer,
         answers: dict[str, Answer],
         operands: tuple[str, ...],
         form: Form = Form.OPERATOR,
-    ) -> bool:
-        """Note a place if the answers differ there; return whether they do."""
-        if all(answer.dtype is mine.dtype for answer in answers.values()):
-            return False
-        if name == DEFAULT_DTYPE:
-            answers = {
-                n: a if a.dtype is mine.dtype else replace(a, origin="root")
-                for n, a in answers.items()
-            }
-        everyone = {run.name: mine, **{n: a for n, a in answers.items() if n != run.name}}
-        self.report.record(
-            Divergence(current_site(), program_site(), name, operands, everyone, form=form)
-        )
-        return True
+    ) -> None:
+        """Note a place at which the answers differ."""
+        self.report.record(Divergence(*sites(), name, operands, answers, form=form))
 
-    def _note_signatures(self, event: OperationEvent) -> None:
-        """Note the policies whose framework's function takes no such call."""
-        if event.form is not Form.FUNCTION or not any(type(x) in WEAK for x in event.operands):
-            return
-        for policy in self.policies:
-            refusal = policy.signature_refusal(event.name, event.seen)
-            if refusal is not None:
-                self.report.signatures[Call(current_site(), policy.name, refusal.reason)] += 1
 
-    def _label(self, result: Array, label: DType, kept: dict[str, DType]) -> None:
-        """Let an array carry the answers, if any differs from the run's."""
-        differing = {name: dtype for name, dtype in kept.items() if dtype is not label}
-        result._type = ShadowDTypes(label, differing) if differing else label
+MOST_VERDICTS = 1 << 14
+"""So many are remembered."""
+
+
+def _would_cast(policy: Policy, source: DType, target: DType) -> Answer:
+    """A policy's answer to ``x.astype(target)`` with the type it has seen so far."""
+    why = cast_refusal(policy, policy.strong(source), target)
+    names = str(Operand(source)), str(Operand(target))
+    return Answer(None if why else target, why, "root" if why else "", names)
 
 
 def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
     """A policy's answer to ``target[key] = value`` with the types it has seen so far."""
-    seen, given = _as_seen_by(policy, target), _as_seen_by(policy, value)
+    seen, given = as_seen_by(policy, target), as_seen_by(policy, value)
     dtype, scalar = policy.strong(seen.type), type(value) in WEAK
     source = given.type if scalar else policy.strong(given.type)
     why = ""
@@ -159,66 +206,6 @@ def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
     else:
         why = policy.assigns(source, dtype) or ""
     return Answer(None if why else dtype, why, "root" if why else "", (str(seen), str(given)))
-
-
-def _ask(policy: Policy, event: OperationEvent, which: int) -> tuple[Answer, DType]:
-    """A policy's answer with the types it has seen, and the type it carries on with.
-
-    ``which`` of the results is meant, where the operation has several.
-    """
-    seen = tuple(_as_seen_by(policy, x) for x in event.operands)
-    decided = _decide(policy, event, seen, which)
-    run = event.policy.strong((event.plan.result, *event.plan.extra_results)[which])
-    names = tuple(map(str, seen))
-    if isinstance(decided, Refusal):
-        reason, answer = decided.reason, None
-        carried = _after_refusal(policy, event, seen, which)
-    else:
-        reason, answer, carried = "", policy.strong(decided), decided
-    origin = "" if answer is run else _origin(policy, answer, event, which)
-    return Answer(answer, reason, origin, names), carried or run
-
-
-def _origin(policy: Policy, answer: DType | None, event: OperationEvent, which: int) -> str:
-    """Whether the run's own rule would answer the same, given the operands this policy sees."""
-    seen = tuple(_as_seen_by(policy, x, event.policy) for x in event.operands)
-    decided = _decide(event.policy, event, seen, which)
-    agreed = None if isinstance(decided, Refusal) else event.policy.strong(decided)
-    return "inherits" if agreed is answer else "root"
-
-
-def _decide(
-    policy: Policy, event: OperationEvent, operands: tuple[Operand, ...], which: int
-) -> DType | Refusal:
-    asked = event.name, operands, event.operands
-    decided = policy.decide(*asked, event.form, options=event.options)
-    if isinstance(decided, Refusal):
-        return decided
-    return (decided.plan.result, *decided.plan.extra_results)[which]
-
-
-def _after_refusal(
-    policy: Policy, event: OperationEvent, seen: tuple[Operand, ...], which: int
-) -> DType | None:
-    """What the result would be had the user cast as the error message says."""
-    _, plan = accepted_casts(policy, event.name, seen, event.form) or (None, None)
-    return (plan.result, *plan.extra_results)[which] if plan else None
-
-
-def _as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
-    """An operand with the type ``policy`` has given it so far, described to ``asked``."""
-    asked = asked or policy
-    operand = operand_of(x, asked)
-    if type(x) in WEAK:
-        return operand
-    label = x._type
-    dtype = operand.type
-    if type(label) is ShadowDTypes:
-        dtype = label.answers.get(policy.name, label.dtype)
-    dtype = asked.canonical.get(dtype, dtype)  # what it would have made in the first place
-    if dtype.weak and not asked.weak_arrays:
-        dtype = policy.strong(dtype)
-    return operand._replace(type=dtype)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
+from promoarray.diagnostics.shadow.value_changes import ValueChanges
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import Policy
 
@@ -42,6 +43,8 @@ class Report(Printable):
         The policies it was compared with.
     operations : int
         How many operations were compared.
+    value_changes : ValueChanges
+        The casts whose values differ by policy; iterate over its places.
     """
 
     run: Policy
@@ -50,19 +53,22 @@ class Report(Printable):
     _found: dict[tuple[object, ...], Divergence] = field(default_factory=dict)
     _escapes: Escapes = field(default_factory=Escapes)
     _signatures: Signatures = field(default_factory=Signatures)
+    value_changes: ValueChanges = field(default_factory=ValueChanges)
 
-    def record(self, divergence: Divergence) -> None:
-        """Add a place, or count it once more."""
+    def record(self, divergence: Divergence) -> Divergence:
+        """Add a place, or count it once more; return what is kept of it."""
         known = self._found.setdefault(divergence.key, divergence)
         if known is not divergence:
             known.count += 1
+        return known
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         found = state.pop("_shadow", None)  # in a pickle of 0.1.0
         if found is not None:
             state |= {"operations": found.operations, "_escapes": found.escapes}
             state["_found"] = {each.key: each for each in found.partings.values()}
-        self.__dict__.update({"_signatures": Signatures()} | state)
+        new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
+        self.__dict__.update(new | state)
 
     @property
     def divergences(self) -> list[Divergence]:
@@ -98,6 +104,7 @@ class Report(Printable):
             "operations": self.operations,
             "divergences": divergences,
             "partings": divergences,  # the former name
+            "value_changes": self.value_changes.to_dict(),
             "escapes": self._escapes.to_dict(),
             "signatures": self._signatures.to_dict(),
         }
@@ -113,7 +120,8 @@ class Report(Printable):
         names = ", ".join(p.name for p in self.policies)
         done = counted(self.operations, "operation")
         agree = "all agree" if len(self.policies) > 1 else "agrees"
-        found = f"{done}: {names} {agree} with {self.run.name}."
+        about = " on dtypes" if len(self.value_changes) else ""
+        found = f"{done}: {names} {agree} with {self.run.name}{about}."
         if places:
             found = (
                 f"{done} under {self.run.name}; {counted(places, 'place')} where the policies "
@@ -121,7 +129,10 @@ class Report(Printable):
             )
         elif not self.operations:
             found = f"No operation ran under {self.run.name}: there is nothing to compare."
-        return " ".join(filter(None, (found, self._escapes.summary)))
+        casts = counted(len(self.value_changes), "cast")
+        verb = "gives" if len(self.value_changes) == 1 else "give"
+        values = f"{casts} {verb} other values." if len(self.value_changes) else ""
+        return " ".join(filter(None, (found, values, self._escapes.summary)))
 
     def legend(self) -> Iterator[str]:
         """Explain the words and signs that the report uses, a line each."""
@@ -153,6 +164,7 @@ class Report(Printable):
                     part.rstrip()
                     yield line + part
                     line = Text(" " * len(line))
+        yield from self.value_changes.lines()
         yield from self._escapes.lines()
         yield from self._signatures.lines()
         yield Text(self.summary(), style="bold")
@@ -164,7 +176,7 @@ class Report(Printable):
         rows = "".join(_as_row(d) for d in self.divergences)
         head = "<tr><th>place</th><th>source</th><th>answers</th></tr>"
         table = f'<table class="divergences">{head}{rows}</table>' if rows else ""
-        sections = self._escapes.html() + self._signatures.html()
+        sections = self.value_changes.html() + self._escapes.html() + self._signatures.html()
         legend = "".join(f"<p><small>{escape(line)}</small></p>" for line in self.legend())
         return f"<p>{escape(self.summary())}</p>{table}{sections}{legend}"
 

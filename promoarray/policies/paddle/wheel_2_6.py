@@ -208,7 +208,7 @@ def _compared(value: Any, dtype: DType) -> Any:
 _KERNELS = {
     **OF_WHEELS,
     "pow": ("double_pow",),
-    "divide": ("checked_divide", "scaled_by_reciprocal"),
+    "divide": ("checked_divide", "truncated_divide", "scaled_by_reciprocal"),
     "round": ("round_half_away",),
     "mean": ("exact_integer_mean",),
     "var": ("var_around_integer",),

@@ -1,0 +1,284 @@
+"""Casts whose values differ by policy: how many elements, and the first of them.
+
+Of an explicit cast and of an assignment the dtype is the same everywhere; what becomes of a value
+that the dtype cannot hold is a matter of the policy's cast rule. Only policies whose rule differs
+for the pair of dtypes are looked at, and of those that agree one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from promoarray.backends import backend_of
+from promoarray.console import listed
+from promoarray.core import host
+from promoarray.core.call_site import Site
+from promoarray.core.cast import scalar
+from promoarray.dtypes import DType, Kind
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import worded
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+TITLE = "Casts whose values differ by policy"
+
+
+class Example(NamedTuple):
+    """An element that differs.
+
+    Attributes
+    ----------
+    at : tuple of int
+    given, run, other : str
+        The value that was cast, what the run made of it, and what the other policy makes of it.
+    """
+
+    at: tuple[int, ...]
+    given: str
+    run: str
+    other: str
+
+
+class Difference(NamedTuple):
+    """How many values of one cast differ under some policies, and the first of them."""
+
+    policies: tuple[str, ...]
+    elements: int
+    example: Example
+
+
+class Place(NamedTuple):
+    """Where a cast stands, and what it is of."""
+
+    site: Site
+    program: Site
+    operation: str
+    source: str
+    target: str
+
+
+@dataclass(slots=True)
+class ValueChange:
+    """A place at which values differ by policy.
+
+    Attributes
+    ----------
+    place : Place
+    size, passes : int
+        How many elements were cast there, and how often.
+    differences : dict
+        From the policies that make the same of them to how many elements differ from the run's,
+        and the first of them.
+    """
+
+    place: Place
+    size: int = 0
+    passes: int = 0
+    differences: dict[tuple[str, ...], Difference] = field(default_factory=dict)
+
+    def add(self, size: int, found: list[Difference]) -> None:
+        """Count one pass."""
+        self.size += size
+        self.passes += 1
+        for each in found:
+            known = self.differences.get(each.policies)
+            before = known.elements if known else 0
+            kept = (known or each)._replace(elements=before + each.elements)
+            self.differences[each.policies] = kept
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the place as data."""
+        site, program, operation, source, target = self.place
+        return {
+            "file": site.file,
+            "line": site.line,
+            "expression": site.expression or site.text,
+            "called_from": (
+                {"file": program.file, "line": program.line, "expression": program.expression}
+                if program != site
+                else None
+            ),
+            "operation": operation,
+            "from": source,
+            "to": target,
+            "size": self.size,
+            "passes": self.passes,
+            "differences": [
+                {
+                    "policies": list(each.policies),
+                    "count": each.elements,
+                    "index": list(each.example.at),
+                    "value": each.example.given,
+                    "run": each.example.run,
+                    "becomes": each.example.other,
+                }
+                for each in self.differences.values()
+            ],
+        }
+
+    @property
+    def cast(self) -> str:
+        """The cast in words."""
+        return f"{self.place.source} -> {self.place.target}"
+
+    def said(self) -> Iterator[str]:
+        """Say what each group of policies makes of the first element that differs."""
+        for each in self.differences.values():
+            at = f"[{', '.join(map(str, each.example.at))}] " if each.example.at else ""
+            yield (
+                f"{each.elements} of {self.size} differ under {listed(list(each.policies))}: "
+                f"{at}{each.example.given} is {each.example.other} there, {each.example.run} in "
+                "the run"
+            )
+
+
+@dataclass(eq=False)
+class ValueChanges:
+    """The places at which the values of casts differ by policy.
+
+    Attributes
+    ----------
+    found : dict
+        From Place to ValueChange.
+    """
+
+    found: dict[Place, ValueChange] = field(default_factory=dict)
+
+    def note(self, place: Place, size: int, differences: list[Difference]) -> None:
+        """Count what differs in one pass of a place."""
+        self.found.setdefault(place, ValueChange(place)).add(size, differences)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[ValueChange]:
+        yield from sorted(self.found.values(), key=lambda change: change.place)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the places as data, in the order of the source."""
+        return [change.to_dict() for change in self]
+
+    def lines(self) -> Iterator[Text]:
+        """Yield the places as lines for the terminal, under a title."""
+        from rich.text import Text
+
+        if self.found:
+            yield Text(TITLE, style="bold")
+        for change in self:
+            site = change.place.site
+            head = Text(f"{site.file}:{site.line}", style="bold cyan")
+            head.append(f"  {site.expression or site.text}", style="bold")
+            yield head.append(f"  [{change.cast}]", style="dim")
+            yield from (Text(f"    {said}") for said in change.said())
+
+    def html(self) -> str:
+        """Return the places as a section of a page; "" if there are none."""
+        rows = "".join(
+            f"<tr><td>{escape(str(change.place.site))}</td>"
+            f"<td><code>{escape(change.place.site.expression or change.place.site.text)}</code>"
+            f"<small>{escape(change.cast)}</small></td>"
+            f"<td>{'<br>'.join(map(escape, change.said()))}</td></tr>"
+            for change in self
+        )
+        head = "<tr><th>place</th><th>source</th><th>values</th></tr>"
+        return f"<h2>{TITLE}</h2><table>{head}{rows}</table>" if rows else ""
+
+
+def differences(
+    run: Policy, policies: tuple[Policy, ...], buffer: Any, source: DType, target: DType
+) -> list[Difference]:
+    """Return where the policies make other values of a buffer than the run's policy.
+
+    Parameters
+    ----------
+    run : Policy
+    policies : tuple of Policy
+        Those that cast these values: what they have seen so far is of the same dtype.
+    buffer : array
+    source, target : DType
+        Of numbers or bools.
+    """
+    own = run.cast.plan(source, target)
+    plans: dict[Any, list[str]] = {}
+    for policy in policies:
+        plan = policy.cast.plan(source, target)
+        if plan != own and policy.cast.refuses(source, target) is None:
+            plans.setdefault(plan, []).append(policy.name)
+    if not plans or not buffer.size:
+        return []
+    backend = backend_of(buffer)
+
+    def cast(plan: Any) -> Any:
+        return backend.to_numpy(backend.cast(buffer, source, target, *plan), target)
+
+    made = cast(own)
+    alike: list[tuple[Any, Any, list[str]]] = []  # the bits, where they differ, under which
+    for plan, names in plans.items():
+        other = cast(plan)
+        differ = _differ(made, other, target)
+        same = next((each for each in alike if not _differ(each[0], other, target).any()), None)
+        if same is not None:
+            same[2].extend(names)
+        elif differ.any():
+            alike.append((other, differ, names))
+    given = host.decoded(backend.to_numpy(buffer, source), source)
+    run_values = host.decoded(made, target)
+    return [
+        _difference(names, differ, given, run_values, host.decoded(other, target))
+        for other, differ, names in alike
+    ]
+
+
+def scalar_differences(
+    run: Policy, given: Any, value: Any, dtype: DType, others: dict[Policy, Any]
+) -> list[Difference]:
+    """Return where the policies compute with another number than the run, of a Python scalar.
+
+    Parameters
+    ----------
+    run : Policy
+    given : bool, int, float or complex
+    value : number
+        What the run's policy makes of it, on its way to ``dtype``.
+    dtype : DType
+    others : dict
+        From the policies that cast it to the same dtype to what they make of it.
+    """
+    mine = host.decoded(scalar(run, value, dtype), dtype)
+    found: dict[str, list[str]] = {}
+    for policy, number in others.items():
+        theirs = host.decoded(scalar(policy, number, dtype), dtype)
+        if _differ(mine, theirs, dtype):
+            found.setdefault(str(theirs.item()), []).append(policy.name)
+    words = worded(given), str(mine.item())
+    return [
+        Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
+    ]
+
+
+def _difference(names: list[str], differ: Any, given: Any, run: Any, other: Any) -> Difference:
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(differ)), differ.shape))
+    first = (str(each[index].item()) for each in (given, run, other))
+    return Difference(tuple(names), int(np.count_nonzero(differ)), Example(index, *first))
+
+
+def _differ(a: Any, b: Any, dtype: DType) -> Any:
+    """Where two buffers of a dtype hold other bits; one NaN is as good as another."""
+    if dtype.kind is Kind.COMPLEX:
+        a, b = host.decoded(a, dtype), host.decoded(b, dtype)
+        return _differ_floats(a.real, b.real) | _differ_floats(a.imag, b.imag)
+    if dtype.kind is Kind.FLOAT:
+        return _differ_floats(host.decoded(a, dtype), host.decoded(b, dtype))
+    return np.asarray(a != b)
+
+
+def _differ_floats(a: Any, b: Any) -> Any:
+    with np.errstate(invalid="ignore"):
+        other = (a != b) | (np.signbit(a) != np.signbit(b))
+        return np.asarray(other & ~(np.isnan(a) & np.isnan(b)))

@@ -1,0 +1,230 @@
+"""What the shadow policies say of one operation, and what its results carry on with.
+
+A verdict hangs on the operation, on the types and ranks of its operands, and on the magnitude of
+Python scalars; so it is asked for once for all operations that are alike in these (``key_of``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+from promoarray.core.observers import OperationEvent
+from promoarray.core.operands import operand_of
+from promoarray.core.proposed_casts import accepted_casts
+from promoarray.diagnostics.shadow.divergence import Answer
+from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
+from promoarray.dtypes import WEAK, DType
+from promoarray.operations import Form
+from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.policy import Policy
+
+
+class ShadowDTypes:
+    """A type slot's record: the run's dtype, and what each shadow policy has instead.
+
+    ``record`` makes one object of all that are alike, so that they are told by identity.
+    """
+
+    __slots__ = ("answers", "dtype")
+
+    def __init__(self, dtype: DType, answers: dict[str, DType]) -> None:
+        self.dtype = dtype
+        self.answers = answers
+
+
+def record(dtype: DType, kept: dict[str, DType]) -> DType | ShadowDTypes:
+    """Return what a type slot bears: the dtype itself where no policy has another."""
+    differing = {name: each for name, each in kept.items() if each is not dtype}
+    if not differing:
+        return dtype
+    return _RECORDS.setdefault((dtype, *differing.items()), ShadowDTypes(dtype, differing))
+
+
+_RECORDS: dict[tuple[object, ...], ShadowDTypes] = {}
+
+
+class ScalarChange(NamedTuple):
+    """A Python scalar of which some policies make another number than the run."""
+
+    source: DType
+    target: DType
+    difference: Difference
+
+
+class Verdict(NamedTuple):
+    """What the policies say of an operation on operands of some types.
+
+    Attributes
+    ----------
+    answers : dict or None
+        From policy name to Answer, the run's first; None where all agree.
+    operands : tuple of str
+        The operands' dtypes in the run.
+    slots : tuple
+        For each result what its type slot bears.
+    signatures : tuple of (str, str)
+        The policies whose framework's function takes no such call, and why.
+    scalars : tuple of (DType, DType, Difference)
+        The Python scalars of which some policies make another number: their type, the dtype that
+        they become, and the numbers.
+    lasting : bool
+        Whether it holds for scalars of the same magnitude: a reason may name the value.
+    """
+
+    answers: dict[str, Answer] | None
+    operands: tuple[str, ...]
+    slots: tuple[DType | ShadowDTypes, ...]
+    signatures: tuple[tuple[str, str], ...]
+    scalars: tuple[ScalarChange, ...]
+    lasting: bool
+
+
+def key_of(event: OperationEvent, by_value: bool) -> Hashable:
+    """Return what operations of one verdict have in common.
+
+    Parameters
+    ----------
+    event : OperationEvent
+    by_value : bool
+        Whether some policy looks at the values of 0-d arrays.
+    """
+    operands = []
+    for x in event.operands:
+        if type(x) in WEAK:
+            operands.append(magnitude(x))
+            continue
+        flat = not x._buffer.shape
+        value = magnitude(x._decoded().item()) if flat and by_value else None
+        operands.append((x._type, flat, value))
+    low = event.options.get("low", True)
+    return event.name, event.form, event.policy, event.plan.result, low, *operands
+
+
+def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
+    """Ask every policy what it would have done."""
+    operands = tuple(map(str, event.seen))
+    noted: dict[str, Answer] | None = None
+    slots, lasting = [], True
+    for which, made in enumerate((event.plan.result, *event.plan.extra_results)):
+        asked = {policy.name: _ask(policy, event, which) for policy in policies}
+        run = event.policy.strong(made)
+        # A place is noted once, for the first result that differs.
+        if noted is None and any(each.answer.dtype is not run for each in asked.values()):
+            mine = {event.policy.name: Answer(run, "", "", operands)}
+            noted = mine | {n: a.answer for n, a in asked.items() if n not in mine}
+        slots.append(record(made, {name: each.carried for name, each in asked.items()}))
+        lasting = lasting and not any(each.by_value for each in asked.values())
+    scalars = _scalars(policies, event)
+    lasting = lasting and not scalars  # which name the value
+    signatures = _signatures(policies, event)
+    return Verdict(noted, operands, tuple(slots), signatures, scalars, lasting)
+
+
+def _scalars(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[ScalarChange, ...]:
+    """The Python scalars of which some policies make another number of the same dtype."""
+    if not any(type(x) in WEAK for x in event.operands):
+        return ()
+    decided = {}
+    for policy in policies:
+        seen = tuple(as_seen_by(policy, x) for x in event.operands)
+        asked = event.name, seen, event.operands
+        decision = policy.decide(*asked, event.form, options=event.options)
+        if not isinstance(decision, Refusal):
+            decided[policy] = decision
+    found = []
+    for index, (x, value, dtype) in enumerate(
+        zip(event.operands, event.values, event.plan.inputs, strict=True)
+    ):
+        if type(x) not in WEAK:
+            continue
+        others = {p: d.values[index] for p, d in decided.items() if d.plan.inputs[index] is dtype}
+        changes = scalar_differences(event.policy, x, value, dtype, others)
+        found += [ScalarChange(WEAK[type(x)], dtype, change) for change in changes]
+    return tuple(found)
+
+
+def _signatures(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[tuple[str, str], ...]:
+    """The policies whose framework's function takes no such call, and why."""
+    if event.form is not Form.FUNCTION or not any(type(x) in WEAK for x in event.operands):
+        return ()
+    refusals = ((p.name, p.signature_refusal(event.name, event.seen)) for p in policies)
+    return tuple((name, refusal.reason) for name, refusal in refusals if refusal is not None)
+
+
+class Asked(NamedTuple):
+    """A policy's answer with the types it has seen.
+
+    Attributes
+    ----------
+    answer : Answer
+    carried : DType
+        The type it carries on with.
+    by_value : bool
+        Whether it refuses a scalar for its value, which the reason names.
+    """
+
+    answer: Answer
+    carried: DType
+    by_value: bool
+
+
+def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
+    """A policy's answer with the types it has seen, and the type it carries on with.
+
+    ``which`` of the results is meant, where the operation has several.
+    """
+    seen = tuple(as_seen_by(policy, x) for x in event.operands)
+    decided = _decide(policy, event, seen, which)
+    run = event.policy.strong((event.plan.result, *event.plan.extra_results)[which])
+    names = tuple(map(str, seen))
+    if isinstance(decided, Refusal):
+        reason, answer, by_value = decided.reason, None, decided.error is not None
+        carried = _after_refusal(policy, event, seen, which)
+    else:
+        reason, answer, by_value, carried = "", policy.strong(decided), False, decided
+    origin = "" if answer is run else _origin(policy, answer, event, which)
+    return Asked(Answer(answer, reason, origin, names), carried or run, by_value)
+
+
+def _origin(policy: Policy, answer: DType | None, event: OperationEvent, which: int) -> str:
+    """Whether the run's own rule would answer the same, given the operands this policy sees."""
+    seen = tuple(as_seen_by(policy, x, event.policy) for x in event.operands)
+    decided = _decide(event.policy, event, seen, which)
+    agreed = None if isinstance(decided, Refusal) else event.policy.strong(decided)
+    return "inherits" if agreed is answer else "root"
+
+
+def _decide(
+    policy: Policy, event: OperationEvent, operands: tuple[Operand, ...], which: int
+) -> DType | Refusal:
+    asked = event.name, operands, event.operands
+    decided = policy.decide(*asked, event.form, options=event.options)
+    if isinstance(decided, Refusal):
+        return decided
+    return (decided.plan.result, *decided.plan.extra_results)[which]
+
+
+def _after_refusal(
+    policy: Policy, event: OperationEvent, seen: tuple[Operand, ...], which: int
+) -> DType | None:
+    """What the result would be had the user cast as the error message says."""
+    _, plan = accepted_casts(policy, event.name, seen, event.form) or (None, None)
+    return (plan.result, *plan.extra_results)[which] if plan else None
+
+
+def as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
+    """An operand with the type ``policy`` has given it so far, described to ``asked``."""
+    asked = asked or policy
+    operand = operand_of(x, asked)
+    if type(x) in WEAK:
+        return operand
+    label = x._type
+    dtype = operand.type
+    if type(label) is ShadowDTypes:
+        dtype = label.answers.get(policy.name, label.dtype)
+    dtype = asked.canonical.get(dtype, dtype)  # what it would have made in the first place
+    if dtype.weak and not asked.weak_arrays:
+        dtype = policy.strong(dtype)
+    return operand._replace(type=dtype)

@@ -1,0 +1,103 @@
+"""Where the dtype is the same everywhere, and the values are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+
+NAN, INF = float("nan"), float("inf")
+
+
+def only(report: pa.diagnostics.shadow.report.Report) -> dict:
+    (place,) = report.to_dict()["value_changes"]
+    return place
+
+
+def said(place: dict) -> dict[str, tuple[int, str, str]]:
+    return {
+        policy: (each["count"], each["value"], each["becomes"])
+        for each in place["differences"]
+        for policy in each["policies"]
+    }
+
+
+def test_an_overflow_to_float8_is_told_with_its_count_and_first_element() -> None:
+    x = pa.asarray([1.0, 500.0, NAN, 600.0], dtype=pa.float32)
+    with pa.shadow("numpy", "jax", "torch", "onnx@25") as report:
+        for _ in range(3):
+            y = pa.astype(x, pa.float8_e4m3fn)
+    place = only(report)
+    assert said(place) == {"torch@2.13": (6, "500.0", "448.0"), "onnx@25": (6, "500.0", "448.0")}
+    (each,) = place["differences"]
+    assert (each["index"], each["run"]) == ([1], "nan")
+    assert (place["size"], place["passes"]) == (12, 3)
+    assert np.isnan(np.asarray(y).astype(np.float32)).tolist() == [False, True, True, True]
+    assert report.summary().endswith("1 cast gives other values.")
+    assert "all agree" not in str(report) or "on dtypes" in str(report)
+
+
+def test_a_float_beyond_an_integer_dtype() -> None:
+    x = pa.asarray([[1.5, 300.0], [-INF, NAN]], dtype=pa.float64)
+    with pa.shadow("jax", "torch", "aclnn@8.5") as report:
+        pa.astype(x, pa.int8)
+    found = said(only(report))
+    jax = pa.namespace("jax").asarray(np.asarray(x))
+    differ = np.asarray(pa.astype(jax, pa.int8)) != np.asarray(pa.astype(x, pa.int8))
+    assert found["jax@x64"][0] == differ.sum() > 0
+    assert "torch@2.13" not in found
+
+
+def test_an_assignment_casts_as_the_policy_does() -> None:
+    target = pa.zeros(2, dtype=pa.int32)
+    with pa.shadow("jax") as report:
+        target[...] = pa.asarray([1e20, 2.0])
+    place = only(report)
+    assert place["operation"] == "setitem"
+    assert said(place) == {"jax@x64": (1, "1e+20", str(2**31 - 1))}
+
+
+def test_a_python_scalar_that_a_policy_rounds_or_wraps() -> None:
+    x = pa.asarray([1], dtype=pa.int32)
+    with pa.policy("torch"), pa.shadow("numpy", "paddle@2.6", "jax") as report:
+        for n in (1, 2**24 + 1, 2**24 + 1):
+            x + n
+    place = only(report)
+    assert said(place) == {"paddle@2.6": (2, "16777217", "16777216")}
+    assert place["from"] == "Python int"
+
+
+def test_what_is_the_same_everywhere_is_not_told() -> None:
+    x = pa.asarray([1.5, -0.0, NAN, INF], dtype=pa.float32)
+    with pa.shadow() as report:
+        pa.astype(x, pa.float16)
+        pa.astype(x, pa.bool)
+        pa.astype(x[:1], pa.int8)
+    assert not len(report.value_changes)
+
+
+def test_a_cast_that_a_policy_refuses_is_a_root() -> None:
+    with pa.shadow("onnx@25", "torch") as report:
+        pa.astype(pa.asarray([1.0]), pa.complex64)
+    (place,) = (d for d in report.divergences if d.name == "astype")
+    assert place.answers["onnx@25"].dtype is None
+    assert place.answers["onnx@25"].origin == "root"
+    assert place.answers["torch@2.13"].dtype is pa.complex64
+
+
+@pytest.mark.parametrize("name", ["torch", "jax", "tensorflow", "aclnn@8.5", "onnx@25"])
+def test_the_first_element_and_the_count_are_those_of_the_policys_own_cast(name: str) -> None:
+    bits = np.arange(65536, dtype=np.uint16).view(np.float16)
+    x = pa.asarray(bits)
+    for dtype in (pa.float8_e4m3fn, pa.float8_e5m2fnuz, pa.int8, pa.uint16, pa.float4_e2m1fn):
+        with pa.shadow(name) as report:
+            made = pa.astype(x, dtype)
+        with pa.policy(name):
+            other = pa.astype(x, dtype)
+        a, b = (np.asarray(each).astype(np.float64) for each in (made, other))
+        differ = ((a != b) | (np.signbit(a) != np.signbit(b))) & ~(np.isnan(a) & np.isnan(b))
+        found = [each for place in report.value_changes for each in place.differences.values()]
+        assert sum(each.elements for each in found) == differ.sum()
+        if found:
+            assert found[0].example.at == (int(np.argmax(differ)),)

@@ -1,0 +1,109 @@
+"""A verdict is remembered only for operations that every policy answers alike."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray.diagnostics.shadow import observer
+from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.operations import Form
+from promoarray.policies import Operand, Rank, Refusal, as_policy, list_policies
+from promoarray.promotion.scalars import bounds, largest
+
+NEAR = (-1.5, -1, -0.5, 0, 0.25, 1, 2)
+
+
+def numbers() -> list[Any]:
+    """Python numbers on both sides of every border at which one ceases to fit a dtype."""
+    borders: set[Any] = {0, 1, 2, 3, 7, 15, 16, 17, 40, 65000, 10**30, 2**2000}
+    for dtype in dt.CONCRETE:
+        if dtype.kind in dt.INTEGERS:
+            borders |= {*map(abs, bounds(dtype))}
+        elif dtype.kind is dt.Kind.FLOAT and dtype.format:
+            borders.add(largest(dtype))
+    found: list[Any] = [True, False, 1j, 2 + 0j, complex("nan"), 300j, 0.5, 1e-30, 3.3]
+    for border in borders:
+        for near in NEAR:
+            whole = int(border) + int(near)
+            found += [whole, -whole]
+            if border < 1e308:
+                found += [float(border) + near, float(border) * (1 + near * 2**-12), -float(border)]
+    return [*found, float("nan"), float("inf"), float("-inf"), -0.0]
+
+
+POLICIES = [
+    name if name in observer.DEFAULT else pytest.param(name, marks=pytest.mark.slow)
+    for name in list_policies()
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", ["add", "pow", "less", "where"])
+def test_numbers_of_one_magnitude_have_one_answer(policy: str, name: str) -> None:
+    asked = as_policy(policy)
+    classes = defaultdict(set)
+    for value in numbers():
+        given = value if asked.by_value is not None else None
+        scalar = Operand(dt.WEAK[type(value)], Rank.SCALAR, given)
+        for dtype in (dt.bool, dt.int8, dt.uint8, dt.int64, dt.float16, dt.float32, dt.complex64):
+            if dtype not in asked.dtypes:
+                continue
+            operands = Operand(dtype), scalar
+            decided = asked.decide(name, operands, (None, value), Form.OPERATOR)
+            refused = isinstance(decided, Refusal)
+            said = type(decided.error) if refused else decided.plan.result
+            classes[dtype, magnitude(value)].add((refused, said))
+    different = {key: answers for key, answers in classes.items() if len(answers) > 1}
+    assert not different
+
+
+STEPS = (
+    lambda x, y, n: x + y,
+    lambda x, y, n: x * n,
+    lambda x, y, n: pa.where(y > 0, x, n),
+)
+
+
+def program() -> None:
+    """Pass the same lines with arrays and numbers of which some are refused."""
+    dtypes = pa.int8, pa.float32, pa.uint8, pa.float16
+    arrays = [pa.asarray(np.arange(3), dtype=dtype) for dtype in dtypes]
+    given = *arrays, *(array[0] for array in arrays)
+    for n in (1, 2, 3, 1000, 70000, 1.5, 1e300, -1, -200, True, 10**30):
+        for x, y, step in product(given, arrays, STEPS):
+            try:
+                made = step(x, y, n)
+                pa.sum(made) + pa.mean(x)
+                made += y
+            except (TypeError, OverflowError, ValueError):
+                continue
+
+
+def test_what_is_remembered_is_what_would_be_answered_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pa.set_policy("numpy")
+    with np.errstate(all="ignore"):
+        with pa.shadow() as remembered:
+            program()
+        monkeypatch.setattr(observer, "key_of", lambda *_: object())
+        with pa.shadow() as asked_again:
+            program()
+    assert remembered.operations == asked_again.operations > 1000
+    assert remembered.to_dict() == asked_again.to_dict()
+
+
+def test_verdicts_and_places_do_not_grow_with_repetitions() -> None:
+    x = pa.asarray([1, 2, 3], dtype=pa.int8)
+    with pa.shadow() as report:
+        for n in range(20_000):
+            x + 0.01 * n
+    (place,) = report.divergences
+    assert place.count == 20_000
