@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.diagnostics.shadow.place import edits
 
@@ -88,3 +89,25 @@ def test_lines_of_a_library_have_no_edit() -> None:
     with pa.policy("torch"), pa.shadow("numpy") as report:
         pa.extras.mse_loss(pa.asarray([1], dtype=pa.int8), pa.asarray([1.5]))
     assert all(place.program == place.site or not edits(place) for place in report.divergences)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("x.sum(0)", "xp.astype(x, xp.uint64).sum(0)"),
+        ("xp.sum(x, axis=0)", "xp.sum(xp.astype(x, xp.uint64), axis=0)"),
+        ("np.sum(x)", "np.sum(xp.astype(x, xp.uint64))"),
+        ("where(c, x, y)", "where(c, xp.astype(x, xp.uint64), y)"),
+        ("bound.linalg.norm(x)", "bound.linalg.norm(xp.astype(x, xp.uint64))"),
+        ("f(*args)", ""),
+    ],
+)
+def test_the_first_operand_is_found_in_calls_of_every_kind(expression: str, expected: str) -> None:
+    lines = [
+        "import promoarray as xp\n",
+        "import numpy as np, scipy.stats\n",
+        "from promoarray import where\n",
+        "bound = xp.namespace('torch')\n",
+    ]
+    linecache.cache["<calls>"] = 0, None, lines, "<calls>"
+    assert Fix(casts=((0, pa.uint64),)).written(expression, "<calls>") == expected

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -56,23 +56,24 @@ class Fix(NamedTuple):
             "dtype": self.made.name if self.made else None,
         }
 
-    def written(self, expression: str, namespace: str) -> str:
+    def written(self, expression: str, file: str) -> str:
         """Write the expression with the casts; "" if its operands are not to be told apart.
 
         Parameters
         ----------
         expression : str
             The source of the operation.
-        namespace : str
-            By what name the program has the array namespace.
+        file : str
+            The program it stands in, which says by what name it has the array namespace.
         """
+        namespace = namespace_in(file, expression)
         try:
             tree = ast.parse(expression, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
         if self.made:
             return _made(tree, self.made, namespace)
-        nodes = operand_nodes(tree)
+        nodes = operand_nodes(tree, {namespace, *modules_in(file)})
         if self.casts and max(index for index, _ in self.casts) >= len(nodes):
             return ""
         casts = {id(nodes[index]): dtype for index, dtype in self.casts}
@@ -136,11 +137,14 @@ def _gives(policy: Policy, event: OperationEvent, operands: Operands, wanted: DT
     return isinstance(plan, Plan) and wanted in (None, policy.strong(plan.result))
 
 
-def as_given(policy: Policy, x: Any) -> Operand:
-    """An operand of the run as a policy sees it."""
+def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
+    """An operand as a policy sees it: of the run, or of another dtype that it has given it."""
     operand = operand_of(x, policy)
-    dtype = policy.canonical.get(operand.type, operand.type)
-    if type(x) not in WEAK and dtype.weak and not policy.weak_arrays:
+    if type(x) in WEAK:
+        return operand
+    dtype = dtype or operand.type
+    dtype = policy.canonical.get(dtype, dtype)  # what it would have made in the first place
+    if dtype.weak and not policy.weak_arrays:
         dtype = policy.strong(dtype)
     return operand._replace(type=dtype)
 
@@ -160,8 +164,14 @@ _FEW = 4
 """Of more operands all or none are cast."""
 
 
-def operand_nodes(tree: ast.expr) -> list[ast.expr]:
-    """Return the operands of an operation as they stand in its expression."""
+def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
+    """Return the operands of an operation as they stand in its expression.
+
+    The first operand of ``x.sum(0)`` is ``x``, of ``xp.sum(x)`` the argument: ``modules`` are the
+    names that stand for modules and namespaces.
+    """
+    if isinstance(tree, ast.Call) and (array := _method_of(tree, modules)):
+        return [array, *tree.args]
     match tree:
         case ast.BinOp(left=left, right=right):
             return [left, right]
@@ -169,13 +179,23 @@ def operand_nodes(tree: ast.expr) -> list[ast.expr]:
             return [left, right]
         case ast.UnaryOp(operand=operand):
             return [operand]
-        case ast.Call(func=ast.Attribute(attr="where"), args=[_, *others]):
+        case ast.Call(func=ast.Attribute(attr="where") | ast.Name(id="where"), args=[_, *others]):
             return others
         case ast.Call(args=[ast.List(elts=parts) | ast.Tuple(elts=parts), *_]):
             return parts
         case ast.Call(args=args) if not any(isinstance(arg, ast.Starred) for arg in args):
             return args
     return []
+
+
+def _method_of(call: ast.Call, modules: Collection[str]) -> ast.expr | None:
+    """The array that a method is called on; None of a function."""
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    root: ast.expr = call.func.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return None if isinstance(root, ast.Name) and root.id in modules else call.func.value
 
 
 class _Writer(ast.NodeTransformer):
@@ -209,6 +229,18 @@ def namespace_in(file: str, expression: str) -> str:
     return called[1] if called else "xp"
 
 
+def modules_in(file: str) -> set[str]:
+    """Return the names that a program imports, or that it gives to namespaces."""
+    lines = "".join(linecache.getlines(file))
+    imported = (names.split(",") for names in _IMPORTS.findall(lines))
+    named = {
+        name.split(" as ")[-1].strip().partition(".")[0] for names in imported for name in names
+    }
+    return named | set(_NAMESPACES.findall(lines))
+
+
+_IMPORTS = re.compile(r"^\s*(?:from [\w.]+ )?import ([\w., ]+)", re.MULTILINE)
+_NAMESPACES = re.compile(r"^\s*(\w+)\b[^=\n]*=.*namespace\w*\(", re.MULTILINE)
 _IMPORTED = re.compile(r"\s*import promoarray(?: as (\w+))?\s*(?:#.*)?$")
 _CALLED = re.compile(r"(\w+)\.\w+\(")
 

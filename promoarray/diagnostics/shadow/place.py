@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
-from promoarray.diagnostics.shadow.fixes import Fix, namespace_in
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.operations import OPERATIONS, Form
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ def edits(divergence: Divergence) -> dict[str, list[str]]:
         return found
     for name, answer in divergence.answers.items():
         if answer.fix is not None:
-            namespace = namespace_in(site.file, site.expression)
-            written = answer.fix.written(site.expression, namespace)
+            written = answer.fix.written(site.expression, site.file)
             found.setdefault(written or str(answer.fix), []).append(name)
     return found
 
@@ -140,7 +139,7 @@ def as_data(divergence: Divergence) -> dict[str, Any]:
 def _fix(divergence: Divergence, fix: Fix) -> dict[str, Any]:
     site = divergence.site
     own = divergence.program == site
-    edit = fix.written(site.expression, namespace_in(site.file, site.expression)) if own else ""
+    edit = fix.written(site.expression, site.file) if own else ""
     return fix.to_dict() | {"edit": edit or None}
 
 

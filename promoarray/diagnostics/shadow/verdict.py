@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from promoarray.core.observers import OperationEvent
-from promoarray.core.operands import operand_of
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.divergence import Answer
 from promoarray.diagnostics.shadow.fixes import as_given, fix_of
@@ -231,17 +230,8 @@ def _after_refusal(
     return (plan.result, *plan.extra_results)[which] if plan else None
 
 
-def as_seen_by(policy: Policy, x: Any, asked: Policy | None = None) -> Operand:
-    """An operand with the type ``policy`` has given it so far, described to ``asked``."""
-    asked = asked or policy
-    operand = operand_of(x, asked)
-    if type(x) in WEAK:
-        return operand
-    label = x._type
-    dtype = operand.type
-    if type(label) is ShadowDTypes:
-        dtype = label.answers.get(policy.name, label.dtype)
-    dtype = asked.canonical.get(dtype, dtype)  # what it would have made in the first place
-    if dtype.weak and not asked.weak_arrays:
-        dtype = policy.strong(dtype)
-    return operand._replace(type=dtype)
+def as_seen_by(policy: Policy, x: Any) -> Operand:
+    """An operand with the type that a policy has given it so far."""
+    label = None if type(x) in WEAK else x._type
+    given = label.answers.get(policy.name) if type(label) is ShadowDTypes else None
+    return as_given(policy, x, given)
