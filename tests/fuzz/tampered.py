@@ -106,7 +106,11 @@ def _overlap(random: Generator, plain: Any, dtype: dtypes.DType) -> None:
     halves = [slice(half), slice(half, 2 * half), slice(0, 2 * half, 2), slice(1, 2 * half, 2)]
     parts = one_of(random, [wholes, halves])
     at, source = one_of(random, parts), one_of(random, parts)
-    function = one_of(random, [None, operator.iadd, operator.imul, operator.isub])
+    functions = [None, operator.iadd, operator.isub]
+    if dtype.kind is not dtypes.Kind.COMPLEX:
+        # NumPy's own loops multiply complex numbers with other bits where strides are negative.
+        functions.append(operator.imul)
+    function = one_of(random, functions)
     outcomes = []
     for apart in (True, False):
         x = pa.asarray(plain.copy())

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from fuzz import session
+
+FIRST = 1
+"""The first seed: always the same, so that a change alone decides whether a test passes."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", session.generators())
 def test_a_generator_finds_nothing(name: str) -> None:
-    found = session.run(name, seconds=20, seed=int(time.time()) * 1000)
+    found = session.run(name, seconds=20, seed=FIRST)
     assert found.seed is None, f"python tests/fuzz {name} --again {found.seed}\n{found.why}"
     assert found.iterations > 5
