@@ -63,7 +63,7 @@ def span_of(site: Site) -> Span:
     """
     if site.column < 0 or site.line < 1:
         return Span(site.file, max(site.line, 0))
-    for node in _nodes(site.file).get((site.line, site.column), ()):
+    for node in _nodes("".join(linecache.getlines(site.file))).get((site.line, site.column), ()):
         end_line, end = node.end_lineno, node.end_col_offset
         if end_line and end is not None and _reads(node, site):
             return Span(
@@ -92,10 +92,10 @@ def _column(file: str, line: int, offset: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _nodes(file: str) -> dict[tuple[int, int], list[ast.expr | ast.stmt]]:
-    """The expressions and statements of a file, by where they begin."""
+def _nodes(source: str) -> dict[tuple[int, int], list[ast.expr | ast.stmt]]:
+    """The expressions and statements of a text, by where they begin."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     found: dict[tuple[int, int], list[ast.expr | ast.stmt]] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import linecache
 import os
 import signal
 import sys
@@ -57,6 +58,7 @@ def main(args: argparse.Namespace) -> int:
         report = comparison.report(ended)
         if given and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
+    linecache.checkcache()  # where the files are read from, which the program may have written
     judged = comparison.judged(report, ended)
     status = _status(ended, every, judged)
     write(Compared(report, judged, Outcomes(tuple(every)), ended, status), args)

@@ -12,7 +12,7 @@ from promoarray.console import show
 from promoarray.diagnostics.compare.program import Ended
 from promoarray.diagnostics.compare.run_all import Outcomes
 from promoarray.diagnostics.findings.baseline import stable
-from promoarray.diagnostics.findings.finding import Finding
+from promoarray.diagnostics.findings.finding import Finding, findings
 from promoarray.diagnostics.findings.formats import as_github, as_sarif
 from promoarray.diagnostics.findings.judged import Judged
 from promoarray.diagnostics.findings.shown import without
@@ -75,7 +75,7 @@ def _write_text(compared: Compared, args: argparse.Namespace, file: IO[str] | No
     report, judged = compared.report, compared.judged
     shown = without(report, judged.hidden) if judged.hidden else report
     shown.inherited = args.all
-    if shown.places or not judged.hidden:
+    if args.all or not judged.hidden or findings(shown):  # else only what they lead to is left
         show(shown, file)
     if compared.outcomes.every:
         show(compared.outcomes, file)

@@ -15,7 +15,6 @@ import re
 import tokenize
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from promoarray.diagnostics.findings.finding import Finding
@@ -73,7 +72,11 @@ class Notice(NamedTuple):
 def comments_in(files: Collection[str]) -> list[Comment]:
     """Return the comments of some files, each file by whatever name once."""
     by_path = {os.path.realpath(f): f for f in sorted(files) if not f.startswith("<")}
-    return [comment for file in sorted(by_path.values()) for comment in _of_file(file)]
+    texts = {file: "".join(linecache.getlines(file)) for file in sorted(by_path.values())}
+    # Not every file is taken apart: most have none.
+    return [
+        each for file, text in texts.items() if "promoarray:" in text for each in _read(file, text)
+    ]
 
 
 def told(
@@ -97,18 +100,12 @@ _IGNORE = re.compile(r"#\s*promoarray:\s*ignore(?![\w-])\s*(?:\[([^\]]*)(\]?))?"
 _OUTSIDE = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
 
 
-@lru_cache(maxsize=64)
-def _of_file(file: str) -> tuple[Comment, ...]:
-    text = "".join(linecache.getlines(file))
-    return tuple(_read(file, text)) if "promoarray:" in text else ()
-
-
 def _read(file: str, text: str) -> Iterator[Comment]:
     """Yield the comments of a file, statement by statement."""
     begun, waiting = 0, list[tokenize.TokenInfo]()
     for token in _tokens(text):
         line = token.start[0]
-        if token.type == tokenize.COMMENT and _IGNORE.match(token.string):
+        if token.type == tokenize.COMMENT and _IGNORE.search(token.string):
             waiting.append(token)
         elif token.type == tokenize.NEWLINE:
             yield from (_comment(file, each, begun, line) for each in waiting)
@@ -129,7 +126,7 @@ def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
 
 
 def _comment(file: str, token: tokenize.TokenInfo, first: int, last: int) -> Comment:
-    line, match = token.start[0], _IGNORE.match(token.string)
+    line, match = token.start[0], _IGNORE.search(token.string)
     assert match is not None
     if line not in (first, last):
         first = last = line

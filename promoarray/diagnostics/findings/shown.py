@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from promoarray.diagnostics.findings.finding import (
     Finding,
+    findings,
     of_call,
     of_change,
     of_divergence,
@@ -20,14 +21,20 @@ Hidden = Collection[Finding]
 
 
 def without(report: Report, hidden: Hidden) -> Report:
-    """Return a report without some of its findings."""
+    """Return a report without some of its findings.
+
+    A policy that has no others is left out, too: nothing is said of whether it agrees.
+    """
+    left = {each.policy for each in findings(report) if each not in hidden}
+    gone = {each.policy for each in hidden} - left
     kept, run = report.emptied(), report.run.name
+    kept.policies = tuple(policy for policy in report.policies if policy.name not in gone)
     for divergence in report.divergences:
-        if (left := _divergence(divergence, hidden)) is not None:
-            kept.record(left)
+        if (less := _divergence(divergence, hidden)) is not None:
+            kept.record(less)
     for change in report.value_changes:
-        if (less := _change(change, run, hidden)) is not None:
-            kept.value_changes.found[change.place] = less
+        if (fewer := _change(change, run, hidden)) is not None:
+            kept.value_changes.found[change.place] = fewer
     for escape, count in tuple(report.escapes.items()):
         if of_escape(escape, count, run) not in hidden:
             kept.escapes[escape] = count
