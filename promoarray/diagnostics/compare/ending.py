@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from promoarray.core.call_site import shortened
-from promoarray.core.proposed_casts import accepted_casts
+from promoarray.core.observers import RefusalEvent
+from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled
-from promoarray.diagnostics.compare.autocast import worded
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
+from promoarray.promotion.plan import Refusal
 
 
 def shown_globals(ended: dict[str, Any], names: Sequence[str] | None) -> dict[str, str]:
@@ -39,10 +40,13 @@ def in_short(error: BaseException) -> str:
     """An error in words; a refusal with the cast to write, but not what other policies give."""
     if not (isinstance(error, PromotionError) and error.policy and error.operation in OPERATIONS):
         return last_line(error)
-    asked = error.operation, error.operands, Form(error.form)
-    casts, _ = accepted_casts(error.policy, *asked) or ({}, None)
-    refused = f"{spelled(*asked)}: {error.reason}"
-    return f"{refused}; cast {worded(error.policy, error.operands, casts)}" if casts else refused
+    form = Form(error.form)
+    refused = f"{spelled(error.operation, error.operands, form)}: {error.reason}"
+    refusal = Refusal(error.reason)
+    given = error.operation, form, error.policy, error.operands, error.operands, refusal
+    event = RefusalEvent(*given)
+    found = recovery(event)
+    return f"{refused}; cast {worded(event, found)}" if found else refused
 
 
 def _worth_showing(name: str, value: Any) -> bool:

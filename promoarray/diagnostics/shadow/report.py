@@ -15,6 +15,7 @@ from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
 from promoarray.diagnostics.shadow.place import as_data, as_row, as_text
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
+from promoarray.diagnostics.shadow.stopped import Refused, Stopped
 from promoarray.diagnostics.shadow.value_changes import ValueChanges
 from promoarray.promotion.policy import Policy
 
@@ -90,6 +91,8 @@ class Report(Printable):
     _signatures: Signatures = field(default_factory=Signatures)
     value_changes: ValueChanges = field(default_factory=ValueChanges)
     inherited: bool = False
+    refused: Refused | None = None
+    stopped: Stopped | None = None
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
@@ -108,6 +111,7 @@ class Report(Printable):
         self.escapes.update(other.escapes)
         self.signatures.update(other.signatures)
         self.value_changes.merge(other.value_changes)
+        self.stopped = self.stopped or other.stopped
 
     @property
     def places(self) -> int:
@@ -121,7 +125,7 @@ class Report(Printable):
             state |= {"operations": found.operations, "_escapes": found.escapes}
             state["_found"] = {each.key: each for each in found.partings.values()}
         new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
-        new |= {"inherited": False}
+        new |= {"inherited": False, "refused": None, "stopped": None}
         self.__dict__.update(new | state)
 
     @property
@@ -157,6 +161,7 @@ class Report(Printable):
             "run": self.run.name,
             "policies": [p.name for p in self.policies],
             "operations": self.operations,
+            "stopped": self.stopped and self.stopped.to_dict(),
             "summary": [each._asdict() for each in self.by_policy()],
             "divergences": divergences,
             "partings": divergences,  # the former name
@@ -243,6 +248,8 @@ class Report(Printable):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
+        if self.stopped:
+            yield from self.stopped.lines(console, options.max_width)
         yield from self._policy_lines()
         told: dict[str, str] = {}
         for places in self.lines_shown():
@@ -270,7 +277,8 @@ class Report(Printable):
         legend = "".join(
             f"<p><small>{escape(line)}</small></p>" for line in self.legend(inherited=True)
         )
-        return f"<p>{escape(self.summary())}</p>{table}{sections}{legend}"
+        stopped = self.stopped.html() if self.stopped else ""
+        return f"{stopped}<p>{escape(self.summary())}</p>{table}{sections}{legend}"
 
     def to_html(self, extra: str = "") -> str:
         """Return the report as one self-contained page; ``extra`` is put at its end."""
