@@ -6,13 +6,14 @@ rich is imported when something is shown, never before: importing it costs more 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from promoarray import pages
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 PIPE_WIDTH = 100
 """Columns for prose where there is no terminal."""
@@ -73,6 +74,27 @@ def text(renderable: Any, *, wide: bool = False) -> str:
     with target.capture() as captured:
         target.print(renderable)
     return captured.get().rstrip("\n")
+
+
+def wrapped(line: Text, said: Text, console: Console, width: int) -> Iterator[Text]:
+    """Yield a text behind the beginning of its line, wrapped to the width and indented.
+
+    Where the beginning leaves no room, the text follows below it.
+    """
+    if not len(said):
+        yield line
+        return
+    if len(line) > width - LEAST:
+        yield line
+        line = type(line)(" " * INDENT)
+    for part in said.wrap(console, max(width - len(line), LEAST)):
+        part.rstrip()
+        yield line + part
+        line = type(line)(" " * len(line))
+
+
+LEAST, INDENT = 24, 8
+"""Columns that a wrapped text has at least, and its indentation below a long beginning."""
 
 
 class Printable:

@@ -45,11 +45,13 @@ def main(args: argparse.Namespace) -> int:
     every: list[Outcome] = []
     with tempfile.TemporaryFile() as kept:
         given = StandardInput(kept) if args.run_all else None
+        if given:
+            _say(comparison.times)
         ended = comparison.compared(given)
         report = comparison.report(ended)
         if given and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
-    _write(report, Outcomes(tuple(every)), ended, args)
+    _write(report, Outcomes(tuple(every), named=bool(args.show)), ended, args)
     told = _told(report, ended)
     return INTERRUPTED if every and every[-1].error == STOPPED else told
 
@@ -91,15 +93,24 @@ class Comparison:
     def outcomes(self, own: str, given: StandardInput) -> list[Outcome]:
         """Run it under the policy it ran under, and under each of the others, until stopped."""
         others = [policy.name for policy in self.policies if policy.name != own]
-        found = []
+        found: list[Outcome] = []
         for name, under in {own: self._run_name, **{name: name for name in others}}.items():
             shown = self.args.show
             asked = Task((), under, casts=not self.args.stop, names=shown and tuple(shown))
             ended = self.program.run(asked, given, quiet=True)
-            found.append(outcome(name, ended))
+            found.append(outcome(name, ended, found[0] if found else None))
             if ended.interrupted:
                 break
         return found
+
+    @property
+    def times(self) -> str:
+        """How often ``--run-all`` runs the program."""
+        others = sum(policy is not self.run for policy in self.policies)
+        return (
+            f"--run-all runs the program {others + 2} times: once to compare, and once under each "
+            "policy; what it does besides computing it does as often"
+        )
 
     @property
     def _run_name(self) -> str | None:

@@ -34,7 +34,8 @@ from promoarray.core.observers import (
     observing,
 )
 from promoarray.diagnostics.compare.autocast import AutoCast
-from promoarray.diagnostics.compare.ending import in_short, last_line, shown_globals
+from promoarray.diagnostics.compare.ending import in_short, last_line
+from promoarray.diagnostics.compare.final_values import finals
 from promoarray.diagnostics.compare.short_traceback import shorten, stopped_at
 from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, new_file, write
 from promoarray.diagnostics.shadow.observer import ShadowObserver
@@ -271,7 +272,7 @@ class Watch(Observer):
             findings.stopped = stopped_at(error)
             self._tell_stopped(error, findings)
         if not self._task.policies:
-            findings.values = shown_globals(vars(self._main), self._task.names)
+            findings.finals = finals(vars(self._main), self._task.names)
         return findings
 
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:

@@ -23,7 +23,6 @@ from promoarray.diagnostics.shadow.place import as_data, as_text
 from promoarray.diagnostics.shadow.verdict import as_seen_by
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import PromotionError
-from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 
