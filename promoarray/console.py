@@ -72,7 +72,7 @@ def text(renderable: Any, *, wide: bool = False) -> str:
     if wide:
         _widen(target, renderable)
     with target.capture() as captured:
-        target.print(renderable)
+        target.print(renderable, crop=False)
     return captured.get().rstrip("\n")
 
 
@@ -81,10 +81,12 @@ def wrapped(line: Text, said: Text, console: Console, width: int) -> Iterator[Te
 
     Where the beginning leaves no room, the text follows below it.
     """
+    line.no_wrap, line.overflow = True, "ignore"  # a long path stays whole
     if not len(said):
         yield line
         return
     if len(line) > width - LEAST:
+        line.rstrip()
         yield line
         line = type(line)(" " * INDENT)
     for part in said.wrap(console, max(width - len(line), LEAST)):
@@ -93,8 +95,18 @@ def wrapped(line: Text, said: Text, console: Console, width: int) -> Iterator[Te
         line = type(line)(" " * len(line))
 
 
-LEAST, INDENT = 24, 8
-"""Columns that a wrapped text has at least, and its indentation below a long beginning."""
+def folded(text: Text, console: Console, width: int) -> Iterator[Text]:
+    """Yield a text wrapped to the width, what follows its first line indented more."""
+    indent = len(text.plain) - len(text.plain.lstrip())
+    parts = text[indent:].wrap(console, max(width - indent - HANGING, LEAST))
+    for n, part in enumerate(parts):
+        part.rstrip()
+        yield type(text)(" " * (indent + HANGING * (n > 0))) + part
+
+
+LEAST, INDENT, HANGING = 24, 8, 4
+"""Columns that a wrapped text has at least, its indentation below a long beginning, and that of
+folded lines."""
 
 
 class Printable:

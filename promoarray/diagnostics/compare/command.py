@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from promoarray.console import show
+from promoarray.console import console
 from promoarray.diagnostics.compare.program import STOPPED, Ended, Program, of_module, of_script
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
 from promoarray.diagnostics.compare.standard_input import StandardInput
@@ -153,9 +153,9 @@ def _write(report: Report, outcomes: Outcomes, ended: Ended, args: argparse.Name
         print(json.dumps(data, indent=2))
     else:
         report.inherited = args.all
-        show(report)
+        console().print(report, crop=False)
         if outcomes.every:
-            show(outcomes)
+            console().print(outcomes, crop=False)
     if args.html:  # last, as writing a file may fail
         page = report.to_html(outcomes.html())
         Path(args.html).write_text(page, encoding="utf-8", errors="backslashreplace")

@@ -38,6 +38,7 @@ from promoarray.diagnostics.compare.ending import in_short, last_line
 from promoarray.diagnostics.compare.final_values import finals
 from promoarray.diagnostics.compare.short_traceback import shorten, stopped_at
 from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, new_file, write
+from promoarray.diagnostics.shadow.final_dtypes import final_dtypes
 from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.stopped import stopped_of
@@ -271,7 +272,9 @@ class Watch(Observer):
             findings.error, findings.message = last_line(error), in_short(error)
             findings.stopped = stopped_at(error)
             self._tell_stopped(error, findings)
-        if not self._task.policies:
+        if self._task.policies:
+            self._report.finals = final_dtypes(vars(self._main), self._report.policies)
+        else:
             findings.finals = finals(vars(self._main), self._task.names)
         return findings
 

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import listed
+from promoarray.console import listed, wrapped
 from promoarray.core.call_site import Site, sites
 from promoarray.core.observers import Recovery, RefusalEvent
 from promoarray.core.recovery import recovery
 from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.shadow.blocks import entry_lines
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix, namespace_in
-from promoarray.diagnostics.shadow.place import as_data, as_text
+from promoarray.diagnostics.shadow.place import as_data
 from promoarray.diagnostics.shadow.verdict import as_seen_by
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import PromotionError
@@ -119,18 +120,16 @@ class Stopped:
         """Yield it as lines for the terminal."""
         from rich.text import Text
 
-        yield Text(self.headline, style="bold red")
+        yield from wrapped(Text(""), Text(self.headline, "bold red"), console, width)
         if self.refused is None:
-            if self.site:
-                yield Text(f"    {self.site.text}", style="bold")
-            yield Text(f"    {self.error}")
+            said = Text(f"{self.site.text}\n" if self.site else "", "bold")
+            yield from wrapped(Text("    "), said.append(self.error, "not bold"), console, width)
             return
         told: dict[str, str] = {}
-        shown = {"inherited": True, "told": told, "console": console, "width": width}
-        yield from as_text(self.refused.place, **shown)  # type: ignore[arg-type]
+        yield from entry_lines(self.refused.place, told, console, width)
         for word, what in (("write", self.edit), ("or run", self.remedy)):
             if what:
-                yield Text(f"    {word:<12}", "green").append(what, "not green")
+                yield from wrapped(Text(f"    {word:<12}", "green"), Text(what), console, width)
 
     def html(self) -> str:
         """Return it as a section of a page."""
