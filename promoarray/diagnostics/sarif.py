@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from promoarray import __version__
 from promoarray.diagnostics.spans import Span, base_folder, relative
 
 SCHEMA = (
@@ -131,7 +130,7 @@ def document(
         "tool": {
             "driver": {
                 "name": "promoarray",
-                "version": __version__,
+                "version": version("promoarray"),
                 "rules": [_rule(rule) for rule in rules],
             }
         },
