@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -174,15 +175,32 @@ def test_names_that_rebind_are_compared_with_policies_that_write_in_place() -> N
     assert "may not be written into uint8" in place.answers["torch@2.13"].reason
 
 
+def test_names_that_rebind_leave_the_array_as_it_was_while_observed_and_after() -> None:
+    def passes() -> list[list[int]]:
+        x = alias = pa.asarray([1, 2], dtype=pa.int16)
+        told = []
+        for _ in range(3):
+            x += 1
+            told.append(alias.tolist())
+        assert x.tolist() == [4, 5]
+        return told
+
+    jax = pa.policies.as_policy("jax").derive("rebinds")
+    with pa.policy(jax):
+        for observing in (pa.shadow("numpy"), contextlib.nullcontext(), pa.shadow("torch")):
+            with observing:
+                assert passes() == [[1, 2]] * 3
+
+
 def test_the_words_of_a_summary() -> None:
     finals = tuple(FinalDType(name, "float64", {"torch": "float32"}) for name in "abcde")
-    summary = PolicySummary("torch", 3, 1, 3, (4, 9), ("m.py:4", "m.py:9"), 1, finals)
+    summary = PolicySummary("torch", 3, 1, 3, (4, 9), ("m.py:4", "m.py:9"), 1, 2, finals)
     assert summary.words() == (
-        "3 root causes, 1 of them refused; 2 casts and 1 dtype= to insert (lines 4, 9); "
-        "final `a` float32 instead of float64, `b` float32 instead of float64, `c` float32 "
-        "instead of float64 and 2 more"
+        "3 root causes, 1 of them refused, 2 inside libraries; 2 casts and 1 dtype= to insert "
+        "(lines 4, 9); final `a` float32 instead of float64, `b` float32 instead of float64, `c` "
+        "float32 instead of float64 and 2 more"
     )
-    elsewhere = summary._replace(places=("m.py:4", "n.py:9"), finals=(), casts=1, made=0)
+    elsewhere = summary._replace(places=("m.py:4", "n.py:9"), finals=(), casts=1, made=0, inside=0)
     assert elsewhere.words() == (
         "3 root causes, 1 of them refused; 1 cast to insert (m.py:4, n.py:9)"
     )
