@@ -37,6 +37,7 @@ def main(args: argparse.Namespace) -> int:
     That is 0 if the program ran to its end, 2 if it failed, 3 if promoarray did, and what shells
     make of a signal that ended the program: 130 after Ctrl-C.
     """
+    args.run_all = args.run_all or bool(args.show)
     comparison = _read(args)
     if comparison is None:
         return FAILED
