@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -96,6 +96,11 @@ class Report(Printable):
         self.value_changes.merge(other.value_changes)
         self.stopped = self.stopped or other.stopped
         self.finals = self.finals or other.finals
+
+    def emptied(self) -> Report:
+        """Return a report of the same run without any places."""
+        bare: dict[str, Any] = {"_found": {}, "_escapes": Escapes(), "_signatures": Signatures()}
+        return replace(self, **bare, value_changes=ValueChanges())
 
     @property
     def places(self) -> int:
