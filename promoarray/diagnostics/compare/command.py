@@ -164,6 +164,7 @@ def _read(args: argparse.Namespace) -> Comparison:
     of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
     if args.json and args.format not in (None, "json"):
         raise UsageError(f"--json and --format {args.format} do not go together")
+    args.run_all = args.run_all or bool(args.show)
     args.format = "json" if args.json else args.format or "text"
     if args.html and not Path(args.html).resolve().parent.is_dir():
         raise UsageError(f"no such folder for {args.html}")
