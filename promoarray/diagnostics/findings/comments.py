@@ -114,7 +114,7 @@ def _read(file: str, text: str) -> Iterator[Comment]:
             # Those before it stand on lines of their own.
             yield from (_comment(file, each, 0, 0) for each in waiting)
             begun, waiting = line, []
-    yield from (_comment(file, each, begun, 0) for each in waiting)
+    yield from (_comment(file, each, 0, 0) for each in waiting)  # what cannot be read on
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
