@@ -128,7 +128,7 @@ def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
 def _comment(file: str, token: tokenize.TokenInfo, first: int, last: int) -> Comment:
     line, match = token.start[0], _IGNORE.search(token.string)
     assert match is not None
-    if line not in (first, last):
+    if not first or line not in (first, last):
         first = last = line
     names, closed = match[1], match[2]
     words = [] if names is None else [word.strip() for word in names.split(",")]
