@@ -1,0 +1,152 @@
+"""Which policies a test runs under, and for how long one lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from promoarray.diagnostics.shadow.observer import DEFAULT
+from promoarray.errors import PromotionError, UnknownPolicyError, quoted
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+
+NAME = "pa_policy"
+"""Of the parameter, the fixture and the mark."""
+
+_SCOPES = ("function", "class", "module", "package", "session")
+
+
+class Choice(NamedTuple):
+    """What the marks of a test say.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The policies to run it under; empty for those of the run.
+    without : tuple of str
+        Those to leave out.
+    refuses : tuple of (str, exceptions, str)
+        Those that are expected to raise, what, and why.
+    """
+
+    names: tuple[str, ...]
+    without: tuple[str, ...]
+    refuses: tuple[tuple[str, Any, str], ...]
+
+
+def asked(config: pytest.Config) -> tuple[Policy, ...]:
+    """Return the policies of the run: of the command line, else of the ini file, else compare's.
+
+    Raises
+    ------
+    pytest.UsageError
+        If there is no policy of a name.
+    """
+    given = config.getoption("pa_policies")
+    if given is not None:
+        option, names = "--pa-policies", split([given])
+    else:
+        option, names = "pa_policies", split(config.getini("pa_policies"))
+    if given is not None and not names:
+        raise pytest.UsageError(f"--pa-policies names no policy: {quoted(given)}")
+    try:
+        return tuple(dict.fromkeys(as_policy(name) for name in names or DEFAULT))
+    except UnknownPolicyError as error:
+        raise pytest.UsageError(f"{option}: {error}") from None
+
+
+def split(words: Iterable[str]) -> list[str]:
+    """Return the words of options, which commas or spaces part."""
+    return [each for word in words for each in word.replace(",", " ").split()]
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Make a test of each of the policies, unless somebody else says what ``xp`` is."""
+    function = metafunc.definition
+    if _given_otherwise(metafunc):
+        return
+    try:
+        choice = read(function.iter_markers(NAME))
+        policies = list(under(choice, asked(metafunc.config)))
+    except (TypeError, UnknownPolicyError) as error:
+        pytest.fail(f"{function.nodeid}: {error}", pytrace=False)
+    metafunc.parametrize(NAME, policies, indirect=True, scope=_scope(metafunc))
+
+
+def read(marks: Iterable[pytest.Mark]) -> Choice:
+    """Return what marks say, the nearest first: its policies count, what others leave out adds up.
+
+    Raises
+    ------
+    TypeError
+        If a mark says what no mark can.
+    """
+    names: tuple[str, ...] = ()
+    without: list[str] = []
+    refuses: list[tuple[str, Any, str]] = []
+    for mark in marks:
+        said = dict(mark.kwargs)
+        raises, reason = said.pop("raises", PromotionError), said.pop("reason", "")
+        names = names or _names(mark.args, "policies")
+        without += _names(said.pop("without", ()), "without=")
+        refuses += [(name, raises, reason) for name in _names(said.pop("refuses", ()), "refuses=")]
+        if said:
+            raise TypeError(
+                f"pa_policy has no {next(iter(said))}=; write without=, refuses=, raises=, reason="
+            )
+    return Choice(names, tuple(without), tuple(refuses))
+
+
+def under(choice: Choice, policies: tuple[Policy, ...]) -> Iterator[Any]:
+    """Yield the policies to run under as parameters; those that refuse are expected to fail."""
+    named = tuple(dict.fromkeys(as_policy(name) for name in choice.names))
+    for name in (*choice.without, *(name for name, _, _ in choice.refuses)):
+        as_policy(name)  # an error, if there is none
+    for policy in named or policies:
+        if any(_means(name, policy) for name in choice.without):
+            continue
+        marks = [
+            pytest.mark.xfail(
+                raises=raises, strict=True, reason=reason or f"{policy.name} refuses this"
+            )
+            for name, raises, reason in choice.refuses
+            if _means(name, policy)
+        ]
+        yield pytest.param(policy, id=policy.name, marks=marks)
+
+
+def _means(name: str, policy: Policy) -> bool:
+    """Whether a name is a policy's; a bare family is all of its editions."""
+    return as_policy(name) is policy or name == policy.name.partition("@")[0]
+
+
+def _names(said: Any, where: str) -> tuple[str, ...]:
+    names = tuple(said) if isinstance(said, (list, tuple, set, frozenset)) else (said,)
+    for name in names:
+        if not isinstance(name, (str, Policy)):
+            raise TypeError(f"pa_policy: {quoted(name)} in {where} is no policy's name")
+    return tuple(name if isinstance(name, str) else name.name for name in names)
+
+
+def _given_otherwise(metafunc: pytest.Metafunc) -> bool:
+    """Whether ``xp`` or the policy has its values already, as from a conftest of the project."""
+    given = {name for call in metafunc._calls for name in call.params}
+    named = NAME in metafunc.definition._fixtureinfo.argnames
+    marked = metafunc.definition.get_closest_marker(NAME)
+    return NAME in given or ("xp" in given and not named and not marked)
+
+
+def _scope(metafunc: pytest.Metafunc) -> Any:
+    """The widest scope of the fixtures that ask for a policy.
+
+    pytest runs the tests of one value together where it lasts longer than a function, so that such
+    a fixture is made once a policy; nobody else's tests change their order.
+    """
+    found = {"function"}
+    for name, definitions in metafunc._arg2fixturedefs.items():
+        for definition in definitions:
+            if name not in (NAME, "xp") and {NAME, "xp"} & set(definition.argnames):
+                found.add(definition.scope)
+    return max(found, key=_SCOPES.index)
