@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy.ma
+import numpy.ma  # noqa: F401
 import pytest
 
 import promoarray.testing.plugin.running  # noqa: F401
@@ -112,6 +112,10 @@ def test_what_an_assertion_takes_does_not_count(run: Any) -> None:
     source = """
 import unittest
 
+def xp_assert_close(x, y):
+    y = np.asarray(y)
+    assert (np.asarray(x) == y).all()
+
 def test_it(xp):
     x = xp.asarray([1.0, 2.0])
     np.testing.assert_allclose(
@@ -123,13 +127,22 @@ def test_it(xp):
     assert np.asarray(x).shape == (2,)
     assert pytest.approx(x) == [1, 2]
     unittest.TestCase().assertEqual(x.tolist(), [1, 2])
+    xp_assert_close(x, x)
     float(x[0]), x[0].item()
 
 def test_but_what_it_calls_does(xp):
     assert lib.plain_mean(xp.asarray([1.0, 2.0])) == 1.5
+
+def test_and_what_it_is_given_to_call(xp):
+    with np.testing.assert_no_warnings():
+        lib.plain_mean(xp.asarray([1.0, 2.0]))
+    np.testing.assert_raises(ZeroDivisionError, lambda: 1 / 0 * lib.plain_mean(xp.ones(2)))
+
+def test_of_a_library(xp):
+    assert np.ma.asarray(xp.ones(2)).shape == (2,)
 """
     result = run(source, "--pa-policies=torch", "--pa-fail-on=escape")
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=1, failed=3)
 
 
 def test_what_a_library_takes_is_told_at_the_line_of_the_program(run: Any) -> None:

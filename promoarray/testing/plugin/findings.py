@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
+from types import FrameType
 from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.console import listed
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.call_site import Site, sites
+from promoarray.core.call_site import Site, of_library, of_promoarray, sites
 from promoarray.core.escape import Escape
 from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
 from promoarray.diagnostics.shadow.divergence import Divergence
@@ -198,13 +201,31 @@ def _told(divergence: Divergence, refuses: bool) -> Iterator[str]:
 
 
 def _for_assertion(escape: Escape) -> bool:
-    """Whether an assertion takes the data: then nothing is computed with it any more."""
-    if escape.consumer:
-        return escape.consumer.startswith(_COMPARING)
-    return escape.site.line in _assertions(escape.site.file)
+    """Whether an assertion takes the data: then nothing is computed with it any more.
+
+    That is a statement of the program that asserts and takes it itself, or a function that asserts,
+    of the program or of a library that the program called.
+    """
+    if not escape.consumer and escape.site.line in _assertions(escape.site.file):
+        return True
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and of_promoarray(frame):
+        frame = frame.f_back
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        if _ASSERTS.match(frame.f_code.co_name) or module.startswith(_APPROX):
+            return True
+        if not of_library(frame):
+            return False
+        frame = frame.f_back
+    return False
 
 
-_COMPARING = ("numpy.testing.", "_pytest.", "unittest.")
+_ASSERTS = re.compile(r"(\w*_)?assert", re.IGNORECASE)
+"""The names of functions that assert: ``assertEqual``, ``assert_allclose``, ``xp_assert_close``."""
+
+_APPROX = "_pytest."
+"""Where ``pytest.approx`` is."""
 
 
 @lru_cache(maxsize=256)
@@ -223,9 +244,9 @@ def _assertions(file: str) -> frozenset[int]:
 
 
 def _asserts(value: ast.expr) -> bool:
-    """Whether an expression calls a function such as ``assert_allclose`` or ``assertEqual``."""
+    """Whether an expression calls a function that asserts."""
     if not isinstance(value, ast.Call):
         return False
     called = value.func
     name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name.lower().startswith("assert")
+    return _ASSERTS.match(name) is not None
