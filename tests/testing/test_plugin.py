@@ -105,6 +105,14 @@ def test_options_that_mean_nothing_are_usage_errors(run, option: str, said: str)
     result.stderr.fnmatch_lines([f"*{said}*"])
 
 
+def test_an_unknown_policy_in_the_environment_is_a_usage_error(run, monkeypatch) -> None:
+    monkeypatch.setenv("PROMOARRAY_POLICY", "numppy")
+    monkeypatch.setattr("promoarray.promotion.in_force.default_policy", [])
+    result = run("def test_it(xp): pass", "--pa-policies=torch")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "PROMOARRAY_POLICY: unknown policy 'numppy'" in result.stderr.str()
+
+
 def test_fixtures_run_under_the_policy_and_those_of_a_module_once_a_policy(run) -> None:
     source = """
 made, order = [], []
@@ -210,6 +218,20 @@ class TestClass:
 """
     run(source, "--pa-policies=numpy").assert_outcomes(passed=4)
     run("pytestmark = pytest.mark.pa_policy('jax')\n" + source).assert_outcomes(passed=4)
+
+
+def test_a_mark_takes_a_policy_that_has_no_registered_name(run) -> None:
+    source = """
+mine = pa.policies.as_policy("torch").derive("mine", {("int64", "float32"): "float64"})
+
+@pytest.mark.pa_policy(mine)
+def test_it(xp):
+    assert pa.get_policy() is mine
+    assert (xp.ones(2, dtype=xp.int64) + xp.ones(2, dtype=xp.float32)).dtype == xp.float64
+"""
+    result = run(source, "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*::test_it?mine? PASSED*"])
 
 
 def test_a_mark_leaves_policies_out_by_name_or_family(run) -> None:

@@ -23,17 +23,17 @@ class Choice(NamedTuple):
 
     Attributes
     ----------
-    names : tuple of str
+    names : tuple of str or Policy
         The policies to run it under; empty for those of the run.
-    without : tuple of str
+    without : tuple of str or Policy
         Those to leave out.
-    refuses : tuple of (str, exceptions, str)
+    refuses : tuple of (str or Policy, exceptions, str)
         Those that are expected to raise, what, and why.
     """
 
-    names: tuple[str, ...]
-    without: tuple[str, ...]
-    refuses: tuple[tuple[str, Any, str], ...]
+    names: tuple[str | Policy, ...]
+    without: tuple[str | Policy, ...]
+    refuses: tuple[tuple[str | Policy, Any, str], ...]
 
 
 def asked(config: pytest.Config) -> tuple[Policy, ...]:
@@ -83,9 +83,9 @@ def read(marks: Iterable[pytest.Mark]) -> Choice:
     TypeError
         If a mark says what no mark can.
     """
-    names: tuple[str, ...] = ()
-    without: list[str] = []
-    refuses: list[tuple[str, Any, str]] = []
+    names: tuple[str | Policy, ...] = ()
+    without: list[str | Policy] = []
+    refuses: list[tuple[str | Policy, Any, str]] = []
     for mark in marks:
         said = dict(mark.kwargs)
         raises, reason = said.pop("raises", PromotionError), said.pop("reason", "")
@@ -117,17 +117,17 @@ def under(choice: Choice, policies: tuple[Policy, ...]) -> Iterator[Any]:
         yield pytest.param(policy, id=policy.name, marks=marks)
 
 
-def _means(name: str, policy: Policy) -> bool:
+def _means(name: str | Policy, policy: Policy) -> bool:
     """Whether a name is a policy's; a bare family is all of its editions."""
     return as_policy(name) is policy or name == policy.name.partition("@")[0]
 
 
-def _names(said: Any, where: str) -> tuple[str, ...]:
+def _names(said: Any, where: str) -> tuple[str | Policy, ...]:
     names = tuple(said) if isinstance(said, (list, tuple, set, frozenset)) else (said,)
     for name in names:
         if not isinstance(name, (str, Policy)):
             raise TypeError(f"pa_policy: {quoted(name)} in {where} is no policy's name")
-    return tuple(name if isinstance(name, str) else name.name for name in names)
+    return names
 
 
 def _given_otherwise(metafunc: pytest.Metafunc) -> bool:

@@ -39,6 +39,10 @@ class Running:
             self.fail_on = check(split([given] if given else config.getini("pa_fail_on")))
         except ValueError as error:
             raise pytest.UsageError(f"--pa-fail-on: {error}") from None
+        try:
+            process_default()
+        except UnknownPolicyError as error:  # of the environment
+            raise pytest.UsageError(str(error)) from None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
