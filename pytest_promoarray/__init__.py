@@ -68,11 +68,27 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: Any) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test of each policy, once what conftest files parametrize is known."""
-    if "pa_policy" in metafunc.fixturenames:
+    names = [name for name in FIXTURES if _is_ours(metafunc, name)]
+    if names:
         _begin(metafunc.config)
         from promoarray.testing.plugin.parameters import parametrize
 
-        parametrize(metafunc)
+        parametrize(metafunc, names)
+
+
+FIXTURES = "pa_policy", "xp"
+
+
+def _is_ours(metafunc: pytest.Metafunc, name: str) -> bool:
+    """Whether a fixture of the test is the one below, or the project's own that asks for it."""
+    if name not in metafunc.fixturenames or any(name in call.params for call in metafunc._calls):
+        return False
+    for definition in reversed(metafunc._arg2fixturedefs.get(name, ())):
+        if definition.func.__module__ == __name__:
+            return True
+        if name not in definition.argnames:
+            return False
+    return False
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -110,8 +126,8 @@ def pa_policy(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture(scope="session")
-def xp(pa_policy: Any) -> Any:
+def xp(request: pytest.FixtureRequest) -> Any:
     """The namespace bound to the policy; promoarray itself in a test without parameters."""
     import promoarray
 
-    return promoarray if pa_policy is None else promoarray.namespace(pa_policy)
+    return promoarray.namespace(request.param) if hasattr(request, "param") else promoarray

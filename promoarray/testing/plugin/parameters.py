@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,7 +13,10 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 NAME = "pa_policy"
-"""Of the parameter, the fixture and the mark."""
+"""Of a fixture and of the mark."""
+
+FIXTURES = NAME, "xp"
+"""What has a policy as its parameter."""
 
 _SCOPES = ("function", "class", "module", "package", "session")
 
@@ -62,17 +65,28 @@ def split(words: Iterable[str]) -> list[str]:
     return [each for word in words for each in word.replace(",", " ").split()]
 
 
-def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Make a test of each of the policies, unless somebody else says what ``xp`` is."""
+def parametrize(metafunc: pytest.Metafunc, names: Sequence[str]) -> None:
+    """Make a test of each of the policies, which the fixtures of these names take."""
     function = metafunc.definition
-    if _given_otherwise(metafunc):
-        return
     try:
         choice = read(function.iter_markers(NAME))
-        policies = list(under(choice, asked(metafunc.config)))
+        policies = list(under(choice, asked(metafunc.config), len(names)))
     except (TypeError, UnknownPolicyError) as error:
         pytest.fail(f"{function.nodeid}: {error}", pytrace=False)
-    metafunc.parametrize(NAME, policies, indirect=True, scope=_scope(metafunc))
+    metafunc.parametrize(names, policies, indirect=True, scope=_scope(metafunc))
+
+
+def of(item: pytest.Item) -> Policy | None:
+    """Return the policy of a test: its parameter, or without parameters the one that marks name."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is not None:
+        given = (callspec.params.get(name) for name in FIXTURES)
+        return next((policy for policy in given if isinstance(policy, Policy)), None)
+    try:
+        names = read(item.iter_markers(NAME)).names
+        return as_policy(names[0]) if len(names) == 1 else None
+    except (TypeError, UnknownPolicyError):
+        return None  # told in the setup, where it fails the test
 
 
 def read(marks: Iterable[pytest.Mark]) -> Choice:
@@ -99,8 +113,8 @@ def read(marks: Iterable[pytest.Mark]) -> Choice:
     return Choice(names, tuple(without), tuple(refuses))
 
 
-def under(choice: Choice, policies: tuple[Policy, ...]) -> Iterator[Any]:
-    """Yield the policies to run under as parameters; those that refuse are expected to fail."""
+def under(choice: Choice, policies: tuple[Policy, ...], values: int) -> Iterator[Any]:
+    """Yield each policy to run under as so many parameters; one that refuses has to fail."""
     named = tuple(dict.fromkeys(as_policy(name) for name in choice.names))
     for name in (*choice.without, *(name for name, _, _ in choice.refuses)):
         as_policy(name)  # an error, if there is none
@@ -114,7 +128,7 @@ def under(choice: Choice, policies: tuple[Policy, ...]) -> Iterator[Any]:
             for name, raises, reason in choice.refuses
             if _means(name, policy)
         ]
-        yield pytest.param(policy, id=policy.name, marks=marks)
+        yield pytest.param(*[policy] * values, id=policy.name, marks=marks)
 
 
 def _means(name: str | Policy, policy: Policy) -> bool:
@@ -130,14 +144,6 @@ def _names(said: Any, where: str) -> tuple[str | Policy, ...]:
     return names
 
 
-def _given_otherwise(metafunc: pytest.Metafunc) -> bool:
-    """Whether ``xp`` or the policy has its values already, as from a conftest of the project."""
-    given = {name for call in metafunc._calls for name in call.params}
-    named = NAME in metafunc.definition._fixtureinfo.argnames
-    marked = metafunc.definition.get_closest_marker(NAME)
-    return NAME in given or ("xp" in given and not named and not marked)
-
-
 def _scope(metafunc: pytest.Metafunc) -> Any:
     """The widest scope of the fixtures that ask for a policy.
 
@@ -147,6 +153,6 @@ def _scope(metafunc: pytest.Metafunc) -> Any:
     found = {"function"}
     for name, definitions in metafunc._arg2fixturedefs.items():
         for definition in definitions:
-            if name not in (NAME, "xp") and {NAME, "xp"} & set(definition.argnames):
+            if name not in FIXTURES and set(FIXTURES) & set(definition.argnames):
                 found.add(definition.scope)
     return max(found, key=_SCOPES.index)

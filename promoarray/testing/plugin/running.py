@@ -15,7 +15,7 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 from promoarray.testing.plugin.findings import Finding, check, message, watched
 from promoarray.testing.plugin.matrix import OUTCOME, POLICY
-from promoarray.testing.plugin.parameters import NAME, asked, read, split
+from promoarray.testing.plugin.parameters import NAME, asked, of, read, split
 
 _policy = pytest.StashKey[Policy | None]()
 _found = pytest.StashKey[list[Finding]]()
@@ -47,7 +47,7 @@ class Running:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
         """Put the policy in force for the test and for all fixtures that it makes."""
-        policy = item.stash[_policy] = _of(item)
+        policy = item.stash[_policy] = of(item)
         if policy is None:
             return (yield)
         item.user_properties.append((POLICY, policy.name))
@@ -105,19 +105,6 @@ class Running:
     def _kinds(self, item: pytest.Item) -> tuple[str, ...]:
         mark = item.get_closest_marker("pa_fail_on")
         return self.fail_on if mark is None else check(split(mark.args))
-
-
-def _of(item: pytest.Item) -> Policy | None:
-    """The policy of a test: its parameter, or of a test without parameters the one of its mark."""
-    callspec = getattr(item, "callspec", None)
-    if callspec is not None:
-        policy: Policy | None = callspec.params.get(NAME)
-        return policy
-    try:
-        names = read(item.iter_markers(NAME)).names
-        return as_policy(names[0]) if len(names) == 1 else None
-    except (TypeError, UnknownPolicyError):
-        return None  # told in the setup, where it fails the test
 
 
 def _marked(item: pytest.Item) -> int:
