@@ -189,6 +189,8 @@ def _places(report: Report) -> Iterator[str]:
     for divergence in found[:MOST_PLACES]:
         site = divergence.site
         yield f"{site.path}  {site.expression or site.text}  [{spelled(divergence)}]"
+        if (program := divergence.program) != site:
+            yield f"    called from {program.path}  {program.expression or program.text}"
         for answer, origin, names in grouped(divergence):
             if origin in ("", "root"):
                 why = f"  {answer.reason}" if answer.reason else ""

@@ -138,11 +138,14 @@ def test_and_what_it_is_given_to_call(xp):
         lib.plain_mean(xp.asarray([1.0, 2.0]))
     np.testing.assert_raises(ZeroDivisionError, lambda: 1 / 0 * lib.plain_mean(xp.ones(2)))
 
+def test_assert_in_the_name(xp):
+    x = np.asarray(xp.ones(2))
+
 def test_of_a_library(xp):
     assert np.ma.asarray(xp.ones(2)).shape == (2,)
 """
     result = run(source, "--pa-policies=torch", "--pa-fail-on=escape")
-    result.assert_outcomes(passed=1, failed=3)
+    result.assert_outcomes(passed=1, failed=4)
 
 
 def test_what_a_library_takes_is_told_at_the_line_of_the_program(run: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -305,6 +306,9 @@ class TestCase(unittest.TestCase):
     @pytest.mark.pa_policy("numppy")
     def test_none(self): pass
 
+    @pytest.mark.pa_policy(refuses="torch")
+    def test_refusing(self): pass
+
 @pytest.mark.pa_policy("jax@x32")
 class Other(unittest.TestCase):
     def test_it(self): assert pa.get_policy().name == "jax@x32"
@@ -316,7 +320,7 @@ class TestUnmarked(unittest.TestCase):
 
 def test_unittest_runs_under_one_policy(run) -> None:
     result = run(UNITTEST)
-    result.assert_outcomes(passed=4, errors=2)
+    result.assert_outcomes(passed=4, errors=3)
     result.stdout.fnmatch_lines(["*a unittest.TestCase runs once, under one policy; write *"])
     result.stdout.fnmatch_lines(["*unknown policy 'numppy'*"])
 
@@ -387,8 +391,11 @@ def test_a_run_of_another_project_imports_none_of_promoarray(tmp_path: Path) -> 
         "    assert pytestconfig.pluginmanager.has_plugin('promoarray')\n"
         "    assert not {'promoarray', 'numpy', 'rich.console'} & {*sys.modules}\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "pytest", "-p", "promoarray", "-p", "no:cacheprovider"]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
+    )
     assert "1 passed" in done.stdout, done.stdout
 
 

@@ -212,8 +212,7 @@ def _for_assertion(escape: Escape) -> bool:
     while frame is not None and of_promoarray(frame):
         frame = frame.f_back
     while frame is not None:
-        module = str(frame.f_globals.get("__name__"))
-        if _ASSERTS.match(frame.f_code.co_name) or module.startswith(_APPROX):
+        if _ASSERTS.match(frame.f_code.co_name) or frame.f_globals.get("__name__") in _APPROX:
             return True
         if not of_library(frame):
             return False
@@ -221,11 +220,11 @@ def _for_assertion(escape: Escape) -> bool:
     return False
 
 
-_ASSERTS = re.compile(r"(\w*_)?assert", re.IGNORECASE)
+_ASSERTS = re.compile(r"(?!test)(\w*_)?assert", re.IGNORECASE)
 """The names of functions that assert: ``assertEqual``, ``assert_allclose``, ``xp_assert_close``."""
 
-_APPROX = "_pytest."
-"""Where ``pytest.approx`` is."""
+_APPROX = ("_pytest.approx", "_pytest.python_api")
+"""Where ``pytest.approx`` is; the latter before pytest 9."""
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 from promoarray.testing.plugin.findings import Finding, check, message, watched
 from promoarray.testing.plugin.matrix import OUTCOME, POLICY
-from promoarray.testing.plugin.parameters import NAME, asked, of, read, split
+from promoarray.testing.plugin.parameters import NAME, Choice, asked, of, read, split
 
 _policy = pytest.StashKey[Policy | None]()
 _found = pytest.StashKey[list[Finding]]()
@@ -58,13 +58,8 @@ class Running:
         """Refuse marks that cannot be obeyed."""
         try:
             self._kinds(item)
-            if item.stash[_policy] is None and _marked(item) > 1:
-                raise ValueError(
-                    "a unittest.TestCase runs once, under one policy; write "
-                    "@pytest.mark.pa_policy with one name, or a class without TestCase"
-                )
-            if item.get_closest_marker(NAME):
-                [as_policy(name) for name in read(item.iter_markers(NAME)).names]
+            if not hasattr(item, "callspec"):
+                _check_lone(read(item.iter_markers(NAME)))
         except (ValueError, TypeError) as error:
             pytest.fail(f"{item.nodeid}: {error}", pytrace=False)
 
@@ -107,9 +102,16 @@ class Running:
         return self.fail_on if mark is None else check(split(mark.args))
 
 
-def _marked(item: pytest.Item) -> int:
-    """How many policies the marks of a test name that has no parameters."""
-    return 0 if hasattr(item, "callspec") else len(read(item.iter_markers(NAME)).names)
+def _check_lone(choice: Choice) -> None:
+    """Refuse what marks say of a test without parameters, unless it is one policy's name."""
+    names, *others = choice
+    if len(names) > 1 or any(others):
+        raise ValueError(
+            "a unittest.TestCase runs once, under one policy; write @pytest.mark.pa_policy with "
+            "one name, or a class without TestCase"
+        )
+    for name in names:
+        as_policy(name)
 
 
 @contextmanager
