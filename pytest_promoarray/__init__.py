@@ -15,7 +15,7 @@ import pytest
 MARKERS = (
     "pa_policy(*policies, without=(), refuses=(), raises=PromotionError, reason=''): run a test "
     "under these policies, or leave some out; those that refuse are expected to raise",
-    "pa_fail_on(*kinds): what fails the test besides, in place of --pa-fail-on",
+    "pa_fail_on(*kinds): what the test must not do, in place of --pa-fail-on",
 )
 OURS = "pa_policy", "pa_fail_on"
 
@@ -30,8 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--pa-fail-on",
         metavar="KINDS",
-        help="fail tests that compute what another policy would not: float64, bits, escape, "
-        "refuse, root; separated by commas",
+        help="fail tests that do one of float64, escape, bits, dtype, refuse, root, signature; "
+        "separated by commas; any, none",
     )
     group.addoption(
         "--pa-matrix",

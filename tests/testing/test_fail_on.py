@@ -67,7 +67,7 @@ def test_assigned(xp):
     assert told(result, "test_mean[numpy@2]") == [
         "lib.py:4: x.__array_namespace__().sum(x) / x.shape[0]: "
         "int64 becomes float64 (divide under numpy@2)",
-        "(--pa-fail-on float64: casts to float64 or complex128 that nobody wrote)",
+        "(--pa-fail-on float64: a cast to float64 or complex128 that nobody wrote)",
     ]
     said = told(result, "test_mixed[torch@2.13]")[0]
     assert said == "lib.py:14: x + y: float32 becomes float64 (add under torch@2.13)"
@@ -104,7 +104,8 @@ def test_kept(xp):
     result.assert_outcomes(failed=1, passed=1)
     said = told(result, "test_left[torch@2.13]")[0]
     assert said == (
-        "lib.py:7: np.asarray(x): float32 array of shape (2,) leaves the policy by __array__"
+        "lib.py:7: np.asarray(x): float32 array by __array__: leaves the policy: taken by the "
+        "program itself."
     )
 
 
@@ -154,7 +155,7 @@ def test_what_a_library_takes_is_told_at_the_line_of_the_program(run: Any) -> No
     said = told(result, "test_it[numpy@2]")
     file = "test_what_a_library_takes_is_told_at_the_line_of_the_program.py"
     assert said[0].startswith(f"{file}:5: np.ma.asarray(xp.asarray([1.0, 2.0, 4.0])): float64 ")
-    assert "leaves the policy by __array__ to numpy.ma." in said[0]
+    assert "array by __array__: leaves the policy: to numpy.ma." in said[0]
     assert said[1].startswith("    in ")
     assert "numpy/ma/core.py:" in said[1]
 
@@ -168,8 +169,8 @@ def test_values_that_another_policy_casts_otherwise(run: Any) -> None:
     result = run(BITS, "--pa-policies=numpy,torch", "--pa-fail-on=bits")
     result.assert_outcomes(failed=2)
     assert told(result, "test_it[numpy@2]")[0] == (
-        "lib.py:11: xp.astype(x, xp.float8_e4m3fn): float32 -> float8_e4m3fn: 1 of 2 differ under "
-        "torch@2.13: [1] 500.0 is 448.0 there, nan in the run"
+        "lib.py:11: xp.astype(x, xp.float8_e4m3fn): float32 -> float8_e4m3fn: other values under "
+        "torch@2.13: 1 of 2 elements; the first, 500.0 at [1], becomes 448.0 and not nan."
     )
     run(BITS, "--pa-policies=torch,onnx", "--pa-fail-on=bits").assert_outcomes(passed=2)
 
@@ -177,7 +178,7 @@ def test_values_that_another_policy_casts_otherwise(run: Any) -> None:
 def test_one_policy_alone_is_compared_with_those_of_compare(run: Any) -> None:
     result = run(BITS, "--pa-policies=torch", "--pa-fail-on=bits")
     result.assert_outcomes(failed=1)
-    assert "differ under numpy@2" in told(result, "test_it[torch@2.13]")[0]
+    assert "other values under numpy@2" in told(result, "test_it[torch@2.13]")[0]
 
 
 def test_what_another_policy_refuses_or_gives_another_dtype(run: Any) -> None:
@@ -187,15 +188,16 @@ def test_it(xp): lib.mixed(xp.ones(2, dtype=xp.int64), xp.ones(2, dtype=xp.float
     policies = "--pa-policies=torch,paddle@3.3,numpy"
     result = run(source, policies, "--pa-fail-on=refuse")
     said = told(result, "test_it[torch@2.13]")
-    assert said[0].startswith("lib.py:14: x + y: int64 + float32 is refused by paddle@3.3: ")
-    assert said[1] == "    write xp.astype(x, xp.float32) + y  for paddle@3.3"
-    assert len(said) == 3
-    result = run(source, policies, "--pa-fail-on=root")
-    said = told(result, "test_it[torch@2.13]")
-    assert said[0] == (
-        "lib.py:14: x + y: int64 + float32 is float64 under numpy@2, float32 in the run"
+    assert said[0].startswith("lib.py:14: x + y: int64 + float32: refused under paddle@3.3: ")
+    assert said[0].endswith(" Write xp.astype(x, xp.float32) + y for paddle@3.3.")
+    assert said[1] == "(--pa-fail-on refuse: the policy refuses the operation)"
+    other = (
+        "lib.py:14: x + y: int64 + float32: float64 under numpy@2; float32 in the run under "
+        "torch@2.13. Write xp.astype(x, xp.float32) + y for numpy@2."
     )
-    assert said[1] == "    write xp.astype(x, xp.float32) + y  for numpy@2"
+    assert told(run(source, policies, "--pa-fail-on=dtype"), "test_it[torch@2.13]")[0] == other
+    both = told(run(source, policies, "--pa-fail-on=root"), "test_it[torch@2.13]")
+    assert [said[0], other] == sorted(both[:2], key=[said[0], other].index)
 
 
 def test_a_test_may_ask_for_more_or_for_nothing(run: Any, pytester: pytest.Pytester) -> None:
@@ -215,6 +217,28 @@ def test_wrong(): pass
     result = run(source, "--pa-policies=numpy")
     result.assert_outcomes(failed=2, passed=1, errors=1)
     result.stdout.fnmatch_lines(["*test_wrong: there is no 'bit'. Did you mean: bits?"])
+
+
+def test_a_comment_ignores_what_it_names(run: Any) -> None:
+    source = """
+def test_all(xp): xp.asarray([1]) / 2  # promoarray: ignore
+
+def test_policy(xp): xp.asarray([1]) / 2  # promoarray: ignore[numpy]
+
+def test_kind(xp): np.asarray(xp.ones(2))  # promoarray: ignore[escape]
+
+def test_another(xp): np.asarray(xp.ones(2))  # promoarray: ignore[bits]
+"""
+    result = run(source, "-v", "--pa-policies=numpy,jax", "--pa-fail-on=float64,escape")
+    failed = [line.split("::")[1].split()[0] for line in result.outlines if "FAILED " in line[9:]]
+    assert failed == ["test_policy[jax@x64]", "test_another[numpy@2]", "test_another[jax@x64]"]
+
+
+def test_none_on_the_command_line_is_none(run: Any, pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npa_fail_on = any")
+    source = "def test_it(xp): lib.plain_mean(xp.asarray([1]) / 2)"
+    run(source, "--pa-policies=numpy").assert_outcomes(failed=1)
+    run(source, "--pa-policies=numpy", "--pa-fail-on=none").assert_outcomes(passed=1)
 
 
 def test_of_a_test_that_fails_by_itself_it_is_told_besides(run: Any) -> None:

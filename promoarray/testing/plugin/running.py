@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
+from promoarray.diagnostics.findings.words import Place
 from promoarray.errors import PromotionError, UnknownPolicyError
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.in_force import process_default, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-from promoarray.testing.plugin.findings import Finding, check, message, watched
+from promoarray.testing.plugin.findings import check, message, watched
 from promoarray.testing.plugin.matrix import OUTCOME, POLICY
 from promoarray.testing.plugin.parameters import NAME, Choice, asked, of, read, split
 
 _policy = pytest.StashKey[Policy | None]()
-_found = pytest.StashKey[list[Finding]]()
+_found = pytest.StashKey[list[Place]]()
 
 
 class Running:
@@ -28,7 +29,7 @@ class Running:
     ----------
     policies : tuple of Policy
         Those of the run.
-    fail_on : tuple of str
+    fail_on : frozenset of str
         What fails every test.
     """
 
@@ -57,7 +58,7 @@ class Running:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Refuse marks that cannot be obeyed."""
         try:
-            self._kinds(item)
+            self._fail_on(item)
             if not hasattr(item, "callspec"):
                 _check_lone(read(item.iter_markers(NAME)))
         except (ValueError, TypeError) as error:
@@ -66,20 +67,20 @@ class Running:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[Any]:
         """Fail a test that did what it must not; of one that fails already, tell it besides."""
-        kinds = self._kinds(item)
-        if not kinds:
+        fail_on = self._fail_on(item)
+        if not fail_on:
             return (yield)
-        found: list[Finding] = []
+        found: list[Place] = []
         try:
-            with watched(kinds, self.policies) as found:
+            with watched(fail_on, self.policies) as found:
                 result = yield
         except Exception:
             if found:
-                item.add_report_section("call", "promoarray", message(found, kinds))
+                item.add_report_section("call", "promoarray", message(found))
             raise
         if found:
             item.stash[_found] = found
-            pytest.fail(message(found, kinds), pytrace=False)
+            pytest.fail(message(found), pytrace=False)
         return result
 
     @pytest.hookimpl(wrapper=True)
@@ -93,11 +94,11 @@ class Running:
             found = item.stash.get(_found, [])
             word = "refuses" if isinstance(error, PromotionError) else ""
             if isinstance(error, pytest.fail.Exception) and found:
-                word = found[0].kind
+                word = found[0][0].kind
             report.user_properties.append((OUTCOME, word))
         return report
 
-    def _kinds(self, item: pytest.Item) -> tuple[str, ...]:
+    def _fail_on(self, item: pytest.Item) -> frozenset[str]:
         mark = item.get_closest_marker("pa_fail_on")
         return self.fail_on if mark is None else check(split(mark.args))
 
