@@ -130,7 +130,7 @@ def test_no_policy_casts_what_is_compared() -> None:
     assert report.divergences == []
 
 
-@pytest.mark.parametrize("bad", ["text", [object()], None, np.array(["a"])], ids=repr)
+@pytest.mark.parametrize("bad", ["text", [object()], None, np.array(["a"])], ids=range(4))
 def test_what_holds_no_numbers_is_refused(bad: Any) -> None:
     with pytest.raises(TypeError, match=r"desired (is .* holds no numbers|holds strings)"):
         assert_allclose(1.0, bad)

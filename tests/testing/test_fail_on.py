@@ -59,11 +59,14 @@ def test_mixed(xp): lib.mixed(xp.ones(2, dtype=xp.float64), xp.ones(2, dtype=xp.
 
 def test_complex(xp): lib.mixed(xp.ones(2, dtype=xp.complex64), xp.ones(2, dtype=xp.float64))
 
+@pytest.mark.pa_policy("numpy")
+def test_both(xp): xp.ones((2, 2), dtype=xp.int32) @ xp.ones(2, dtype=xp.float32)
+
 def test_assigned(xp):
     xp.ones(2, dtype=xp.float64)[:] = xp.ones(2, dtype=xp.float32)
 """
     result = run(source, "--pa-policies=numpy,torch", "--pa-fail-on=float64")
-    result.assert_outcomes(failed=7, passed=1)
+    result.assert_outcomes(failed=8, passed=1)
     assert told(result, "test_mean[numpy@2]") == [
         "lib.py:4: x.__array_namespace__().sum(x) / x.shape[0]: "
         "int64 becomes float64 (divide under numpy@2)",
@@ -71,7 +74,8 @@ def test_assigned(xp):
     ]
     said = told(result, "test_mixed[torch@2.13]")[0]
     assert said == "lib.py:14: x + y: float32 becomes float64 (add under torch@2.13)"
-    assert "complex64 and float64 becomes complex128" not in result.stdout.str()
+    said = told(result, "test_both[numpy@2]")[0]
+    assert said.endswith(": int32 and float32 become float64 (matmul under numpy@2)")
     assert "complex64 becomes complex128" in told(result, "test_complex[torch@2.13]")[0]
     said = told(result, "test_assigned[numpy@2]")[0]
     assert said.endswith(": float32 becomes float64 (assignment under numpy@2)")

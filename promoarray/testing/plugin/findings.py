@@ -151,7 +151,8 @@ class _Watch(Observer):
     def _note(self, name: str, given: list[DType], target: DType, policy: Policy) -> None:
         site, program = sites()
         names = tuple(dict.fromkeys(dtype.name for dtype in given))
-        what = f"{listed(names)} becomes {target.name} ({name} under {policy.name})"
+        become = "become" if len(names) > 1 else "becomes"
+        what = f"{listed(names)} {become} {target.name} ({name} under {policy.name})"
         inside = None if site == program else site
         run = policy.name
         self.found.setdefault(
