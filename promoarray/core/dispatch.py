@@ -17,6 +17,7 @@ from promoarray.core.executable import Executable, compiled, find, keep
 from promoarray.core.observers import (
     OperationEvent,
     notify,
+    notify_overwrite,
     observers_anywhere,
     observers_here,
 )
@@ -206,6 +207,8 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     kept = observed.keep if observers_anywhere else keep
     kept(name, form, policy, entered, seen, plan, executable)
     buffers = _buffers(policy, plan, values)
+    if observers_anywhere:
+        notify_overwrite(target)
     _write(backend, name, target, _run(executable, name, buffers, {}))
     if observers_anywhere:
         notify(OperationEvent(name, policy, entered, seen, plan, values, target, form=form))
@@ -215,6 +218,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
 def _write_and_tell(name: str, target: Array, other: Any, call: observed.Ready) -> Any:
     """Run an operation in place that was met before, and tell observers."""
     known, policy, _, values, buffers = call
+    notify_overwrite(target)
     _write(backend_of(target._buffer), name, target, _run(known.executable, name, buffers, {}))
     operands, form = (target, other), Form.INPLACE
     notify(

@@ -65,7 +65,8 @@ def _nothing(args: argparse.Namespace, before: Policy, after: Policy, search: Se
         print(json.dumps({**names, "lines": [], "rules": [], "runs": search.runs}, indent=2))
     else:
         within = f" (within {args.tolerance:g})" if args.tolerance else ""
-        print(f"{args.expression} is {value} under {before.name} and {after.name}{within}.")
+        names = f"under {before.name} and {after.name}"
+        print(f"{args.expression} is the same {names}{within}: {value}.")
     return SAME
 
 

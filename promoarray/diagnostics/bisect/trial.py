@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from promoarray.core.array_base import Array
 from promoarray.core.call_site import program_site
 from promoarray.core.observers import OperationEvent
 from promoarray.diagnostics.bisect.rules import mixed
@@ -100,6 +101,11 @@ class Trial(Probe):
         self._operations.add((self._line(), event.name))
         if self.changes is not None:
             self.changes.on_operation(event)
+
+    def on_overwrite(self, target: Array) -> None:
+        """Pass it on to what notes the changes."""
+        if self.changes is not None:
+            self.changes.on_overwrite(target)
 
     def ended(self, names: dict[str, Any]) -> Ended:
         """Evaluate the expression."""

@@ -210,6 +210,11 @@ class Watch(Observer):
         """Pass it on."""
         self._tell("on_cast", cast)
 
+    def on_overwrite(self, target: Array) -> None:
+        """Pass it on."""
+        if self._task.probe is not None:
+            self._tell("on_overwrite", target)
+
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Pass it on."""
         self._tell("on_setitem", assignment)

@@ -7,6 +7,7 @@ in another way to find other bits of the same dtype, and hears what the run itse
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,11 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends import backend_of
+from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import Site, sites
 from promoarray.core.observers import OperationEvent
 from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.diff.reasons import Reasons, reasons_of, reasons_of_event
 from promoarray.diagnostics.diff.recompute import (
+    as_it_was,
     decided_on_the_same,
     differing,
     may_differ,
@@ -130,6 +134,7 @@ class Changes(Probe):
         """Begin with nothing noted."""
         self._noted, self._known = Noted(), {}
         self._policy = as_policy(self.after)
+        self._overwritten: dict[int, tuple[Array, Array]] = {}
 
     def ended(self, names: dict[str, Any]) -> Noted:
         """Return what was noted."""
@@ -149,6 +154,12 @@ class Changes(Probe):
                 self._noted.reasons[at] = reasons_of_event(event, self._policy)
         elif todo is ToDo.COMPARE:
             self._compare(event)
+
+    def on_overwrite(self, target: Array) -> None:
+        """Keep what an operation in place is about to overwrite."""
+        copied = backend_of(target._buffer).copy(target._buffer)
+        kept = target._wrap(copied, type_of(target._type))
+        self._overwritten[threading.get_ident()] = target, kept
 
     def on_refusal(
         self,
@@ -180,17 +191,19 @@ class Changes(Probe):
         made = (decision.plan.result, *decision.plan.extra_results)
         if tuple(map(self._policy.strong, made)) != run:
             return ToDo.EXPLAIN
-        # In place the operands are gone by now.
-        computed = not event.inplace and dt.string not in run and _reached(event, decision)
+        computed = dt.string not in run and _reached(event, decision)
         again = computed and may_differ(self._policy, decision, event)
         return ToDo.COMPARE if again else ToDo.NOTHING
 
     def _compare(self, event: OperationEvent) -> None:
         """Compute it again, and note the elements that differ."""
-        decision = decided_on_the_same(self._policy, event)  # of this pass's own scalars
+        given = self._as_it_was(event)
+        if given is None:
+            return
+        decision = decided_on_the_same(self._policy, given)  # of this pass's own scalars
         if isinstance(decision, Refusal):
             return
-        others = recomputed(self._policy, decision, event)
+        others = recomputed(self._policy, decision, given)
         for mine, other in zip((event.result, *event.extra_results), others, strict=True):
             if mine.shape != other.shape:
                 continue
@@ -208,6 +221,15 @@ class Changes(Probe):
             found.size += mine.size
             found.elements += int(np.count_nonzero(differ))
             found.passes += 1
+
+    def _as_it_was(self, event: OperationEvent) -> OperationEvent | None:
+        """An operation with the operands it had; None where they are not known any more."""
+        if not event.inplace:
+            return event
+        target, kept = self._overwritten.pop(threading.get_ident(), (None, None))
+        if kept is None or target is not event.operands[0]:
+            return None
+        return as_it_was(event, target, kept)
 
 
 def _at(event: OperationEvent) -> At:

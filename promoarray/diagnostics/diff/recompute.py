@@ -32,6 +32,23 @@ def may_differ(policy: Policy, decision: Decision, event: OperationEvent) -> boo
     return bool(own != _way(policy, decision.plan, decision.values, event))
 
 
+def as_it_was(event: OperationEvent, target: Array, before: Array) -> OperationEvent | None:
+    """An operation in place with its target as it was; None if that was another operand, too."""
+    others = [x for x in event.operands[1:] if type(x) not in WEAK and x is not target]
+    if any(_share(x._buffer, target._buffer) for x in others):
+        return None
+    operands, values = (
+        tuple(before if x is target else x for x in given)
+        for given in (event.operands, event.values)
+    )
+    return event._replace(operands=operands, values=values)
+
+
+def _share(a: Any, b: Any) -> bool:
+    """Whether two buffers may lie in the same memory."""
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
+
+
 def recomputed(policy: Policy, decision: Decision, event: OperationEvent) -> tuple[Array, ...]:
     """Compute an operation of the run as a policy has decided it; return all of its results."""
     plan, values, options = decision.plan, decision.values, event.options
