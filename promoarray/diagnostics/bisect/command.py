@@ -59,11 +59,11 @@ def _wrong(args: argparse.Namespace) -> str:
 
 
 def _nothing(args: argparse.Namespace, before: Policy, after: Policy, search: Search) -> int:
-    value = shown(search.first.value) if search.first else ""
     if args.json:
-        names = {"from": before.name, "to": after.name, "expression": args.expression}
-        print(json.dumps({**names, "lines": [], "rules": [], "runs": search.runs}, indent=2))
+        asked = {"from": before.name, "to": after.name, "expression": args.expression}
+        print(json.dumps({**asked, "lines": [], "rules": [], "runs": search.runs}, indent=2))
     else:
+        value = shown(search.first.value) if search.first else ""
         within = f" (within {args.tolerance:g})" if args.tolerance else ""
         names = f"under {before.name} and {after.name}"
         print(f"{args.expression} is the same {names}{within}: {value}.")
