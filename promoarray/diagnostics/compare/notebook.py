@@ -2,8 +2,7 @@
 
 A notebook is JSON, of which nothing but the code cells is read; no library of Jupyter's is needed.
 Each cell is a file of its own for tracebacks and reports, ``analysis.ipynb[3]``, numbered as
-Jupyter numbers them when all are run. Lines of IPython's own (``%time``, ``!ls``) are translated if
-IPython is installed; else they are skipped, and said to be.
+Jupyter numbers them when all are run.
 """
 
 from __future__ import annotations
@@ -14,15 +13,14 @@ import inspect
 import json
 import linecache
 import os
-import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from promoarray.diagnostics.compare.magics import Say, translator
 from promoarray.diagnostics.compare.short_traceback import shorten
 
 COMMAND = "from promoarray.diagnostics.compare import notebook; notebook.main()"
@@ -92,9 +90,9 @@ def main() -> None:
     names = vars(sys.modules["__main__"])
     names.pop("notebook", None)
     os.chdir(Path(path).resolve().parent)  # where Jupyter runs it
-    translate = _ipython(names) or _skipping
+    translate = translator(names)
     for cell in every:
-        _run(cell, translate(cell), names)
+        _run(cell, translate(cell.source, _saying(cell)), names)
 
 
 def _run(cell: Cell, source: str, names: dict[str, Any]) -> None:
@@ -133,63 +131,10 @@ def _from_file(entry: TracebackType | None, file: str) -> TracebackType | None:
     return entry
 
 
-# -- IPython's own lines --------------------------------------------------------------------------
+def _saying(cell: Cell) -> Say:
+    """What says on standard error that a line of a cell is skipped."""
 
+    def say(line: int, what: str) -> None:
+        print(f"{os.path.basename(cell.file)}:{line}: skipped, {what}", file=sys.stderr)
 
-def _ipython(names: dict[str, Any]) -> Callable[[Cell], str] | None:
-    """Return what translates IPython's own lines to calls of it; None if it is not installed."""
-    try:
-        ipython = import_module("IPython.core.interactiveshell")
-    except ImportError:
-        return None
-    shell = ipython.InteractiveShell.instance(user_ns=names)
-    names["get_ipython"] = shell.get_ipython
-
-    def translated(cell: Cell) -> str:
-        made: str = shell.transform_cell(cell.source)
-        return made
-
-    return translated
-
-
-def _skipping(cell: Cell) -> str:
-    """A cell without IPython's own lines, which are said to be skipped."""
-    lines = cell.source.splitlines()
-    kept = list(_kept(lines, cell))
-    return "\n".join(kept) + "\n"
-
-
-def _kept(lines: list[str], cell: Cell) -> Iterator[str]:
-    if _parses(cell.source):  # where % is an operator, whatever line it begins
-        yield from lines
-        return
-    magic = _CELL_MAGIC.match(next(filter(str.strip, lines), ""))
-    if magic and magic[1] not in _OF_PYTHON:
-        _say(cell, 1, f"the cell is skipped: %%{magic[1]} takes IPython")
-        return
-    for number, line in enumerate(lines, 1):
-        own = _LINE_MAGIC.match(line)
-        if own is None:
-            yield line
-            continue
-        _say(cell, number, f"skipped, as it takes IPython: {line.strip()}")
-        yield f"{own[1]}pass"  # which may be all there is of a block
-
-
-_CELL_MAGIC = re.compile(r"\s*%%(\w+)")
-_LINE_MAGIC = re.compile(r"(\s*)(?:%|!|\?|(?:[\w.]+\s*=\s*[%!])|[\w.]+\?{1,2}\s*$)")
-_OF_PYTHON = frozenset({"time", "timeit", "capture", "prun"})
-"""Magics of a cell whose text is Python."""
-
-
-def _parses(source: str) -> bool:
-    """Whether a cell is plain Python."""
-    try:
-        compile(source, "", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    except (SyntaxError, ValueError):
-        return False
-    return True
-
-
-def _say(cell: Cell, line: int, what: str) -> None:
-    print(f"{os.path.basename(cell.file)}:{line}: {what}", file=sys.stderr)
+    return say
