@@ -172,7 +172,6 @@ class Watch(Observer):
         if self._task.probe is not None:
             self._task.probe.begin()
             self._observers.append(self._task.probe)
-        self._telling = False
         self._bug, self._due, self._places = "", 0.0, 0
         self._closed = False
         self._file: str | None = None
@@ -241,11 +240,8 @@ class Watch(Observer):
 
     def _tell(self, what: str, *heard: Any) -> None:
         """Tell the observers, whom the program may leave no levels of recursion."""
-        if self._telling:  # what an observer computes is no part of the program
-            return
         levels = sys.getrecursionlimit()
         sys.setrecursionlimit(levels + ROOM)
-        self._telling = True
         try:
             for observer in self._observers:
                 getattr(observer, what)(*heard)
@@ -253,7 +249,6 @@ class Watch(Observer):
         except Exception:
             self._bug = self._bug or traceback.format_exc()
         finally:
-            self._telling = False
             sys.setrecursionlimit(levels)
 
     # -- what was found ---------------------------------------------------------------------------

@@ -236,14 +236,14 @@ def _noted(noted: Noted, report: Report) -> Iterator[Change]:
             count=bits.passes,
         )
     for at, refused in noted.refused.items():
-        if refused.after is not None:
+        if refused.before != refused.after:
             yield Change(
                 "refusal",
                 at.site,
                 at.program,
                 _operation(at),
-                REFUSES,
-                refused.after,
+                refused.before or REFUSES,
+                refused.after or REFUSES,
                 refused.reasons,
                 refused.reason,
                 count=refused.count,

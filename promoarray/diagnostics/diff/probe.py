@@ -78,11 +78,23 @@ class OtherBits:
 
 @dataclass(slots=True)
 class Refused:
-    """What the run's policy refuses, and the other's answer: None if it refuses, too."""
+    """What one of the policies refuses.
+
+    Attributes
+    ----------
+    at : At
+    reason : str
+        Why.
+    reasons : Reasons
+    before, after : str or None
+        The dtypes that the run's policy and the other have; None of one that refuses.
+    count : int
+    """
 
     at: At
     reason: str
     reasons: Reasons
+    before: str | None
     after: str | None
     count: int = 0
 
@@ -176,7 +188,7 @@ class Changes(Probe):
         at = At(site, program, name, form, tuple(map(str, seen)))
         if at not in self._noted.refused:
             reasons = reasons_of(name, form, seen, policy, self._policy)
-            self._noted.refused[at] = Refused(at, refusal.reason, reasons, after)
+            self._noted.refused[at] = Refused(at, refusal.reason, reasons, None, after)
         self._noted.refused[at].count += 1
 
     def _by_value(self, run: Policy) -> bool:
@@ -203,7 +215,11 @@ class Changes(Probe):
         decision = decided_on_the_same(self._policy, given)  # of this pass's own scalars
         if isinstance(decision, Refusal):
             return
-        others = recomputed(self._policy, decision, given)
+        try:
+            others = recomputed(self._policy, decision, given)
+        except Exception as error:  # as of integers divided by zero
+            self._note_raised(event, f"{type(error).__name__}: {error}")
+            return
         for mine, other in zip((event.result, *event.extra_results), others, strict=True):
             if mine.shape != other.shape:
                 continue
@@ -221,6 +237,12 @@ class Changes(Probe):
             found.size += mine.size
             found.elements += int(np.count_nonzero(differ))
             found.passes += 1
+
+    def _note_raised(self, event: OperationEvent, error: str) -> None:
+        """Note an operation that the other policy has for these dtypes, and not for the values."""
+        at, before = _at(event), event.policy.strong(event.plan.result).name
+        why = reasons_of_event(event, self._policy)
+        self._noted.refused.setdefault(at, Refused(at, error, why, before, None)).count += 1
 
     def _as_it_was(self, event: OperationEvent) -> OperationEvent | None:
         """An operation with the operands it had; None where they are not known any more."""

@@ -63,7 +63,8 @@ def recomputed(policy: Policy, decision: Decision, event: OperationEvent) -> tup
         scalar_buffer(policy, x, dtype) if type(x) in WEAK else x._buffer
         for x, dtype in zip(arrays, plan.inputs, strict=True)
     )
-    out = executable.run(*buffers, **options)
+    with np.errstate(all="ignore"):  # of which the program has not asked
+        out = executable.run(*buffers, **options)
     outs = out if plan.extra_results else (out,)
     dtypes = (plan.result, *plan.extra_results)
     return tuple(event.result._wrap(*each) for each in zip(outs, dtypes, strict=True))
