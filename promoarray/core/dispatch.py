@@ -101,7 +101,7 @@ def _resolve(
         entered, seen, decided = _recovered(name, form, policy, entered, seen, decided, options)
     plan, values = decided
     backend = common_backend(*map(_buffer, entered), *options.values())
-    obeyed = _comparing(plan, entered, values) or plan
+    obeyed = comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
     if obeyed is plan:
         kept = observed.keep if observers_anywhere else keep
@@ -278,7 +278,7 @@ def _buffers(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, 
     )
 
 
-def _comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
+def comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
     """The plan of a comparison with an int that no value of the dtype reaches: an infinity, which
     takes floats to compare with."""
     beyond = (

@@ -30,9 +30,8 @@ from promoarray.diagnostics.diff.recompute import (
     recomputed,
 )
 from promoarray.diagnostics.shadow.verdict import key_of
-from promoarray.dtypes import INTEGERS
 from promoarray.operations import Form
-from promoarray.promotion.plan import Decision, Operand, Refusal
+from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -203,8 +202,7 @@ class Changes(Probe):
         made = (decision.plan.result, *decision.plan.extra_results)
         if tuple(map(self._policy.strong, made)) != run:
             return ToDo.EXPLAIN
-        computed = dt.string not in run and _reached(event, decision)
-        again = computed and may_differ(self._policy, decision, event)
+        again = dt.string not in run and may_differ(self._policy, decision, event)
         return ToDo.COMPARE if again else ToDo.NOTHING
 
     def _compare(self, event: OperationEvent) -> None:
@@ -256,12 +254,3 @@ class Changes(Probe):
 
 def _at(event: OperationEvent) -> At:
     return At(*sites(), event.name, event.form, tuple(map(str, event.seen)))
-
-
-def _reached(event: OperationEvent, decision: Decision) -> bool:
-    """Whether all scalars are of the dtypes that they are compared in, and not beyond them."""
-    return not any(
-        type(value) is float and dtype.kind in INTEGERS
-        for plan, values in ((event.plan, event.values), decision)
-        for value, dtype in zip(values, plan.inputs, strict=True)
-    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype, type_of
+from promoarray.core.dispatch import comparing
 from promoarray.core.executable import compiled
 from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import scalar_buffer
@@ -28,8 +29,8 @@ def may_differ(policy: Policy, decision: Decision, event: OperationEvent) -> boo
 
     It does if it casts the operands, computes or rounds otherwise than the run's policy.
     """
-    own = _way(event.policy, event.plan, event.values, event)
-    return bool(own != _way(policy, decision.plan, decision.values, event))
+    own = _way(event.policy, Decision(event.plan, event.values), event)
+    return bool(own != _way(policy, decision, event))
 
 
 def as_it_was(event: OperationEvent, target: Array, before: Array) -> OperationEvent | None:
@@ -51,7 +52,7 @@ def _share(a: Any, b: Any) -> bool:
 
 def recomputed(policy: Policy, decision: Decision, event: OperationEvent) -> tuple[Array, ...]:
     """Compute an operation of the run as a policy has decided it; return all of its results."""
-    plan, values, options = decision.plan, decision.values, event.options
+    plan, values, options = _obeyed(decision, event), decision.values, event.options
     arrays = tuple(x if type(x) in WEAK else x._wrap(x._buffer, type_of(x._type)) for x in values)
     backend = common_backend(
         *(None if type(x) in WEAK else x._buffer for x in arrays), *options.values()
@@ -84,8 +85,14 @@ def _floats_differ(a: Any, b: Any) -> Any:
         return np.asarray(other & ~(np.isnan(a) & np.isnan(b)))
 
 
-def _way(policy: Policy, plan: Plan, values: tuple[Any, ...], event: OperationEvent) -> Any:
+def _obeyed(decision: Decision, event: OperationEvent) -> Plan:
+    """The plan; of a comparison with an int beyond the dtype that of the numbers themselves."""
+    return comparing(decision.plan, event.operands, decision.values) or decision.plan
+
+
+def _way(policy: Policy, decision: Decision, event: OperationEvent) -> Any:
     """All that the bits of the results hang on: what is cast how, and which kernel computes."""
+    plan, values = _obeyed(decision, event), decision.values
     results = tuple(map(policy.strong, (plan.result, *plan.extra_results)))
     computed = plan.compute or plan.inputs[0]
     held = (dtype if type(x) in WEAK else storage_dtype(x)
