@@ -17,10 +17,9 @@ from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.command import program_of, report_of
 from promoarray.diagnostics.diff.difference import difference
+from promoarray.diagnostics.exit_codes import FINDINGS, NOTHING, USAGE
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-
-SAME, CHANGED, USAGE = 0, 1, 2
 
 
 def main(args: argparse.Namespace) -> int:
@@ -44,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
         print(json.dumps(bisection.to_dict(), indent=2))
     else:
         console().print(bisection)
-    return CHANGED
+    return FINDINGS
 
 
 def _wrong(args: argparse.Namespace) -> str:
@@ -67,7 +66,7 @@ def _nothing(args: argparse.Namespace, before: Policy, after: Policy, search: Se
         within = f" (within {args.tolerance:g})" if args.tolerance else ""
         names = f"under {before.name} and {after.name}"
         print(f"{args.expression} is the same {names}{within}: {value}.")
-    return SAME
+    return NOTHING
 
 
 def _changes(found: Found, before: Policy, after: Policy) -> tuple[Change, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from promoarray.diagnostics.compare.program import Ended, Program
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.diff.probe import Changes
+from promoarray.diagnostics.exit_codes import FAILED, SIGNAL, USAGE
 from promoarray.promotion.policy import Policy
 
 
@@ -158,7 +160,8 @@ class Search:
             return ddmin(named, give)
         if not give(every):
             raise Stopped(
-                3, f"the value under {self.after.name} changes from run to run: fix its seeds first"
+                FAILED,
+                f"the value under {self.after.name} changes from run to run: fix its seeds first",
             )
         return ddmin(every, give)
 
@@ -187,7 +190,7 @@ class Search:
     def _require_value(run: Run, words: str) -> None:
         if run.why:
             wrong = run.ended.status == 0 and run.probed is not None
-            raise Stopped(2 if wrong else 3, f"{words}: {run.why}")
+            raise Stopped(USAGE if wrong else FAILED, f"{words}: {run.why}")
 
     def _run(
         self,
@@ -211,9 +214,9 @@ class Search:
         task = Task(shadows, self.before.name, casts=self.casts, names=(), probe=asked)
         ended = self.program.run(task, self.given, quiet=True)
         if ended.interrupted:
-            raise Stopped(130, "interrupted")
+            raise Stopped(SIGNAL + signal.SIGINT, "interrupted")
         for bug in ended.bugs:
-            raise Stopped(3, f"this is a bug in promoarray. Please report it:\n{bug}")
+            raise Stopped(FAILED, f"this is a bug in promoarray. Please report it:\n{bug}")
         return Run(ended, ended.findings[0].probed if ended.findings else None)
 
     def _same(self, a: Run, b: Run) -> bool:
@@ -223,7 +226,7 @@ class Search:
         if not self._same(first, again):
             a, b = value.shown(first.value), value.shown(again.value)
             raise Stopped(
-                3,
+                FAILED,
                 f"two runs under {self.before.name} give {a} and {b}: the program is not "
                 "deterministic. Fix its seeds, or pass a --tolerance above the difference",
             )

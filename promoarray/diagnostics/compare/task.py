@@ -84,6 +84,8 @@ class Findings:
         The line of the program where it did.
     bug : str
         The traceback of what went wrong in promoarray itself while it observed.
+    files : tuple of str
+        Those of the program that it imported.
     probed : object
         What the task's probe has found.
     """
@@ -96,6 +98,7 @@ class Findings:
     message: str = ""
     stopped: Site | None = None
     bug: str = ""
+    files: tuple[str, ...] = ()
     probed: Any = None
 
 

@@ -12,12 +12,10 @@ from promoarray.diagnostics.compare.program import Ended, Program, of_module, of
 from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-
-SAME, CHANGED, USAGE, FAILED = 0, 1, 2, 3
-"""Exit statuses; 128 + N where signal N ended the program."""
 
 
 def program_of(args: argparse.Namespace) -> Program:
@@ -78,7 +76,9 @@ def told(found: Difference, ended: Ended) -> int:
         _say("this is a bug in promoarray. Please report it with the lines above")
     if ended.bugs or ended.status > 0:
         return FAILED
-    return 128 - ended.status if ended.status else CHANGED if found.changes else SAME
+    if ended.status:
+        return SIGNAL - ended.status
+    return FINDINGS if found.changes else NOTHING
 
 
 def _say(what: str) -> None:
