@@ -251,4 +251,6 @@ def _noted(noted: Noted, report: Report) -> Iterator[Change]:
 
 
 def _operation(at: At) -> str:
+    if at.operation == "setitem":
+        return "{}[...] = {}".format(*at.operands)
     return written(at.operation, at.operands, at.form)  # type: ignore[arg-type]

@@ -19,9 +19,9 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import Site, sites
-from promoarray.core.observers import OperationEvent
+from promoarray.core.observers import OperationEvent, RefusalEvent
 from promoarray.diagnostics.compare.probe import Probe
-from promoarray.diagnostics.diff.reasons import Reasons, reasons_of, reasons_of_event
+from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons, reasons_of, reasons_of_event
 from promoarray.diagnostics.diff.recompute import (
     as_it_was,
     decided_on_the_same,
@@ -29,9 +29,10 @@ from promoarray.diagnostics.diff.recompute import (
     may_differ,
     recomputed,
 )
+from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.verdict import key_of
-from promoarray.operations import Form
-from promoarray.promotion.plan import Operand, Refusal
+from promoarray.operations import OPERATIONS, Form
+from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -172,22 +173,19 @@ class Changes(Probe):
         kept = target._wrap(copied, type_of(target._type))
         self._overwritten[threading.get_ident()] = target, kept
 
-    def on_refusal(
-        self,
-        name: str,
-        form: Form,
-        policy: Policy,
-        seen: tuple[Operand, ...],
-        refusal: Refusal,
-    ) -> None:
+    def on_refusal(self, event: RefusalEvent) -> None:
         """Note what the run refuses and the other policy does not."""
-        plan = self._policy.plan(name, seen, form)
-        after = None if isinstance(plan, Refusal) else self._policy.strong(plan.result).name
-        site, program = sites()
-        at = At(site, program, name, form, tuple(map(str, seen)))
+        place = refused_of(event, (self._policy,)).place
+        mine, other = place.answers[event.policy.name], place.answers.get(self.after)
+        if other is None or other.dtype is None:
+            return
+        at = At(place.site, place.program, place.name, place.form, place.operands)
         if at not in self._noted.refused:
-            reasons = reasons_of(name, form, seen, policy, self._policy)
-            self._noted.refused[at] = Refused(at, refusal.reason, reasons, None, after)
+            why = NO_REASONS
+            if event.name in OPERATIONS:
+                asked = event.name, event.form, event.operands
+                why = reasons_of(*asked, event.policy, self._policy)
+            self._noted.refused[at] = Refused(at, mine.reason, why, None, other.dtype.name)
         self._noted.refused[at].count += 1
 
     def _by_value(self, run: Policy) -> bool:
@@ -244,7 +242,7 @@ class Changes(Probe):
 
     def _as_it_was(self, event: OperationEvent) -> OperationEvent | None:
         """An operation with the operands it had; None where they are not known any more."""
-        if not event.inplace:
+        if not event.inplace or event.result is not event.operands[0]:
             return event
         target, kept = self._overwritten.pop(threading.get_ident(), (None, None))
         if kept is None or target is not event.operands[0]:

@@ -90,7 +90,9 @@ def test_nothing_changes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
 def test_what_the_run_refuses_is_a_change_too(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    text = "import promoarray as xp\nx = xp.asarray([True])\nx - xp.asarray([1.0])\n"
+    text = (
+        "import promoarray as xp\nx = xp.asarray([True])\nx - xp.asarray([1.0], dtype=xp.float32)\n"
+    )
     script = _written(tmp_path, text)
     assert cli.main(["diff", "--from", "torch", "--to", "numpy", script, "--json"]) == 3
     out, err = capfd.readouterr()
