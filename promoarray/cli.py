@@ -20,7 +20,9 @@ from typing import Any
 
 from promoarray import __version__
 from promoarray.console import Printable, console, show
+from promoarray.diagnostics.bisect.arguments import arguments as bisect_arguments
 from promoarray.diagnostics.compare.arguments import add_arguments as compare_arguments
+from promoarray.diagnostics.diff.arguments import arguments as diff_arguments
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
@@ -92,7 +94,13 @@ def _before_dashes(argv: list[str]) -> list[str]:
     """What comes before ``--``, if the rest is a script's own arguments."""
     if argv[:1] == ["cast"]:  # argparse takes -inf and -1e-9 for options, but for the blank
         return [f" {word}" if _NEGATIVE.match(word) else word for word in argv]
-    return argv[: argv.index("--")] if argv[:1] == ["compare"] and "--" in argv else argv
+    if argv[:1] in _OF_PROGRAMS and "--" in argv:
+        return argv[: argv.index("--")]
+    return argv
+
+
+_OF_PROGRAMS = (["compare"], ["diff"], ["bisect"])
+"""The commands that run a program, whose own arguments stand behind ``--``."""
 
 
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)", re.IGNORECASE)
@@ -301,6 +309,18 @@ def _compare(args: argparse.Namespace) -> int:
     return command.main(args)
 
 
+def _diff(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.diff import command
+
+    return command.main(args)
+
+
+def _bisect(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.bisect import command
+
+    return command.main(args)
+
+
 _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], str]] = {
     "list": (_list, _no_arguments, "list the policies"),
     "table": (_table, _table_arguments, "print a policy's promotion table, or two side by side"),
@@ -309,6 +329,8 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
     "check": (_check, _check_arguments, "prove or refute the properties of a policy's rule"),
     "compare": (_compare, compare_arguments, "run a program and show where the policies differ"),
+    "diff": (_diff, diff_arguments, "show what changes in a program between two policies"),
+    "bisect": (_bisect, bisect_arguments, "find what changes a program's final value"),
 }
 
 

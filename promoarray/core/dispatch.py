@@ -18,6 +18,7 @@ from promoarray.core.observers import (
     OperationEvent,
     RefusalEvent,
     notify,
+    notify_overwrite,
     observers_anywhere,
     recovery_from,
 )
@@ -66,11 +67,12 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         If a Python int does not fit the dtype it becomes.
     """
     bounds = (options["low"], options["high"]) if "low" in options else ()
+    kept_as = _kept_as(form)
     if observers_anywhere:
-        known = observed.ready(name, form, operands, options, bounds)
+        known = observed.ready(name, kept_as, operands, options, bounds)
         if known is not None:
             return _run_and_tell(name, form, operands, options, known)
-    found = None if observers_anywhere else find(name, form, operands, options, bounds)
+    found = None if observers_anywhere else find(name, kept_as, operands, options, bounds)
     if found is not None:
         executable, cls, buffers = found
         out = _run(executable, name, buffers, options)
@@ -102,11 +104,11 @@ def _resolve(
         entered, seen, decided = _recovered(refused)
     plan, values = decided
     backend = common_backend(*map(_buffer, entered), *options.values())
-    obeyed = _comparing(plan, entered, values) or plan
+    obeyed = comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    if obeyed is plan:  # what `find` finds in place is written into the target
-        kept = observed.keep if observers_anywhere or form is Form.INPLACE else keep
-        kept(name, form, policy, entered, seen, plan, executable, bounds)
+    if obeyed is plan:
+        kept = observed.keep if observers_anywhere else keep
+        kept(name, _kept_as(form), policy, entered, seen, plan, executable, bounds)
     out = _run(executable, name, _buffers(policy, obeyed, values), options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
@@ -116,6 +118,15 @@ def _resolve(
             OperationEvent(name, policy, entered, seen, plan, values, result, extra, options, form)
         )
     return (result, *more) if more else result
+
+
+def _kept_as(form: Form) -> Form:
+    """Under which form ``apply`` keeps what was decided.
+
+    What it is asked in place binds a name to a new array, as an operator's result is. Kept as in
+    place it would be found by ``apply_inplace``, and written into the target.
+    """
+    return Form.OPERATOR if form is Form.INPLACE else form
 
 
 def _run_and_tell(
@@ -215,6 +226,8 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     kept = observed.keep if observers_anywhere else keep
     kept(name, form, policy, entered, seen, plan, executable)
     buffers = _buffers(policy, plan, values)
+    if observers_anywhere:
+        notify_overwrite(target)
     _write(backend, name, target, _run(executable, name, buffers, {}))
     if observers_anywhere:
         notify(OperationEvent(name, policy, entered, seen, plan, values, target, form=form))
@@ -224,6 +237,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
 def _write_and_tell(name: str, target: Array, other: Any, call: observed.Ready) -> Any:
     """Run an operation in place that was met before, and tell observers."""
     known, policy, _, values, buffers = call
+    notify_overwrite(target)
     _write(backend_of(target._buffer), name, target, _run(known.executable, name, buffers, {}))
     operands, form = (target, other), Form.INPLACE
     notify(
@@ -295,7 +309,7 @@ def _buffers(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, 
     )
 
 
-def _comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
+def comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
     """The plan of a comparison with an int that no value of the dtype reaches: an infinity, which
     takes floats to compare with."""
     beyond = (

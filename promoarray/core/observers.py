@@ -149,6 +149,9 @@ class Observer:
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
 
+    def on_overwrite(self, target: Array) -> None:
+        """Hear of an array that an operation in place, told next, is about to be written into."""
+
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Hear of a value written into an array."""
 
@@ -222,6 +225,13 @@ def notify_default(weak: DType, result: Array, *, lone: bool = False) -> None:
     with notify_lock:
         for observer in observers_here():
             observer.on_default(weak, result, lone)
+
+
+def notify_overwrite(target: Array) -> None:
+    """Tell observers of an array that is about to be written into by an operation in place."""
+    with notify_lock:
+        for observer in observers_here():
+            observer.on_overwrite(target)
 
 
 def notify_setitem(assignment: SetitemEvent) -> None:

@@ -180,8 +180,8 @@ def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any
     def rule(value: Any, dtype: DType) -> Any:
         if dtype.kind in INTEGERS and type(value) is not complex and value < 0:
             raise ValueError(
-                f"an integer to the power {shown(value)}: this framework takes no negative Python "
-                "int as the exponent of integers; write a float exponent or a float array"
+                f"an integer to the power {worded(value)}: this framework takes no negative Python "
+                "number as the exponent of integers; write a float exponent or a float array"
             )
         return fit(value, dtype)
 

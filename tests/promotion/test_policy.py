@@ -49,3 +49,11 @@ def test_a_replaced_cast_rule_shares_no_plans() -> None:
 def test_what_was_decided_is_no_argument(field: str) -> None:
     with pytest.raises((TypeError, ValueError), match=field):
         replace(as_policy("numpy"), **{field: {}})
+
+
+def test_a_negative_float_as_exponent_of_integers_is_refused_in_words() -> None:
+    x = pa.asarray([2], dtype=pa.uint32)
+    with pa.policy("tensorflow"), pytest.raises((TypeError, ValueError)):
+        x**-2.5
+    with pa.policy("paddle@3.3"), pytest.raises(ValueError, match=r"to the power -2\.5"):
+        x**-2.5

@@ -15,6 +15,7 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import Any
 
+from promoarray.diagnostics.compare import notebook
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, found
 
@@ -135,16 +136,21 @@ class Ended:
 
 
 def of_script(script: str, arguments: list[str]) -> Program:
-    """Return the program that ``python SCRIPT ARGUMENTS`` runs.
+    """Return the program that ``python SCRIPT ARGUMENTS`` runs, or a notebook with its cells.
 
     Raises
     ------
     FileNotFoundError
         If there is none.
+    OSError
+        If it is not a notebook though its name says so.
     """
     path = Path(script)
     if not path.is_file() and not (path / "__main__.py").is_file():
         raise FileNotFoundError(f"no such file: {script}")
+    if path.suffix == ".ipynb" and path.is_file():
+        notebook.keep_sources(notebook.cells(script))  # for the report
+        return Program(("-c", notebook.COMMAND, script, *arguments))
     return Program((script, *arguments))
 
 

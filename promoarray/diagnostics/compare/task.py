@@ -12,6 +12,7 @@ from typing import Any
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.compare.final_values import Final
+from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.shadow.report import Report
 
 VARIABLE = "PROMOARRAY_COMPARE"
@@ -38,6 +39,8 @@ class Task:
         Whether tracebacks show promoarray's own frames.
     command : int
         The process of the command.
+    probe : Probe or None
+        What else observes the run, and is asked at its end.
     """
 
     policies: tuple[str, ...] = ()
@@ -46,6 +49,7 @@ class Task:
     names: tuple[str, ...] | None = None
     all_frames: bool = False
     command: int = field(default_factory=os.getpid)
+    probe: Probe | None = None
 
     def write(self, folder: str) -> None:
         """Put it where the program finds it."""
@@ -83,6 +87,8 @@ class Findings:
         The traceback of what went wrong in promoarray itself while it observed.
     files : tuple of str
         Those of the program that it imported.
+    probed : object
+        What the task's probe has found.
     """
 
     run: str
@@ -94,6 +100,7 @@ class Findings:
     stopped: Site | None = None
     bug: str = ""
     files: tuple[str, ...] = ()
+    probed: Any = None
 
 
 def new_file(folder: str) -> str:

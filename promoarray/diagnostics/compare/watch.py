@@ -172,6 +172,9 @@ class Watch(Observer):
         self._report = Report(as_policy(self._task.policy or "numpy"), policies)
         self._casting = AutoCast()
         self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
+        if self._task.probe is not None:
+            self._task.probe.begin()
+            self._observers.append(self._task.probe)
         self._bug, self._due, self._places = "", 0.0, 0
         self._closed = False
         self._file: str | None = None
@@ -208,6 +211,11 @@ class Watch(Observer):
     def on_cast(self, cast: CastEvent) -> None:
         """Pass it on."""
         self._tell("on_cast", cast)
+
+    def on_overwrite(self, target: Array) -> None:
+        """Pass it on."""
+        if self._task.probe is not None:
+            self._tell("on_overwrite", target)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Pass it on."""
@@ -278,6 +286,8 @@ class Watch(Observer):
             self._report.finals = final_dtypes(vars(self._main), self._report.policies)
         else:
             findings.finals = finals(vars(self._main), self._task.names)
+        if self._task.probe is not None:
+            findings.probed = self._task.probe.ended(vars(self._main))
         return findings
 
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:

@@ -1,0 +1,132 @@
+"""A policy with some rules of another: what a policy is made of, taken apart.
+
+A policy is a record of rules, so that one with some fields of another is a policy, too. The fields
+that only make sense together are one rule here; the promotion rule is two, of arrays among
+themselves and with Python scalars; and each operation is one of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from promoarray.dtypes import DType
+from promoarray.operations import OPERATIONS, operation
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.rules import PromotionRule
+
+ARRAYS, SCALARS = "arrays with arrays", "arrays with Python scalars"
+
+FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "operand types": (
+        "what 0-d arrays and values count for in promotion",
+        ("operand_types", "by_value", "ranks", "ranked"),
+    ),
+    "scalars": (
+        "Python scalars that do not fit, and how they are rounded",
+        ("scalars",),
+    ),
+    "defaults": (
+        "the dtypes that Python numbers become where no array decides",
+        ("defaults", "counts"),
+    ),
+    "weak arrays": ("whether arrays stay weakly typed", ("weak_arrays",)),
+    "canonical": ("the dtypes that are never held", ("canonical",)),
+    "in place": ("what `x += y` may write into x", ("inplace",)),
+    "stored": ("the Python numbers that are stored in arrays", ("stored",)),
+    "assignment": ("what `x[key] = y` casts", ("assigns", "meets")),
+    "cast": ("what casts do with values the target cannot hold", ("cast",)),
+    "refused": ("the dtypes that functions refuse", ("refuses", "can_cast")),
+    "conversions": (
+        "copies, and which arrays become Python numbers",
+        ("copies", "one_element", "composed"),
+    ),
+}
+"""From a rule's name to what it is in words, and the fields of a policy that it is made of."""
+
+PROMOTION = {
+    ARRAYS: "the common dtype of arrays",
+    SCALARS: "the common dtype of an array and a Python scalar",
+}
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """A promotion rule of two: one for arrays, one for pairs with a weak dtype."""
+
+    arrays: PromotionRule
+    scalars: PromotionRule
+
+    def __call__(self, a: DType, b: DType) -> DType | None:
+        """Promote two dtypes."""
+        return (self.scalars if a.weak or b.weak else self.arrays)(a, b)
+
+
+def differing_rules(a: Policy, b: Policy, operations: Collection[str]) -> list[str]:
+    """Return the rules in which two policies differ, of those operations that are used.
+
+    Rules that are functions differ if they are not one and the same function.
+    """
+    found = [*PROMOTION] if a.promote is not b.promote else []
+    found += [name for name, (_, fields) in FIELDS.items() if _differ(a, b, fields)]
+    used = (name for name in OPERATIONS if name in operations)
+    return found + [name for name in used if _own(a, name) != _own(b, name)]
+
+
+def mixed(a: Policy, b: Policy, rules: Collection[str]) -> Policy:
+    """Return the first policy with these rules of the second; operations are rules of their name.
+
+    With all rules in which they differ it answers as the second.
+    """
+    changes: dict[str, Any] = {
+        field: getattr(b, field)
+        for name, (_, fields) in FIELDS.items()
+        if name in rules
+        for field in fields
+    }
+    changes["promote"] = _promotion(a, b, rules)
+    for field in ("operations", "functions", "signatures", "kernels"):
+        changes[field] = dict(_rows(getattr(a, field), getattr(b, field), rules))
+    if set(rules) & {ARRAYS, SCALARS}:
+        changes["refusal"] = b.refusal
+    return a.derive(f"{a.name} with rules of {b.name}", **changes)
+
+
+def worded(rule: str) -> str:
+    """Say what a rule is about."""
+    if rule in OPERATIONS:
+        return f"how {rule} computes"
+    return PROMOTION.get(rule) or FIELDS[rule][0]
+
+
+def _differ(a: Policy, b: Policy, fields: Iterable[str]) -> bool:
+    return any(getattr(a, field) != getattr(b, field) for field in fields)
+
+
+def _promotion(a: Policy, b: Policy, rules: Collection[str]) -> PromotionRule:
+    arrays, scalars = (b if name in rules else a for name in (ARRAYS, SCALARS))
+    if arrays is scalars:
+        return arrays.promote
+    return Promotion(arrays.promote, scalars.promote)
+
+
+def _rows(
+    a: Mapping[Any, Any], b: Mapping[Any, Any], rules: Collection[str]
+) -> Iterator[tuple[str, Any]]:
+    """Every operation's row of a mapping: the second's for the rules named."""
+    for name in OPERATIONS:
+        row = _row(b if name in rules else a, name)
+        if row is not None:
+            yield name, row
+
+
+def _row(rows: Mapping[Any, Any], name: str) -> Any:
+    return rows[name] if name in rows else rows.get(operation(name).family)
+
+
+def _own(policy: Policy, name: str) -> tuple[Any, ...]:
+    """All that a policy says of one operation."""
+    tables: tuple[Mapping[Any, Any], ...]
+    tables = policy.operations, policy.functions, policy.signatures, policy.kernels
+    return tuple(_row(table, name) for table in tables)

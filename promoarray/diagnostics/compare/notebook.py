@@ -1,0 +1,140 @@
+"""Running a notebook as a program: its code cells in order, in one namespace.
+
+A notebook is JSON, of which nothing but the code cells is read; no library of Jupyter's is needed.
+Each cell is a file of its own for tracebacks and reports, ``analysis.ipynb[3]``, numbered as
+Jupyter numbers them when all are run.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import json
+import linecache
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from promoarray.diagnostics.compare.magics import Say, translator
+from promoarray.diagnostics.compare.short_traceback import shorten
+
+COMMAND = "from promoarray.diagnostics.compare import notebook; notebook.main()"
+"""What ``python -c`` runs; the notebook and its arguments follow."""
+
+
+class Cell(NamedTuple):
+    """A code cell.
+
+    Attributes
+    ----------
+    file : str
+        What stands for a file: the notebook, and the cell's number in brackets.
+    source : str
+    """
+
+    file: str
+    source: str
+
+
+def cells(path: str) -> list[Cell]:
+    """Return the code cells of a notebook, but for those that are empty.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read, or is not a notebook of code cells in Python.
+    """
+    try:
+        read: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        language = read.get("metadata", {}).get("kernelspec", {}).get("language", "python")
+        # Before version 4 of the format the cells lay in worksheets, and their text was "input".
+        every = read["cells"] if "worksheets" not in read else read["worksheets"][0]["cells"]
+        texts = [
+            "".join(cell.get("source", cell.get("input", "")))
+            for cell in every
+            if cell["cell_type"] == "code"
+        ]
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise OSError(f"{path} is not a notebook ({why})") from None
+    if language.lower() not in ("python", "python3"):
+        raise OSError(f"{path} is a notebook of {language}, not of Python")
+    written = filter(str.strip, texts)
+    return [Cell(f"{path}[{number}]", text) for number, text in enumerate(written, 1)]
+
+
+def keep_sources(every: list[Cell]) -> None:
+    """Have tracebacks and reports find the cells' text.
+
+    Behind each cell lie the lines of the others: what a name is imported as stands in one of them.
+    """
+    for cell in every:
+        own = f"{cell.source}\n".splitlines(keepends=True)
+        rest = "\n".join(other.source for other in every if other is not cell)
+        lines = [*own, *rest.splitlines(keepends=True)]
+        # Without a time of change, checkcache() leaves it alone.
+        linecache.cache[cell.file] = (len(cell.source), None, lines, cell.file)
+
+
+def main() -> None:
+    """Run the notebook that the command line names, in the process that was started for it."""
+    _, path, *arguments = sys.argv
+    sys.argv = [path, *arguments]
+    every = cells(path)
+    keep_sources(every)
+    names = vars(sys.modules["__main__"])
+    names.pop("notebook", None)
+    os.chdir(Path(path).resolve().parent)  # where Jupyter runs it
+    translate = translator(names)
+    for cell in every:
+        _run(cell, translate(cell.source, _saying(cell)), names)
+
+
+def _run(cell: Cell, source: str, names: dict[str, Any]) -> None:
+    """Run one cell; an error that leaves it is shown from its line on."""
+    try:
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        made = eval(compile(source, cell.file, "exec", flags, dont_inherit=True), names)
+        if inspect.iscoroutine(made):
+            asyncio.run(_awaited(made))
+    except Exception as error:
+        sys.excepthook = _from_cell(_from_file(error.__traceback__, cell.file))
+        raise
+
+
+def _from_cell(inside: TracebackType | None) -> Callable[..., None]:
+    """``sys.excepthook`` of an error in a cell, whose lines are in no file."""
+    short = sys.excepthook is not sys.__excepthook__
+
+    def hook(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
+        error.__traceback__ = inside
+        if short:
+            shorten(error)
+        traceback.print_exception(error)
+
+    return hook
+
+
+async def _awaited(made: Any) -> None:
+    await made
+
+
+def _from_file(entry: TracebackType | None, file: str) -> TracebackType | None:
+    """The part of a traceback from a file on; None if it never came there, as a syntax error."""
+    while entry is not None and entry.tb_frame.f_code.co_filename != file:
+        entry = entry.tb_next
+    return entry
+
+
+def _saying(cell: Cell) -> Say:
+    """What says on standard error that a line of a cell is skipped."""
+
+    def say(line: int, what: str) -> None:
+        print(f"{os.path.basename(cell.file)}:{line}: skipped, {what}", file=sys.stderr)
+
+    return say

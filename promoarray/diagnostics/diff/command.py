@@ -1,0 +1,85 @@
+"""``promoarray diff``: run a program under one policy, and list what changes under another."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+
+from promoarray.console import console
+from promoarray.diagnostics.compare.program import Ended, Program, of_module, of_script
+from promoarray.diagnostics.compare.task import Task
+from promoarray.diagnostics.diff.difference import Difference, difference
+from promoarray.diagnostics.diff.probe import Changes
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+
+
+def program_of(args: argparse.Namespace) -> Program:
+    """Return the program that the arguments name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    return of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the command; return its exit status."""
+    before, after = as_policy(args.before), as_policy(args.after)
+    program = program_of(args)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    asked = Task((before.name, after.name), before.name, probe=Changes(after.name))
+    ended = program.run(asked, None, quiet=False, aside=args.json)
+    noted = (each.probed for each in ended.findings if each.probed is not None)
+    compared = difference(report_of(ended, before, after), noted, after)
+    found = replace(compared, inherited=args.all)
+    if args.json:
+        print(json.dumps(found.to_dict() | {"program": stopped(ended)}, indent=2))
+    else:
+        console().print(found)
+    return told(found, ended)
+
+
+def report_of(ended: Ended, before: Policy, after: Policy) -> Report:
+    """Return what the shadow runs of all processes of a run have found."""
+    report = Report(before, (before, after))
+    for each in ended.findings:
+        if each.report is not None:
+            report.merge(each.report)
+    return report
+
+
+def stopped(ended: Ended) -> dict[str, object]:
+    """Return how a program ended, as data."""
+    return {
+        "exit_status": ended.status,
+        "error": ended.why or None,
+        "stopped_at": ended.where or None,
+    }
+
+
+def told(found: Difference, ended: Ended) -> int:
+    """Say on standard error what went wrong; return the exit status."""
+    sys.stdout.flush()
+    if ended.status:
+        at = f" at {ended.where}" if ended.where else ""
+        _say(f"the program stopped under {found.before.name}{at}: {ended.why}")
+    for bug in ended.bugs:
+        print(bug, file=sys.stderr)
+        _say("this is a bug in promoarray. Please report it with the lines above")
+    if ended.bugs or ended.status > 0:
+        return FAILED
+    if ended.status:
+        return SIGNAL - ended.status
+    return FINDINGS if found.changes else NOTHING
+
+
+def _say(what: str) -> None:
+    print(f"promoarray diff: {what}", file=sys.stderr)

@@ -1,0 +1,256 @@
+"""All that changes in a program from one policy to another, as text, data and a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from promoarray.console import ZERO_D, Printable, counted, html_table, listed
+from promoarray.core.refusals import spelled as written
+from promoarray.diagnostics.diff.change import REFUSES, Change, Values
+from promoarray.diagnostics.diff.probe import At, Noted
+from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons
+from promoarray.diagnostics.shadow.divergence import Divergence
+from promoarray.diagnostics.shadow.place import spelled
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.value_changes import ValueChange
+from promoarray.promotion.policy import Policy
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+KINDS = {
+    "dtype": "other dtypes",
+    "refusal": "refusals",
+    "value": "other values of the same dtype",
+    "signature": "calls that the framework's function does not take",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Difference(Printable):
+    """What changes in a program from one policy to another.
+
+    Attributes
+    ----------
+    before, after : Policy
+    operations : int
+        How many operations were compared.
+    changes : tuple of Change
+        In the order of the source.
+    inherited : bool
+        Whether printing shows the places that only inherit, too.
+    """
+
+    before: Policy
+    after: Policy
+    operations: int
+    changes: tuple[Change, ...]
+    inherited: bool = False
+
+    @property
+    def headline(self) -> str:
+        """What was compared."""
+        return f"What changes from {self.before.name} to {self.after.name}"
+
+    @property
+    def shown(self) -> list[Change]:
+        """The changes that are printed."""
+        return [each for each in self.changes if self.inherited or not each.inherited]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        return {
+            "from": self.before.name,
+            "to": self.after.name,
+            "operations": self.operations,
+            "changes": [each.to_dict() for each in self.changes],
+        }
+
+    def summary(self) -> str:
+        """Return the counts in a sentence."""
+        way = f"from {self.before.name} to {self.after.name}"
+        done = counted(self.operations, "operation")
+        if not self.operations:
+            return f"No operation ran under {self.before.name}: there is nothing to compare."
+        if not self.changes:
+            return f"{done}: nothing changes {way}."
+        roots = [each for each in self.changes if not each.inherited]
+        kinds = Counter(each.kind for each in roots)
+        counts = {words: kinds[kind] for kind, words in KINDS.items() if kinds[kind]}
+        found = [f"{words} at {counted(n, 'place')}" for words, n in counts.items()]
+        lines = counted(len({(c.program.file, c.program.line) for c in roots}), "line")
+        verb = "changes" if lines == "1 line" else "change"
+        return f"{done}: {lines} {verb} {way}: {listed(found)}.{self._rest()}"
+
+    def _rest(self) -> str:
+        """The lines that are left out, as only their operands differ."""
+        roots = {(c.program.file, c.program.line) for c in self.shown}
+        left = {(c.program.file, c.program.line): c.program for c in self.changes} if roots else {}
+        lines = sorted(line for (file, line) in left if (file, line) not in roots)
+        if not lines:
+            return ""
+        which = ", ".join(map(str, lines[:_MOST])) + (", …" if lines[_MOST:] else "")
+        more = counted(len(lines), "more line")
+        return f" Because of these, operands differ on {more} ({which}; --all shows them)."
+
+    def legend(self) -> Iterator[str]:
+        """Say what holds for all of the report: the two rules, and its signs."""
+        if any(each.kind != "value" for each in self.changes):
+            for policy in (self.before, self.after):
+                if policy.principle:
+                    yield f"{policy.name}: {policy.principle}"
+        if any("[]" in each.operation for each in self.shown):
+            yield ZERO_D
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        for each in self.shown:
+            yield from each.shown(self.before.name, self.after.name)
+        yield Text(self.summary(), style="bold")
+        for line in self.legend():
+            yield Text(line, style="dim")
+
+    def html(self) -> str:
+        """Return it as a part of a page."""
+        head = ("place", "source", "operation", self.before.name, self.after.name, "write")
+        rows = [
+            (
+                str(each.site),
+                each.site.expression or each.site.text,
+                each.operation,
+                " ".join(filter(None, (each.before, each.why("before")))),
+                " ".join(filter(None, (each.after, each.why("after")))),
+                each.edit,
+            )
+            for each in self.changes
+        ]
+        table = html_table(head, rows) if rows else ""
+        return f"<p>{escape(self.summary())}</p>{table}"
+
+
+_MOST = 8
+"""So many lines that only inherit are named."""
+
+
+def difference(report: Report, every: Iterable[Noted], after: Policy) -> Difference:
+    """Put together what a shadow run and the probes of its processes have found.
+
+    Parameters
+    ----------
+    report : Report
+        Of a run under one policy, with the other as its shadow.
+    every : iterable of Noted
+    after : Policy
+    """
+    every = list(every)
+    reasons: dict[At, Reasons] = {}
+    for noted in every:
+        reasons |= noted.reasons
+    changes = [
+        *(_of_dtype(each, reasons, report.run, after) for each in report.divergences),
+        *(c for each in report.value_changes for c in _of_values(each)),
+        *_of_signatures(report, after),
+        *(c for noted in every for c in _noted(noted, report)),
+    ]
+    real = {each: None for each in changes if each.before != each.after}
+    ordered = sorted(real, key=lambda c: (c.program, c.site, c.kind, c.operation))
+    return Difference(report.run, after, report.operations, tuple(ordered))
+
+
+def _of_dtype(
+    divergence: Divergence, reasons: dict[At, Reasons], before: Policy, after: Policy
+) -> Change:
+    d, run, other = divergence, divergence.answers[before.name], divergence.answers[after.name]
+    own = other.fix is not None and d.program == d.site
+    fix = other.fix if own else None
+    edit = (fix.written(d.site.expression, d.site.file) or str(fix)) if fix else ""
+    return Change(
+        "dtype" if other.dtype else "refusal",
+        d.site,
+        d.program,
+        spelled(d),
+        str(run),
+        str(other),
+        reasons.get(At(d.site, d.program, d.name, d.form, d.operands), NO_REASONS),
+        other.reason,
+        edit,
+        inherited=other.origin == "inherits",
+        count=d.count,
+    )
+
+
+def _of_values(change: ValueChange) -> Iterator[Change]:
+    place = change.place
+    for each in change.differences.values():
+        example = each.example
+        values = Values(change.size, each.elements, example.at, example.given)
+        yield Change(
+            "value",
+            place.site,
+            place.program,
+            f"{place.operation}: {change.cast}",
+            example.run,
+            example.other,
+            values=values,
+            count=change.passes,
+        )
+
+
+def _of_signatures(report: Report, after: Policy) -> Iterator[Change]:
+    """The calls that one framework's function takes and the other's does not."""
+    taken_by_neither = {c.site for c in report.signatures if c.policy == report.run.name}
+    for call, count in report.signatures.items():
+        if call.policy == after.name and call.site not in taken_by_neither:
+            yield Change(
+                "signature",
+                call.site,
+                call.site,
+                "call",
+                "takes it",
+                REFUSES,
+                refusal=call.reason,
+                count=count,
+            )
+
+
+def _noted(noted: Noted, report: Report) -> Iterator[Change]:
+    scalars = {(c.place.site, c.place.operation) for c in report.value_changes}
+    for at, bits in noted.other_bits.items():
+        if (at.site, at.operation) in scalars:  # which says it of the scalar already
+            continue
+        values = Values(bits.size, bits.elements, bits.index, "")
+        yield Change(
+            "value",
+            at.site,
+            at.program,
+            f"{_operation(at)}: {bits.dtype}",
+            bits.before,
+            bits.after,
+            bits.reasons,
+            values=values,
+            count=bits.passes,
+        )
+    for at, refused in noted.refused.items():
+        if refused.before != refused.after:
+            yield Change(
+                "refusal",
+                at.site,
+                at.program,
+                _operation(at),
+                refused.before or REFUSES,
+                refused.after or REFUSES,
+                refused.reasons,
+                refused.reason,
+                count=refused.count,
+            )
+
+
+def _operation(at: At) -> str:
+    if at.operation == "setitem":
+        return "{}[...] = {}".format(*at.operands)
+    return written(at.operation, at.operands, at.form)  # type: ignore[arg-type]
