@@ -20,6 +20,7 @@ from typing import Any
 
 from promoarray import __version__
 from promoarray.console import Printable, console, show
+from promoarray.diagnostics.port import command as port
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
@@ -91,8 +92,11 @@ def _before_dashes(argv: list[str]) -> list[str]:
     """What comes before ``--``, if the rest is a script's own arguments."""
     if argv[:1] == ["cast"]:  # argparse takes -inf and -1e-9 for options, but for the blank
         return [f" {word}" if _NEGATIVE.match(word) else word for word in argv]
-    return argv[: argv.index("--")] if argv[:1] == ["compare"] and "--" in argv else argv
+    return argv[: argv.index("--")] if argv[:1] in _RUNNING and "--" in argv else argv
 
+
+_RUNNING = (["compare"], ["port"])
+"""The commands that run a program, whose own arguments follow ``--``."""
 
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)", re.IGNORECASE)
 
@@ -354,6 +358,7 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
     "check": (_check, _check_arguments, "prove or refute the properties of a policy's rule"),
     "compare": (_compare, _compare_arguments, "run a program and show where the policies differ"),
+    "port": (port.main, port.arguments, "write the casts that make a program agree everywhere"),
 }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.shadow.report import Report
 
 VARIABLE = "PROMOARRAY_COMPARE"
@@ -37,6 +38,8 @@ class Task:
         Whether tracebacks show promoarray's own frames.
     command : int
         The process of the command.
+    probe : Probe or None
+        What else observes the run, and is asked at its end.
     """
 
     policies: tuple[str, ...] = ()
@@ -45,6 +48,7 @@ class Task:
     names: tuple[str, ...] | None = None
     all_frames: bool = False
     command: int = field(default_factory=os.getpid)
+    probe: Probe | None = None
 
     def write(self, folder: str) -> None:
         """Put it where the program finds it."""
@@ -80,6 +84,8 @@ class Findings:
         The line of the program where it did.
     bug : str
         The traceback of what went wrong in promoarray itself while it observed.
+    probed : object
+        What the task's probe has found.
     """
 
     run: str
@@ -90,6 +96,7 @@ class Findings:
     message: str = ""
     stopped: Site | None = None
     bug: str = ""
+    probed: Any = None
 
 
 def new_file(folder: str) -> str:

@@ -169,6 +169,10 @@ class Watch(Observer):
         self._report = Report(as_policy(self._task.policy or "numpy"), policies)
         self._casting = AutoCast()
         self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
+        if self._task.probe is not None:
+            self._task.probe.begin()
+            self._observers.append(self._task.probe)
+        self._telling = False
         self._bug, self._due, self._places = "", 0.0, 0
         self._closed = False
         self._file: str | None = None
@@ -223,6 +227,8 @@ class Watch(Observer):
         refusal: Refusal,
     ) -> ProposedCasts | None:
         """Apply the casts that the refusal proposes, if the command wants that."""
+        with notify_lock:
+            self._tell("on_refusal", name, form, policy, seen, refusal)
         if not self._task.casts:
             return None
         with notify_lock:
@@ -230,8 +236,11 @@ class Watch(Observer):
 
     def _tell(self, what: str, *heard: Any) -> None:
         """Tell the observers, whom the program may leave no levels of recursion."""
+        if self._telling:  # what an observer computes is no part of the program
+            return
         levels = sys.getrecursionlimit()
         sys.setrecursionlimit(levels + ROOM)
+        self._telling = True
         try:
             for observer in self._observers:
                 getattr(observer, what)(*heard)
@@ -239,6 +248,7 @@ class Watch(Observer):
         except Exception:
             self._bug = self._bug or traceback.format_exc()
         finally:
+            self._telling = False
             sys.setrecursionlimit(levels)
 
     # -- what was found ---------------------------------------------------------------------------
@@ -280,6 +290,8 @@ class Watch(Observer):
             findings.stopped = stopped_at(error)
         if not self._task.policies:
             findings.values = shown_globals(vars(self._main), self._task.names)
+        if self._task.probe is not None:
+            findings.probed = self._task.probe.ended(vars(self._main))
         return findings
 
     def _findings(self) -> Findings:
