@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from promoarray.diagnostics.port.places import Extent, Places
 from promoarray.diagnostics.port.recording import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
-from promoarray.diagnostics.shadow.fixes import Asked, Fix, common_fixes, holds, lost
+from promoarray.diagnostics.shadow.common_fixes import Asked, common_fixes, holds, lost
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
@@ -54,7 +55,7 @@ class Edit(NamedTuple):
     lossy : str
         What is lost; "" if nothing.
     optional : bool
-        Whether it is only needed where a policy holds an array weakly.
+        Whether the dtypes are the same here: a policy holds an array weakly, or computes otherwise.
     """
 
     span: Span
@@ -72,6 +73,7 @@ class Left(NamedTuple):
     operation: str
     policies: tuple[str, ...]
     why: str
+    optional: bool = False
 
 
 class Port(NamedTuple):
@@ -97,25 +99,25 @@ def edit_of(port: Port, places: Places, group: Sequence[Seen]) -> Edit | Left | 
     Edit, Left or None
         None if all policies agree.
     """
-    concerned = [s for s in group if s.answers or s.values or s.weak]
+    concerned = [s for s in group if s.concerned]
     if not concerned:
         return None
     first = concerned[0]
-    of = {name for s in concerned for name in (*s.answers, *s.values, *s.weak)}
+    of = {name for s in concerned for name in s.concerned}
     policies = tuple(p.name for p in port.policies if p.name in of)
+    optional = not any(s.answers or s.values for s in concerned)
     at = first.span, first.asked.name, policies
     if first.inside:
-        return Left(*at, "it is carried out inside of a library")
+        return Left(*at, "it is carried out inside of a library", optional)
     node = places.node(first)
     if node is None:
-        return Left(*at, "it is one of several operations of what the source calls")
+        return Left(*at, "it is one of several operations of what the source calls", optional)
     if places.in_debug_text(node):
-        return Left(*at, "its source is printed: f'{...=}'")
+        return Left(*at, "its source is printed: f'{...=}'", optional)
     found = _BY_NAME.get(first.asked.name, _operation)(port, places, node, concerned, group)
     if isinstance(found, str):
-        return Left(*at, found)
+        return Left(*at, found, optional)
     wraps, lossy = found
-    optional = not any(s.answers or s.values for s in concerned)
     return Edit(*at[:2], wraps, policies, lossy, optional)
 
 
@@ -181,8 +183,9 @@ def _operation(port: Port, places: Places, node: Any, concerned: list[Seen], gro
     operands = places.operands(node, concerned[0])
     every = list(dict.fromkeys(s.asked for s in group))
     needing = list(dict.fromkeys(s.asked for s in concerned))
+    alike = not any(s.answers for s in concerned)
     name = _name(concerned[0], node)
-    for fix in common_fixes(port.run, port.policies, needing[0]):
+    for fix in common_fixes(port.run, port.policies, needing[0], alike=alike):
         if not all(
             holds(port.run, port.policies, asked, fix)
             for asked in every[:]

@@ -4,6 +4,7 @@ TEXTS is a pickle: from the real path of each edited file to its bytes. All else
 ``python SCRIPT ARGS``. It imports nothing of promoarray, which is up to the script.
 """
 
+import builtins
 import io
 import linecache
 import os
@@ -11,6 +12,7 @@ import pickle
 import sys
 import tokenize
 from importlib.machinery import SourceFileLoader
+from types import ModuleType
 from typing import Any
 
 Texts = dict[str, bytes]
@@ -63,13 +65,16 @@ def main() -> None:
     _install(texts)
     with open(script, "rb") as file:
         data = texts.get(os.path.realpath(script)) or file.read()
-    names, run, builtins = vars(sys.modules["__main__"]), exec, __builtins__
     code = compile(data, script, "exec", dont_inherit=True)
-    loader = SourceFileLoader("__main__", script)
-    own = {"__name__": "__main__", "__file__": script, "__builtins__": builtins}
-    names.clear()
-    names.update(own, __loader__=loader, __doc__=None, __package__=None, __spec__=None)
-    run(code, names)
+    new = ModuleType("__main__")
+    new.__file__, new.__loader__ = script, SourceFileLoader("__main__", script)
+    vars(new)["__builtins__"] = builtins
+    # What is installed goes on to use the names of this module, so that it has to live.
+    sys.modules["__main__"], _kept[:] = new, [sys.modules["__main__"]]
+    exec(code, vars(new))
+
+
+_kept: list[ModuleType] = []
 
 
 if __name__ == "__main__":

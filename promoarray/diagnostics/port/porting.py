@@ -104,6 +104,14 @@ class _Text:
     origins: dict[Path, dict[Position, Position]] = field(default_factory=dict)
 
 
+class _Tried(NamedTuple):
+    """A set of edits, and how the program ended with it under each policy."""
+
+    edits: list[Edit]
+    checked: list[Checked]
+    results: list[Results]
+
+
 @dataclass
 class Work:
     """Looks for the edits of one program.
@@ -137,16 +145,15 @@ class Work:
         edits, left = self._found(self.first.seen)
         required = [edit for edit in edits if not edit.optional]
         required, left = self._until_none_are_new(required, left)
-        checked, _ = self._checked(required)
-        if not all(each.agrees for each in checked):
-            failing = {each.policy for each in checked if not each.agrees}
+        done = self._tried(required)
+        if not all(each.agrees for each in done.checked):
+            failing = {each.policy for each in done.checked if not each.agrees}
             extra = [e for e in edits if e.optional and failing & {*e.policies}]
-            if extra:
-                required = required + extra
-                checked, _ = self._checked(required)
-        required = self._restored(required, checked)
-        required = self._smaller(required)
-        checked, _ = self._checked(required)
+            done = self._tried(required + extra) if extra else done
+        done = self._smaller(self._restored(done))
+        required, checked = done.edits, done.checked
+        failing = {each.policy for each in checked if not each.agrees}
+        left = [each for each in left if not each.optional or failing & {*each.policies}]
         text = self._text(required)
         changed = tuple((self._files[path][0], new) for path, new in text.changed.items())
         left += [
@@ -180,9 +187,9 @@ class Work:
 
     def _edit(self, group: list[Seen]) -> Edit | Left | None:
         span, name = group[0].span, group[0].asked.name
-        if not any(s.answers or s.values or s.weak for s in group):
+        policies = tuple(dict.fromkeys(name for s in group for name in s.concerned))
+        if not policies:
             return None
-        policies = tuple(dict.fromkeys(n for s in group for n in (*s.answers, *s.values, *s.weak)))
         path = Path(span.file)
         if why := self._not_editable(path):
             return Left(span, name, policies, why)
@@ -250,71 +257,68 @@ class Work:
                 self._refused[path] = str(error)
         return text
 
-    def _checked(self, edits: Collection[Edit]) -> tuple[list[Checked], list[Results]]:
-        """Run with edits under every policy, that of the run first."""
+    def _tried(self, edits: list[Edit]) -> _Tried:
+        """Run with edits under every policy."""
+        done = self._like(edits, None)
+        assert done is not None
+        return done
+
+    def _like(self, edits: list[Edit], like: _Tried | None) -> _Tried | None:
+        """Run with edits under every policy; None as soon as one run is not like another."""
         text = self._text(edits)
-        found: list[Checked] = []
-        results: list[Results] = []
-        for name in (self.named, *(policy.name for policy in self.port.policies)):
+        names = (self.named, *(policy.name for policy in self.port.policies))
+        found: dict[str | None, tuple[Checked, Results]] = {}
+        changed = {(e.span, e.operation) for e in edits} ^ {
+            (e.span, e.operation) for e in (like.edits if like else edits)
+        }
+        for index, name in reversed(
+            [*enumerate(names)]
+        ):  # the run itself is the likeliest to agree
             ran = self._run(name, (), text)
             given = {n: v for n, v in ran.final.items() if n not in self._varying}
             apart = () if ran.stopped else tuple(unequal(self._final, given))
-            same = self._output in (None, ran.output)
-            results.append(_results(ran, text) if same else {})
-            found.append(Checked(name or self.port.run.name, ran.stopped, apart))
-        return found, results
+            checked = Checked(name or self.port.run.name, ran.stopped, apart)
+            results = _results(ran, text) if self._output in (None, ran.output) else {}
+            if like is not None and (
+                checked != like.checked[index]
+                or _but(results, changed) != _but(like.results[index], changed)
+            ):
+                return None
+            found[name] = checked, results
+        every = [found[name] for name in names]
+        return _Tried(edits, [checked for checked, _ in every], [each for _, each in every])
 
-    def _restored(self, edits: list[Edit], checked: list[Checked]) -> list[Edit]:
+    def _restored(self, done: _Tried) -> _Tried:
         """Take back an edit with which the run itself is not as it was."""
-        if checked[0].agrees:
-            return edits
-        for edit in edits:
-            fewer = [each for each in edits if each is not edit]
-            if self._checked_run(fewer).agrees:
-                return fewer
-        return edits
-
-    def _checked_run(self, edits: list[Edit]) -> Checked:
-        ran = self._run(self.named, (), self._text(edits))
-        given = {n: v for n, v in ran.final.items() if n not in self._varying}
-        apart = () if ran.stopped else tuple(unequal(self._final, given))
-        return Checked(self.port.run.name, ran.stopped, apart)
+        if done.checked[0].agrees:
+            return done
+        for edit in done.edits:
+            fewer = [each for each in done.edits if each is not edit]
+            ran = self._run(self.named, (), self._text(fewer))
+            given = {n: v for n, v in ran.final.items() if n not in self._varying}
+            if not ran.stopped and not unequal(self._final, given):
+                return self._tried(fewer)
+        return done
 
     # -- making it smaller ------------------------------------------------------------------------
 
-    def _smaller(self, edits: list[Edit]) -> list[Edit]:
+    def _smaller(self, done: _Tried) -> _Tried:
         """Take back what is not needed, and cast once where that does for several edits."""
+        if any(each.stopped for each in done.checked):
+            return done
         candidates: Callable[[list[Edit]], Iterator[list[Edit]]]
-        trials = 0
-        before, results = self._checked(edits)
-        if any(each.stopped for each in before):
-            return edits
+        tried: list[list[Edit]] = []
         for candidates in (self._fewer, self._at_sources):
-            tried: list[list[Edit]] = []
-            while trials < TRIALS:
-                trial = next((c for c in candidates(edits) if c not in tried), None)
+            while len(tried) < TRIALS:
+                trial = next((c for c in candidates(done.edits) if c not in tried), None)
                 if trial is None:
                     break
                 tried.append(trial)
-                trials += 1
-                changed = {(e.span, e.operation) for e in edits} ^ {
-                    (e.span, e.operation) for e in trial
-                }
-                after, others = self._checked(trial)
-                same = (
-                    all(
-                        _but(a, changed) == _but(b, changed)
-                        for a, b in zip(results, others, strict=True)
-                    )
-                    if len(results) == len(others)
-                    else False
-                )
-                if after == before and same:
-                    edits, results = trial, others
-        return edits
+                done = self._like(trial, done) or done
+        return done
 
     def _fewer(self, edits: list[Edit]) -> Iterator[list[Edit]]:
-        for edit in not_needed(edits, self.first.seen):
+        for edit in not_needed(edits, self.first.seen, self._files, self._final):
             yield [each for each in edits if each is not edit]
 
     def _at_sources(self, edits: list[Edit]) -> Iterator[list[Edit]]:

@@ -15,20 +15,25 @@ from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.core import host
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import of_library, of_promoarray
+from promoarray.core.cast import scalar
 from promoarray.core.observers import CastEvent, OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.port.final import Final, final_values
 from promoarray.diagnostics.port.routes import differing, routes
-from promoarray.diagnostics.shadow.fixes import Asked, as_given
+from promoarray.diagnostics.shadow.common_fixes import Asked, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.in_force import process_default
-from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -63,6 +68,8 @@ class Seen:
         From the policies that refuse to why.
     weak : tuple of str
         The policies that hold the array weakly, which the run does not.
+    computed : tuple of str
+        The policies that compute other values of the same dtype.
     values : dict
         From the policies of whose explicit cast other values come to how many, in words.
     routes : tuple of DType
@@ -81,11 +88,17 @@ class Seen:
     answers: dict[str, DType | None] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     weak: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
     values: dict[str, str] = field(default_factory=dict)
     routes: tuple[DType, ...] = ()
     wrapped: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
     inside: bool = False
+
+    @property
+    def concerned(self) -> tuple[str, ...]:
+        """The policies that do something else here."""
+        return (*self.answers, *self.values, *self.weak, *self.computed)
 
 
 class Recorded(NamedTuple):
@@ -141,6 +154,8 @@ class Recording(Probe):
         asked = Asked(event.name, event.form, operands, event.plan.inputs, results[0])
         answers: dict[str, DType | None] = {}
         reasons: dict[str, str] = {}
+        computed = []
+        own = _computation(event.policy, event.name, event.plan, event.operands, event.values)
         for policy in self._asked:
             seen = tuple(as_given(policy, x) for x in event.operands)
             given = event.name, seen, event.operands, event.form
@@ -151,13 +166,25 @@ class Recording(Probe):
             made = (decided.plan.result, *decided.plan.extra_results)
             if tuple(map(policy.strong, made)) != results:
                 answers[policy.name] = policy.strong(made[0])
+            elif own != _computation(
+                policy, event.name, decided.plan, event.operands, decided.values
+            ):
+                computed.append(policy.name)
         wrapped = tuple(
             i
             for i, (x, held) in enumerate(zip(event.operands, event.values, strict=True))
             if type(x) is int and type(held) is int and x != held
         )
         self._seen[key] = Seen(
-            span, asked, results, answers, reasons, (), {}, (), wrapped, _names(frame), inside
+            span,
+            asked,
+            results,
+            answers,
+            reasons,
+            computed=tuple(computed),
+            wrapped=wrapped,
+            names=_names(frame),
+            inside=inside,
         )
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
@@ -205,7 +232,15 @@ class Recording(Probe):
         reasons = {name: why for name, why in refusals.items() if why}
         refused: dict[str, DType | None] = dict.fromkeys(reasons)
         self._seen[key] = Seen(
-            span, asked, (target,), refused, reasons, (), values, left, (), _names(frame), inside
+            span,
+            asked,
+            (target,),
+            refused,
+            reasons,
+            values=values,
+            routes=left,
+            names=_names(frame),
+            inside=inside,
         )
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
@@ -259,13 +294,32 @@ def _bound(policy: Policy, array: Array) -> bool:
     return type(array)._policy is not None or policy is not process_default()
 
 
+def _computation(
+    policy: Policy, name: str, plan: Plan, given: tuple[Any, ...], values: tuple[Any, ...]
+) -> Hashable:
+    """What a policy computes: with which dtypes and numbers, and by which kernel."""
+    inputs = tuple(
+        repr(host.decoded(scalar(policy, value, dtype), dtype)) if type(x) in WEAK else dtype
+        for x, value, dtype in zip(given, values, plan.inputs, strict=True)
+    )
+    return inputs, plan.decomposition, policy.kernel(name, plan)
+
+
 def _alike(x: Any) -> Hashable:
     """What two operands have in common that all policies see alike."""
     if type(x) in WEAK:
-        return magnitude(x)
+        return magnitude(x), type(x) is float and _short(x)
     flat = x._buffer.ndim == 0
     return type_of(x._type), flat, magnitude(x._decoded().item()) if flat else None
 
+
+def _short(x: float) -> tuple[bool, ...]:
+    """Which floats hold a number as it is."""
+    with np.errstate(all="ignore"):
+        return tuple(float(np.float64(x).astype(kind)) == x for kind in _FLOATS)
+
+
+_FLOATS = np.float32, np.float16, dt.bfloat16.storage
 
 _BY_VALUE = as_policy("numpy@1")
 

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from promoarray.diagnostics.port.edits import Edit, is_exact
 from promoarray.diagnostics.port.places import Places, position_of
 from promoarray.diagnostics.port.recording import Seen, Span
+from promoarray.diagnostics.port.sources import Source
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
 
 
-def not_needed(edits: list[Edit], seen: list[Seen]) -> Iterator[Edit]:
+def not_needed(
+    edits: list[Edit],
+    seen: list[Seen],
+    files: Mapping[Path, tuple[Source, Places]],
+    final: Collection[str],
+) -> Iterator[Edit]:
     """Yield the edits that may not be needed: without them nothing is rounded otherwise.
 
-    That are casts of weakly typed arrays, and of exact results that no policy has less bits of.
+    These are casts of weakly typed arrays, and of exact results that no policy has fewer bits of,
+    unless they are what a global is in the end.
     """
     for edit in edits:
+        if _is_final(edit, files[Path(edit.span.file)][1], final):
+            continue
         own = [s for s in seen if (s.span, s.asked.name) == (edit.span, edit.operation)]
         exact = all(
             is_exact(s.asked.wanted)
@@ -28,8 +38,20 @@ def not_needed(edits: list[Edit], seen: list[Seen]) -> Iterator[Edit]:
             )
             for s in own
         )
-        if edit.optional or (own and exact and not any(s.values for s in own)):
+        weak = bool(own) and all(s.weak for s in own)
+        if weak or (own and exact and not any(s.values or s.computed for s in own)):
             yield edit
+
+
+def _is_final(edit: Edit, places: Places, final: Collection[str]) -> bool:
+    """Whether what an edit casts is all that a global is given."""
+    whole = {
+        position_of(node.value)
+        for node in places.tree.body
+        if isinstance(node, ast.Assign)
+        and any(isinstance(n, ast.Name) and n.id in final for n in node.targets)
+    }
+    return tuple(edit.span[1:5]) in whole
 
 
 def one_for_several(
