@@ -34,6 +34,14 @@ def arguments(command: argparse.ArgumentParser) -> None:
     where = command.add_mutually_exclusive_group()
     where.add_argument("--patch", metavar="FILE", help="write a patch; default: print it")
     where.add_argument("--write", action="store_true", help="edit the files in place")
+    add(
+        "--tolerance",
+        metavar="R",
+        type=float,
+        default=0.0,
+        help="count values as equal that differ by no more than R times the largest value of their "
+        "array; default: 0, all bits",
+    )
     command.epilog = (
         "Exit codes: 0 the edited program ends with the same dtypes and values under every policy, "
         "1 it does not, 2 usage error, 3 the program failed, 130 after Ctrl-C. The program is run "
@@ -87,7 +95,7 @@ def _port(args: argparse.Namespace, run: Policy | None, policies: tuple[Policy, 
         own = _named(first.policy)
         others = tuple(policy for policy in policies if policy.name != own.name)
         folders = Path(args.script).resolve().parent, Path.cwd().resolve()
-        ported = Work(runner, Port(own, others), named, first, folders).ported()
+        ported = Work(runner, Port(own, others), named, first, folders, args.tolerance).ported()
     old = [source for source, _ in ported.changed]
     folder = folder_of([source.path for source in old]) if old else Path.cwd()
     text = patch(list(ported.changed), folder)

@@ -24,8 +24,8 @@ class Wrap(NamedTuple):
         Around which expression; for a dtype that is asked for, of which call.
     dtype : DType
     how : str
-        ``astype``, ``asarray`` of a Python number, ``wrapped`` of one that does not fit, ``dtype``
-        for a keyword.
+        ``astype``, ``asarray`` of a Python number, ``row`` of one that shall have an axis,
+        ``wrapped`` of one that does not fit, ``dtype`` for a keyword.
     only : tuple of (DType, DType)
         If not empty: what arrays of some dtypes become, and no others.
     name : str
@@ -197,6 +197,8 @@ def _operation(port: Port, places: Places, node: Any, concerned: list[Seen], gro
             return wraps, lost(port.run, port.policies, needing[0], fix)
     if len(every) > 1:
         return _by_dtype(port, places, operands, every, needing, name)
+    if alike:
+        return "it computes with other numbers, or by another kernel, and no cast changes that"
     if not operands:
         return "its operands cannot be told apart in the source"
     reasons = [why for s in concerned for why in s.reasons.values()]
@@ -211,7 +213,7 @@ def _wraps(
     for index, dtype in fix.casts:
         if index >= len(operands):
             return None
-        how = "asarray" if index in fix.scalars else "astype"
+        how = ("row" if fix.rows else "asarray") if index in fix.scalars else "astype"
         if any(index in s.wrapped for s in seen):
             how = "wrapped"
         wraps.append(Wrap(places.extent(operands[index]), dtype, how, name=name, outer=True))

@@ -121,8 +121,13 @@ def _final(kind: str, array: Any) -> Final:
     return Final(kind, array.shape, np.array(array))
 
 
-def unequal(wanted: dict[str, Final], given: dict[str, Final]) -> list[Unequal]:
-    """Return what two runs do not end with alike, in the order of the first."""
+def unequal(
+    wanted: dict[str, Final], given: dict[str, Final], tolerance: float = 0.0
+) -> list[Unequal]:
+    """Return what two runs do not end with alike, in the order of the first.
+
+    Values of floats may differ by ``tolerance`` times the largest of their array.
+    """
     found = []
     for name in dict.fromkeys((*wanted, *given)):
         mine, its = wanted.get(name), given.get(name)
@@ -131,12 +136,12 @@ def unequal(wanted: dict[str, Final], given: dict[str, Final]) -> list[Unequal]:
             found.append(Unequal(name, True, words))
         elif (mine.type, mine.shape) != (its.type, its.shape):
             found.append(Unequal(name, mine.type != its.type, f"{its} instead of {mine}"))
-        elif words := _differences(mine, its):
+        elif words := _differences(mine, its, tolerance):
             found.append(Unequal(name, False, words))
     return found
 
 
-def _differences(mine: Final, its: Final) -> str:
+def _differences(mine: Final, its: Final, tolerance: float) -> str:
     """Where the values of two ends differ, in words; "" where they do not."""
     if mine.values is None or its.values is None:
         return "" if mine.digest == its.digest else "other values"
@@ -144,13 +149,16 @@ def _differences(mine: Final, its: Final) -> str:
     count = int(np.count_nonzero(differ))
     if not count:
         return ""
+    apart, size = _largest(mine.values, its.values), _size(mine.values)
+    if tolerance and apart is not None and apart <= tolerance * size:
+        return ""
     first = tuple(int(n) for n in np.argwhere(differ)[0]) if mine.shape else ()
     words = f"{its.values[first]} instead of {mine.values[first]}"
     if mine.shape:
         at = ", ".join(map(str, first))
         words = f"{count} of {mine.values.size} values differ, first [{at}]: {words}"
-        largest = _largest(mine.values, its.values)
-        words += f"; largest difference {largest:.3g}" if largest is not None else ""
+        words += f"; largest difference {apart:.3g}" if apart is not None else ""
+        words += f", {apart / size:.3g} of the largest" if apart and size else ""
     return words
 
 
@@ -167,10 +175,17 @@ def different(a: Any, b: Any) -> Any:
 
 
 def _largest(a: Any, b: Any) -> float | None:
+    """The largest difference; None if there is none: of bools, or of a NaN and a number."""
     if a.dtype.kind not in "iufc":
         return None
     with np.errstate(all="ignore"):
-        wide = (a.astype(np.complex128), b.astype(np.complex128))
-        apart = np.abs(wide[0] - wide[1])
-    apart = apart[np.isfinite(apart)]
-    return float(apart.max()) if apart.size else None
+        apart = np.abs(a.astype(np.complex128) - b.astype(np.complex128))
+    alike = (np.isnan(a) & np.isnan(b)) | (a == b)
+    apart = np.where(alike, 0.0, apart)
+    return float(apart.max()) if np.isfinite(apart).all() else None
+
+
+def _size(a: Any) -> float:
+    finite = np.abs(a.astype(np.complex128) if a.dtype.kind == "c" else a.astype(np.float64))
+    finite = finite[np.isfinite(finite)]
+    return float(finite.max()) if finite.size else 0.0

@@ -126,6 +126,8 @@ class Work:
         The run that all others are compared with.
     folders : tuple of Path
         Where the files lie that may be edited.
+    tolerance : float
+        By how much values may differ, as a part of the largest of their array.
     """
 
     runner: Runner
@@ -133,8 +135,10 @@ class Work:
     named: str | None
     first: Ran
     folders: tuple[Path, ...]
+    tolerance: float = 0.0
     _files: dict[Path, tuple[Source, Places]] = field(default_factory=dict)
     _refused: dict[Path, str] = field(default_factory=dict)
+    _ran: dict[tuple[str | None, tuple[tuple[Path, bytes], ...]], Ran] = field(default_factory=dict)
 
     def ported(self) -> Ported:
         """Find the edits, and prove them."""
@@ -218,8 +222,7 @@ class Work:
             done: list[Edit | Left] = [*edits, *left]
             known = {(each.span, each.operation) for each in done}
             text = self._text(edits)
-            names = tuple(policy.name for policy in self.port.policies)
-            ran = self._run(self.named, names, text)
+            ran = self._run(self.named, text)
             back = (_back(each, text) for each in ran.seen)
             new = [s for s in back if s is not None and (s.span, s.asked.name) not in known]
             more, others = self._found(new)
@@ -231,14 +234,20 @@ class Work:
 
     # -- trying -----------------------------------------------------------------------------------
 
-    def _run(
-        self, policy: str | None, asked: tuple[str, ...] = (), text: _Text | None = None
-    ) -> Ran:
-        texts = {path: source.data for path, source in text.changed.items()} if text else None
-        ran = self.runner(policy, asked, texts)
-        if ran.interrupted:
+    def _run(self, policy: str | None, text: _Text | None = None) -> Ran:
+        """Run with edits; once only, however often that is asked for."""
+        texts = {path: source.data for path, source in text.changed.items()} if text else {}
+        key = policy, tuple(sorted(texts.items()))
+        if key not in self._ran:
+            asked = self._asked if policy == self.named else ()
+            self._ran[key] = self.runner(policy, asked, texts)
+        if self._ran[key].interrupted:
             raise KeyboardInterrupt
-        return ran
+        return self._ran[key]
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        return tuple(policy.name for policy in self.port.policies)
 
     def _text(self, edits: Collection[Edit]) -> _Text:
         """The files with edits; those that cannot be written stay as they are."""
@@ -266,7 +275,7 @@ class Work:
     def _like(self, edits: list[Edit], like: _Tried | None) -> _Tried | None:
         """Run with edits under every policy; None as soon as one run is not like another."""
         text = self._text(edits)
-        names = (self.named, *(policy.name for policy in self.port.policies))
+        names = (self.named, *self._asked)
         found: dict[str | None, tuple[Checked, Results]] = {}
         changed = {(e.span, e.operation) for e in edits} ^ {
             (e.span, e.operation) for e in (like.edits if like else edits)
@@ -274,9 +283,9 @@ class Work:
         for index, name in reversed(
             [*enumerate(names)]
         ):  # the run itself is the likeliest to agree
-            ran = self._run(name, (), text)
+            ran = self._run(name, text)
             given = {n: v for n, v in ran.final.items() if n not in self._varying}
-            apart = () if ran.stopped else tuple(unequal(self._final, given))
+            apart = () if ran.stopped else tuple(unequal(self._final, given, self.tolerance))
             checked = Checked(name or self.port.run.name, ran.stopped, apart)
             results = _results(ran, text) if self._output in (None, ran.output) else {}
             if like is not None and (
@@ -294,9 +303,9 @@ class Work:
             return done
         for edit in done.edits:
             fewer = [each for each in done.edits if each is not edit]
-            ran = self._run(self.named, (), self._text(fewer))
+            ran = self._run(self.named, self._text(fewer))
             given = {n: v for n, v in ran.final.items() if n not in self._varying}
-            if not ran.stopped and not unequal(self._final, given):
+            if not ran.stopped and not unequal(self._final, given, self.tolerance):
                 return self._tried(fewer)
         return done
 

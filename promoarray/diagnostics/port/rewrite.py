@@ -118,8 +118,9 @@ def _around(node: Any, wrap: Wrap) -> Any:
     target = _dtype(wrap, inner)
     if wrap.how == "astype":
         text = f"{wrap.name}.astype(_, {target})"
-    elif wrap.how == "asarray":
+    elif wrap.how in ("asarray", "row"):
         text = f"{wrap.name}.asarray(_, dtype={target})"
+        text = text if wrap.how == "asarray" else text.replace("_", "[_]", 1)
         number = {"True": "1", "False": "0"}.get(getattr(inner, "value", ""))
         inner = cst.Integer(number) if number else inner  # which not every dtype takes
     else:
@@ -131,7 +132,7 @@ def _around(node: Any, wrap: Wrap) -> Any:
 def _placeholder(call: Any) -> Any:
     inner = call
     while not isinstance(inner, cst.Name):
-        inner = inner.args[0].value
+        inner = inner.args[0].value if isinstance(inner, cst.Call) else inner.elements[0].value
     return inner
 
 
@@ -212,6 +213,7 @@ class _Same:
         self._places = Places(before)
         self._layers: dict[Extent, int] = {}
         self._asked: set[Extent] = set()
+        self._rows = {wrap.extent for wrap in wraps if wrap.how == "row"}
         for wrap in dict.fromkeys(wraps):
             if wrap.how == "dtype":
                 self._asked.add(wrap.extent)
@@ -241,6 +243,7 @@ class _Same:
             layers = self._layers.get(extent, 0) if isinstance(old, ast.expr) else 0
             for _ in range(layers):
                 new = new.args[0]
+                new = new.elts[0] if extent in self._rows else new
             asked = extent in self._asked and isinstance(old, ast.Call)
             self.found[position_of(new)] = position_of(old)
             if layers and isinstance(old, ast.Constant) and isinstance(old.value, bool):

@@ -27,8 +27,6 @@ def not_needed(
     unless they are what a global is in the end.
     """
     for edit in edits:
-        if _is_final(edit, files[Path(edit.span.file)][1], final):
-            continue
         own = [s for s in seen if (s.span, s.asked.name) == (edit.span, edit.operation)]
         exact = all(
             is_exact(s.asked.wanted)
@@ -39,7 +37,9 @@ def not_needed(
             for s in own
         )
         weak = bool(own) and all(s.weak for s in own)
-        if weak or (own and exact and not any(s.values or s.computed for s in own)):
+        if not weak and (not exact or _is_final(edit, files[Path(edit.span.file)][1], final)):
+            continue
+        if own and not any(s.values or s.computed for s in own):
             yield edit
 
 

@@ -105,11 +105,17 @@ def common_fixes(
         bases.append(casts)
     yield from (fix for other, fix in sorted(right, key=lambda each: each[0]) if not other & alike)
     if alike:
+        yield from _with_rows(asked, every)
         return
-    for policy, seen in every:
-        if isinstance(policy.plan(asked.name, seen, asked.form), Refusal):
-            accepted = accepted_casts(policy, asked.name, seen, asked.form)
-            bases += [dict(accepted[0])] if accepted else []
+    refusing = [
+        (policy, seen)
+        for policy, seen in every
+        if isinstance(policy.plan(asked.name, seen, asked.form), Refusal)
+    ]
+    for policy, seen in refusing:
+        accepted = accepted_casts(policy, asked.name, seen, asked.form)
+        bases += [dict(accepted[0])] if accepted else []
+    bases += _to_the_widest(asked) if refusing else []
     ranked = sorted(
         ((_cost(asked, every, casts), n, casts) for n, casts in enumerate(bases)),
         key=lambda each: each[:2],
@@ -130,6 +136,15 @@ def common_fixes(
             answer is asked.wanted or _can_become(p, answer, asked.wanted) for p, answer in answers
         ):
             yield kept._replace(result=asked.wanted)
+
+
+def _to_the_widest(asked: Asked) -> list[dict[int, DType]]:
+    """Casts of all arrays to int64, and to float64."""
+    arrays = {i: o.type for i, o in enumerate(asked.operands) if o.rank is not Rank.SCALAR}
+    return [
+        {i: wide for i, dtype in arrays.items() if dtype is not wide}
+        for wide in (_WIDEST["i*"], _WIDEST["f*"])
+    ]
 
 
 def holds(run: Policy, policies: Sequence[Policy], asked: Asked, fix: Fix) -> bool:
@@ -194,7 +209,7 @@ def _cost(
 ) -> tuple[float, ...]:
     """What is worse about casts than about others: what they lose, then how many they are."""
     lost = [
-        gravity(strong_of(asked.operands[i].type), to)[0]
+        gravity(strong_of(asked.operands[i].type), to)
         for i, to in casts.items()
         if asked.inputs[i] is not to  # else the run makes that cast, too
     ]
@@ -203,12 +218,13 @@ def _cost(
         plan = policy.plan(asked.name, _cast_to(seen, casts), asked.form)
         if isinstance(plan, Plan):
             answer = policy.strong(plan.result)
-            lost.append(gravity(answer, asked.wanted)[0])
+            lost.append(gravity(answer, asked.wanted))
             narrower += sum(
                 gravity(mine, its)[0] > 0
                 for mine, its in zip(asked.inputs, plan.inputs, strict=True)
             )
-    return max(lost, default=0), narrower, len(casts)
+    levels, bits = zip(*lost, strict=True) if lost else ((0,), (0.0,))
+    return max(levels), narrower, sum(bits), len(casts)
 
 
 def strong_of(dtype: DType) -> DType:
@@ -230,6 +246,21 @@ def _answer(
             return None
     plan = policy.plan(asked.name, _cast_to(operands, casts), asked.form)
     return policy.strong(plan.result) if isinstance(plan, Plan) else None
+
+
+def _with_rows(asked: Asked, every: Sequence[tuple[Policy, Operands]]) -> Iterator[Fix]:
+    """Casts of Python scalars to arrays of one axis, where a policy has 0-d ones as scalars."""
+    if not any(o.rank is Rank.ARRAY for o in asked.operands):
+        return  # the result would have an axis more
+    for casts in _as_in_the_run(asked):
+        scalars = _cast_scalars(asked, casts)
+        rows = [
+            (p, tuple(o._replace(rank=Rank.ARRAY) if i in scalars else o for i, o in enumerate(s)))
+            for p, s in every
+        ]
+        right = all(_answer(p, asked, s, casts) is asked.wanted for p, s in rows)
+        if scalars and right and _compute_alike(asked, rows, casts):
+            yield Fix(tuple(casts.items()), scalars=scalars, rows=True)
 
 
 def _compute_alike(

@@ -30,12 +30,15 @@ class Fix(NamedTuple):
         Of an array that is made of Python numbers: the dtype to ask for.
     scalars : tuple of int
         Those of the operands cast that are Python scalars: an array is made of each.
+    rows : bool
+        Whether these arrays have an axis, of one element.
     """
 
     casts: tuple[tuple[int, DType], ...] = ()
     result: DType | None = None
     made: DType | None = None
     scalars: tuple[int, ...] = ()
+    rows: bool = False
 
     def __str__(self) -> str:
         if self.made:
