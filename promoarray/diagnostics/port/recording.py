@@ -28,7 +28,7 @@ from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.port.final import Final, final_values
 from promoarray.diagnostics.port.routes import differing, routes
-from promoarray.diagnostics.shadow.common_fixes import Asked, as_given
+from promoarray.diagnostics.shadow.common_fixes import Asked, adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
@@ -150,14 +150,14 @@ class Recording(Probe):
         if key in self._seen:
             return
         results = tuple(map(event.policy.strong, (event.plan.result, *event.plan.extra_results)))
-        operands = tuple(map(_operand, event.operands))
+        operands = tuple(_operand(x, event.policy) for x in event.operands)
         asked = Asked(event.name, event.form, operands, event.plan.inputs, results[0])
         answers: dict[str, DType | None] = {}
         reasons: dict[str, str] = {}
         computed = []
         own = _computation(event.policy, event.name, event.plan, event.operands, event.values)
         for policy in self._asked:
-            seen = tuple(as_given(policy, x) for x in event.operands)
+            seen = tuple(adopted(policy, o) for o in operands)
             given = event.name, seen, event.operands, event.form
             decided = policy.decide(*given, options=event.options)
             if isinstance(decided, Refusal):
@@ -170,6 +170,9 @@ class Recording(Probe):
                 policy, event.name, decided.plan, event.operands, decided.values
             ):
                 computed.append(policy.name)
+        # Casts make strong what JAX holds weakly: then the run itself may answer otherwise.
+        held = event.policy.plan(event.name, operands, event.form) if _weak(event) else event.plan
+        same = isinstance(held, Plan) and event.policy.strong(held.result) is results[0]
         wrapped = tuple(
             i
             for i, (x, held) in enumerate(zip(event.operands, event.values, strict=True))
@@ -181,6 +184,7 @@ class Recording(Probe):
             results,
             answers,
             reasons,
+            weak=() if same else self.policies,
             computed=tuple(computed),
             wrapped=wrapped,
             names=_names(frame),
@@ -252,7 +256,7 @@ class Recording(Probe):
         key = span, SETITEM, source, dtype, _alike(value)
         if key in self._seen:
             return
-        operands = _operand(target), _operand(value)
+        operands = _operand(target, run), _operand(value, run)
         asked = Asked(SETITEM, Form.INPLACE, operands, (dtype, dtype), dtype)
         reasons = {p.name: why for p in self._asked if (why := _not_stored(p, target, value))}
         refused: dict[str, DType | None] = dict.fromkeys(reasons)
@@ -324,9 +328,17 @@ _FLOATS = np.float32, np.float16, dt.bfloat16.storage
 _BY_VALUE = as_policy("numpy@1")
 
 
-def _operand(x: Any) -> Operand:
-    """An operand of the run, with the value of a 0-d one."""
-    return operand_of(x, _BY_VALUE)
+def _operand(x: Any, run: Policy) -> Operand:
+    """An operand of the run, with the value of a 0-d one; of arrays the dtype they are held in."""
+    operand = operand_of(x, _BY_VALUE)
+    if operand.rank is Rank.SCALAR:
+        return operand
+    return operand._replace(type=run.strong(operand.type))
+
+
+def _weak(event: OperationEvent) -> bool:
+    """Whether an operand is an array that JAX holds weakly."""
+    return any(o.rank is not Rank.SCALAR and o.type.weak for o in event.seen)
 
 
 def _not_stored(policy: Policy, target: Array, value: Any) -> str:

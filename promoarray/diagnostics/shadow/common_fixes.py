@@ -7,6 +7,7 @@ that a refusal proposes are written, and the result is cast.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.fixes import Fix
-from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType
+from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.cast_losses import gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -282,11 +283,27 @@ def _cast_scalars(asked: Asked, casts: Mapping[int, DType]) -> tuple[int, ...]:
 def _cast_to(seen: Operands, casts: Mapping[int, DType]) -> Operands:
     """The operands with some of them cast, Python scalars among them to 0-d arrays."""
     return tuple(
-        Operand(casts[i], Rank.ZERO_D if o.rank is Rank.SCALAR else o.rank, o.value)
+        Operand(
+            casts[i], Rank.ZERO_D if o.rank is Rank.SCALAR else o.rank, _become(o.value, casts[i])
+        )
         if i in casts
         else o
         for i, o in enumerate(seen)
     )
+
+
+def _become(value: Any, dtype: DType) -> Any:
+    """A number in another dtype, as far as a policy looks at it: its kind, its sign and size."""
+    if value is None or isinstance(value, complex):
+        return value
+    if dtype.kind is Kind.BOOL:
+        return bool(value)
+    if dtype.kind in INTEGERS:
+        return int(value) if math.isfinite(value) else 0
+    return float(value) if abs(value) < _LARGE else math.inf
+
+
+_LARGE = 1 << 1023
 
 
 def adopted(policy: Policy, operand: Operand) -> Operand:
