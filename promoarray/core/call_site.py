@@ -114,7 +114,11 @@ def _of(frame: FrameType | None) -> Site:
 
 def of_library(frame: FrameType) -> bool:
     """Whether a frame runs what is installed: promoarray, the standard library, others."""
-    file = frame.f_code.co_filename
+    return is_library(frame.f_code.co_filename)
+
+
+def is_library(file: str) -> bool:
+    """Whether a file is of what is installed."""
     return file.startswith(_libraries()) or file.startswith(_GENERATED)
 
 
@@ -176,6 +180,11 @@ _sources: dict[str, list[str]] = {}
 def keep_source(file: str) -> None:
     """Quote a file as it is now, whatever becomes of it."""
     _sources[file] = linecache.getlines(file)
+
+
+def source_of(file: str) -> str:
+    """Return the source of a file, as it was when it was kept."""
+    return "".join(_sources.get(file) or linecache.getlines(file))
 
 
 def _line(file: str, number: int) -> str:

@@ -74,7 +74,7 @@ class Runner:
     ) -> Ran:
         """Run it under a policy, or what it sets itself, and ask others besides."""
         self.count += 1
-        task = Task((), policy, probe=Recording(asked))
+        task = Task((), policy, names=(), probe=Recording(asked))
         if not texts:
             return _ran(of_script(self.script, self.arguments).run(task, self.given, quiet=True))
         with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
