@@ -1,6 +1,6 @@
 """Runs a program under a real framework in promoarray's place, and writes what it ends with.
 
-``python ported_worker.py torch PROGRAM`` in the environment of the framework, with
+``python port_examples_worker.py torch PROGRAM`` in the environment of the framework, with
 array-api-compat on its path for PyTorch. The answer is a JSON line: from the name of each global
 to its dtype, its shape and its values, or the error that stopped the program.
 """

@@ -1,4 +1,4 @@
-"""The examples ported, and run again in the real frameworks: ``python conformance/ported.py``.
+"""The examples ported, and run again in the real frameworks: ``python conformance/port_examples.py``.
 
 Each program of ``examples/`` is ported from NumPy 2 to each policy, which compares the runs of the
 edited program under promoarray; then the original and the edited program run in the real NumPy,
@@ -6,7 +6,7 @@ PyTorch and JAX, where that framework's environment is given, and their arrays a
 compared with those of the program under promoarray's NumPy 2. ``--write`` puts the table into
 docs/ported.md. Exit status 1 if a dtype differs after porting.
 
-    python conformance/ported.py --torch PYTHON --jax PYTHON --numpy PYTHON --write
+    python conformance/port_examples.py --torch PYTHON --jax PYTHON --numpy PYTHON --write
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def in_framework(
         (beside / "path").mkdir()
         compat = Path(array_api_compat.__file__).parent
         (beside / "path" / "array_api_compat").symlink_to(compat)
-        worker = ROOT / "conformance" / "ported_worker.py"
+        worker = ROOT / "conformance" / "port_examples_worker.py"
         done = subprocess.run(
             [python, str(worker), framework, str(beside / program.name)],
             env=os.environ | {"PYTHONPATH": str(beside / "path")},
@@ -123,10 +123,13 @@ def main() -> int:
     )
     for framework in REAL.values():
         parser.add_argument(f"--{framework}", metavar="PYTHON", help="its environment's Python")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="these examples; default: all")
     parser.add_argument("--write", action="store_true", help="write docs/ported.md")
     options = parser.parse_args()
     rows, failed = [], False
     for example in sorted((ROOT / "examples").glob("*.py")):
+        if options.names and example.stem not in options.names:
+            continue
         for target in TARGETS:
             done = ported(example, target)
             text = done.changed[0][1].data if done.changed else example.read_bytes()
@@ -174,7 +177,7 @@ def _page(rows: list[tuple[str, ...]]) -> str:
     table = "\n".join(f"| {line} |" for line in lines)
     return (
         "# The examples ported\n\n"
-        "Written by `python conformance/ported.py --write`: each of `examples/` ported from "
+        "Written by `python conformance/port_examples.py --write`: each of `examples/` ported from "
         '`numpy@2` ([port.md](port.md)).\n"Under the policy" compares the edited program\'s final '
         "globals, dtypes and values, with those of the original under `numpy@2`.\nThe last two "
         "columns run the original and the edited program in the real framework, in place of "
