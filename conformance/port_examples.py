@@ -1,12 +1,12 @@
-"""The examples ported, and run again in the real frameworks: ``python conformance/port_examples.py``.
+"""The examples ported, and run again in the real frameworks.
+
+    python conformance/port_examples.py --torch PYTHON --jax PYTHON --numpy PYTHON --write
 
 Each program of ``examples/`` is ported from NumPy 2 to each policy, which compares the runs of the
 edited program under promoarray; then the original and the edited program run in the real NumPy,
 PyTorch and JAX, where that framework's environment is given, and their arrays at the end are
 compared with those of the program under promoarray's NumPy 2. ``--write`` puts the table into
 docs/ported.md. Exit status 1 if a dtype differs after porting.
-
-    python conformance/port_examples.py --torch PYTHON --jax PYTHON --numpy PYTHON --write
 """
 
 from __future__ import annotations
