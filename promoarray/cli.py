@@ -23,6 +23,7 @@ from promoarray.console import Printable, console, show
 from promoarray.diagnostics.bisect.arguments import arguments as bisect_arguments
 from promoarray.diagnostics.compare.arguments import add_arguments as compare_arguments
 from promoarray.diagnostics.diff.arguments import arguments as diff_arguments
+from promoarray.diagnostics.port import command as port
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
@@ -99,7 +100,7 @@ def _before_dashes(argv: list[str]) -> list[str]:
     return argv
 
 
-_OF_PROGRAMS = (["compare"], ["diff"], ["bisect"])
+_OF_PROGRAMS = (["compare"], ["diff"], ["bisect"], ["port"])
 """The commands that run a program, whose own arguments stand behind ``--``."""
 
 
@@ -331,6 +332,7 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "compare": (_compare, compare_arguments, "run a program and show where the policies differ"),
     "diff": (_diff, diff_arguments, "show what changes in a program between two policies"),
     "bisect": (_bisect, bisect_arguments, "find what changes a program's final value"),
+    "port": (port.main, port.arguments, "write the casts that make a program agree everywhere"),
 }
 
 

@@ -1,8 +1,6 @@
-"""The edit that makes a policy answer at one place what the run answered there.
+"""An edit of one operation: which casts to write, and how the source reads with them.
 
-An edit writes down what the run's policy did unasked: the fewest operands are cast to what they
-became in the run, so that the run itself computes the same as before. Where that does not do, the
-casts that a refusal proposes are written, and the result is cast.
+``common_fixes`` finds it.
 """
 
 from __future__ import annotations
@@ -10,16 +8,11 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-from collections.abc import Collection, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from promoarray.core.observers import OperationEvent
-from promoarray.core.operands import operand_of
-from promoarray.core.proposed_casts import accepted_casts
-from promoarray.dtypes import WEAK, DType
-from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.dtypes import DType
+from promoarray.promotion.plan import Operand
 
 Operands = tuple[Operand, ...]
 
@@ -35,11 +28,17 @@ class Fix(NamedTuple):
         What to cast the result to.
     made : DType or None
         Of an array that is made of Python numbers: the dtype to ask for.
+    scalars : tuple of int
+        Those of the operands cast that are Python scalars: an array is made of each.
+    rows : bool
+        Whether these arrays have an axis, of one element.
     """
 
     casts: tuple[tuple[int, DType], ...] = ()
     result: DType | None = None
     made: DType | None = None
+    scalars: tuple[int, ...] = ()
+    rows: bool = False
 
     def __str__(self) -> str:
         if self.made:
@@ -77,91 +76,9 @@ class Fix(NamedTuple):
         if self.casts and max(index for index, _ in self.casts) >= len(nodes):
             return ""
         casts = {id(nodes[index]): dtype for index, dtype in self.casts}
-        edited = ast.unparse(_Writer(casts, namespace).visit(tree))
+        numbers = {id(nodes[index]) for index in self.scalars}
+        edited = ast.unparse(_Writer(casts, numbers, namespace).visit(tree))
         return _cast(edited, self.result, namespace) if self.result else edited
-
-
-def fix_of(policy: Policy, event: OperationEvent, wanted: DType) -> Fix | None:
-    """Find the edit after which a policy answers what the run answered.
-
-    The operands are those of the run, which they are after the edits of the lines before.
-
-    Parameters
-    ----------
-    policy : Policy
-    event : OperationEvent
-        What the run did.
-    wanted : DType
-        What the run answered.
-
-    Returns
-    -------
-    Fix or None
-        None if there is no such edit, or none is needed once the lines before are edited.
-    """
-    seen = tuple(as_given(policy, x) for x in event.operands)
-    decided = policy.decide(event.name, seen, event.operands, event.form, options=event.options)
-    answer = None if isinstance(decided, Refusal) else policy.strong(decided.plan.result)
-    if answer is wanted:
-        return None
-    for casts in _as_in_the_run(event, seen):
-        operands = _cast_to(seen, casts)
-        if all(_gives(each, event, operands, wanted) for each in (policy, event.policy)):
-            return Fix(tuple(casts.items()))
-    proposed: Mapping[int, DType] = {}
-    if answer is None:
-        accepted = accepted_casts(policy, event.name, seen, event.form)
-        if accepted is None:
-            return None
-        proposed, answer = accepted[0], policy.strong(accepted[1].result)
-        if not _gives(event.policy, event, _cast_to(seen, proposed), None):
-            return None
-    if answer is wanted:
-        return Fix(tuple(proposed.items()))
-    if event.inplace or wanted not in policy.dtypes or policy.cast.refuses(answer, wanted):
-        return None
-    return Fix(tuple(proposed.items()), wanted)
-
-
-def _cast_to(seen: Operands, casts: Mapping[int, DType]) -> Operands:
-    """The operands with some of them cast, Python scalars among them to 0-d arrays."""
-    return tuple(
-        Operand(casts[i], Rank.ZERO_D if o.rank is Rank.SCALAR else o.rank) if i in casts else o
-        for i, o in enumerate(seen)
-    )
-
-
-def _gives(policy: Policy, event: OperationEvent, operands: Operands, wanted: DType | None) -> bool:
-    """Whether a policy answers a dtype, or any, for operands that are cast."""
-    plan = policy.plan(event.name, operands, event.form)
-    return isinstance(plan, Plan) and wanted in (None, policy.strong(plan.result))
-
-
-def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
-    """An operand as a policy sees it: of the run, or of another dtype that it has given it."""
-    operand = operand_of(x, policy)
-    if type(x) in WEAK:
-        return operand
-    dtype = dtype or operand.type
-    dtype = policy.canonical.get(dtype, dtype)  # what it would have made in the first place
-    if dtype.weak and not policy.weak_arrays:
-        dtype = policy.strong(dtype)
-    return operand._replace(type=dtype)
-
-
-def _as_in_the_run(event: OperationEvent, seen: Operands) -> Iterator[dict[int, DType]]:
-    """Casts of some operands to what they became in the run, the fewest first."""
-    became = dict(enumerate(event.plan.inputs))
-    first = 1 if event.inplace else 0  # the target keeps its dtype
-    open_ = [i for i in became if i >= first and seen[i].type is not became[i]]
-    sizes = range(1, len(open_) + 1) if len(open_) <= _FEW else (len(open_),)
-    for size in sizes:
-        for chosen in combinations(open_, size):
-            yield {i: became[i] for i in chosen}
-
-
-_FEW = 4
-"""Of more operands all or none are cast."""
 
 
 def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
@@ -201,14 +118,15 @@ def _method_of(call: ast.Call, modules: Collection[str]) -> ast.expr | None:
 class _Writer(ast.NodeTransformer):
     """Puts casts around some expressions."""
 
-    def __init__(self, casts: dict[int, DType], namespace: str) -> None:
-        self._casts, self._namespace = casts, namespace
+    def __init__(self, casts: dict[int, DType], numbers: set[int], namespace: str) -> None:
+        self._casts, self._numbers, self._namespace = casts, numbers, namespace
 
     def visit(self, node: ast.AST) -> ast.AST:
         dtype = self._casts.get(id(node))
         if dtype is None:
             return self.generic_visit(node)
-        text = _cast(ast.unparse(node), dtype, self._namespace, number=_is_number(node))
+        number = id(node) in self._numbers or _is_number(node)
+        text = _cast(ast.unparse(node), dtype, self._namespace, number=number)
         return ast.parse(text, mode="eval").body
 
 

@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 
 from promoarray.core.observers import OperationEvent, RefusalEvent
 from promoarray.core.recovery import dtypes_after
+from promoarray.diagnostics.shadow.common_fixes import as_given, fix_of
 from promoarray.diagnostics.shadow.divergence import Answer
-from promoarray.diagnostics.shadow.fixes import as_given, fix_of
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
 from promoarray.dtypes import WEAK, DType

@@ -1,0 +1,191 @@
+"""The examples ported, and run again in the real frameworks.
+
+    python conformance/port_examples.py --torch PYTHON --jax PYTHON --numpy PYTHON --write
+
+Each program of ``examples/`` is ported from NumPy 2 to each policy, which compares the runs of the
+edited program under promoarray; then the original and the edited program run in the real NumPy,
+PyTorch and JAX, where that framework's environment is given, and their arrays at the end are
+compared with those of the program under promoarray's NumPy 2. ``--write`` puts the table into
+docs/ported.md. Exit status 1 if a dtype differs after porting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import array_api_compat
+import numpy as np
+
+from promoarray.diagnostics.compare.standard_input import StandardInput
+from promoarray.diagnostics.port.edits import Port
+from promoarray.diagnostics.port.final import Final
+from promoarray.diagnostics.port.porting import Ported, Work
+from promoarray.diagnostics.port.runs import Runner
+from promoarray.promotion.registry import as_policy
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGETS = ("torch@2.13", "jax@x64", "paddle@3.3", "aclnn@8.5", "numpy@2")
+REAL = {"torch@2.13": "torch", "jax@x64": "jax", "numpy@2": "numpy"}
+TOLERANCE = {"jax@x64": 2e-3}
+"""XLA divides by a scalar as a product with its reciprocal, one last place apart; after that a
+float16 may be rounded to its neighbour."""
+
+
+class InFramework(NamedTuple):
+    """How a program ended in a real framework, compared with the run under promoarray.
+
+    Attributes
+    ----------
+    error : str
+    dtypes : list of str
+        The names of what has another dtype.
+    largest : float
+        The largest difference of values, as a part of the largest of its array.
+    compared : int
+    """
+
+    error: str
+    dtypes: list[str]
+    largest: float
+    compared: int
+
+
+def ported(example: Path, target: str) -> Ported:
+    """Port an example from NumPy 2."""
+    with tempfile.TemporaryFile() as kept:
+        runner = Runner(str(example), [], StandardInput(kept))
+        port = Port(as_policy("numpy@2"), (as_policy(target),))
+        first = runner("numpy@2", (target,))
+        if first.stopped:
+            raise SystemExit(f"{example}: {first.stopped}")
+        others = () if target == "numpy@2" else port.policies
+        folders = (example.parent,)
+        tolerance = TOLERANCE.get(target, 0.0)
+        work = Work(runner, port._replace(policies=others), "numpy@2", first, folders, tolerance)
+        return work.ported()
+
+
+def in_framework(
+    framework: str, python: str, program: Path, text: bytes, wanted: dict[str, Final]
+) -> InFramework:
+    """Run a text in place of a program under a real framework."""
+    with tempfile.TemporaryDirectory() as folder:
+        beside = Path(folder)
+        (beside / program.name).write_bytes(text)
+        (beside / "data").symlink_to(program.parent / "data")
+        (beside / "path").mkdir()
+        compat = Path(array_api_compat.__file__).parent
+        (beside / "path" / "array_api_compat").symlink_to(compat)
+        worker = ROOT / "conformance" / "port_examples_worker.py"
+        done = subprocess.run(
+            [python, str(worker), framework, str(beside / program.name)],
+            env=os.environ | {"PYTHONPATH": str(beside / "path")},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    if done.returncode:
+        return InFramework(done.stderr.strip().splitlines()[-1], [], 0.0, 0)
+    told = json.loads(done.stdout.splitlines()[-1])
+    return _compared(told["error"], told["final"], wanted)
+
+
+def _compared(error: str, found: dict[str, Any], wanted: dict[str, Final]) -> InFramework:
+    dtypes, largest, compared = [], 0.0, 0
+    for name, mine in wanted.items():
+        if name not in found or mine.values is None or "numpy" in mine.type:
+            continue
+        compared += 1
+        dtype, _, values = found[name]
+        if dtype != mine.type:
+            dtypes.append(f"{name} {dtype}")
+        its, ours = np.asarray(values), mine.values.astype(np.float64).ravel()
+        if its.shape == ours.shape and ours.size:
+            with np.errstate(all="ignore"):
+                apart = np.where((its == ours) | (np.isnan(its) & np.isnan(ours)), 0, its - ours)
+            size = np.abs(ours[np.isfinite(ours)]).max(initial=0) or 1.0
+            largest = max(largest, float(np.abs(np.nan_to_num(apart, nan=np.inf)).max() / size))
+    return InFramework(error, dtypes, largest, compared)
+
+
+def main() -> int:
+    """Run all; return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for framework in REAL.values():
+        parser.add_argument(f"--{framework}", metavar="PYTHON", help="its environment's Python")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="these examples; default: all")
+    parser.add_argument("--write", action="store_true", help="write docs/ported.md")
+    options = parser.parse_args()
+    rows, failed = [], False
+    for example in sorted((ROOT / "examples").glob("*.py")):
+        if options.names and example.stem not in options.names:
+            continue
+        for target in TARGETS:
+            done = ported(example, target)
+            text = done.changed[0][1].data if done.changed else example.read_bytes()
+            cells = [_cell(done, target)]
+            framework = REAL.get(target, "")
+            python = getattr(options, framework) if framework else None
+            if python:
+                for each in (example.read_bytes(), text):
+                    real = in_framework(framework, python, example, each, done.final)
+                    cells.append(_real_cell(real))
+                failed = failed or bool(real.dtypes)
+            failed = failed or not done.agrees
+            casts = sum(len(edit.wraps) for edit in done.edits)
+            rows.append((example.name, target, str(casts), *cells, *[""] * (3 - len(cells))))
+            print(*rows[-1], sep=" | ", flush=True)
+    if options.write:
+        (ROOT / "docs" / "ported.md").write_text(_page(rows), encoding="utf-8")
+    return int(failed)
+
+
+def _cell(done: Ported, target: str) -> str:
+    if done.agrees:
+        within = TOLERANCE.get(target)
+        return f"{len(done.final)} values agree" + (f" within {within:g}" if within else "")
+    return "; ".join(
+        each.stopped or f"{d.name}: {d.words}"
+        for each in done.checked
+        for d in (each.unequal or (each,))
+        if not each.agrees
+    )
+
+
+def _real_cell(real: InFramework) -> str:
+    said = [f"{real.compared} compared"] if real.compared else []
+    said += [f"other dtypes: {', '.join(real.dtypes)}"] if real.dtypes else []
+    said += [f"values within {real.largest:.1g}"] if real.compared else []
+    said += [f"stopped: {real.error}"] if real.error else []
+    return "; ".join(said)
+
+
+def _page(rows: list[tuple[str, ...]]) -> str:
+    head = ("program", "to", "casts", "under the policy", "original in the framework", "ported")
+    lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in (head, *rows)]
+    lines.insert(1, " | ".join("---" for _ in head))
+    table = "\n".join(f"| {line} |" for line in lines)
+    return (
+        "# The examples ported\n\n"
+        "Written by `python conformance/port_examples.py --write`: each of `examples/` ported from "
+        '`numpy@2` ([port.md](port.md)).\n"Under the policy" compares the edited program\'s final '
+        "globals, dtypes and values, with those of the original under `numpy@2`.\nThe last two "
+        "columns run the original and the edited program in the real framework, in place of "
+        "promoarray,\nand compare what both ends have: dtypes that differ, and the largest "
+        "difference of values as a part of the largest value of its array.\n\n"
+        f"{table}\n"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""``promoarray port``: write the casts after which a program computes the same everywhere."""

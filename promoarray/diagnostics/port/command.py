@@ -1,0 +1,141 @@
+"""``promoarray port``: write the casts, run the program again, and say whether all agree."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
+from promoarray.errors import UnknownPolicyError
+from promoarray.promotion.in_force import process_default
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+
+AGREE, DIFFER, USAGE, FAILED = 0, 1, 2, 3
+"""Exit statuses: all agree, they do not, a usage error, the program failed."""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = command.add_argument
+    add("script", metavar="SCRIPT")
+    add("--to", metavar="A,B,C", required=True, help="the policies to port to")
+    add(
+        "--run",
+        metavar="POLICY",
+        help="the policy to port from, whatever the program sets; default: what it runs under by "
+        "itself",
+    )
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--patch", metavar="FILE", help="write a patch; default: print it")
+    where.add_argument("--write", action="store_true", help="edit the files in place")
+    add(
+        "--tolerance",
+        metavar="R",
+        type=float,
+        default=0.0,
+        help="count values as equal that differ by no more than R times the largest value of their "
+        "array; default: 0, all bits",
+    )
+    command.epilog = (
+        "Exit codes: 0 the edited program ends with the same dtypes and values under every policy, "
+        "1 it does not, 2 usage error, 3 the program failed, 130 after Ctrl-C. The program is run "
+        "several times."
+    )
+    command.usage = f"{command.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the command; return its exit status."""
+    if find_spec("libcst") is None:
+        _say("edits are written by libcst; write pip install 'promoarray[port]'")
+        return USAGE
+    if not Path(args.script).is_file():
+        _say(f"no such file: {args.script}")
+        return USAGE
+    policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in args.to.split(",") if n.strip()))
+    run = as_policy(args.run) if args.run else None
+    if not policies:
+        _say("--to names no policy; write --to torch@2.13,paddle@3.3")
+        return USAGE
+    if args.patch and (Path(args.patch).is_dir() or not Path(args.patch).resolve().parent.is_dir()):
+        _say(f"{args.patch} is a folder, or lies in none; write the name of a file")
+        return USAGE
+    from promoarray.diagnostics.port.porting import Stopped
+
+    try:
+        return _port(args, run, policies)
+    except Stopped as stopped:
+        for bug in stopped.ran.bugs:
+            print(bug, file=sys.stderr)
+        _say(f"the program stopped under {stopped.ran.policy}: {stopped}")
+        return FAILED
+
+
+def _port(args: argparse.Namespace, run: Policy | None, policies: tuple[Policy, ...]) -> int:
+    from promoarray.diagnostics.compare.standard_input import StandardInput
+    from promoarray.diagnostics.port.edits import Port
+    from promoarray.diagnostics.port.porting import Stopped, Work
+    from promoarray.diagnostics.port.runs import Runner
+    from promoarray.diagnostics.port.words import as_data, as_lines
+
+    with tempfile.TemporaryFile() as kept:
+        runner = Runner(args.script, args.args, StandardInput(kept))
+        named = run.name if run else None
+        first = runner(named, tuple(policy.name for policy in policies))
+        if first.interrupted:
+            raise KeyboardInterrupt
+        if first.stopped or first.bugs:
+            raise Stopped(first)
+        own = _named(first.policy)
+        others = tuple(policy for policy in policies if policy.name != own.name)
+        folders = Path(args.script).resolve().parent, Path.cwd().resolve()
+        ported = Work(runner, Port(own, others), named, first, folders, args.tolerance).ported()
+    old = [source for source, _ in ported.changed]
+    folder = folder_of([source.path for source in old]) if old else Path.cwd()
+    text = patch(list(ported.changed), folder)
+    for path in uncommitted([source.path for source in old]):
+        _say(f"warning: {path} has changes that are not committed")
+    if args.write:
+        for source in old:
+            if source.path.read_bytes() != source.data:
+                _say(f"{source.path} was changed meanwhile; nothing is written")
+                return USAGE
+        put_all([(new.path, new.data) for _, new in ported.changed])
+    elif args.patch:
+        put(Path(args.patch), text)
+    if args.json:
+        print(json.dumps(as_data(ported, text, folder), indent=2))
+    elif not args.write and not args.patch:
+        _print_bytes(text)
+    for line in as_lines(ported, args, folder):
+        print(line, file=sys.stderr)
+    return AGREE if ported.agrees else DIFFER
+
+
+def _named(name: str) -> Policy:
+    """A policy by the name a program gave; one of the program's own is known by it alone."""
+    try:
+        return as_policy(name)
+    except UnknownPolicyError:
+        return process_default().derive(name)
+
+
+def _print_bytes(text: bytes) -> None:
+    """Print a patch as it is: the lines of a file may be in any encoding."""
+    sys.stdout.flush()
+    out: Any = getattr(sys.stdout, "buffer", None)
+    if out is None:
+        sys.stdout.write(text.decode(errors="backslashreplace"))
+    else:
+        out.write(text)
+        out.flush()
+
+
+def _say(what: str) -> None:
+    print(f"promoarray port: {what}", file=sys.stderr)

@@ -1,0 +1,81 @@
+"""Runs a script whose edited text is not on the disk: ``python launch.py TEXTS SCRIPT ARGS``.
+
+TEXTS is a pickle: from the real path of each edited file to its bytes. All else is as under
+``python SCRIPT ARGS``. It imports nothing of promoarray, which is up to the script.
+"""
+
+import builtins
+import io
+import linecache
+import os
+import pickle
+import sys
+import tokenize
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
+from typing import Any
+
+Texts = dict[str, bytes]
+
+
+def _install(texts: Texts) -> None:
+    """Have imports, and what quotes source lines, see the edited texts."""
+    stats, read, update = (
+        SourceFileLoader.path_stats,
+        SourceFileLoader.get_data,
+        linecache.updatecache,
+    )
+
+    def path_stats(self: Any, path: Any) -> Any:
+        if os.path.realpath(path) in texts:
+            raise OSError("what was compiled before is of another text")
+        return stats(self, path)
+
+    def get_data(self: Any, path: Any) -> bytes:
+        edited = texts.get(os.path.realpath(path))
+        return read(self, path) if edited is None else edited
+
+    def updatecache(filename: Any, *others: Any) -> Any:
+        edited = texts.get(os.path.realpath(filename))
+        if edited is None:
+            return update(filename, *others)
+        lines = _lines(edited)
+        linecache.cache[filename] = len(edited), None, lines, filename
+        return lines
+
+    new: Any = {"path_stats": path_stats, "get_data": get_data}
+    for name, function in new.items():
+        setattr(SourceFileLoader, name, function)
+    new_update: Any = updatecache
+    linecache.updatecache = new_update
+
+
+def _lines(data: bytes) -> list[str]:
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return io.TextIOWrapper(io.BytesIO(data), encoding).readlines()
+
+
+def main() -> None:
+    """Run the script in place of this one."""
+    _, kept, script, *_ = sys.argv
+    with open(kept, "rb") as file:
+        texts: Texts = pickle.load(file)
+    del sys.argv[:2]
+    sys.path[0] = os.path.dirname(os.path.realpath(script))
+    _install(texts)
+    with open(script, "rb") as file:
+        data = texts.get(os.path.realpath(script)) or file.read()
+    code = compile(data, script, "exec", dont_inherit=True)
+    new = ModuleType("__main__")
+    new.__file__, new.__loader__ = script, SourceFileLoader("__main__", script)
+    vars(new)["__builtins__"] = builtins
+    # What is installed goes on to use the names of this module, so that it has to live.
+    sys.modules["__main__"], _kept[:] = new, [sys.modules["__main__"]]
+    exec(code, vars(new))
+
+
+_kept: list[ModuleType] = []
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Source files as they are on the disk: read, written whole or not at all, and as a patch."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import difflib
+import errno
+import io
+import os
+import subprocess
+import tempfile
+import tokenize
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source file.
+
+    Attributes
+    ----------
+    path : Path
+    data : bytes
+    """
+
+    path: Path
+    data: bytes
+
+    @staticmethod
+    def read(path: Path) -> Source:
+        """Read a file."""
+        return Source(path, path.read_bytes())
+
+    @property
+    def encoding(self) -> str:
+        """What it is written in, by its first lines."""
+        found, _ = tokenize.detect_encoding(io.BytesIO(self.data).readline)
+        return "utf-8" if found == "utf-8-sig" else found
+
+    @property
+    def text(self) -> str:
+        """Its text, with its line ends as they are.
+
+        Raises
+        ------
+        SyntaxError, UnicodeDecodeError
+            If it is not in the encoding that it names.
+        """
+        return self.data.removeprefix(codecs.BOM_UTF8).decode(self.encoding)
+
+    def with_text(self, text: str) -> Source:
+        """Return the file with another text, in its own encoding."""
+        mark = codecs.BOM_UTF8 if self.data.startswith(codecs.BOM_UTF8) else b""
+        return Source(self.path, mark + text.encode(self.encoding))
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file that is there in full or not at all."""
+    if path.exists() and not path.is_file():  # a pipe or a device, which cannot be replaced
+        path.write_bytes(data)
+    else:
+        put_all([(path, data)])
+
+
+def put_all(files: list[tuple[Path, bytes]]) -> None:
+    """Put files in place: all are written beside their places before the first is replaced.
+
+    They keep their modes, and a link stays a link.
+    """
+    staged: list[tuple[str, Path]] = []
+    try:
+        for path, data in files:
+            real = path.resolve()
+            if real.exists() and not os.access(real, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            handle, beside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+            staged.append((beside, real))
+            with open(handle, "wb") as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+            os.chmod(beside, real.stat().st_mode if real.exists() else 0o666 & ~_umask())
+        while staged:
+            os.replace(*staged[0])
+            staged.pop(0)
+    finally:
+        for beside, _ in staged:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def patch(changed: list[tuple[Source, Source]], folder: Path) -> bytes:
+    """Return a unified diff that ``git apply`` and ``patch -p1`` take in a folder.
+
+    Parameters
+    ----------
+    changed : list of (Source, Source)
+        Each file before and after.
+    folder : Path
+        Below which they all lie.
+    """
+    parts = []
+    for old, new in changed:
+        name = old.path.resolve().relative_to(folder.resolve()).as_posix()
+        parts += _unified(name, old.data, new.data)
+    return b"".join(parts)
+
+
+def _unified(name: str, old: bytes, new: bytes) -> list[bytes]:
+    lines = difflib.diff_bytes(
+        difflib.unified_diff,
+        _lines(old),
+        _lines(new),
+        _quoted(f"a/{name}"),
+        _quoted(f"b/{name}"),
+        lineterm=b"\n",
+    )
+    return [
+        line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+        for line in lines
+    ]
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines as patches have them, which end with \\n alone."""
+    parts = data.split(b"\n")
+    return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def _quoted(name: str) -> bytes:
+    """A file's name as git writes it: with a tab after blanks, in C's quotes if it must."""
+    raw = os.fsencode(name)
+    if any(c < 32 or c in b'"\\' or c == 127 for c in raw):
+        escaped = "".join(
+            chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:03o}" for c in raw
+        )
+        return f'"{escaped}"'.encode()
+    return raw + (b"\t" if b" " in raw else b"")
+
+
+def folder_of(paths: list[Path]) -> Path:
+    """Return where the patch is to be applied: the current folder, if all files lie below."""
+    here, real = Path.cwd().resolve(), [path.resolve() for path in paths]
+    if all(path.is_relative_to(here) for path in real):
+        return here
+    return Path(os.path.commonpath([path.parent for path in real]))
+
+
+def uncommitted(paths: list[Path]) -> list[Path]:
+    """Return the files under git that have changes which are not committed."""
+    found = []
+    for path in paths:
+        real = path.resolve()
+        command = ["git", "status", "--porcelain", "--", real.name]
+        try:
+            told = subprocess.run(
+                command, cwd=real.parent, capture_output=True, timeout=30, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):  # there is no git
+            return []
+        if told.returncode == 0 and told.stdout.strip():
+            found.append(path)
+    return found

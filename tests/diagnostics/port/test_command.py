@@ -1,0 +1,100 @@
+"""``promoarray port`` itself."""
+
+from __future__ import annotations
+
+import json
+from importlib import util
+from pathlib import Path
+
+import pytest
+
+from promoarray import cli
+from promoarray.diagnostics.port import command
+
+PROGRAM = """\
+import sys
+import promoarray as xp
+from helper import half
+
+print("output", sys.argv[1:], __name__)
+x = xp.asarray([1, 2], dtype=xp.int8)
+y = half(x) * 2
+"""
+HELPER = "def half(a):\n    return a / 2\n"
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "helper.py").write_text(HELPER)
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_two_files_are_edited_in_place_and_agree(
+    program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program.chmod(0o755)
+    arguments = ["port", "program.py", "--to", "torch@2.13", "--write", "--json", "--", "-n", "3"]
+    assert cli.main(arguments) == 0
+    out, err = capfd.readouterr()
+    data = json.loads(out)
+    assert data["agrees"]
+    assert [edit["operation"] for edit in data["edits"]] == ["divide"]
+    helper = program.with_name("helper.py").read_text()
+    assert helper.endswith("    return pa.astype(a, pa.float64) / 2\n")
+    assert "import promoarray as pa\n" in helper
+    assert program.read_text() == PROGRAM
+    assert "agree: numpy@2 and torch@2.13" in err
+
+
+@pytest.mark.slow
+def test_a_patch_is_printed_and_the_verdict_told_apart(
+    program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program.write_text(PROGRAM.replace("* 2", "+ xp.astype(xp.asarray([500.]), xp.float8_e4m3fn)"))
+    assert cli.main(["port", "program.py", "--to", "torch@2.13"]) == 1
+    out, err = capfd.readouterr()
+    assert out.startswith("--- a/helper.py\n+++ b/helper.py\n@@ ")
+    assert "\noutput" not in out
+    assert "differs: torch@2.13: y: " in err
+    assert "not edited: program.py:7 astype (torch@2.13): no cast gives the same values" in err
+    assert program.with_name("helper.py").read_text() == HELPER
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gone.py", "--to", "torch"], "no such file: gone.py"),
+        (["program.py", "--to", ","], "--to names no policy"),
+        (["program.py", "--to", "pytorch"], "Did you mean"),
+        (["program.py", "--to", "torch", "--patch", "none/a.patch"], "write the name of a file"),
+        (["program.py"], "--to"),
+    ],
+)
+def test_usage_errors_are_told_before_anything_runs(
+    program: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert cli.main(["port", *arguments]) == 2
+    assert words in capfd.readouterr().err
+
+
+def test_without_libcst_the_error_says_what_to_install(
+    program: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = util.find_spec
+    monkeypatch.setattr(
+        command, "find_spec", lambda name: None if name == "libcst" else known(name)
+    )
+    assert cli.main(["port", "program.py", "--to", "torch"]) == 2
+    assert "pip install 'promoarray[port]'" in capfd.readouterr().err
+
+
+def test_a_program_that_fails_is_told(program: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program.write_text(PROGRAM + "1 / 0\n")
+    assert cli.main(["port", "program.py", "--to", "torch"]) == 3
+    out, err = capfd.readouterr()
+    assert "the program stopped under numpy@2: ZeroDivisionError" in err
+    assert "program.py:8" in err
+    assert out == ""
