@@ -17,6 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
@@ -28,6 +29,7 @@ from promoarray.core.observers import (
     Observer,
     OperationEvent,
     ProposedCasts,
+    Repeat,
     SetitemEvent,
     notify_lock,
     observing,
@@ -168,7 +170,8 @@ class Watch(Observer):
         policies = tuple(as_policy(name) for name in self._task.policies)
         self._report = Report(as_policy(self._task.policy or "numpy"), policies)
         self._casting = AutoCast()
-        self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
+        self._observer = ShadowObserver(self._report) if policies else None
+        self.repeats = self._observer.repeats if self._observer else None
         self._bug, self._due, self._places = "", 0.0, 0
         self._closed = False
         self._file: str | None = None
@@ -194,9 +197,24 @@ class Watch(Observer):
 
     # -- what observers are told ------------------------------------------------------------------
 
-    def on_operation(self, event: OperationEvent) -> None:
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Pass it on."""
-        self._tell("on_operation", event)
+        repeat: Repeat | None = self._tell("on_operation", event)
+        return repeat and Repeat(repeat.types, partial(self._repeated, repeat.tell))
+
+    def _repeated(self, tell: Callable[[], bool]) -> bool:
+        """Count an operation that is like others, where hardly anything goes wrong."""
+        new = False
+        with notify_lock:
+            try:
+                new = tell()
+            except RecursionError:
+                new = bool(self._guarded(tell))
+            except Exception:
+                self._bug = self._bug or traceback.format_exc()
+            if new or time.monotonic() >= self._due + PAUSE:
+                self._guarded(self._write_if_due)
+        return new
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Pass it on."""
@@ -228,14 +246,20 @@ class Watch(Observer):
         with notify_lock:
             return self._casting.on_refusal(name, form, policy, seen, refusal)
 
-    def _tell(self, what: str, *heard: Any) -> None:
-        """Tell the observers, whom the program may leave no levels of recursion."""
+    def _tell(self, what: str, *heard: Any) -> Any:
+        """Tell the observer, if there is one; return its answer."""
+        answer = None
+        if self._observer is not None:
+            answer = self._guarded(getattr(self._observer, what), *heard)
+        self._guarded(self._write_if_due)
+        return answer
+
+    def _guarded(self, function: Callable[..., Any], *heard: Any) -> Any:
+        """Call what may go wrong, and whom the program may leave no levels of recursion."""
         levels = sys.getrecursionlimit()
         sys.setrecursionlimit(levels + ROOM)
         try:
-            for observer in self._observers:
-                getattr(observer, what)(*heard)
-            self._write_if_due()
+            return function(*heard)
         except Exception:
             self._bug = self._bug or traceback.format_exc()
         finally:

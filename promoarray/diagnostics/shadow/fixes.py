@@ -146,7 +146,7 @@ def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
     dtype = policy.canonical.get(dtype, dtype)  # what it would have made in the first place
     if dtype.weak and not policy.weak_arrays:
         dtype = policy.strong(dtype)
-    return operand._replace(type=dtype)
+    return operand if dtype is operand.type else operand._replace(type=dtype)
 
 
 def _as_in_the_run(event: OperationEvent, seen: Operands) -> Iterator[dict[int, DType]]:

@@ -11,9 +11,10 @@ What a shadow run cannot see: branches on values, and code that reads ``x.dtype`
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -25,12 +26,17 @@ from promoarray.core.observers import (
     CastEvent,
     Observer,
     OperationEvent,
+    Repeat,
+    Repeats,
     SetitemEvent,
+    notify_lock,
     observing,
 )
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.passes import Passes
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.diagnostics.shadow.value_changes import Place, differences
@@ -61,11 +67,12 @@ class ShadowObserver(Observer):
 
     report: Report
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
-    _places: dict[Hashable, Divergence] = field(default_factory=dict)
+    _passes: Passes = field(default_factory=Passes)
 
     def __post_init__(self) -> None:
         self.policies = self.report.policies
         self._by_value = any(policy.by_value is not None for policy in self.policies)
+        self.repeats = Repeats(magnitude, self._by_value)
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Note what default dtype each policy gives Python numbers."""
@@ -87,7 +94,7 @@ class ShadowObserver(Observer):
         kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
         result._type = record(type_of(result._type), kept)
 
-    def on_operation(self, event: OperationEvent) -> None:
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Ask every shadow policy what it would have done, or remember what it said."""
         self.report.operations += 1
         key = key_of(event, self._by_value)
@@ -97,7 +104,6 @@ class ShadowObserver(Observer):
             if verdict.lasting:
                 if len(self._verdicts) >= MOST_VERDICTS:
                     self._verdicts.clear()
-                    self._places.clear()
                 self._verdicts[key] = verdict
         for policy, reason in verdict.signatures:
             self.report.signatures[Call(current_site(), policy, reason)] += 1
@@ -105,9 +111,33 @@ class ShadowObserver(Observer):
             place = Place(*sites(), event.name, str(Operand(source)), target.name)
             self.report.value_changes.note(place, 1, [change])
         if verdict.answers is not None:
-            self._pass(event, verdict, verdict.answers)
+            note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
+            if verdict.lasting:
+                self._passes.count(verdict, note)
+            else:
+                note()
         for result, slot in zip((event.result, *event.extra_results), verdict.slots, strict=True):
             result._type = slot
+        return self._repeat(event, verdict)
+
+    def _repeat(self, event: OperationEvent, verdict: Verdict) -> Repeat | None:
+        """What to do with operations of the same verdict: count them, and their places."""
+        if not verdict.lasting or verdict.signatures:
+            return None
+        if verdict.answers is None:
+            return Repeat(verdict.slots, self._count)
+        note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
+        return Repeat(verdict.slots, partial(self._count_place, verdict, note))
+
+    def _count(self) -> bool:
+        with notify_lock:
+            self.report.operations += 1
+        return False
+
+    def _count_place(self, verdict: Verdict, note: Callable[[], Divergence]) -> bool:
+        with notify_lock:
+            self.report.operations += 1
+            return self._passes.count(verdict, note)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value.
@@ -156,31 +186,15 @@ class ShadowObserver(Observer):
         """Note data that leaves the policy: from there on it is not compared."""
         self.report.escapes[escape] += 1
 
-    def _pass(self, event: OperationEvent, verdict: Verdict, answers: dict[str, Answer]) -> None:
-        """Note a place, or count it once more."""
-        if not verdict.lasting:
-            self._note(event.name, answers, verdict.operands, event.form)
-            return
-        site, program = sites()
-        key = id(verdict), site, program  # the verdict is remembered, so that its id stays its own
-        place = self._places.get(key)
-        if place is None:
-            found = Divergence(
-                site, program, event.name, verdict.operands, answers, form=event.form
-            )
-            self._places[key] = self.report.record(found)
-        else:
-            place.count += 1
-
     def _note(
         self,
         name: str,
         answers: dict[str, Answer],
         operands: tuple[str, ...],
         form: Form = Form.OPERATOR,
-    ) -> None:
-        """Note a place at which the answers differ."""
-        self.report.record(Divergence(*sites(), name, operands, answers, form=form))
+    ) -> Divergence:
+        """Note a place at which the answers differ, or count it once more."""
+        return self.report.record(Divergence(*sites(), name, operands, answers, form=form))
 
 
 MOST_VERDICTS = 1 << 14
