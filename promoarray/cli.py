@@ -197,6 +197,7 @@ def _compare_arguments(command: argparse.ArgumentParser) -> None:
     )
     add("--all", action="store_true", help="show the places that only inherit, too")
     add("--html", metavar="FILE", help="also write the report as one page")
+    add("--max-sites", metavar="N", type=_count, help="keep at most so many places; default: 10000")
     add("--run-all", action="store_true", help="also run the program under each policy")
     add(
         "--stop",
@@ -216,6 +217,14 @@ def _compare_arguments(command: argparse.ArgumentParser) -> None:
         "what was found until then is reported."
     )
     command.usage = f"{command.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
+
+
+def _count(text: str) -> int:
+    """Read a number of 1 and more."""
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not number:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return number
 
 
 # -- the commands ---------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.shadow.observer import DEFAULT
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
@@ -76,13 +76,15 @@ class Comparison:
     def compared(self, given: StandardInput | None) -> Ended:
         """Run it, and compare."""
         names = tuple(policy.name for policy in self.policies)
-        asked = Task(names, self._run_name, all_frames=self.args.traceback == "full")
+        full = self.args.traceback == "full"
+        asked = Task(names, self._run_name, all_frames=full, max_sites=self._max_sites)
         return self.program.run(asked, given, quiet=False, aside=self.args.json)
 
     def report(self, ended: Ended) -> Report:
         """Return what all of its processes found."""
         own = ended.findings[0].run if ended.findings else self._run_name
-        report = Report(_named(own) if own else process_default(), self.policies)
+        run = _named(own) if own else process_default()
+        report = Report(run, self.policies, max_sites=self._max_sites)
         for each in ended.findings:
             if each.report is not None:
                 report.merge(each.report)
@@ -100,6 +102,11 @@ class Comparison:
             if ended.interrupted:
                 break
         return found
+
+    @property
+    def _max_sites(self) -> int:
+        given: int | None = self.args.max_sites
+        return given or MAX_SITES
 
     @property
     def _run_name(self) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 
 VARIABLE = "PROMOARRAY_COMPARE"
 """Names the folder, in the environment of the program and of the processes that it starts."""
@@ -35,6 +35,8 @@ class Task:
         The globals to show; None for its arrays and floats.
     all_frames : bool
         Whether tracebacks show promoarray's own frames.
+    max_sites : int
+        At most so many places are kept.
     command : int
         The process of the command.
     """
@@ -44,6 +46,7 @@ class Task:
     casts: bool = False
     names: tuple[str, ...] | None = None
     all_frames: bool = False
+    max_sites: int = MAX_SITES
     command: int = field(default_factory=os.getpid)
 
     def write(self, folder: str) -> None:

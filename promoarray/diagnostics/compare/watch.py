@@ -168,7 +168,8 @@ class Watch(Observer):
 
     def _begin(self) -> None:
         policies = tuple(as_policy(name) for name in self._task.policies)
-        self._report = Report(as_policy(self._task.policy or "numpy"), policies)
+        run, limit = as_policy(self._task.policy or "numpy"), self._task.max_sites
+        self._report = Report(run, policies, max_sites=limit)
         self._casting = AutoCast()
         self._observer = ShadowObserver(self._report) if policies else None
         self.repeats = self._observer.repeats if self._observer else None

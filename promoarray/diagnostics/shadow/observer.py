@@ -37,9 +37,9 @@ from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Dive
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.passes import Passes
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.shadow.signatures import Call
-from promoarray.diagnostics.shadow.value_changes import Place, differences
+from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
 from promoarray.diagnostics.shadow.verdict import (
     Verdict,
     as_seen_by,
@@ -48,6 +48,7 @@ from promoarray.diagnostics.shadow.verdict import (
     verdict_of,
 )
 from promoarray.dtypes import WEAK, DType
+from promoarray.errors import quoted
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
@@ -106,10 +107,10 @@ class ShadowObserver(Observer):
                     self._verdicts.clear()
                 self._verdicts[key] = verdict
         for policy, reason in verdict.signatures:
-            self.report.signatures[Call(current_site(), policy, reason)] += 1
+            self.report.record_call(Call(current_site(), policy, reason))
         for source, target, change in verdict.scalars:
             place = Place(*sites(), event.name, str(Operand(source)), target.name)
-            self.report.value_changes.note(place, 1, [change])
+            self.report.record_values(one_pass(place, 1, [change]))
         if verdict.answers is not None:
             note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
             if verdict.lasting:
@@ -180,11 +181,11 @@ class ShadowObserver(Observer):
         found = differences(run, same, array._buffer, source, target)
         if found:
             place = Place(*sites(), operation, source.name, target.name)
-            self.report.value_changes.note(place, array.size, found)
+            self.report.record_values(one_pass(place, array.size, found))
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""
-        self.report.escapes[escape] += 1
+        self.report.record_escape(escape)
 
     def _note(
         self,
@@ -225,7 +226,7 @@ def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
 
 
 @one_block
-def shadow(*policies: str | Policy) -> Iterator[Report]:
+def shadow(*policies: str | Policy, max_sites: int = MAX_SITES) -> Iterator[Report]:
     """Run a block under the policy in force, and record what the others would have done.
 
     Parameters
@@ -234,12 +235,19 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
         The shadow policies; by default the editions of every framework that people have
         installed: numpy@2, numpy@1, jax@x64, torch@2.13, tensorflow, paddle@3.3, aclnn@8.5
         and onnx@25.
+    max_sites : int
+        At most so many places are kept; the report says whether there were more.
 
     Yields
     ------
     Report
         Filled as the block runs; print it, or ask ``divergences``, ``to_dict()``,
         ``to_html()``.
+
+    Raises
+    ------
+    ValueError
+        If ``max_sites`` is not an int from 1 on.
 
     Notes
     -----
@@ -248,14 +256,19 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
     context of their own; ``promoarray compare`` observes a program with all its threads. Each block
     has a ``shadow()`` of its own, and functions are not decorated with it.
     """
-    with shadowed(tuple(as_policy(p) for p in policies or DEFAULT)) as report:
+    if type(max_sites) is not int or max_sites < 1:
+        raise ValueError(f"max_sites is an int from 1 on, not {quoted(max_sites)}")
+    asked = tuple(as_policy(p) for p in policies or DEFAULT)
+    with shadowed(asked, max_sites=max_sites) as report:
         yield report
 
 
 @contextmanager
-def shadowed(policies: tuple[Policy, ...], *, everywhere: bool = False) -> Iterator[Report]:
+def shadowed(
+    policies: tuple[Policy, ...], *, everywhere: bool = False, max_sites: int = MAX_SITES
+) -> Iterator[Report]:
     """``shadow`` of this context, or of every thread of the process."""
-    report = Report(get_policy(), policies)
+    report = Report(get_policy(), policies, max_sites=max_sites)
     with observing(ShadowObserver(report), everywhere=everywhere):
         yield report
 

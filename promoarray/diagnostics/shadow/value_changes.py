@@ -82,15 +82,15 @@ class ValueChange:
     passes: int = 0
     differences: dict[tuple[str, ...], Difference] = field(default_factory=dict)
 
-    def add(self, size: int, found: list[Difference]) -> None:
-        """Count one pass."""
-        self.size += size
-        self.passes += 1
-        for each in found:
-            known = self.differences.get(each.policies)
+    def add(self, other: ValueChange) -> None:
+        """Count more passes."""
+        self.size += other.size
+        self.passes += other.passes
+        for policies, each in other.differences.items():
+            known = self.differences.get(policies)
             before = known.elements if known else 0
             kept = (known or each)._replace(elements=before + each.elements)
-            self.differences[each.policies] = kept
+            self.differences[policies] = kept
 
     def to_dict(self) -> dict[str, Any]:
         """Return the place as data."""
@@ -150,23 +150,17 @@ class ValueChanges:
 
     found: dict[Place, ValueChange] = field(default_factory=dict)
 
-    def note(self, place: Place, size: int, differences: list[Difference]) -> None:
-        """Count what differs in one pass of a place."""
-        self.found.setdefault(place, ValueChange(place)).add(size, differences)
+    def add(self, change: ValueChange) -> None:
+        """Add a place, or more passes of one."""
+        known = self.found.setdefault(change.place, change)
+        if known is not change:
+            known.add(change)
 
     def __len__(self) -> int:
         return len(self.found)
 
     def __iter__(self) -> Iterator[ValueChange]:
         yield from sorted(self.found.values(), key=lambda change: change.place)
-
-    def merge(self, other: ValueChanges) -> None:
-        """Add what another process of a run has found."""
-        for place, change in other.found.items():
-            known = self.found.setdefault(place, change)
-            if known is not change:
-                known.add(change.size, list(change.differences.values()))
-                known.passes += change.passes - 1
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the places as data, in the order of the source."""
@@ -196,6 +190,11 @@ class ValueChanges:
         )
         head = "<tr><th>place</th><th>source</th><th>values</th></tr>"
         return f"<h2>{TITLE}</h2><table>{head}{rows}</table>" if rows else ""
+
+
+def one_pass(place: Place, size: int, found: list[Difference]) -> ValueChange:
+    """Return what differs in one pass of a place."""
+    return ValueChange(place, size, 1, {each.policies: each for each in found})
 
 
 def differences(
