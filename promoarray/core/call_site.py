@@ -73,6 +73,14 @@ def sites() -> tuple[Site, Site]:
     return _of(frame), call_chain(frame)[0]
 
 
+def program_frame() -> FrameType | None:
+    """Return the innermost frame of the program; of a library if there is none of it."""
+    frame = outside = _outside()
+    while frame is not None and of_library(frame):
+        frame = frame.f_back
+    return frame or outside
+
+
 def instructions() -> tuple[Key, tuple[CodeType, ...]]:
     """Return what tells the places apart that ``sites()`` finds, by no look at their source.
 

@@ -17,6 +17,7 @@ from promoarray.core.executable import Executable, compiled, find, keep
 from promoarray.core.observers import (
     OperationEvent,
     notify,
+    notify_write,
     observers_anywhere,
     observers_here,
 )
@@ -246,9 +247,12 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     kept = observed.keep if observers_anywhere else keep
     kept(name, form, policy, entered, seen, plan, executable)
     buffers = _buffers(policy, plan, values)
+    event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
+    if observers_anywhere:
+        notify_write(event)
     _write(backend, name, target, _run(executable, name, buffers, {}))
     if observers_anywhere:
-        notify(OperationEvent(name, policy, entered, seen, plan, values, target, form=form))
+        notify(event)
     return target
 
 
@@ -261,13 +265,12 @@ def _write_and_tell(
 ) -> Any:
     """Run an operation in place that was met before, and tell observers."""
     known, policy, _, values, buffers = call
-    _write(backend_of(target._buffer), name, target, _run(known.executable, name, buffers, {}))
-    operands, form = (target, other), Form.INPLACE
-    _notify(
-        OperationEvent(name, policy, operands, known.seen, known.plan, values, target, form=form),
-        known.executable,
-        heard,
-    )
+    executable, plan, seen, _ = known
+    form = Form.INPLACE
+    event = OperationEvent(name, policy, (target, other), seen, plan, values, target, form=form)
+    notify_write(event)
+    _write(backend_of(target._buffer), name, target, _run(executable, name, buffers, {}))
+    _notify(event, executable, heard)
     return target
 
 

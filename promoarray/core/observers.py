@@ -167,6 +167,13 @@ class Observer:
         """
         return None
 
+    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
+        """Hear of an array that is about to be written to, in place or by an assignment.
+
+        May raise, as nothing is written yet. Of an operation in place that is carried out again
+        (``Repeat``) nothing is heard here.
+        """
+
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
 
@@ -258,6 +265,13 @@ def notify(event: OperationEvent, repeats: Repeats | None = None) -> Repeat | No
             if repeat is not None and observer.repeats is repeats:
                 answer = repeat
     return answer
+
+
+def notify_write(event: OperationEvent | SetitemEvent) -> None:
+    """Tell observers of an array that is about to be written to."""
+    with notify_lock:
+        for observer in observers_here():
+            observer.on_write(event)
 
 
 def notify_default(weak: DType, result: Array, *, lone: bool = False) -> None:

@@ -12,7 +12,12 @@ from promoarray.backends import common_backend, find
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.move import require_taken
-from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
+from promoarray.core.observers import (
+    SetitemEvent,
+    notify_setitem,
+    notify_write,
+    observers_anywhere,
+)
 from promoarray.core.operands import (
     array_class,
     as_operand,
@@ -56,6 +61,8 @@ def assign(target: Array, key: Any, value: Any) -> None:
     buffer = _converted(policy, target, operand, source)
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
+    if observers_anywhere:
+        notify_write(SetitemEvent(policy, target, operand, source, dtype))
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:

@@ -32,11 +32,11 @@ from promoarray.core.observers import (
     notify_lock,
     observing,
 )
+from promoarray.core.passes import Passes
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.magnitude import magnitude
-from promoarray.diagnostics.shadow.passes import Passes
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
@@ -68,7 +68,7 @@ class ShadowObserver(Observer):
 
     report: Report
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
-    _passes: Passes = field(default_factory=Passes)
+    _passes: Passes[Divergence] = field(default_factory=Passes)
 
     def __post_init__(self) -> None:
         self.policies = self.report.policies
@@ -138,7 +138,7 @@ class ShadowObserver(Observer):
     def _count_place(self, verdict: Verdict, note: Callable[[], Divergence]) -> bool:
         with notify_lock:
             self.report.operations += 1
-            return self._passes.count(verdict, note)
+            return self._passes.count(verdict, note)[1]
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value.
