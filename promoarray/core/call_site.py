@@ -154,7 +154,7 @@ def of_library(frame: FrameType) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_library(file: str) -> bool:
-    """Whether a file is one of what is installed."""
+    """Whether a file is of what is installed."""
     return file.startswith(_libraries()) or file.startswith(_GENERATED)
 
 

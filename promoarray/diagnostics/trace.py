@@ -27,8 +27,10 @@ from promoarray.core.passes import Passes
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.tracing.actions import action_of
 from promoarray.diagnostics.tracing.cast import Cast, Change, changes_of, changes_of_setitem
+from promoarray.diagnostics.tracing.sarif import as_sarif
 from promoarray.diagnostics.tracing.selection import ALL, Selection, selection
 from promoarray.diagnostics.tracing.timeline import Timeline
+from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import DType
 
 if TYPE_CHECKING:
@@ -194,6 +196,10 @@ class Trace(Observer, Printable):
         casts = [cast.to_dict() | {"count": count} for cast, count in self._sorted()]
         return {"casts": casts, "escapes": self._escapes.to_dict()}
 
+    def to_sarif(self, path: str | Path) -> None:
+        """Write the casts and what left as SARIF 2.1.0, for code scanning and editors."""
+        write_whole(Path(path), json.dumps(as_sarif(self._sorted(), self._escapes), indent=2))
+
     def to_chrome_trace(self, path: str | Path) -> None:
         """Write what happened when, for Perfetto (ui.perfetto.dev) and Chrome's trace viewer.
 
@@ -204,7 +210,7 @@ class Trace(Observer, Printable):
         """
         if self._timeline is None:
             raise ValueError("this trace kept no times; write pa.trace(timeline=True)")
-        Path(path).write_text(json.dumps(self._timeline.to_dict()), encoding="utf-8")
+        write_whole(Path(path), json.dumps(self._timeline.to_dict()))
 
     def _sorted(self) -> list[tuple[Cast, int]]:
         return sorted(self.casts.items(), key=lambda item: (item[0].site, item[0].source.name))

@@ -148,6 +148,11 @@ class Report(Printable):
         for change in other.value_changes.found.values():
             self.record_values(change)
 
+    def emptied(self) -> Report:
+        """Return a report of the same run without any places."""
+        bare: dict[str, Any] = {"_found": {}, "_escapes": Escapes(), "_signatures": Signatures()}
+        return replace(self, **bare, value_changes=ValueChanges())
+
     @property
     def places(self) -> int:
         """How many places of any sort were found."""
