@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import Printable, counted, html_table
+from promoarray.console import Printable, counted, html_table, text
 from promoarray.contextdecorator import one_block
 from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
@@ -239,14 +239,17 @@ class Trace(Observer, Printable):
         width = len(_HEADER) - (not any(row[-1] for row in rows))
         return _HEADER[:width], [row[:width] for row in rows]
 
+    def __str__(self) -> str:
+        return text(self, wide=True)
+
+    __repr__ = __str__
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table
         from rich.text import Text
 
         header, rows = self._table()
-        table = Table(box=None)
-        for name in header:
-            table.add_column(name, no_wrap=name in _NEVER_FOLDED)
+        table = Table(*header, box=None)
         for row in rows:
             table.add_row(*map(Text, row))
         if self._found or not self.escapes:
@@ -259,7 +262,6 @@ class Trace(Observer, Printable):
 
 
 _HEADER = ("place", "operation", "cast", "times", "source", "what is lost")
-_NEVER_FOLDED = ("place", "cast", "times")
 
 
 def _value(x: Any) -> Any:
