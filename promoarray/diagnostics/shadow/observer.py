@@ -26,6 +26,7 @@ from promoarray.core.observers import (
     CastEvent,
     Observer,
     OperationEvent,
+    RefusalEvent,
     Repeat,
     Repeats,
     SetitemEvent,
@@ -39,6 +40,7 @@ from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.shadow.signatures import Call
+from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
 from promoarray.diagnostics.shadow.verdict import (
     Verdict,
@@ -182,6 +184,10 @@ class ShadowObserver(Observer):
         if found:
             place = Place(*sites(), operation, source.name, target.name)
             self.report.record_values(one_pass(place, array.size, found))
+
+    def on_refusal(self, event: RefusalEvent) -> None:
+        """Keep what every policy says of an operation that the run refuses: it may stop there."""
+        self.report.refused = refused_of(event, self.policies)
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""

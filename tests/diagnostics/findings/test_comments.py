@@ -122,6 +122,14 @@ def test_comments_that_ignore_nothing_are_told(compare_program: Command, tmp_pat
     ]
 
 
+@pytest.mark.slow
+def test_the_file_of_a_module_that_is_run_is_read(compare_program: Command, tmp_path: Path) -> None:
+    write(tmp_path, START + "y = x + x  # promoarray: ignore\n", "package/__main__.py")
+    ran = compare_program("-mpackage")
+    assert ran.status == 0
+    assert "package/__main__.py:3: unused ignore: # promoarray: ignore" in ran.out
+
+
 def test_nothing_is_unused_where_the_program_did_not_end(compare: Command, tmp_path: Path) -> None:
     script = write(tmp_path, START + "1 / 0\ny = x / 2  # promoarray: ignore\n")
     assert "unused" not in compare(script).out
