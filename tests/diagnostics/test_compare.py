@@ -236,7 +236,7 @@ def test_max_sites_bounds_the_places_and_the_report_says_so(
     assert (bounded["max_sites"], bounded["max_sites_reached"]) == (3, True)
     assert bounded["operations"] == 5 * 9
     assert cli.main([*arguments, "--max-sites", "3"]) == 1
-    assert "Only the first 3 places are kept" in " ".join(capfd.readouterr().out.split())
+    assert "Places beyond the limit of 3 are left out" in " ".join(capfd.readouterr().out.split())
     assert cli.main([*arguments, "--json"]) == 1
     whole = json.loads(capfd.readouterr().out)
     assert len(whole["divergences"]) == 5

@@ -31,8 +31,8 @@ MAX_SITES = 10_000
 """So many places are kept, unless somebody asks for another number: some 20 MiB."""
 
 _LIMIT = (
-    "Only the first {} places are kept and there were more; write --max-sites N, or "
-    "pa.shadow(max_sites=N), to keep N."
+    "Places beyond the limit of {} are left out; write --max-sites N, or pa.shadow(max_sites=N), "
+    "for another limit."
 )
 _ROOT = (
     "root: for the operands of the run this policy answers otherwise; the lines that most others "
