@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING, Any
 from promoarray import dtypes
 from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
-from promoarray.errors import EscapeError, PromotionError, UnknownPolicyError
+from promoarray.errors import (
+    EscapeError,
+    ImplicitCastError,
+    ImplicitCastWarning,
+    LossyCastWarning,
+    PromotionError,
+    UnknownPolicyError,
+)
 from promoarray.functions import (
     broadcasting,
     creation,
@@ -90,6 +97,9 @@ if TYPE_CHECKING:
 # The chapters list their names; what stands here is what is no chapter's.
 __all__ = [
     "EscapeError",
+    "ImplicitCastError",
+    "ImplicitCastWarning",
+    "LossyCastWarning",
     "PArray",
     "Policy",
     "PromotionError",

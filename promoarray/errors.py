@@ -68,6 +68,42 @@ class EscapeError(RuntimeError):
         return EscapeError, (str(self), self.escape)
 
 
+class ImplicitCastWarning(UserWarning):
+    """An operation cast a value that nobody asked it to, in ``pa.trace(action="warn")``."""
+
+
+class LossyCastWarning(ImplicitCastWarning):
+    """An implicit cast can lose values: fractions, digits, what is out of range."""
+
+
+class ImplicitCastError(RuntimeError):
+    """An operation was about to cast a value, in ``pa.trace(action="raise")``.
+
+    Not a ``TypeError``: libraries catch that one to try another way to the same numbers.
+
+    Attributes
+    ----------
+    operation : str
+    source, target : DType
+    loss : str
+        What is lost, in words; "" if every value comes through.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        operation: str = "",
+        source: Any = None,
+        target: Any = None,
+        loss: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.operation, self.source, self.target, self.loss = operation, source, target, loss
+
+    def __reduce__(self) -> tuple[type[ImplicitCastError], tuple[Any, ...]]:
+        return ImplicitCastError, (str(self), self.operation, self.source, self.target, self.loss)
+
+
 class DeviceError(RuntimeError):
     """A GPU failed, or cannot be had; the message says what CUDA said and what to do."""
 
@@ -79,7 +115,7 @@ def meant_for_callers(info: Any) -> bool:
     another class than those that promoarray raises on purpose is a bug, and shows where it is.
     """
     told = TypeError, ValueError, OverflowError, IndexError, EscapeError, DeviceError
-    return info is not None and isinstance(info.value, told)
+    return info is not None and isinstance(info.value, (*told, ImplicitCastError))
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -9,6 +9,9 @@ from typing_extensions import disjoint_base
 FIELDS: tuple[str, ...]
 """Those of ``Executable``, in the order they are read by."""
 
+KNOWN_FIELDS: tuple[str, ...]
+"""The first of ``repeats.Known``, in the order they are read by."""
+
 @disjoint_base
 class ArraySlots:
     """A buffer and its type, where the fast path finds them."""
@@ -27,6 +30,7 @@ class FastOperator:
         *,
         reflected: bool,
         observers: list[Any],
+        lone_observer: Callable[[], Any],
         policy_here: Callable[[], Any],
         default_policy: list[Any],
         ndarray: type[np.ndarray[Any, Any]],

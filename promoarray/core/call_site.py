@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from opcode import opmap
 from types import CodeType, FrameType
@@ -73,9 +73,44 @@ def sites() -> tuple[Site, Site]:
     return _of(frame), call_chain(frame)[0]
 
 
+def program_frame() -> FrameType | None:
+    """Return the innermost frame of the program; of a library if there is none of it."""
+    frame = outside = _outside()
+    while frame is not None and of_library(frame):
+        frame = frame.f_back
+    return frame or outside
+
+
+def instructions() -> tuple[Key, tuple[CodeType, ...]]:
+    """Return what tells the places apart that ``sites()`` finds, by no look at their source.
+
+    Returns
+    -------
+    key : tuple of int
+        Of the innermost instruction outside promoarray, and of those that led to it up to the
+        program's. It means something else once the code is gone.
+    codes : tuple of code
+        The code that has to be held for as long.
+    """
+    frame = _outside()
+    key: list[int] = []
+    codes = []
+    while frame is not None:
+        code = frame.f_code
+        codes.append(code)
+        key += id(code), frame.f_lasti
+        if not is_library(code.co_filename):
+            break
+        frame = frame.f_back
+    return tuple(key), tuple(codes)
+
+
+Key = tuple[int, ...]
+
+
 def _outside() -> FrameType | None:
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and of_promoarray(frame):
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     return frame
 
@@ -117,6 +152,7 @@ def of_library(frame: FrameType) -> bool:
     return is_library(frame.f_code.co_filename)
 
 
+@lru_cache(maxsize=1024)
 def is_library(file: str) -> bool:
     """Whether a file is of what is installed."""
     return file.startswith(_libraries()) or file.startswith(_GENERATED)

@@ -10,7 +10,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend
-from promoarray.core import observed
+from promoarray.core import observed, repeats
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert, explicit
 from promoarray.core.executable import Executable, compiled, find, keep
@@ -18,7 +18,7 @@ from promoarray.core.observers import (
     OperationEvent,
     RefusalEvent,
     notify,
-    notify_overwrite,
+    notify_write,
     observers_anywhere,
     recovery_from,
 )
@@ -69,9 +69,14 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     bounds = (options["low"], options["high"]) if "low" in options else ()
     kept_as = _kept_as(form)
     if observers_anywhere:
+        heard = repeats.look_up(_repeated_as(name, form), form, operands, options)
+        if heard is not None and heard.known is not None:
+            again = repeats.buffers_of(heard.known, operands)
+            if again is not None:
+                return _run_again(name, heard.known, heard.array_class, again, options)
         known = observed.ready(name, kept_as, operands, options, bounds)
         if known is not None:
-            return _run_and_tell(name, form, operands, options, known)
+            return _run_and_tell(name, form, operands, options, known, heard)
     found = None if observers_anywhere else find(name, kept_as, operands, options, bounds)
     if found is not None:
         executable, cls, buffers = found
@@ -129,12 +134,22 @@ def _kept_as(form: Form) -> Form:
     return Form.OPERATOR if form is Form.INPLACE else form
 
 
+def _repeated_as(name: str, form: Form) -> str:
+    """Under which name ``apply`` finds again what observers heard of.
+
+    They are told the true form, since other policies may write in place; but ``apply_inplace`` must
+    not find here what binds a name to a new array.
+    """
+    return f"{name}, rebinding" if form is Form.INPLACE else name
+
+
 def _run_and_tell(
     name: str,
     form: Form,
     operands: tuple[Any, ...],
     options: dict[str, Any],
     call: observed.Ready,
+    heard: repeats.Lookup | None,
 ) -> Any:
     """Run an operation that was met before, and tell observers."""
     known, policy, cls, values, buffers = call
@@ -143,8 +158,37 @@ def _run_and_tell(
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     extra = tuple(more)
-    notify(OperationEvent(name, policy, operands, seen, plan, values, result, extra, options, form))
+    _notify(
+        OperationEvent(name, policy, operands, seen, plan, values, result, extra, options, form),
+        executable,
+        heard,
+    )
     return (result, *more) if more else result
+
+
+def _notify(event: OperationEvent, executable: Executable, heard: repeats.Lookup | None) -> None:
+    """Tell observers, and keep what the one that is here does with operations that are alike."""
+    repeat = notify(event, heard.repeats if heard else None)
+    if heard is not None and repeat is not None:
+        heard.keep(event, executable, repeat)
+
+
+def _run_again(
+    name: str,
+    known: repeats.Known,
+    array_class: type[Array],
+    buffers: tuple[Any, ...],
+    options: dict[str, Any],
+) -> Any:
+    """Run an operation that the observer here has heard of, and count it."""
+    executable, types, tell, _ = known
+    out = _run(executable, name, buffers, options)
+    if executable.extra_results:
+        result: Any = tuple(map(array_class._wrap, out, types))
+    else:
+        result = array_class._wrap(out, types[0])
+    tell()
+    return result
 
 
 def _run(
@@ -202,9 +246,14 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         _write(backend, name, target, _run(executable, name, buffers, {}))
         return target
     if observers_anywhere:
+        heard = repeats.look_up(name, form, (target, other), {})
+        if heard is not None and heard.known is not None:
+            again = repeats.buffers_of(heard.known, (target, other))
+            if again is not None:
+                return _write_again(name, target, heard.known, again)
         known = observed.ready(name, form, (target, other), {}, ())
         if known is not None and known.policy.inplace is not None:
-            return _write_and_tell(name, target, other, known)
+            return _write_and_tell(name, target, other, known, heard)
     entered = target, as_operand(other)
     if entered[1] is NotImplemented:
         return NotImplemented
@@ -226,23 +275,39 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     kept = observed.keep if observers_anywhere else keep
     kept(name, form, policy, entered, seen, plan, executable)
     buffers = _buffers(policy, plan, values)
+    event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
     if observers_anywhere:
-        notify_overwrite(target)
+        notify_write(event)
     _write(backend, name, target, _run(executable, name, buffers, {}))
     if observers_anywhere:
-        notify(OperationEvent(name, policy, entered, seen, plan, values, target, form=form))
+        notify(event)
     return target
 
 
-def _write_and_tell(name: str, target: Array, other: Any, call: observed.Ready) -> Any:
+def _write_and_tell(
+    name: str,
+    target: Array,
+    other: Any,
+    call: observed.Ready,
+    heard: repeats.Lookup | None,
+) -> Any:
     """Run an operation in place that was met before, and tell observers."""
     known, policy, _, values, buffers = call
-    notify_overwrite(target)
-    _write(backend_of(target._buffer), name, target, _run(known.executable, name, buffers, {}))
-    operands, form = (target, other), Form.INPLACE
-    notify(
-        OperationEvent(name, policy, operands, known.seen, known.plan, values, target, form=form)
-    )
+    executable, plan, seen, _ = known
+    form = Form.INPLACE
+    event = OperationEvent(name, policy, (target, other), seen, plan, values, target, form=form)
+    notify_write(event)
+    _write(backend_of(target._buffer), name, target, _run(executable, name, buffers, {}))
+    _notify(event, executable, heard)
+    return target
+
+
+def _write_again(name: str, target: Array, known: repeats.Known, buffers: tuple[Any, ...]) -> Any:
+    """Run an operation in place that the observer here has heard of, and count it."""
+    out = _run(known.executable, name, buffers, {})
+    _write(backend_of(target._buffer), name, target, out)
+    target._type = known.types[0]
+    known.tell()
     return target
 
 

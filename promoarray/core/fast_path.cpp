@@ -176,8 +176,9 @@ class Cache {
 
 // What an operator is made of: the arguments it was given, then what it looks up once.
 enum Part {
-    SLOW, NAME, OBSERVERS, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
+    SLOW, NAME, OBSERVERS, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
     ARRAY_SLOTS, METHOD, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
+    NDIM_NAME, REPEATS_NAME, QUICK_NAME, SCALAR_NAME,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
 };
@@ -190,6 +191,10 @@ constexpr const char *FIELD_NAMES[FIELDS] = {"run",           "scalars", "result
 PyObject *field(const Ref &executable, Field which) {
     return PyTuple_GetItem(executable.get(), which);
 }
+
+// The fields of a Known (repeats.py), a named tuple, in its order.
+enum KnownField { KNOWN_EXECUTABLE, KNOWN_TYPES, KNOWN_TELL, KNOWN_FIELDS };
+constexpr const char *KNOWN_FIELD_NAMES[KNOWN_FIELDS] = {"executable", "types", "tell"};
 
 struct FastOperator {
     PyObject_HEAD
@@ -346,6 +351,43 @@ Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls) {
     return out;
 }
 
+// What is done for the one observer here with an operation that it has heard of: a Known. Null
+// without an error if it has not, if another observes, or an array has no axes, as its value may be
+// looked at.
+Ref known_of(const FastOperator *self, PyObject *policy, PyObject *const *operands,
+             const Read *given, Py_ssize_t count) {
+    const Ref observer(PyObject_CallNoArgs(self->parts[LONE_OBSERVER]));
+    if (!observer || observer.get() == Py_None) return Ref(nullptr);
+    const Ref repeats(PyObject_GetAttr(observer.get(), self->parts[REPEATS_NAME]));
+    if (!repeats || repeats.get() == Py_None) return Ref(nullptr);
+    const Ref key(PyTuple_New(2 + count));
+    if (!key) return Ref(nullptr);
+    PyTuple_SetItem(key.get(), 0, Py_NewRef(self->parts[NAME]));
+    PyTuple_SetItem(key.get(), 1, Py_NewRef(policy));
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *part;
+        if (given[i].buffer) {
+            const Ref axes(PyObject_GetAttr(given[i].buffer.get(), self->parts[NDIM_NAME]));
+            if (!axes || PyLong_AsLong(axes.get()) == 0) return Ref(nullptr);
+            part = Py_NewRef(given[i].key.get());
+        } else {
+            PyObject *args[] = {repeats.get(), operands[i]};
+            part = PyObject_VectorcallMethod(self->parts[SCALAR_NAME], args, 2, nullptr);
+            if (part == nullptr) return Ref(nullptr);
+        }
+        PyTuple_SetItem(key.get(), 2 + i, part);
+    }
+    const Ref quick(PyObject_GetAttr(repeats.get(), self->parts[QUICK_NAME]));
+    if (!quick) return Ref(nullptr);
+#ifdef Py_GIL_DISABLED
+    PyObject *found = nullptr;
+    PyDict_GetItemRef(quick.get(), key.get(), &found);
+    return Ref(found);
+#else
+    return Ref(Py_XNewRef(PyDict_GetItemWithError(quick.get(), key.get())));
+#endif
+}
+
 // The kernel on widened operands; null without an error if `run` has to be asked.
 Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const *buffers,
                Py_ssize_t count) {
@@ -374,7 +416,7 @@ bool fast_path(FastOperator *self, PyObject *const *operands, Py_ssize_t count, 
     // 1. What the operands are, and whether all of that is known.
     if (!PyType_IsSubtype(cls, reinterpret_cast<PyTypeObject *>(self->parts[ARRAY_SLOTS])))
         return false;
-    if (PyList_Size(self->parts[OBSERVERS]) != 0) return false;
+    const bool observed = PyList_Size(self->parts[OBSERVERS]) != 0;
     Read given[2] = {{Ref(nullptr), Ref(nullptr)}, {Ref(nullptr), Ref(nullptr)}};
     PyObject *keys[2] = {Py_None, Py_None};
     for (Py_ssize_t i = 0; i < count; ++i) {
@@ -386,7 +428,13 @@ bool fast_path(FastOperator *self, PyObject *const *operands, Py_ssize_t count, 
     // 2. The executable for it.
     const Ref policy = policy_in_force(self, cls);
     if (!policy) return PyErr_Occurred() != nullptr;
-    const Ref executable = executable_of(self, policy.get(), keys[0], keys[1]);
+    Ref known(nullptr), executable(nullptr);
+    if (observed) {
+        known = known_of(self, policy.get(), operands, given, count);
+        if (known) executable = Ref::to(PyTuple_GetItem(known.get(), KNOWN_EXECUTABLE));
+    } else {
+        executable = executable_of(self, policy.get(), keys[0], keys[1]);
+    }
     if (!executable) return PyErr_Occurred() != nullptr;
     if (PyTuple_Size(field(executable, EXTRA_RESULTS)) != 0) return false;
 
@@ -420,7 +468,14 @@ bool fast_path(FastOperator *self, PyObject *const *operands, Py_ssize_t count, 
     if (*result != nullptr) {
         auto *made = reinterpret_cast<ArraySlots *>(*result);
         made->buffer = out.release();
-        made->type = Py_NewRef(field(executable, RESULT));
+        PyObject *types = known ? PyTuple_GetItem(known.get(), KNOWN_TYPES) : nullptr;
+        made->type = Py_NewRef(types ? PyTuple_GetItem(types, 0) : field(executable, RESULT));
+    }
+
+    // 6. The observer is told.
+    if (known && *result != nullptr) {
+        const Ref told(PyObject_CallNoArgs(PyTuple_GetItem(known.get(), KNOWN_TELL)));
+        if (!told) Py_CLEAR(*result);
     }
     return true;
 }
@@ -443,15 +498,15 @@ PyObject *operator_call(PyObject *object, PyObject *const *args, std::size_t nar
 }
 
 PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"slow",           "name",    "reflected", "observers",
-                                  "policy_here",    "default_policy", "ndarray", "asarray",
-                                  nullptr};
+    static const char *names[] = {"slow",           "name",        "reflected",
+                                  "observers",      "lone_observer", "policy_here",
+                                  "default_policy", "ndarray",     "asarray",   nullptr};
     PyObject *given[PARTS] = {};
     int reflected;
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OU$pO!OO!OO", const_cast<char **>(names), &given[SLOW], &given[NAME],
-            &reflected, &PyList_Type, &given[OBSERVERS], &given[POLICY_HERE], &PyList_Type,
-            &given[DEFAULT_POLICY], &given[NDARRAY], &given[ASARRAY])) {
+            args, kwargs, "OU$pO!OOO!OO", const_cast<char **>(names), &given[SLOW], &given[NAME],
+            &reflected, &PyList_Type, &given[OBSERVERS], &given[LONE_OBSERVER],
+            &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY], &given[NDARRAY], &given[ASARRAY])) {
         return nullptr;
     }
     PyObject *const module = PyType_GetModule(type);
@@ -470,6 +525,10 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     self->parts[ASTYPE_NAME] = PyUnicode_InternFromString("astype");
     self->parts[SHAPE_NAME] = PyUnicode_InternFromString("shape");
     self->parts[NBYTES_NAME] = PyUnicode_InternFromString("nbytes");
+    self->parts[NDIM_NAME] = PyUnicode_InternFromString("ndim");
+    self->parts[REPEATS_NAME] = PyUnicode_InternFromString("repeats");
+    self->parts[QUICK_NAME] = PyUnicode_InternFromString("quick");
+    self->parts[SCALAR_NAME] = PyUnicode_InternFromString("scalar");
     return PyErr_Occurred() == nullptr ? made.release() : nullptr;
 }
 
@@ -525,6 +584,17 @@ PyType_Spec operator_spec = {"promoarray.core._fast_path.FastOperator", sizeof(F
                                  Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_IMMUTABLETYPE,
                              operator_slots};
 
+// The names of a named tuple's fields, for the tests.
+int add_names(PyObject *module, const char *as, const char *const *names, Py_ssize_t count) {
+    const Ref fields(PyTuple_New(count));
+    if (!fields) return -1;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *name = PyUnicode_FromString(names[i]);
+        if (name == nullptr || PyTuple_SetItem(fields.get(), i, name) != 0) return -1;
+    }
+    return PyModule_AddObjectRef(module, as, fields.get());
+}
+
 int execute(PyObject *module) {
     for (PyType_Spec *spec : {&array_slots_spec, &operator_spec}) {
         const Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
@@ -532,13 +602,9 @@ int execute(PyObject *module) {
             return -1;
         }
     }
-    const Ref fields(PyTuple_New(FIELDS));
-    if (!fields) return -1;
-    for (int i = 0; i < FIELDS; ++i) {
-        PyObject *name = PyUnicode_FromString(FIELD_NAMES[i]);
-        if (name == nullptr || PyTuple_SetItem(fields.get(), i, name) != 0) return -1;
-    }
-    return PyModule_AddObjectRef(module, "FIELDS", fields.get());
+    return add_names(module, "FIELDS", FIELD_NAMES, FIELDS) != 0
+               ? -1
+               : add_names(module, "KNOWN_FIELDS", KNOWN_FIELD_NAMES, KNOWN_FIELDS);
 }
 
 PyModuleDef_Slot module_slots[] = {{Py_mod_exec, reinterpret_cast<void *>(execute)},

@@ -10,12 +10,13 @@ from functools import partial
 import numpy as np
 
 from promoarray.core._fast_path import FastOperator
-from promoarray.core.observers import observers_anywhere
+from promoarray.core.observers import lone_observer, observers_anywhere
 from promoarray.promotion.in_force import default_policy, policy_here
 
 fast_path = partial(
     FastOperator,
     observers=observers_anywhere,
+    lone_observer=lone_observer,
     policy_here=policy_here,
     default_policy=default_policy,
     ndarray=np.ndarray,

@@ -7,9 +7,10 @@ one look at an empty list.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -140,17 +141,79 @@ class Recovery(NamedTuple):
     result: DType | None = None
 
 
+class Repeat(NamedTuple):
+    """What an observer does with all operations that are alike.
+
+    Attributes
+    ----------
+    types : tuple
+        For each result what its type slot bears.
+    tell : callable
+        Called when one of them was carried out, in any thread; returns whether something new was
+        found.
+    """
+
+    types: tuple[Any, ...]
+    tell: Callable[[], bool]
+
+
+@dataclass(eq=False, slots=True)
+class Repeats:
+    """What an observer knows of operations, by all that its answer hangs on (``repeats.py``).
+
+    Attributes
+    ----------
+    scalar : callable
+        From a Python scalar to what those that the observer does not tell apart have in common.
+    by_value : bool
+        Whether it looks at the values of 0-d arrays, too.
+    kept : dict
+    quick : dict
+        What is known of operators and functions of one or two operands, as ``fast_path.cpp`` looks
+        for it: arrays that have axes by their type slot alone.
+    """
+
+    scalar: Callable[[Any], Hashable]
+    by_value: bool = False
+    kept: dict[Hashable, Any] = field(default_factory=dict)
+    quick: dict[Hashable, Any] = field(default_factory=dict)
+
+    def keep(self, key: Hashable, known: Any, quick: Hashable | None) -> None:
+        """Keep what is known; all is forgotten once there is too much of it."""
+        if len(self.kept) >= MOST_REPEATS:
+            self.kept.clear()
+            self.quick.clear()
+        self.kept[key] = known
+        if quick is not None:
+            self.quick[quick] = known
+
+
+MOST_REPEATS = 1 << 12
+"""So many operations are known to an observer."""
+
+
 class Observer:
     """Is told of what happens; each method does nothing until a subclass defines it."""
 
-    def on_operation(self, event: OperationEvent) -> None:
-        """Hear of one operation; may change the type of ``event.result``."""
+    repeats: Repeats | None = None
+    """Where it is kept what ``on_operation`` has returned; None if it returns nothing."""
+
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
+        """Hear of one operation; may change the type of ``event.result``.
+
+        May return what to do with those that are alike, of which it hears no more.
+        """
+        return None
+
+    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
+        """Hear of an array that is about to be written to, in place or by an assignment.
+
+        May raise, as nothing is written yet. Of an operation in place that is carried out again
+        (``Repeat``) nothing is heard here.
+        """
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
-
-    def on_overwrite(self, target: Array) -> None:
-        """Hear of an array that an operation in place, told next, is about to be written into."""
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Hear of a value written into an array."""
@@ -213,11 +276,33 @@ def observers_here() -> tuple[Observer, ...]:
     return tuple(observer for observer in here if observer in observers_anywhere)
 
 
-def notify(event: OperationEvent) -> None:
-    """Tell observers of an operation."""
+def lone_observer() -> Observer | None:
+    """The observer of this context, if there is one and no other."""
+    if len(observers_anywhere) == 1 and (_everywhere or _here.get()):
+        here: tuple[Observer, ...] = tuple(observers_anywhere)
+        if not _everywhere and here[0] not in _here.get():
+            return None
+    else:
+        here = observers_here()
+    return here[0] if len(here) == 1 else None
+
+
+def notify(event: OperationEvent, repeats: Repeats | None = None) -> Repeat | None:
+    """Tell observers of an operation; return the answer of the one whose repeats these are."""
+    answer = None
     with notify_lock:
         for observer in observers_here():
-            observer.on_operation(event)
+            repeat = observer.on_operation(event)
+            if repeat is not None and observer.repeats is repeats:
+                answer = repeat
+    return answer
+
+
+def notify_write(event: OperationEvent | SetitemEvent) -> None:
+    """Tell observers of an array that is about to be written to."""
+    with notify_lock:
+        for observer in observers_here():
+            observer.on_write(event)
 
 
 def notify_default(weak: DType, result: Array, *, lone: bool = False) -> None:
@@ -225,13 +310,6 @@ def notify_default(weak: DType, result: Array, *, lone: bool = False) -> None:
     with notify_lock:
         for observer in observers_here():
             observer.on_default(weak, result, lone)
-
-
-def notify_overwrite(target: Array) -> None:
-    """Tell observers of an array that is about to be written into by an operation in place."""
-    with notify_lock:
-        for observer in observers_here():
-            observer.on_overwrite(target)
 
 
 def notify_setitem(assignment: SetitemEvent) -> None:

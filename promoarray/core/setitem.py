@@ -16,6 +16,7 @@ from promoarray.core.observers import (
     RefusalEvent,
     SetitemEvent,
     notify_setitem,
+    notify_write,
     observers_anywhere,
     recovery_from,
 )
@@ -62,6 +63,8 @@ def assign(target: Array, key: Any, value: Any) -> None:
     buffer = _converted(policy, target, operand, source)
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
+    if observers_anywhere:
+        notify_write(SetitemEvent(policy, target, operand, source, dtype))
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:

@@ -1,62 +1,48 @@
-"""Traces: every implicit cast of a block, and all data that left the policy, by line."""
+"""Traces: the implicit casts of a block, and all data that left the policy, by line."""
 
 from __future__ import annotations
 
-import cmath
-import math
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import Printable, counted, html_table
+from promoarray.console import Printable, counted, html_table, text
 from promoarray.contextdecorator import one_block
-from promoarray.core import host
-from promoarray.core.array_base import storage_dtype
-from promoarray.core.call_site import Site, current_site
-from promoarray.core.cast import scalar
+from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
-from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
+from promoarray.core.observers import (
+    Observer,
+    OperationEvent,
+    Repeat,
+    Repeats,
+    SetitemEvent,
+    notify_lock,
+    observing,
+)
+from promoarray.core.passes import Passes
 from promoarray.diagnostics.escape_report import Escapes
-from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
-from promoarray.functions.data_types import finfo
-from promoarray.promotion.plan import Operand, Plan
-from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import worded
+from promoarray.diagnostics.tracing.actions import action_of
+from promoarray.diagnostics.tracing.cast import Cast, Change, changes_of, changes_of_setitem
+from promoarray.diagnostics.tracing.sarif import as_sarif
+from promoarray.diagnostics.tracing.selection import ALL, Selection, selection
+from promoarray.diagnostics.tracing.timeline import Timeline
+from promoarray.diagnostics.whole_file import write_whole
+from promoarray.dtypes import DType
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """An implicit cast at one place.
+@dataclass(eq=False)
+class Pass:
+    """The casts that are made together at one place, and how often."""
 
-    Attributes
-    ----------
-    site : Site
-    name : str
-        The operation: ``"setitem"`` where a value is assigned, and ``"add in place"`` where the
-        result of ``x += y`` is cast to the target.
-    source, target : DType
-        The source is a weak type where a Python scalar was cast.
-    became : str
-        What a Python scalar was made into, "300 becomes 44"; "" for arrays.
-    """
-
-    site: Site
-    name: str
-    source: DType
-    target: DType
-    became: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.site}  {self.name}  {self.change}"
-
-    @property
-    def change(self) -> str:
-        """The cast in words."""
-        return f"{Operand(self.source)} -> {self.target}" + (self.became and f", {self.became}")
+    casts: tuple[Cast, ...]
+    count: int = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -72,127 +58,266 @@ class Trace(Observer, Printable):
         From each Escape to how often it happened.
     """
 
-    casts: Counter[Cast] = field(default_factory=Counter)
+    _selection: Selection = ALL
+    _action: Callable[[Change], None] | None = None
+    _timeline: Timeline | None = None
+    _found: dict[tuple[Cast, ...], Pass] = field(default_factory=dict)
     _escapes: Escapes = field(default_factory=Escapes)
+
+    def __post_init__(self) -> None:
+        self.repeats = Repeats(_value)
+        self._passes: Passes[Pass] = Passes()
+        self._acts = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = "_selection", "_timeline", "_found", "_escapes"
+        return {name: vars(self)[name] for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        counts = state.pop("casts", {})  # of 0.1.0
+        found = {(cast,): Pass((cast,), count) for cast, count in counts.items()}
+        self.__init__(_found=found)  # type: ignore[misc]
+        self.__dict__.update(state)
+
+    @property
+    def casts(self) -> Counter[Cast]:
+        """The casts, and how often each was made."""
+        found: Counter[Cast] = Counter()
+        for each in tuple(self._found.values()):  # to which other threads may add meanwhile
+            for cast in each.casts:
+                found[cast] += each.count
+        return found
 
     @property
     def escapes(self) -> Counter[Escape]:
         """What left the policy, and how often."""
         return self._escapes.counts
 
-    def on_operation(self, event: OperationEvent) -> None:
-        """Note the casts that the plan makes."""
-        site = current_site()
-        inputs = zip(event.operands, event.values, event.plan.inputs, strict=True)
-        for x, value, dtype in inputs:
-            if type(x) in WEAK:
-                self._note_scalar(site, event.name, event.policy, x, value, dtype)
-            elif (source := storage_dtype(x)) is not dtype:
-                self.casts[Cast(site, event.name, source, dtype)] += 1
-        if event.inplace:
-            plan, target = event.policy.plan(event.name, event.seen), storage_dtype(event.result)
-            if isinstance(plan, Plan) and (made := event.policy.strong(plan.result)) is not target:
-                self.casts[Cast(site, f"{event.name} in place", made, target)] += 1
+    # -- what it is told --------------------------------------------------------------------------
 
-    def on_setitem(self, assignment: SetitemEvent) -> None:
-        """Note a value that takes its target's dtype."""
-        policy, _, value, source, dtype = assignment
-        if source.weak and dtype.kind is not Kind.STRING:
-            self._note_scalar(current_site(), "setitem", policy, value, value, dtype)
-        elif source is not dtype:
-            self.casts[Cast(current_site(), "setitem", source, dtype)] += 1
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
+        """Note the casts that the plan makes; of operations in place it has heard before."""
+        made = (event.result, *event.extra_results)
+        types = tuple(x._type for x in made)
+        changes = self._selected(changes_of(event))
+        if not changes:
+            return Repeat(types, _nothing)
+        if not event.inplace:
+            self._note(changes)
+        if self._action is not None:
+            return None
+        return Repeat(types, partial(self._note_again, changes))
+
+    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
+        """Note the casts of what is about to be written."""
+        if isinstance(event, SetitemEvent):
+            changes = self._selected(changes_of_setitem(event))
+        else:
+            changes = self._selected(changes_of(event))
+        if changes:
+            self._note(changes)
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy."""
         self.escapes[escape] += 1
+        if self._timeline is not None:
+            self._timeline.add(escape)
 
-    def _note_scalar(
-        self, site: Site, name: str, policy: Policy, given: Any, value: Any, dtype: DType
-    ) -> None:
-        """Note a Python scalar that is not the same number any more; rounding is none of that."""
-        became = _became(policy, given, value, dtype)
-        if became is not None:
-            words = f"{worded(given)} becomes {became!r}"
-            self.casts[Cast(site, name, WEAK[type(given)], dtype, words)] += 1
+    def _selected(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+        return tuple(change for change in changes if self._selection.has(change))
+
+    def _note(self, changes: tuple[Change, ...]) -> None:
+        """Count casts that are made, and do about them what is to be done."""
+        self._pass_at(changes)
+        if self._action is None or self._acts:  # what is typed at its prompt
+            return
+        self._acts = True
+        try:
+            for change in changes:
+                self._action(change)
+        finally:
+            self._acts = False
+
+    def _note_again(self, changes: tuple[Change, ...]) -> bool:
+        """Count casts of an operation that is like another."""
+        with notify_lock:
+            passed, new = self._passes.count(changes, partial(self._pass_at, changes))
+            if self._timeline is not None and not new:
+                self._add_to_timeline(passed)
+        return new
+
+    def _pass_at(self, changes: tuple[Change, ...]) -> Pass:
+        """Count casts where the program stands."""
+        site = current_site()
+        casts = tuple(Cast(site, *change) for change in changes)
+        passed = self._found.setdefault(casts, Pass(casts))
+        passed.count += 1
+        if self._timeline is not None:
+            self._add_to_timeline(passed)
+        return passed
+
+    def _add_to_timeline(self, passed: Pass) -> None:
+        assert self._timeline is not None
+        for cast in passed.casts:
+            self._timeline.add(cast)
+
+    # -- what it tells ----------------------------------------------------------------------------
+
+    def filter(
+        self,
+        *,
+        to: Any = None,
+        source: Any = None,
+        operation: str | Collection[str] | None = None,
+        lossy: bool | None = None,
+    ) -> Trace:
+        """Return a trace of some of the casts, and of all data that left.
+
+        Parameters
+        ----------
+        to, source : dtype or collection of dtypes, optional
+            What is cast to, and from. Python scalars are of no source dtype.
+        operation : str or collection of str, optional
+            ``"add"``, ``"setitem"``; operations in place are told by the same names.
+        lossy : bool, optional
+            Whether values can be lost.
+        """
+        chosen = selection(to, source, operation, lossy)
+        found: dict[tuple[Cast, ...], Pass] = {}
+        for casts, passed in dict(self._found).items():
+            kept = tuple(c for c in casts if chosen.has(c.as_change))
+            if kept:
+                found.setdefault(kept, Pass(kept)).count += passed.count
+        timeline = self._timeline and self._timeline.of({c for casts in found for c in casts})
+        return Trace(chosen, None, timeline, found, self._escapes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``casts`` and ``escapes`` as data, in the order of the source."""
-        casts = [
-            {
-                "file": cast.site.file,
-                "line": cast.site.line,
-                "source": cast.site.text,
-                "operation": cast.name,
-                "from": str(Operand(cast.source)),
-                "to": cast.target.name,
-                "count": count,
-                **({"value": cast.became} if cast.became else {}),
-            }
-            for cast, count in self._sorted()
-        ]
+        casts = [cast.to_dict() | {"count": count} for cast, count in self._sorted()]
         return {"casts": casts, "escapes": self._escapes.to_dict()}
 
+    def to_sarif(self, path: str | Path) -> None:
+        """Write the casts and what left as SARIF 2.1.0, for code scanning and editors."""
+        write_whole(Path(path), json.dumps(as_sarif(self._sorted(), self._escapes), indent=2))
+
+    def to_chrome_trace(self, path: str | Path) -> None:
+        """Write what happened when, for Perfetto (ui.perfetto.dev) and Chrome's trace viewer.
+
+        Raises
+        ------
+        ValueError
+            If the times were not kept.
+        """
+        if self._timeline is None:
+            raise ValueError("this trace kept no times; write pa.trace(timeline=True)")
+        write_whole(Path(path), json.dumps(self._timeline.to_dict()))
+
     def _sorted(self) -> list[tuple[Cast, int]]:
-        casts = dict(self.casts)  # to which other threads may add meanwhile
-        return sorted(casts.items(), key=lambda item: (item[0].site, item[0].source.name))
+        return sorted(self.casts.items(), key=lambda item: (item[0].site, item[0].source.name))
 
     @property
     def headline(self) -> str:
-        """How many casts there were, and whether data left the policy."""
-        casts = counted(self.casts.total(), "implicit cast")
-        return " ".join(filter(None, (f"{casts}.", self._escapes.summary)))
+        """How many casts there were, how many of them lossy, and whether data left the policy."""
+        casts = self.casts
+        lossy = sum(count for cast, count in casts.items() if cast.lossy)
+        said = counted(casts.total(), "implicit cast") + (f", {lossy} lossy" if lossy else "")
+        return " ".join(filter(None, (f"{said}.", self._escapes.summary)))
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (str(cast.site), cast.name, cast.change, str(count), cast.site.text)
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The header and the rows; the last column stands where something is lost."""
+        rows = [
+            (
+                str(cast.site),
+                cast.name,
+                cast.change,
+                str(count),
+                cast.site.text,
+                "" if cast.became else cast.loss,
+            )
             for cast, count in self._sorted()
         ]
+        width = len(_HEADER) - (not any(row[-1] for row in rows))
+        return _HEADER[:width], [row[:width] for row in rows]
+
+    def __str__(self) -> str:
+        return text(self, wide=True)
+
+    __repr__ = __str__
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(*_HEADER, box=None)
-        for row in self._rows():
+        header, rows = self._table()
+        table = Table(*header, box=None)
+        for row in rows:
             table.add_row(*map(Text, row))
-        if self.casts or not self.escapes:
+        if self._found or not self.escapes:
             yield table
         yield from self._escapes.lines()
 
     def html(self) -> str:
         """Return the trace as a part of a page."""
-        return html_table(_HEADER, self._rows()) + self._escapes.html()
+        return html_table(*self._table()) + self._escapes.html()
 
 
-_HEADER = ("place", "operation", "cast", "times", "source")
+_HEADER = ("place", "operation", "cast", "times", "source", "what is lost")
 
 
-def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
-    """What a scalar is as an element of a dtype, if it is another number and not only rounded."""
-    if type(value) is float and math.isinf(value) and dtype.kind in INTEGERS:
-        return None  # an int compared as the number it is
-    became = host.decoded(scalar(policy, value, dtype), dtype).item()
-    if dtype.kind in INTEGERS or dtype.kind is Kind.BOOL:
-        return None if became == given else became
-    beyond = not cmath.isfinite(became) or abs(given) > finfo(dtype).max
-    appears_or_vanishes = bool(became) is not bool(given)
-    return became if cmath.isfinite(given) and (beyond or appears_or_vanishes) else None
+def _value(x: Any) -> Any:
+    """What tells scalars apart: 0.0 and -0.0 are equal, and so are 1+0j and 1-0j."""
+    return (type(x), x) if x and type(x) is not complex else (type(x), repr(x))
+
+
+def _nothing() -> bool:
+    return False
 
 
 @one_block
-def trace() -> Iterator[Trace]:
-    """Note every implicit cast of a block, and all data that leaves the policy in it.
+def trace(
+    *,
+    to: DType | str | Collection[Any] | None = None,
+    source: DType | str | Collection[Any] | None = None,
+    operation: str | Collection[str] | None = None,
+    lossy: bool | None = None,
+    action: str = "record",
+    timeline: bool = False,
+) -> Iterator[Trace]:
+    """Note the implicit casts of a block, and all data that left the policy in it.
+
+    Parameters
+    ----------
+    to, source : dtype or collection of dtypes, optional
+        Note only casts to these dtypes, or from these. Python scalars are of no source dtype.
+    operation : str or collection of str, optional
+        Note only the casts of these operations: ``"add"``, ``"setitem"``.
+    lossy : bool, optional
+        Note only casts by which values can be lost, or only those by which none can.
+    action : {"record", "warn", "raise", "pdb"}
+        What is done about each of these casts besides: nothing; ``ImplicitCastWarning``, or
+        ``LossyCastWarning``, at the line of the program; ``ImplicitCastError``, before anything is
+        written; the debugger, in the frame of the program.
+    timeline : bool
+        Whether to keep when each happened, for ``to_chrome_trace``: the first 131072.
 
     Yields
     ------
     Trace
-        Filled as the block runs; print it, or ask ``casts``, ``escapes`` and ``to_dict()``.
+        Filled as the block runs; print it, or ask ``casts``, ``escapes``, ``filter()``,
+        ``to_dict()``, ``to_sarif()``, ``to_chrome_trace()``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is not a dtype, an operation or an action; when the block is entered.
 
     Notes
     -----
     Only this context is traced: threads started in the block are not. Each block has a ``trace()``
-    of its own, and functions are not decorated with it.
+    of its own, and functions are not decorated with it. Data that leaves the policy is noted
+    whatever casts are meant; ``no_escape`` forbids it.
     """
-    traced = Trace()
+    chosen = selection(to, source, operation, lossy)
+    traced = Trace(chosen, action_of(action), Timeline() if timeline else None)
     with observing(traced):
         yield traced

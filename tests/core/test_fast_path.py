@@ -439,7 +439,8 @@ def test_classes_and_operators_are_collected() -> None:
     class Mine(pa.PArray):
         __mul__ = FastOperator(
             lambda x, y: type(x), "multiply", reflected=False, observers=[],
-            policy_here=lambda: None, default_policy=[], ndarray=np.ndarray, asarray=np.asarray,
+            lone_observer=lambda: None, policy_here=lambda: None, default_policy=[],
+            ndarray=np.ndarray, asarray=np.asarray,
         )  # fmt: skip
 
     x = Mine._wrap(np.ones(2, np.float32), dt.float32)

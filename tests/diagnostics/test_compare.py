@@ -211,3 +211,62 @@ def test_data_that_left_is_reported_with_the_line_inside_scipy(tmp_path: Path) -
     assert Path(escape["consumer"]["file"]).match("*/scipy/signal/*.py")
     assert "asarray" in escape["consumer"]["source"]
     assert "Where data left the policy" in page.read_text(encoding="utf-8")
+
+
+FIVE_PLACES = """
+import promoarray as xp
+x, y = xp.asarray([1], dtype=xp.int32), xp.asarray([1], dtype=xp.float32)
+for _ in range(9):
+    x + y
+    x * y
+    x - y
+    y + x
+    y * x
+"""
+
+
+def test_max_sites_bounds_the_places_and_the_report_says_so(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(tmp_path, FIVE_PLACES)
+    arguments = ["compare", script, "--policies", "torch"]
+    assert cli.main([*arguments, "--max-sites", "3", "--json"]) == 1
+    bounded = json.loads(capfd.readouterr().out)
+    assert [d["count"] for d in bounded["divergences"]] == [9, 9, 9]
+    assert (bounded["max_sites"], bounded["max_sites_reached"]) == (3, True)
+    assert bounded["operations"] == 5 * 9
+    assert cli.main([*arguments, "--max-sites", "3"]) == 1
+    assert "Places beyond the limit of 3 are left out" in " ".join(capfd.readouterr().out.split())
+    assert cli.main([*arguments, "--json"]) == 1
+    whole = json.loads(capfd.readouterr().out)
+    assert len(whole["divergences"]) == 5
+    assert (whole["max_sites"], whole["max_sites_reached"]) == (10_000, False)
+
+
+@pytest.mark.parametrize("number", ["0", "-3", "many", "1.5"])
+def test_a_limit_of_places_is_a_whole_number(
+    number: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", "script.py", "--max-sites", number]) == 2
+    assert "is not a whole number from 1 on" in capfd.readouterr().err
+
+
+def test_a_program_at_the_end_of_its_recursion_is_observed_without_a_bug(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = _program(
+        tmp_path,
+        "import promoarray as xp\n"
+        "x, y = xp.asarray([1], dtype=xp.int32), xp.asarray([1], dtype=xp.float32)\n"
+        "for _ in range(3): x + y\n"
+        "def down():\n"
+        "    x + y\n"
+        "    down()\n"
+        "for _ in range(3):\n"
+        "    try: down()\n"
+        "    except RecursionError: print('caught')\n",
+    )
+    assert cli.main(["compare", script, "--policies", "torch"]) == 1
+    out, err = capfd.readouterr()
+    assert out.count("caught") == 3
+    assert not err

@@ -94,6 +94,7 @@ def test_what_is_remembered_is_what_would_be_answered_again(
         with pa.shadow() as remembered:
             program()
         monkeypatch.setattr(observer, "key_of", lambda *_: object())
+        monkeypatch.setattr(observer.ShadowObserver, "_repeat", lambda *_: None)
         with pa.shadow() as asked_again:
             program()
     assert remembered.operations == asked_again.operations > 1000
@@ -107,3 +108,60 @@ def test_verdicts_and_places_do_not_grow_with_repetitions() -> None:
             x + 0.01 * n
     (place,) = report.divergences
     assert place.count == 20_000
+
+
+def unlike_places(count: int) -> None:
+    """Pass as many places at which the policies differ, each of a file of its own."""
+    x, y = pa.asarray([1, 2], dtype=pa.int32), pa.asarray([1.0], dtype=pa.float32)
+    for n in range(count):
+        exec(compile("x + y", f"place-{n}.py", "eval"), {"x": x, "y": y})
+
+
+def test_places_beyond_the_limit_are_left_out_and_the_report_says_so() -> None:
+    with pa.shadow("torch", max_sites=7) as report:
+        unlike_places(20)
+    assert (len(report.divergences), report.operations) == (7, 20)
+    assert report.max_sites_reached
+    assert "Places beyond the limit of 7 are left out" in " ".join(str(report).split())
+    assert report.to_dict()["max_sites_reached"] is True
+
+
+def test_a_report_that_has_all_places_says_nothing_of_the_limit() -> None:
+    with pa.shadow("torch", max_sites=20) as report:
+        unlike_places(20)
+    assert len(report.divergences) == 20
+    assert not report.max_sites_reached
+    assert "limit" not in str(report)
+    assert (report.to_dict()["max_sites"], report.to_dict()["max_sites_reached"]) == (20, False)
+
+
+def test_the_limit_is_one_for_places_of_every_sort() -> None:
+    x = pa.asarray([300.0, 1.0])
+    with pa.shadow("torch", "jax", max_sites=3) as report:
+        unlike_places(2)
+        for n in range(3):
+            exec(compile("pa.astype(x, pa.uint8)", f"cast-{n}.py", "eval"), {"x": x, "pa": pa})
+            exec(compile("np.asarray(x)", f"escape-{n}.py", "eval"), {"x": x, "np": np})
+    assert (len(report.divergences), len(report.value_changes), len(report.escapes)) == (2, 1, 0)
+    assert report.places == 3
+    assert report.max_sites_reached
+
+
+def test_reports_of_processes_are_merged_up_to_the_limit() -> None:
+    with pa.shadow("torch", max_sites=6) as report:
+        unlike_places(4)
+    with pa.shadow("torch") as other:
+        unlike_places(8)
+    report.merge(other)
+    assert (len(report.divergences), report.operations) == (6, 12)
+    assert [d.count for d in report.divergences] == [2] * 4 + [1] * 2
+    assert report.max_sites_reached
+
+
+@pytest.mark.parametrize("limit", [0, -1, 2.0, "5", True, None])
+def test_a_limit_is_a_number_of_places(limit: Any) -> None:
+    with (
+        pytest.raises(ValueError, match="max_sites is an int from 1 on"),
+        pa.shadow(max_sites=limit),
+    ):
+        pass

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from promoarray.core.array_base import Array
 from promoarray.core.call_site import program_site
-from promoarray.core.observers import OperationEvent
+from promoarray.core.observers import OperationEvent, SetitemEvent
 from promoarray.diagnostics.bisect.rules import mixed
 from promoarray.diagnostics.bisect.value import plain
 from promoarray.diagnostics.compare.probe import Probe
@@ -102,10 +101,10 @@ class Trial(Probe):
         if self.changes is not None:
             self.changes.on_operation(event)
 
-    def on_overwrite(self, target: Array) -> None:
+    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
         """Pass it on to what notes the changes."""
         if self.changes is not None:
-            self.changes.on_overwrite(target)
+            self.changes.on_write(event)
 
     def ended(self, names: dict[str, Any]) -> Ended:
         """Evaluate the expression."""

@@ -46,6 +46,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add("--all", action="store_true", help="show the places that only inherit, too")
     add("--html", metavar="FILE", help="also write the report as one page")
+    add("--max-sites", metavar="N", type=_count, help="keep at most so many places; default: 10000")
     add("--run-all", action="store_true", help="also run the program under each policy")
     add(
         "--stop",
@@ -92,6 +93,13 @@ def _add_for_ci(command: argparse.ArgumentParser) -> None:
     ci.add_argument(
         "--output", metavar="FILE", help="where to write the report; default: standard output"
     )
+
+
+def _count(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not number:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return number
 
 
 def _selectors(text: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL,
 from promoarray.diagnostics.findings.baseline import Baseline, read
 from promoarray.diagnostics.findings.judged import Judged, judge
 from promoarray.diagnostics.shadow.observer import DEFAULT
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.whole_file import require_place
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
@@ -97,13 +97,15 @@ class Comparison:
     def compared(self, given: StandardInput | None) -> Ended:
         """Run it, and compare."""
         names = tuple(policy.name for policy in self.policies)
-        asked = Task(names, self._run_name, all_frames=self.args.traceback == "full")
+        full = self.args.traceback == "full"
+        asked = Task(names, self._run_name, all_frames=full, max_sites=self._max_sites)
         return self.program.run(asked, given, quiet=False, aside=self._aside)
 
     def report(self, ended: Ended) -> Report:
         """Return what all of its processes found."""
         own = ended.findings[0].run if ended.findings else self._run_name
-        report = Report(_named(own) if own else process_default(), self.policies)
+        run = _named(own) if own else process_default()
+        report = Report(run, self.policies, max_sites=self._max_sites)
         for each in ended.findings:
             if each.report is not None:
                 report.merge(each.report)
@@ -143,6 +145,11 @@ class Comparison:
     def _aside(self) -> bool:
         """Whether standard output is for the report alone."""
         return self.args.format in ("json", "sarif") and not self.args.output
+
+    @property
+    def _max_sites(self) -> int:
+        given: int | None = self.args.max_sites
+        return given or MAX_SITES
 
     @property
     def times(self) -> str:

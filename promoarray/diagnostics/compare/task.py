@@ -13,7 +13,7 @@ from typing import Any
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.compare.final_values import Final
 from promoarray.diagnostics.compare.probe import Probe
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 
 VARIABLE = "PROMOARRAY_COMPARE"
 """Names the folder, in the environment of the program and of the processes that it starts."""
@@ -37,6 +37,8 @@ class Task:
         The globals to show; None for its arrays and floats.
     all_frames : bool
         Whether tracebacks show promoarray's own frames.
+    max_sites : int
+        At most so many places are kept.
     command : int
         The process of the command.
     probe : Probe or None
@@ -48,6 +50,7 @@ class Task:
     casts: bool = False
     names: tuple[str, ...] | None = None
     all_frames: bool = False
+    max_sites: int = MAX_SITES
     command: int = field(default_factory=os.getpid)
     probe: Probe | None = None
 

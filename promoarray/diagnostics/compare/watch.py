@@ -17,6 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
@@ -29,6 +30,7 @@ from promoarray.core.observers import (
     OperationEvent,
     Recovery,
     RefusalEvent,
+    Repeat,
     SetitemEvent,
     notify_lock,
     observing,
@@ -169,12 +171,18 @@ class Watch(Observer):
 
     def _begin(self) -> None:
         policies = tuple(as_policy(name) for name in self._task.policies)
-        self._report = Report(as_policy(self._task.policy or "numpy"), policies)
+        run, limit = as_policy(self._task.policy or "numpy"), self._task.max_sites
+        self._report = Report(run, policies, max_sites=limit)
         self._casting = AutoCast()
-        self._observers: list[Observer] = [ShadowObserver(self._report)] if policies else []
+        self._observers: list[Observer] = []
+        if policies:
+            self._observers.append(ShadowObserver(self._report))
         if self._task.probe is not None:
             self._task.probe.begin()
             self._observers.append(self._task.probe)
+        # A probe hears of every operation; a shadow alone, of those that are alike but once.
+        lone = self._observers[0] if len(self._observers) == 1 else None
+        self.repeats = lone.repeats if lone else None
         self._bug, self._due, self._places = "", 0.0, 0
         self._closed = False
         self._file: str | None = None
@@ -200,9 +208,24 @@ class Watch(Observer):
 
     # -- what observers are told ------------------------------------------------------------------
 
-    def on_operation(self, event: OperationEvent) -> None:
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Pass it on."""
-        self._tell("on_operation", event)
+        repeat: Repeat | None = self._tell("on_operation", event)
+        return repeat and Repeat(repeat.types, partial(self._repeated, repeat.tell))
+
+    def _repeated(self, tell: Callable[[], bool]) -> bool:
+        """Count an operation that is like others, where hardly anything goes wrong."""
+        new = False
+        with notify_lock:
+            try:
+                new = tell()
+            except RecursionError:
+                new = bool(self._guarded(tell))
+            except Exception:
+                self._bug = self._bug or traceback.format_exc()
+            if new or time.monotonic() >= self._due + PAUSE:
+                self._guarded(self._write_if_due)
+        return new
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Pass it on."""
@@ -212,10 +235,10 @@ class Watch(Observer):
         """Pass it on."""
         self._tell("on_cast", cast)
 
-    def on_overwrite(self, target: Array) -> None:
-        """Pass it on."""
+    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
+        """Pass it on, where there is somebody who wants to hear of it."""
         if self._task.probe is not None:
-            self._tell("on_overwrite", target)
+            self._guarded(self._task.probe.on_write, event)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Pass it on."""
@@ -230,14 +253,18 @@ class Watch(Observer):
         self._tell("on_refusal", event)
         return self._casting.on_refusal(event) if self._task.casts else None
 
-    def _tell(self, what: str, *heard: Any) -> None:
-        """Tell the observers, whom the program may leave no levels of recursion."""
+    def _tell(self, what: str, *heard: Any) -> Any:
+        """Tell the observers; return what the only one answers."""
+        answers = [self._guarded(getattr(each, what), *heard) for each in self._observers]
+        self._guarded(self._write_if_due)
+        return answers[0] if len(answers) == 1 else None
+
+    def _guarded(self, function: Callable[..., Any], *heard: Any) -> Any:
+        """Call what may go wrong, and whom the program may leave no levels of recursion."""
         levels = sys.getrecursionlimit()
         sys.setrecursionlimit(levels + ROOM)
         try:
-            for observer in self._observers:
-                getattr(observer, what)(*heard)
-            self._write_if_due()
+            return function(*heard)
         except Exception:
             self._bug = self._bug or traceback.format_exc()
         finally:

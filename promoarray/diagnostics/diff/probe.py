@@ -19,7 +19,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import Site, sites
-from promoarray.core.observers import OperationEvent, RefusalEvent
+from promoarray.core.observers import OperationEvent, RefusalEvent, SetitemEvent
 from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons, reasons_of, reasons_of_event
 from promoarray.diagnostics.diff.recompute import (
@@ -167,8 +167,11 @@ class Changes(Probe):
         elif todo is ToDo.COMPARE:
             self._compare(event)
 
-    def on_overwrite(self, target: Array) -> None:
+    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
         """Keep what an operation in place is about to overwrite."""
+        if isinstance(event, SetitemEvent):
+            return
+        target = event.operands[0]
         copied = backend_of(target._buffer).copy(target._buffer)
         kept = target._wrap(copied, type_of(target._type))
         self._overwritten[threading.get_ident()] = target, kept

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from promoarray.dtypes import CONCRETE, INTEGERS, Kind
@@ -38,6 +38,11 @@ def _borders() -> list[float | int]:
 
 def magnitude(x: Any) -> Hashable:
     """Return the class of a Python scalar."""
+    # Zeros of either sign are equal, and so are 1+0j and 1-0j: they would share a place.
+    return _kept(x) if x and type(x) is not complex else _magnitude(x)
+
+
+def _magnitude(x: Any) -> Hashable:
     kind = type(x)
     if kind is bool:
         return kind, x
@@ -50,3 +55,6 @@ def magnitude(x: Any) -> Hashable:
         return kind, math.copysign(1.0, x) if kind is float else 1.0, x
     borders, size = _borders(), abs(x)
     return kind, x < 0, whole, bisect_left(borders, size), bisect_right(borders, size)
+
+
+_kept = lru_cache(maxsize=1024, typed=True)(_magnitude)

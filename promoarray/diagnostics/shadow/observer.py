@@ -11,9 +11,10 @@ What a shadow run cannot see: branches on values, and code that reads ``x.dtype`
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -26,16 +27,21 @@ from promoarray.core.observers import (
     Observer,
     OperationEvent,
     RefusalEvent,
+    Repeat,
+    Repeats,
     SetitemEvent,
+    notify_lock,
     observing,
 )
+from promoarray.core.passes import Passes
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.diagnostics.shadow.stopped import refused_of
-from promoarray.diagnostics.shadow.value_changes import Place, differences
+from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
 from promoarray.diagnostics.shadow.verdict import (
     Verdict,
     as_seen_by,
@@ -44,6 +50,7 @@ from promoarray.diagnostics.shadow.verdict import (
     verdict_of,
 )
 from promoarray.dtypes import WEAK, DType
+from promoarray.errors import quoted
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
@@ -63,12 +70,13 @@ class ShadowObserver(Observer):
 
     report: Report
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
-    _places: dict[Hashable, Divergence] = field(default_factory=dict)
+    _passes: Passes[Divergence] = field(default_factory=Passes)
 
     def __post_init__(self) -> None:
         self._refused: tuple[object, ...] = ()
         self.policies = self.report.policies
         self._by_value = any(policy.by_value is not None for policy in self.policies)
+        self.repeats = Repeats(magnitude, self._by_value)
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Note what default dtype each policy gives Python numbers."""
@@ -90,7 +98,7 @@ class ShadowObserver(Observer):
         kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
         result._type = record(type_of(result._type), kept)
 
-    def on_operation(self, event: OperationEvent) -> None:
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Ask every shadow policy what it would have done, or remember what it said."""
         self.report.operations += 1
         key = key_of(event, self._by_value)
@@ -100,17 +108,40 @@ class ShadowObserver(Observer):
             if verdict.lasting:
                 if len(self._verdicts) >= MOST_VERDICTS:
                     self._verdicts.clear()
-                    self._places.clear()
                 self._verdicts[key] = verdict
         for policy, reason in verdict.signatures:
-            self.report.signatures[Call(current_site(), policy, reason)] += 1
+            self.report.record_call(Call(current_site(), policy, reason))
         for source, target, change in verdict.scalars:
             place = Place(*sites(), event.name, str(Operand(source)), target.name)
-            self.report.value_changes.note(place, 1, [change])
+            self.report.record_values(one_pass(place, 1, [change]))
         if verdict.answers is not None:
-            self._pass(event, verdict, verdict.answers)
+            note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
+            if verdict.lasting:
+                self._passes.count(verdict, note)
+            else:
+                note()
         for result, slot in zip((event.result, *event.extra_results), verdict.slots, strict=True):
             result._type = slot
+        return self._repeat(event, verdict)
+
+    def _repeat(self, event: OperationEvent, verdict: Verdict) -> Repeat | None:
+        """What to do with operations of the same verdict: count them, and their places."""
+        if not verdict.lasting or verdict.signatures:
+            return None
+        if verdict.answers is None:
+            return Repeat(verdict.slots, self._count)
+        note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
+        return Repeat(verdict.slots, partial(self._count_place, verdict, note))
+
+    def _count(self) -> bool:
+        with notify_lock:
+            self.report.operations += 1
+        return False
+
+    def _count_place(self, verdict: Verdict, note: Callable[[], Divergence]) -> bool:
+        with notify_lock:
+            self.report.operations += 1
+            return self._passes.count(verdict, note)[1]
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value.
@@ -153,7 +184,7 @@ class ShadowObserver(Observer):
         found = differences(run, same, array._buffer, source, target)
         if found:
             place = Place(*sites(), operation, source.name, target.name)
-            self.report.value_changes.note(place, array.size, found)
+            self.report.record_values(one_pass(place, array.size, found))
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Keep what every policy says of an operation that the run refuses: it may stop there."""
@@ -165,23 +196,7 @@ class ShadowObserver(Observer):
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""
-        self.report.escapes[escape] += 1
-
-    def _pass(self, event: OperationEvent, verdict: Verdict, answers: dict[str, Answer]) -> None:
-        """Note a place, or count it once more."""
-        if not verdict.lasting:
-            self._note(event.name, answers, verdict.operands, event.form)
-            return
-        site, program = sites()
-        key = id(verdict), site, program  # the verdict is remembered, so that its id stays its own
-        place = self._places.get(key)
-        if place is None:
-            found = Divergence(
-                site, program, event.name, verdict.operands, answers, form=event.form
-            )
-            self._places[key] = self.report.record(found)
-        else:
-            place.count += 1
+        self.report.record_escape(escape)
 
     def _note(
         self,
@@ -189,9 +204,9 @@ class ShadowObserver(Observer):
         answers: dict[str, Answer],
         operands: tuple[str, ...],
         form: Form = Form.OPERATOR,
-    ) -> None:
-        """Note a place at which the answers differ."""
-        self.report.record(Divergence(*sites(), name, operands, answers, form=form))
+    ) -> Divergence:
+        """Note a place at which the answers differ, or count it once more."""
+        return self.report.record(Divergence(*sites(), name, operands, answers, form=form))
 
 
 MOST_VERDICTS = 1 << 14
@@ -222,7 +237,7 @@ def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
 
 
 @one_block
-def shadow(*policies: str | Policy) -> Iterator[Report]:
+def shadow(*policies: str | Policy, max_sites: int = MAX_SITES) -> Iterator[Report]:
     """Run a block under the policy in force, and record what the others would have done.
 
     Parameters
@@ -231,12 +246,19 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
         The shadow policies; by default the editions of every framework that people have
         installed: numpy@2, numpy@1, jax@x64, torch@2.13, tensorflow, paddle@3.3, aclnn@8.5
         and onnx@25.
+    max_sites : int
+        At most so many places are kept; the report says whether there were more.
 
     Yields
     ------
     Report
         Filled as the block runs; print it, or ask ``divergences``, ``to_dict()``,
         ``to_html()``.
+
+    Raises
+    ------
+    ValueError
+        If ``max_sites`` is not an int from 1 on.
 
     Notes
     -----
@@ -245,14 +267,19 @@ def shadow(*policies: str | Policy) -> Iterator[Report]:
     context of their own; ``promoarray compare`` observes a program with all its threads. Each block
     has a ``shadow()`` of its own, and functions are not decorated with it.
     """
-    with shadowed(tuple(as_policy(p) for p in policies or DEFAULT)) as report:
+    if type(max_sites) is not int or max_sites < 1:
+        raise ValueError(f"max_sites is an int from 1 on, not {quoted(max_sites)}")
+    asked = tuple(as_policy(p) for p in policies or DEFAULT)
+    with shadowed(asked, max_sites=max_sites) as report:
         yield report
 
 
 @contextmanager
-def shadowed(policies: tuple[Policy, ...], *, everywhere: bool = False) -> Iterator[Report]:
+def shadowed(
+    policies: tuple[Policy, ...], *, everywhere: bool = False, max_sites: int = MAX_SITES
+) -> Iterator[Report]:
     """``shadow`` of this context, or of every thread of the process."""
-    report = Report(get_policy(), policies)
+    report = Report(get_policy(), policies, max_sites=max_sites)
     with observing(ShadowObserver(report), everywhere=everywhere):
         yield report
 

@@ -19,7 +19,7 @@ from promoarray.diagnostics.shadow.place import as_data, as_row
 from promoarray.diagnostics.shadow.policy_summary import PolicySummary, summary_of
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
 from promoarray.diagnostics.shadow.stopped import Refused, Stopped
-from promoarray.diagnostics.shadow.value_changes import ValueChanges
+from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+MAX_SITES = 10_000
+"""So many places are kept, unless somebody asks for another number: some 20 MiB."""
+
+_LIMIT = (
+    "Places beyond the limit of {} are left out; write --max-sites N, or pa.shadow(max_sites=N), "
+    "for another limit."
+)
 _ROOT = (
     "root: for the operands of the run this policy answers otherwise; the lines that most others "
     "inherit from, or that most policies refuse, come first"
@@ -63,6 +70,10 @@ class Report(Printable):
         The program's globals at its end whose dtype differs; of ``promoarray compare``.
     inherited : bool
         Whether printing shows the places that only inherit, too.
+    max_sites : int
+        At most so many places are kept, of all sorts together.
+    max_sites_reached : bool
+        Whether places were left out for it.
     """
 
     run: Policy
@@ -76,24 +87,52 @@ class Report(Printable):
     refused: Refused | None = None
     stopped: Stopped | None = None
     finals: tuple[FinalDType, ...] = ()
+    max_sites: int = MAX_SITES
+    max_sites_reached: bool = False
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
-        known = self._found.setdefault(divergence.key, divergence)
-        if known is not divergence:
-            known.count += 1
-        return known
+        known = self._found.get(divergence.key)
+        if known is not None:
+            known.count += divergence.count
+            return known
+        if self._has_room():
+            self._found[divergence.key] = divergence
+        return divergence
+
+    def record_escape(self, escape: Escape, times: int = 1) -> None:
+        """Count data that left the policy."""
+        if escape in self.escapes or self._has_room():
+            self.escapes[escape] += times
+
+    def record_call(self, call: Call, times: int = 1) -> None:
+        """Count a call that a framework's own function does not take."""
+        if call in self.signatures or self._has_room():
+            self.signatures[call] += times
+
+    def record_values(self, change: ValueChange) -> None:
+        """Add a place at which the values of a cast differ, or what differs in one more pass."""
+        if change.place in self.value_changes.found or self._has_room():
+            self.value_changes.add(change)
+
+    def _has_room(self) -> bool:
+        """Whether one more place can be kept."""
+        room = self.places < self.max_sites
+        self.max_sites_reached |= not room
+        return room
 
     def merge(self, other: Report) -> None:
         """Add what another run of the same program, or a process of it, has found."""
         self.operations += other.operations
-        for key, divergence in other._found.items():
-            known = self._found.setdefault(key, divergence)
-            if known is not divergence:
-                known.count += divergence.count
-        self.escapes.update(other.escapes)
-        self.signatures.update(other.signatures)
-        self.value_changes.merge(other.value_changes)
+        self.max_sites_reached |= other.max_sites_reached
+        for divergence in other._found.values():
+            self.record(divergence)
+        for left, times in other.escapes.items():
+            self.record_escape(left, times)
+        for call, times in other.signatures.items():
+            self.record_call(call, times)
+        for change in other.value_changes.found.values():
+            self.record_values(change)
         self.stopped = self.stopped or other.stopped
         self.finals = self.finals or other.finals
 
@@ -115,6 +154,7 @@ class Report(Printable):
             state["_found"] = {each.key: each for each in found.partings.values()}
         new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
         new |= {"inherited": False, "refused": None, "stopped": None, "finals": ()}
+        new |= {"max_sites": MAX_SITES, "max_sites_reached": False}
         self.__dict__.update(new | state)
 
     @property
@@ -150,6 +190,8 @@ class Report(Printable):
             "run": self.run.name,
             "policies": [p.name for p in self.policies],
             "operations": self.operations,
+            "max_sites": self.max_sites,
+            "max_sites_reached": self.max_sites_reached,
             "stopped": self.stopped and self.stopped.to_dict(),
             "summary": [each.to_dict() for each in self.by_policy()],
             "divergences": divergences,
@@ -186,7 +228,8 @@ class Report(Printable):
         casts = counted(len(self.value_changes), "cast")
         verb = "gives" if len(self.value_changes) == 1 else "give"
         values = f"{casts} {verb} other values." if len(self.value_changes) else ""
-        return " ".join(filter(None, (found, values, self._escapes.summary)))
+        limit = _LIMIT.format(self.max_sites) if self.max_sites_reached else ""
+        return " ".join(filter(None, (found, values, self._escapes.summary, limit)))
 
     def legend(self, *, inherited: bool) -> Iterator[str]:
         """Explain the words and signs that the report uses, a line each."""

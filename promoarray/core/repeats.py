@@ -1,0 +1,129 @@
+"""Operations that an observer has heard of before: they are run and told by one look-up.
+
+The first two times an operation goes the long way, which decides, compiles and tells. What the
+observer answers the second time, a ``Repeat``, is kept in its ``Repeats`` beside the executable,
+under all that its answer hangs on. From then on nothing is decided and no event is made, and
+operators take the fast path again.
+
+Only where one observer listens: each would need a result of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from promoarray.core.array_base import Array, type_of
+from promoarray.core.executable import Executable, plain
+from promoarray.core.observers import OperationEvent, Repeat, Repeats, lone_observer
+from promoarray.dtypes import NATIVE, WEAK
+from promoarray.operations import Form
+from promoarray.promotion.in_force import get_policy
+
+
+class Known(NamedTuple):
+    """What is done when an operation is carried out again. ``fast_path.cpp`` reads the first three.
+
+    Attributes
+    ----------
+    executable : Executable
+    types : tuple
+        For each result what its type slot bears.
+    tell : callable
+        Tells the observer.
+    scalars : tuple of (callable or None), or None
+        How Python scalars become buffers; None where no operand is one.
+    """
+
+    executable: Executable
+    types: tuple[Any, ...]
+    tell: Callable[[], bool]
+    scalars: tuple[Callable[[Any], Any] | None, ...] | None
+
+
+class Lookup(NamedTuple):
+    """Where an observer keeps what it made of an operation, and what is kept there."""
+
+    repeats: Repeats
+    key: Hashable
+    array_class: Any
+    known: Known | None
+
+    def keep(self, event: OperationEvent, executable: Executable, repeat: Repeat) -> None:
+        """Keep what the observer answered."""
+        scalars = executable.scalars if any(executable.scalars) else None
+        known = Known(executable, *repeat, scalars)
+        self.repeats.keep(self.key, known, _quick_key(self.repeats, event))
+
+
+def look_up(
+    name: str, form: Form, operands: tuple[Any, ...], options: Mapping[str, Any]
+) -> Lookup | None:
+    """Return where an operation is kept; None where nothing is: not of operands of other libraries,
+    nor where several observe."""
+    observer = lone_observer()
+    repeats = observer.repeats if observer is not None else None
+    if repeats is None:
+        return None
+    cls: Any = None
+    key: list[Any] = [name, form]
+    for x in operands:
+        kind = type(x)
+        if kind is not cls:
+            if kind in WEAK:
+                key.append(repeats.scalar(x))
+                continue
+            if cls is not None or not issubclass(kind, Array):
+                return None
+            cls = kind
+        buffer = x._buffer
+        flat = not buffer.ndim
+        key += x._type, buffer.dtype, type(buffer), flat
+        if flat and repeats.by_value:
+            key.append(repeats.scalar(_value(x)))
+    if cls is None:
+        return None
+    if options:
+        if not plain(options):
+            return None
+        if "low" in options:
+            key += options["low"], options["high"]
+    key.append(cls._policy or get_policy())
+    found = tuple(key)
+    return Lookup(repeats, found, cls, repeats.kept.get(found))
+
+
+def _value(x: Array) -> Any:
+    """The element of a 0-d array as a Python scalar."""
+    plain = type(x._buffer) is np.ndarray and type_of(x._type) in NATIVE
+    return (x._buffer if plain else x._decoded()).item()
+
+
+def _quick_key(repeats: Repeats, event: OperationEvent) -> Hashable | None:
+    """Return where the fast path looks for an operation; None if it does not serve it."""
+    if event.inplace or event.options or event.extra_results:
+        return None
+    key: list[Any] = [event.name + event.form, event.policy]
+    for x in event.operands:
+        if type(x) in WEAK:
+            key.append(repeats.scalar(x))
+        elif x._buffer.ndim and not type_of(x._type).weak:
+            key.append(x._type)
+        else:
+            return None
+    return tuple(key)
+
+
+def buffers_of(known: Known, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Return what the executable runs on; None where a scalar's value has to be decided about."""
+    if known.scalars is None:
+        return tuple([x._buffer for x in operands])
+    buffers = []
+    for x, as_buffer in zip(operands, known.scalars, strict=True):
+        buffer = x._buffer if as_buffer is None else as_buffer(x)
+        if buffer is None:
+            return None
+        buffers.append(buffer)
+    return tuple(buffers)

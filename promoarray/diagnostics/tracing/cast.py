@@ -1,0 +1,153 @@
+"""An implicit cast: a value that takes another dtype though nobody asked for it."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from promoarray.core import host
+from promoarray.core.array_base import storage_dtype
+from promoarray.core.call_site import Site
+from promoarray.core.cast import scalar
+from promoarray.core.observers import OperationEvent, SetitemEvent
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.functions.data_types import finfo
+from promoarray.promotion.cast_losses import loss
+from promoarray.promotion.plan import Operand, Plan
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import worded
+
+IN_PLACE = " in place"
+
+
+class Change(NamedTuple):
+    """An implicit cast, wherever it stands; see ``Cast``."""
+
+    name: str
+    source: DType
+    target: DType
+    became: str = ""
+
+    @property
+    def operation(self) -> str:
+        """The name of the operation alone."""
+        return self.name.removesuffix(IN_PLACE)
+
+    @property
+    def loss(self) -> str:
+        """What is lost, in words; "" if every value of the source comes through.
+
+        Python scalars are noted only where they become another number.
+        """
+        return self.became or loss(self.source, self.target)
+
+    @property
+    def words(self) -> str:
+        """The cast in words: "int8 -> float32"."""
+        return f"{Operand(self.source)} -> {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """An implicit cast at one place.
+
+    Attributes
+    ----------
+    site : Site
+    name : str
+        The operation: ``"setitem"`` where a value is assigned, and ``"add in place"`` where the
+        result of ``x += y`` is cast to the target.
+    source, target : DType
+        The source is a weak type where a Python scalar was cast.
+    became : str
+        What a Python scalar was made into, the first time: "300 becomes 44"; "" for arrays.
+    """
+
+    site: Site
+    name: str
+    source: DType
+    target: DType
+    became: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.site}  {self.name}  {self.change}"
+
+    @property
+    def change(self) -> str:
+        """The cast in words."""
+        return self.as_change.words + (self.became and f", {self.became}")
+
+    @property
+    def loss(self) -> str:
+        """What is lost, in words; "" if every value of the source comes through."""
+        return self.as_change.loss
+
+    @property
+    def lossy(self) -> bool:
+        """Whether a value of the source can be lost."""
+        return bool(self.loss)
+
+    @property
+    def as_change(self) -> Change:
+        """The cast without its place."""
+        return Change(self.name, self.source, self.target, self.became)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cast as data."""
+        return {
+            "file": self.site.file,
+            "line": self.site.line,
+            "source": self.site.text,
+            "expression": self.site.expression,
+            "operation": self.name,
+            "from": str(Operand(self.source)),
+            "to": self.target.name,
+            "lossy": self.lossy,
+            "loss": self.loss,
+            **({"value": self.became} if self.became else {}),
+        }
+
+
+def changes_of(event: OperationEvent) -> Iterator[Change]:
+    """Yield the casts that an operation makes of its operands, and of its result in place."""
+    inputs = zip(event.operands, event.values, event.plan.inputs, strict=True)
+    for x, value, dtype in inputs:
+        if type(x) in WEAK:
+            yield from _of_scalar(event.name, event.policy, x, value, dtype)
+        elif (source := storage_dtype(x)) is not dtype:
+            yield Change(event.name, source, dtype)
+    if event.inplace:
+        plan, target = event.policy.plan(event.name, event.seen), storage_dtype(event.result)
+        if isinstance(plan, Plan) and (made := event.policy.strong(plan.result)) is not target:
+            yield Change(event.name + IN_PLACE, made, target)
+
+
+def changes_of_setitem(assignment: SetitemEvent) -> Iterator[Change]:
+    """Yield the cast of a value that takes its target's dtype, if it is one."""
+    policy, _, value, source, dtype = assignment
+    if source.weak and dtype.kind is not Kind.STRING:
+        yield from _of_scalar("setitem", policy, value, value, dtype)
+    elif source is not dtype:
+        yield Change("setitem", source, dtype)
+
+
+def _of_scalar(name: str, policy: Policy, given: Any, value: Any, dtype: DType) -> Iterator[Change]:
+    """Yield a Python scalar that is not the same number any more; rounding is none of that."""
+    became = _became(policy, given, value, dtype)
+    if became is not None:
+        yield Change(name, WEAK[type(given)], dtype, f"{worded(given)} becomes {became!r}")
+
+
+def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
+    """What a scalar is as an element of a dtype, if it is another number and not only rounded."""
+    if type(value) is float and math.isinf(value) and dtype.kind in INTEGERS:
+        return None  # an int compared as the number it is
+    became = host.decoded(scalar(policy, value, dtype), dtype).item()
+    if dtype.kind in INTEGERS or dtype.kind is Kind.BOOL:
+        return None if became == given else became
+    beyond = not cmath.isfinite(became) or abs(given) > finfo(dtype).max
+    appears_or_vanishes = bool(became) is not bool(given)
+    return became if cmath.isfinite(given) and (beyond or appears_or_vanishes) else None

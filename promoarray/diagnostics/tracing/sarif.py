@@ -1,0 +1,70 @@
+"""A trace in SARIF: a result for each place and cast, and for each place at which data left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from promoarray.console import counted
+from promoarray.core.escape import Escape
+from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.sarif import Result, Rule, document
+from promoarray.diagnostics.spans import span_of
+from promoarray.diagnostics.tracing.cast import Cast
+
+RULES = (
+    Rule(
+        "lossy-cast",
+        "LossyCast",
+        "Implicit cast that can lose values",
+        "An operation casts a value to a dtype that does not hold all values of its own.",
+        "warning",
+        "trace.md#which-casts",
+    ),
+    Rule(
+        "implicit-cast",
+        "ImplicitCast",
+        "Implicit cast",
+        "An operation casts a value to another dtype, which holds all values of its own.",
+        "note",
+        "trace.md#which-casts",
+    ),
+    Rule(
+        "escape",
+        "Escape",
+        "Data that leaves the policy",
+        "Another library or Python takes the numbers, so that its rules decide.",
+        "note",
+        "escapes.md",
+    ),
+)
+
+
+def as_sarif(casts: Iterable[tuple[Cast, int]], escapes: Escapes) -> dict[str, Any]:
+    """Return casts with their counts, and what left the policy, as a SARIF document."""
+    results = [_of_cast(cast, count) for cast, count in casts]
+    return document(RULES, [*results, *_of_escapes(escapes)])
+
+
+def _of_cast(cast: Cast, count: int) -> Result:
+    lost = f": {cast.loss}" if cast.loss else ""
+    return Result(
+        rule="lossy-cast" if cast.lossy else "implicit-cast",
+        message=f"{cast.name} casts {cast.as_change.words}{lost} ({counted(count, 'time')})",
+        span=span_of(cast.site),
+        identity=(cast.site.expression, cast.name, cast.as_change.words),
+        properties={"count": count, "from": str(cast.source), "to": cast.target.name},
+    )
+
+
+def _of_escapes(escapes: Escapes) -> Iterator[Result]:
+    first: Escape
+    for first, shapes, count in escapes.rows():
+        to = f" to {first.consumer}" if first.consumer else ""
+        yield Result(
+            rule="escape",
+            message=f"{first.what} leaves the policy by {first.how}{to} ({counted(count, 'time')})",
+            span=span_of(first.site),
+            identity=(first.site.expression, first.channel, first.dtype, first.consumer),
+            properties={"count": count, "shapes": [list(shape) for shape in shapes]},
+        )

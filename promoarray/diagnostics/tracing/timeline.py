@@ -1,0 +1,99 @@
+"""When casts happened and data left, as Chrome's trace viewer and Perfetto show it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from promoarray.core.escape import Escape
+from promoarray.diagnostics.tracing.cast import Cast
+
+MOST_MOMENTS = 1 << 17
+"""So many are kept, the first; some 20 MiB."""
+
+
+class Moment(NamedTuple):
+    """Something that happened: when, in nanoseconds, and in which thread."""
+
+    at: int
+    thread: int
+    what: Cast | Escape
+
+
+@dataclass(eq=False)
+class Timeline:
+    """What happened, in its order.
+
+    Attributes
+    ----------
+    moments : list of Moment
+    left_out : int
+        How many came when there was no more room.
+    threads : dict
+        The names of threads, by number.
+    """
+
+    moments: list[Moment] = field(default_factory=list)
+    left_out: int = 0
+    threads: dict[int, str] = field(default_factory=dict)
+    start: int = field(default_factory=time.perf_counter_ns)
+
+    def add(self, what: Cast | Escape) -> None:
+        """Note that something happens now."""
+        if len(self.moments) >= MOST_MOMENTS:
+            self.left_out += 1
+            return
+        thread = threading.get_native_id()
+        if thread not in self.threads:
+            self.threads[thread] = threading.current_thread().name
+        self.moments.append(Moment(time.perf_counter_ns(), thread, what))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in the Trace Event Format: instants, in microseconds from the start."""
+        process = os.getpid()
+        names = [_named("process_name", process, 0, "promoarray")]
+        names += [_named("thread_name", process, *each) for each in self.threads.items()]
+        events = [self._event(moment, process) for moment in self.moments]
+        return {
+            "traceEvents": [*names, *events],
+            "displayTimeUnit": "ns",
+            "otherData": {"producer": "promoarray", "events left out": self.left_out},
+        }
+
+    def _event(self, moment: Moment, process: int) -> dict[str, Any]:
+        name, category, args = _shown(moment.what)
+        return {
+            "name": name,
+            "cat": category,
+            "ph": "i",
+            "s": "t",
+            "ts": (moment.at - self.start) / 1000,
+            "pid": process,
+            "tid": moment.thread,
+            "args": args,
+        }
+
+    def of(self, kept: set[Cast]) -> Timeline:
+        """Return the part with some of the casts, and all that left."""
+        moments = [m for m in self.moments if type(m.what) is Escape or m.what in kept]
+        return Timeline(moments, self.left_out, self.threads, self.start)
+
+    def __iter__(self) -> Iterator[Moment]:
+        return iter(self.moments)
+
+
+def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _shown(what: Cast | Escape) -> tuple[str, str, dict[str, Any]]:
+    """The name of an event, its category, and what a click on it shows."""
+    if isinstance(what, Cast):
+        return what.change, "lossy cast" if what.lossy else "cast", what.to_dict()
+    site = what.site
+    args = {"file": site.file, "line": site.line, "source": site.text, "what": what.what}
+    return f"{what.dtype} by {what.how}", "escape", args

@@ -1,0 +1,220 @@
+"""Operations that an observer has heard of are run and told by one look-up, and say the same."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import sys
+import threading
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.core import dispatch, observers
+from promoarray.core._fast_path import KNOWN_FIELDS
+from promoarray.core.observers import OperationEvent, Repeat, Repeats, observing
+from promoarray.core.repeats import Known
+
+
+class Counting(observers.Observer):
+    """Counts what it hears in words, and what is repeated."""
+
+    def __init__(self, types: tuple[Any, ...] | None = None) -> None:
+        self.repeats = Repeats(lambda x: (type(x), x))
+        self.heard: list[str] = []
+        self.repeated: list[str] = []
+        self._types = types
+
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
+        self.heard.append(event.name)
+        made = tuple(x._type for x in (event.result, *event.extra_results))
+        return Repeat(self._types or made, lambda: bool(self.repeated.append(event.name)))
+
+
+X = pa.asarray([1.0, 2.0, 3.0], dtype=pa.float32)
+Y = pa.asarray([1, 2, 3], dtype=pa.int8)
+H = pa.asarray([1.5, 2.5, 3.5], dtype=pa.bfloat16)
+ZERO_D = pa.asarray(2.0, dtype=pa.float32)
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "operator": lambda: X + Y,
+    "comparison": lambda: X < Y,
+    "scalar": lambda: X * 1.5,
+    "scalar first": lambda: 2 - X,
+    "unary": lambda: -X,
+    "low precision": lambda: H * H,
+    "function": lambda: pa.exp(X),
+    "options": lambda: pa.sum(X, axis=0, keepdims=True),
+    "array among the options": lambda: pa.where(X > 1, X, Y),
+    "bounds": lambda: pa.clip(X, 1.5, 2.5),
+    "zero-d": lambda: X + ZERO_D,
+    "in place": lambda: pa.asarray([1.0, 2.0, 3.0], dtype=pa.float32).__iadd__(Y),
+    "matmul": lambda: X @ X,
+    "several results": lambda: pa.unique_values(X),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_the_third_call_and_later_ones_are_not_decided_again(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = CALLS[case]
+    wanted = call()
+    with observing(listening := Counting()):
+        call(), call()
+        told, repeated = len(listening.heard), len(listening.repeated)
+        monkeypatch.setattr(dispatch, "_resolve", None)
+        monkeypatch.setattr(dispatch, "_run_and_tell", None)
+        monkeypatch.setattr(dispatch, "_write_and_tell", None)
+        made = [call() for _ in range(3)]
+    assert len(listening.heard) == told
+    assert len(listening.repeated) - repeated == 3 * (told + repeated) // 2
+    for each in made:
+        assert each.dtype is wanted.dtype
+        np.testing.assert_array_equal(each._decoded(), wanted._decoded())
+
+
+def test_operators_take_the_fast_path_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with observing(listening := Counting()):
+        X + Y, X + Y
+        listening.repeated.clear()
+        monkeypatch.setattr("promoarray.core.operators.apply", None)
+        X + Y, X + Y
+    assert listening.repeated == ["add", "add"]
+
+
+def test_cpp_reads_the_fields_of_what_is_known_in_their_order() -> None:
+    assert Known._fields[: len(KNOWN_FIELDS)] == KNOWN_FIELDS
+
+
+def test_what_a_dtype_hangs_on_is_told_apart() -> None:
+    with pa.policy("jax"), pa.shadow("torch", "numpy@1") as report:
+        weak, double = pa.asarray(2.0), pa.astype(Y, pa.float64)
+        for _ in range(4):
+            assert (weak + Y).weak_type
+            assert not (pa.asarray(2.0, dtype=weak.dtype) + Y).weak_type
+            assert (Y + 1).dtype is pa.int8
+            assert (Y + 1.0).weak_type
+            with pa.policy("torch"):
+                assert (X + double).dtype is pa.float64
+                assert (X + double[0]).dtype is pa.float32
+    assert report.operations > 6 * 4
+
+
+def test_types_that_an_observer_gives_are_those_of_the_results() -> None:
+    with observing(listening := Counting((pa.float64,))):
+        made = [pa.add(X, X)._type for _ in range(5)]
+    assert made.count(pa.float32) == len(listening.heard) <= 2
+    assert made.count(pa.float64) == len(listening.repeated) >= 3
+
+
+def test_two_observers_hear_of_every_operation() -> None:
+    with observing(first := Counting()):
+        X + Y, X + Y, X + Y
+        with observing(second := Counting()):
+            X + Y, X + Y
+        X + Y
+    assert len(first.heard) + len(first.repeated) == 6
+    assert len(first.heard) >= 3
+    assert (second.heard, second.repeated) == (["add"] * 2, [])
+
+
+def test_an_observer_of_another_context_hears_nothing() -> None:
+    with observing(listening := Counting()):
+        X + Y, X + Y, X + Y
+        thread = threading.Thread(target=lambda: [X + Y for _ in range(3)])
+        thread.start()
+        thread.join()
+    assert len(listening.heard) + len(listening.repeated) == 3
+
+
+class Stopped(BaseException):
+    """As a signal's."""
+
+
+class Stopping(observers.Observer):
+    def __init__(self) -> None:
+        self.repeats = Repeats(type)
+
+    def on_operation(self, event: OperationEvent) -> Repeat:
+        return Repeat((event.result._type,), self.stop)
+
+    def stop(self) -> bool:
+        raise Stopped
+
+
+@pytest.mark.parametrize("call", [lambda: X + Y, lambda: pa.exp(X), lambda: pa.sum(X)])
+def test_what_is_told_may_stop_the_program(call: Callable[[], Any]) -> None:
+    call()
+    with observing(Stopping()), pytest.raises(Stopped):
+        call(), call(), call()
+    with observing(Stopping()):
+        for _ in range(2):
+            with contextlib.suppress(Stopped):
+                call()
+        before = sys.getrefcount(X), sys.getrefcount(X._buffer), sys.getrefcount(pa.float32)
+        for _ in range(100):
+            with pytest.raises(Stopped):
+                call()
+        after = sys.getrefcount(X), sys.getrefcount(X._buffer), sys.getrefcount(pa.float32)
+    assert all(b - a < 10 for a, b in zip(before, after, strict=True))
+
+
+def test_shapes_that_do_not_match_are_told_as_ever() -> None:
+    short = pa.asarray([1.0, 2.0], dtype=pa.float32)
+    with pytest.raises(ValueError, match="shape") as plain:
+        X + short
+    with pa.shadow():
+        X + X, X + X, X + X
+        with pytest.raises(ValueError, match="shape") as observed:
+            X + short
+    assert str(observed.value) == str(plain.value)
+
+
+def test_a_number_that_does_not_fit_is_refused_as_ever() -> None:
+    with pa.policy("numpy"), pa.shadow("torch"):
+        Y + 100, Y + 100, Y + 101
+        with pytest.raises(OverflowError, match="300"):
+            Y + 300
+
+
+def loop(repetitions: int) -> None:
+    s = X
+    for n in range(repetitions):
+        s = s * 0.5 + X
+        t = s + Y
+        t += n % 7
+        pa.sum(t) * 0.25
+        pa.where(t > 1, t, Y)
+
+
+def test_memory_does_not_grow_with_repetitions() -> None:
+    with pa.shadow() as report, pa.policy("numpy"):
+        loop(50)
+        gc.collect()
+        tracemalloc.start()
+        try:
+            loop(50)
+            gc.collect()
+            before, objects = tracemalloc.get_traced_memory()[0], len(gc.get_objects())
+            loop(400)
+            gc.collect()
+            grown = tracemalloc.get_traced_memory()[0] - before
+        finally:
+            tracemalloc.stop()
+        assert len(gc.get_objects()) - objects < 50
+    assert report.operations > 3_000
+    assert grown < 16_384, f"{grown} bytes"
+
+
+def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observers, "MOST_REPEATS", 8)
+    with observing(listening := Counting()):
+        for n in range(100):
+            X + n, X + n
+    assert 0 < len(listening.repeats.kept) <= 8
+    assert 0 < len(listening.repeats.quick) <= 8
