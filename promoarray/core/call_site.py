@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from opcode import opmap
 from types import CodeType, FrameType
@@ -55,6 +55,11 @@ class Site:
 def current_site() -> Site:
     """Return the innermost place outside promoarray."""
     return _of(_outside())
+
+
+def outside() -> FrameType | None:
+    """Return the innermost frame outside promoarray."""
+    return _outside()
 
 
 def program_site() -> Site:
@@ -114,7 +119,12 @@ def _of(frame: FrameType | None) -> Site:
 
 def of_library(frame: FrameType) -> bool:
     """Whether a frame runs what is installed: promoarray, the standard library, others."""
-    file = frame.f_code.co_filename
+    return is_library(frame.f_code.co_filename)
+
+
+@lru_cache(maxsize=1024)
+def is_library(file: str) -> bool:
+    """Whether a file is one of what is installed."""
     return file.startswith(_libraries()) or file.startswith(_GENERATED)
 
 

@@ -25,9 +25,12 @@ from promoarray.core.call_site import keep_source
 from promoarray.core.escape import Escape
 from promoarray.core.observers import (
     CastEvent,
+    Decision,
+    MadeEvent,
     Observer,
     OperationEvent,
     ProposedCasts,
+    Question,
     SetitemEvent,
     notify_lock,
     observing,
@@ -205,6 +208,18 @@ class Watch(Observer):
     def on_cast(self, cast: CastEvent) -> None:
         """Pass it on."""
         self._tell("on_cast", cast)
+
+    def on_made(self, made: MadeEvent) -> None:
+        """Pass it on."""
+        self._tell("on_made", made)
+
+    def on_decision(self, decision: Decision) -> None:
+        """Pass it on."""
+        self._tell("on_decision", decision)
+
+    def on_question(self, question: Question) -> None:
+        """Pass it on."""
+        self._tell("on_question", question)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Pass it on."""

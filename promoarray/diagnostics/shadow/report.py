@@ -12,6 +12,7 @@ from promoarray.console import ZERO_D, Printable, counted, html_page, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.shadow.decisions import Decided, Decisions
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
 from promoarray.diagnostics.shadow.place import as_data, as_row, as_text
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
@@ -88,6 +89,7 @@ class Report(Printable):
     _found: dict[tuple[object, ...], Divergence] = field(default_factory=dict)
     _escapes: Escapes = field(default_factory=Escapes)
     _signatures: Signatures = field(default_factory=Signatures)
+    _decisions: Decisions = field(default_factory=Decisions)
     value_changes: ValueChanges = field(default_factory=ValueChanges)
     inherited: bool = False
 
@@ -107,12 +109,14 @@ class Report(Printable):
                 known.count += divergence.count
         self.escapes.update(other.escapes)
         self.signatures.update(other.signatures)
+        self.decisions.update(other.decisions)
         self.value_changes.merge(other.value_changes)
 
     @property
     def places(self) -> int:
         """How many places of any sort were found."""
         others = len(self.escapes) + len(self.signatures) + len(self.value_changes)
+        others += len(self.decisions)
         return len(self._found) + others
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -121,14 +125,14 @@ class Report(Printable):
             state |= {"operations": found.operations, "_escapes": found.escapes}
             state["_found"] = {each.key: each for each in found.partings.values()}
         new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
-        new |= {"inherited": False}
+        new |= {"inherited": False, "_decisions": Decisions()}
         self.__dict__.update(new | state)
 
     @property
     def divergences(self) -> list[Divergence]:
-        """The places, by file and line of the program."""
+        """The places, by file and line of the program; in a line as they were passed first."""
         found = dict(self._found)  # to which other threads may add meanwhile
-        return sorted(found.values(), key=lambda d: (d.program, d.site, d.name))
+        return sorted(found.values(), key=lambda d: d.line)
 
     @property
     def partings(self) -> list[Divergence]:
@@ -144,6 +148,11 @@ class Report(Printable):
     def signatures(self) -> Counter[Call]:
         """The calls that a framework's own function does not take, and how often."""
         return self._signatures.counts
+
+    @property
+    def decisions(self) -> Counter[Decided]:
+        """The places that the run's dtype decides, where other policies have another."""
+        return self._decisions.counts
 
     @property
     def roots(self) -> list[Divergence]:
@@ -163,6 +172,7 @@ class Report(Printable):
             "value_changes": self.value_changes.to_dict(),
             "escapes": self._escapes.to_dict(),
             "signatures": self._signatures.to_dict(),
+            "decisions": self._decisions.to_dict(),
         }
 
     @property
@@ -257,6 +267,7 @@ class Report(Printable):
         yield from self.value_changes.lines()
         yield from self._escapes.lines()
         yield from self._signatures.lines()
+        yield from self._decisions.lines()
         yield Text(self.summary(), style="bold")
         for explained in self.legend(inherited=self.inherited):
             yield Text(explained, style="dim")
@@ -267,6 +278,7 @@ class Report(Printable):
         head = "<tr><th>place</th><th>source</th><th>answers</th></tr>"
         table = f'<table class="divergences">{head}{rows}</table>' if rows else ""
         sections = self.value_changes.html() + self._escapes.html() + self._signatures.html()
+        sections += self._decisions.html()
         legend = "".join(
             f"<p><small>{escape(line)}</small></p>" for line in self.legend(inherited=True)
         )
