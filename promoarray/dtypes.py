@@ -178,6 +178,11 @@ class DType:
         return self.code.endswith("*")
 
     @property
+    def plain(self) -> DType:
+        """The dtype itself; of one that a program read while policies are compared, the run's."""
+        return self
+
+    @property
     def part(self) -> DType:
         """The float that a complex dtype is a pair of; any other dtype itself."""
         return BY_CODE[_PARTS.get(self.code, self.code)]
@@ -381,6 +386,8 @@ def as_dtype(dtype: object) -> DType:
     """
     if type(dtype) is DType:
         return dtype
+    if isinstance(dtype, DType):
+        return dtype.plain
     if isinstance(dtype, str):
         found = _from_text(dtype)
     elif isinstance(dtype, type) and dtype in _PYTHON:
@@ -430,26 +437,7 @@ _ISDTYPE = {
 
 
 def isdtype(dtype: object, kind: object) -> builtins.bool:
-    """Return whether ``dtype`` is of ``kind``.
-
-    Parameters
-    ----------
-    dtype : dtype_like
-    kind : dtype_like, str or tuple
-        A dtype, which asks for identity; one of the array API's kinds ``"bool"``,
-        ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
-        ``"complex floating"``, ``"numeric"``; or a tuple of either, any of which may hold.
-
-    Returns
-    -------
-    bool
-        The same under every policy.
-
-    Raises
-    ------
-    TypeError
-        If ``kind`` is neither.
-    """
+    """Return whether ``dtype`` is of ``kind``; see ``promoarray.isdtype``."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     row = as_dtype(dtype)

@@ -169,9 +169,7 @@ class PArray(Channels):
         OverflowError
             If a string's number does not fit the dtype.
         """
-        out: Any = cast.astype(
-            self, as_dtype(dtype), copy=copy, saturate=saturate, round_mode=round_mode
-        )
+        out: Any = cast.astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
         return out
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Self:

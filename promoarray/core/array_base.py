@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, ClassVar, Protocol, Self
 
 from promoarray.backends import backend_of, on_device
 from promoarray.core import host
 from promoarray.core._fast_path import ArraySlots
+from promoarray.core.call_site import of_promoarray
 from promoarray.dtypes import DType
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
@@ -20,6 +22,9 @@ class TypeRecord(Protocol):
 
     @property
     def dtype(self) -> DType: ...
+
+    def read(self, dtype: DType) -> DType:
+        """Return what a program reads as the dtype of an array that is stored in ``dtype``."""
 
 
 class Array(ArraySlots):
@@ -51,7 +56,11 @@ class Array(ArraySlots):
     @property
     def dtype(self) -> DType:
         """The dtype of the elements; for a weakly typed array the one it is stored in."""
-        return storage_dtype(self)
+        dtype = storage_dtype(self)
+        slot = self._type
+        if isinstance(slot, DType) or of_promoarray(sys._getframe(1)):
+            return dtype
+        return slot.read(dtype)
 
     @property
     def weak_type(self) -> bool:

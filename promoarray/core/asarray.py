@@ -7,7 +7,7 @@ policy never holds it (float64 in JAX without x64).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, on_device
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
+from promoarray.core.observers import notify_made, observers_anywhere
 from promoarray.core.operands import wrap
 from promoarray.core.python_data import from_python
 from promoarray.core.setitem import cast_strings
@@ -22,6 +23,8 @@ from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
+
+AnyArray = TypeVar("AnyArray", bound=Array)
 
 
 @in_default_float_state
@@ -46,10 +49,12 @@ def asarray(
         if copy is False:
             raise ValueError("copy=False: Python numbers have to be copied into an array")
         made = from_python(obj, wanted and canonical(wanted), name)
-        return made if device is None else made.to_device(device)
+        return asked_for(made if device is None else made.to_device(device), dtype)
     target = canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.
     out = source if wanted is None and target is source.dtype else _cast(source, target)
+    if observers_anywhere:
+        asked_for(out, source.dtype if dtype is None and not isinstance(obj, Array) else dtype)
     if device is not None:
         out = out.to_device(device)
     shared = out._buffer is source._buffer and _is_shared(obj)
@@ -118,6 +123,13 @@ def _has_buffer(obj: Any) -> bool:
     except TypeError:
         return False
     return not isinstance(obj, (bytes, bytearray))  # text, not numbers: say memoryview(...)
+
+
+def asked_for(made: AnyArray, dtype: object) -> AnyArray:
+    """Tell observers of an array of a dtype that was asked for, if one was; return the array."""
+    if observers_anywhere and dtype is not None:
+        notify_made(made._policy or get_policy(), made, dtype)
+    return made
 
 
 def canonical(dtype: DType, x: Array | None = None) -> DType:

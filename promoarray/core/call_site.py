@@ -57,6 +57,11 @@ def current_site() -> Site:
     return _of(_outside())
 
 
+def outside() -> FrameType | None:
+    """Return the innermost frame outside promoarray."""
+    return _outside()
+
+
 def program_site() -> Site:
     """Return the line of the program that led here: ``current_site()``, unless a library's."""
     frame = _outside()
@@ -154,7 +159,7 @@ def of_library(frame: FrameType) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_library(file: str) -> bool:
-    """Whether a file is of what is installed."""
+    """Whether a file is one of what is installed."""
     return file.startswith(_libraries()) or file.startswith(_GENERATED)
 
 

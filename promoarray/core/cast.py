@@ -11,8 +11,9 @@ from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
+from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import require_cast
-from promoarray.dtypes import DType
+from promoarray.dtypes import DType, as_dtype
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
@@ -72,7 +73,7 @@ def explicit(
 
 def astype(
     array: Array,
-    dtype: DType,
+    dtype: object,
     *,
     copy: bool = True,
     saturate: bool | int | None = None,
@@ -81,7 +82,8 @@ def astype(
     """Cast an array as the policy in force, or its own, does; see ``promoarray.astype``."""
     policy, given = array._policy or get_policy(), array._buffer
     source, backend = storage_dtype(array), backend_of(given)
-    target = policy.canonical.get(dtype, dtype)
+    given_dtype = dtype if type(dtype) is DType else as_dtype(dtype)
+    target = policy.canonical.get(given_dtype, given_dtype)
     if saturate is not None or round_mode is not None:
         buffer = explicit(policy, given, source, target, saturate=saturate, round_mode=round_mode)
     elif source is target:
@@ -91,12 +93,25 @@ def astype(
     if buffer is given:
         if copy:
             buffer = backend.copy(buffer)
-        elif type_of(array._type) is target:
+        elif not changes(array, dtype, target):
             return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
     result = array._wrap(buffer, target)
     if observers_anywhere and saturate is None and round_mode is None:
-        notify_cast(CastEvent(policy, array, result, source, target))
+        notify_cast(CastEvent(policy, array, result, source, target, dtype))
     return result
+
+
+def changes(array: Array, asked: object, target: DType) -> bool:
+    """Whether a cast to a dtype that was asked for changes the type of an array.
+
+    Where policies are compared it may do so under some of them alone.
+    """
+    slot = array._type
+    if type_of(slot) is not target or not observers_anywhere:
+        return type_of(slot) is not target
+    if isinstance(slot, DType):
+        return type(asked) is ReadDType
+    return slot.read(target) is not asked
 
 
 def _caster(

@@ -90,6 +90,8 @@ class CastEvent(NamedTuple):
     policy : Policy
     array, result : Array
     source, target : DType
+    asked : object
+        The dtype as the program gave it: one that it read from an array knows more.
     """
 
     policy: Policy
@@ -97,6 +99,66 @@ class CastEvent(NamedTuple):
     result: Array
     source: DType
     target: DType
+    asked: object = None
+
+
+class MadeEvent(NamedTuple):
+    """An array made in a dtype that the program asked for, or that its data have.
+
+    Attributes
+    ----------
+    policy : Policy
+    result : Array
+    asked : object
+        The dtype as the program gave it.
+    """
+
+    policy: Policy
+    result: Array
+    asked: object
+
+
+class Decision(NamedTuple):
+    """An answer about dtypes that the program read from arrays; it may branch on it.
+
+    Attributes
+    ----------
+    ask : callable
+        What was asked, of a policy and plain dtypes.
+    asked : tuple
+        The dtypes, those that were read among them, and whatever else was asked about.
+    answer : object
+        The run's.
+    """
+
+    ask: Callable[..., Any]
+    asked: tuple[Any, ...]
+    answer: Any
+
+
+class Question(NamedTuple):
+    """A dtype that the program asked the policy for, as by ``result_type``.
+
+    Attributes
+    ----------
+    name : str
+    policy : Policy
+    operands : tuple
+        Arrays, Python scalars and dtypes.
+    run : DType
+        What the run's policy answers.
+    ask : callable
+        What a policy answers for the operands as it sees them.
+    answers : dict
+        From the names of other policies to what they go on with; observers add to it.
+    """
+
+    name: str
+    policy: Policy
+    operands: tuple[Any, ...]
+    run: DType
+    ask: Callable[[Policy, tuple[Operand, ...]], DType | Refusal]
+    answers: dict[str, DType]
 
 
 class RefusalEvent(NamedTuple):
@@ -215,6 +277,15 @@ class Observer:
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
 
+    def on_made(self, made: MadeEvent) -> None:
+        """Hear of an array of a dtype that was asked for; may change its type."""
+
+    def on_decision(self, decision: Decision) -> None:
+        """Hear of an answer about dtypes that the program read from arrays."""
+
+    def on_question(self, question: Question) -> None:
+        """Hear of a dtype that the program asked for; may add other policies' answers."""
+
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Hear of a value written into an array."""
 
@@ -331,3 +402,24 @@ def notify_cast(cast: CastEvent) -> None:
     with notify_lock:
         for observer in observers_here():
             observer.on_cast(cast)
+
+
+def notify_made(policy: Policy, result: Array, asked: object) -> None:
+    """Tell observers of an array of a dtype that was asked for."""
+    with notify_lock:
+        for observer in observers_here():
+            observer.on_made(MadeEvent(policy, result, asked))
+
+
+def notify_decision(decision: Decision) -> None:
+    """Tell observers of an answer about dtypes that the program read from arrays."""
+    with notify_lock:
+        for observer in observers_here():
+            observer.on_decision(decision)
+
+
+def notify_question(question: Question) -> None:
+    """Tell observers of a dtype that the program asked for."""
+    with notify_lock:
+        for observer in observers_here():
+            observer.on_question(question)

@@ -14,13 +14,15 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.observers import notify_default
+from promoarray.core.observers import notify_default, notify_made
 from promoarray.core.operands import array_class, as_operand, fitted, operand_of
+from promoarray.core.read_dtype import answered
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
+from promoarray.promotion.policy import Policy
 from promoarray.promotion.stored import Fit
 
 
@@ -114,12 +116,14 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
             raise TypeError(f"asarray found a {kind} among the numbers: {quoted(leaf)}")
     cls = array_class(tuple(members))
     policy = cls._policy or get_policy()
+    read = dtype
     if dtype is None:
         operands = tuple(operand_of(x, policy) for x in members)
         common = policy.result_type(operands)
         if isinstance(common, Refusal):
             raise promotion_error(policy, "stack", operands, common)
         dtype = policy.strong(common)
+        read = answered("asarray", policy, tuple(members), dtype, Policy.result_type)
     flat = [
         x if type(x) in WEAK else convert(policy, x._buffer, storage_dtype(x), dtype)
         for x in members
@@ -129,7 +133,10 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
         backend.from_numpy(fitted(policy, x, dtype), dtype) if type(x) in WEAK else x for x in flat
     ]
     ((joined, _),) = backend.call("stack", tuple(buffers), dtype)
-    return cls._wrap(joined.reshape((*_shape(obj), *buffers[0].shape)), dtype)
+    out = cls._wrap(joined.reshape((*_shape(obj), *buffers[0].shape)), dtype)
+    if read is not dtype:
+        notify_made(policy, out, read)
+    return out
 
 
 def _leaves(obj: Any) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import array_class, as_array
+from promoarray.core.read_dtype import kept_dtype
 from promoarray.errors import quoted
 from promoarray.functions.creation import ones
 from promoarray.functions.elementwise import multiply
@@ -179,7 +180,7 @@ def _without_lone(x: Named, needed: Iterable[str], composed: bool) -> Named:
     if composed:
         return Named(sum(x.array, axis=tuple(map(x.axes.index, lone))), rest)
     rows = x.arranged(rest, lone)
-    unit = ones(rows.shape[1], dtype=rows.dtype, device=rows.device)
+    unit = ones(rows.shape[1], dtype=kept_dtype(rows), device=rows.device)
     shape = tuple(map(x.length, rest))
     return Named(reshape(matmul(rows, rows._wrap(unit._buffer, rows._type)), shape), rest)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.operands import as_array
+from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INTEGERS, WEAK
 from promoarray.errors import quoted
@@ -105,7 +106,7 @@ def _along(x: PArray, axis: int, step: Any, edge_order: int) -> PArray:
     else:
         left = _one_sided(part(0, 1), part(1, 2), part(2, 3), first, second)
         right = -_one_sided(part(-1, None), part(-2, -1), part(-3, -2), last, last_but_one)
-    return concat([astype(p, x.dtype, copy=False) for p in (left, middle, right)], axis=axis)
+    return concat([astype(p, kept_dtype(x), copy=False) for p in (left, middle, right)], axis=axis)
 
 
 def _gaps(places: Any, x: PArray, axis: int) -> PArray:

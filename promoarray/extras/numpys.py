@@ -224,4 +224,4 @@ def logspace(
     wide = target if target and target.kind is Kind.FLOAT and target.bits > usual.bits else None
     exponents = linspace(start, stop, num, dtype=wide, endpoint=endpoint, device=device)
     out = pow(base, exponents)
-    return out if target is None else _cast(out, target)
+    return out if target is None else _cast(out, dtype)

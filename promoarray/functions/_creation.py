@@ -6,7 +6,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import on_device
-from promoarray.core.asarray import canonical
+from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
 from promoarray.core.observers import notify_default
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
@@ -24,10 +24,10 @@ def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] 
 
 
 def notified(out: PArray, weak: DType, dtype: object) -> PArray:
-    """Tell observers where the policy chose the dtype."""
+    """Tell observers where the policy chose the dtype, and which was asked for elsewhere."""
     if dtype is None:
         notify_default(weak, out)
-    return out
+    return asked_for(out, dtype)
 
 
 def zeros_of(shape: Any, dtype: DType, device: str | None) -> Any:

@@ -11,9 +11,10 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core import asarray as conversion
-from promoarray.core.asarray import canonical
+from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import scalar
 from promoarray.core.operands import as_array, require_one_namespace
+from promoarray.core.read_dtype import kept_dtype
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
 from promoarray.functions._docs import template
@@ -254,9 +255,9 @@ def _like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str
     return array, row, array.device if device is None else device
 
 
-def _label(x: PArray, dtype: object, row: DType) -> Any:
-    """The type of what is made like ``x``: weak if ``x`` is, and no dtype is given."""
-    return x._type if dtype is None else row
+def _labelled(x: PArray, buffer: Any, dtype: object, row: DType) -> Any:
+    """What is made like ``x``: weakly typed if ``x`` is, and no dtype is given."""
+    return asked_for(x._wrap(buffer, x._type if dtype is None else row), dtype)
 
 
 @_made_like()
@@ -264,7 +265,7 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     """Return an array of unset values, of the shape of another."""
     array, row, where = _like(x, dtype, device)
     buffer = on_device(where).empty(array.shape, row, where)
-    return array._wrap(buffer, _label(array, dtype, row))
+    return _labelled(array, buffer, dtype, row)
 
 
 @_made_like()
@@ -277,7 +278,7 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     PArray([0, 0], dtype=int8)
     """
     array, row, where = _like(x, dtype, device)
-    return array._wrap(zeros_of(array.shape, row, where), _label(array, dtype, row))
+    return _labelled(array, zeros_of(array.shape, row, where), dtype, row)
 
 
 @_made_like()
@@ -285,7 +286,7 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
     """Return ones, of the shape of another array."""
     array, row, where = _like(x, dtype, device)
     buffer = filled(array.shape, scalar(array._policy or get_policy(), 1, row), row, where)
-    return array._wrap(buffer, _label(array, dtype, row))
+    return _labelled(array, buffer, dtype, row)
 
 
 @_made_like(value=_VALUE, overflow=_OVERFLOW)
@@ -297,4 +298,5 @@ def full_like(
     require_one_namespace(array, fill_value)
     value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
     out = _full(array.shape, value)
-    return array._wrap(out._buffer, row)
+    made = array._wrap(out._buffer, row)
+    return asked_for(made, kept_dtype(array) if dtype is None else dtype)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from promoarray.core import cast
+from promoarray.core.observers import observers_anywhere
 from promoarray.core.operands import array_class, as_array, as_operand, canonicalize, operand_of
+from promoarray.core.read_dtype import answered, decided, kept_dtype, plain
 from promoarray.core.refusals import promotion_error
-from promoarray.dtypes import INTEGERS, DType, Format, as_dtype, isdtype
+from promoarray.dtypes import INTEGERS, DType, Format, as_dtype
+from promoarray.dtypes import isdtype as _isdtype
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
@@ -81,16 +84,23 @@ def astype(
     PArray([    nan, -0.3125], dtype=float8_e4m3fn)
     """
     array = as_array(x, "astype")
-    out = cast.astype(array, as_dtype(dtype), copy=copy, saturate=saturate, round_mode=round_mode)
+    out = cast.astype(array, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
     return out if device is None else out.to_device(device)
 
 
-def _operand(x: Any, policy: Policy) -> Operand:
+def _entered(x: Any, policy: Policy) -> Any:
     """What ``result_type`` is asked about: an array, a Python scalar, or a dtype alone."""
     entered = as_operand(x)
     if entered is not NotImplemented:
-        return operand_of(canonicalize(policy, x, entered), policy)
-    dtype = as_dtype(x)
+        return canonicalize(policy, x, entered)
+    return x if isinstance(x, DType) else as_dtype(x)
+
+
+def _operand(x: Any, policy: Policy) -> Operand:
+    """An operand as the run's policy sees it."""
+    if not isinstance(x, DType):
+        return operand_of(x, policy)
+    dtype = plain(x)
     return Operand(policy.canonical.get(dtype, dtype))
 
 
@@ -122,11 +132,12 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if not arrays_and_dtypes:
         raise TypeError("result_type needs at least one array, scalar or dtype")
     policy = array_class(arrays_and_dtypes)._policy or get_policy()
-    operands = tuple(_operand(x, policy) for x in arrays_and_dtypes)
+    entered = tuple(_entered(x, policy) for x in arrays_and_dtypes)
+    operands = tuple(_operand(x, policy) for x in entered)
     common = policy.result_type(operands)
     if isinstance(common, Refusal):
         raise promotion_error(policy, "result_type", operands, common)
-    return policy.strong(common)
+    return answered("result_type", policy, entered, policy.strong(common), Policy.result_type)
 
 
 def promote_types(type1: object, type2: object, /) -> DType:
@@ -156,7 +167,13 @@ def promote_types(type1: object, type2: object, /) -> DType:
     common = policy.promote(operands[0].type, operands[1].type)
     if common is None:
         raise promotion_error(policy, "promote_types", operands, Refusal(policy.refusal))
-    return policy.strong(common)
+    asked = tuple(x if isinstance(x, DType) else as_dtype(x) for x in (type1, type2))
+    return answered("promote_types", policy, asked, policy.strong(common), _promoted)
+
+
+def _promoted(policy: Policy, operands: tuple[Operand, ...]) -> DType | Refusal:
+    common = policy.promote(operands[0].type, operands[1].type)
+    return Refusal(policy.refusal) if common is None else policy.strong(common)
 
 
 def can_cast(from_: Any, to: object, /) -> bool:
@@ -191,7 +208,44 @@ def can_cast(from_: Any, to: object, /) -> bool:
     True
     """
     policy = array_class((from_,))._policy or get_policy()
-    return policy.can_cast(_row(from_), as_dtype(to))
+    target = to if isinstance(to, DType) else as_dtype(to)
+    answer: bool = decided(_can_cast, _row(from_), target, policy=policy)
+    return answer
+
+
+def _can_cast(policy: Policy, source: DType, target: DType) -> bool:
+    return policy.can_cast(source, target)
+
+
+def isdtype(dtype: object, kind: object) -> bool:
+    """Return whether ``dtype`` is of ``kind``.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+    kind : dtype_like, str or tuple
+        A dtype, which asks for identity; one of the array API's kinds ``"bool"``,
+        ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
+        ``"complex floating"``, ``"numeric"``; or a tuple of either, any of which may hold.
+
+    Returns
+    -------
+    bool
+        The same under every policy.
+
+    Raises
+    ------
+    TypeError
+        If ``kind`` is neither.
+    """
+    if not observers_anywhere:
+        return _isdtype(dtype, kind)
+    found: bool = decided(_of_kind, dtype, kind)
+    return found
+
+
+def _of_kind(policy: Policy, dtype: object, kind: object) -> bool:
+    return _isdtype(dtype, kind)
 
 
 class finfo_object(NamedTuple):
@@ -217,7 +271,9 @@ class iinfo_object(NamedTuple):
 def _row(type: Any) -> DType:
     """The dtype of an array, or the one that is named."""
     entered = as_operand(type)
-    return entered.dtype if isinstance(entered, PArray) else as_dtype(type)
+    if isinstance(entered, PArray):
+        return kept_dtype(entered)
+    return type if isinstance(type, DType) else as_dtype(type)
 
 
 def finfo(type: Any, /) -> finfo_object:
@@ -244,6 +300,11 @@ def finfo(type: Any, /) -> finfo_object:
     448.0
     """
     row = _row(type).part
+    found: finfo_object = decided(_float_limits, row)
+    return found if found.dtype is row else found._replace(dtype=row)
+
+
+def _float_limits(policy: Policy, row: DType) -> finfo_object:
     if row.format is None:
         raise TypeError(f"finfo takes a float or complex dtype, not {row.name}; write pa.iinfo")
     return _limits(row, row.format)
@@ -289,6 +350,11 @@ def iinfo(type: Any, /) -> iinfo_object:
     -8
     """
     row = _row(type)
+    found: iinfo_object = decided(_integer_limits, row)
+    return found if found.dtype is row else found._replace(dtype=row)
+
+
+def _integer_limits(policy: Policy, row: DType) -> iinfo_object:
     if row.kind not in INTEGERS:
         raise TypeError(f"iinfo takes an integer dtype, not {row.name}; write pa.finfo")
     low, high = bounds(row)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from promoarray import backends
 from promoarray import dtypes as dt
+from promoarray.core.read_dtype import answered
 from promoarray.dtypes import STANDARD, DType, isdtype
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
@@ -76,14 +78,11 @@ class Info(NamedTuple):
             of ``zeros``.
         """
         backends.on_device(device)
-        strong = self.policy.strong
-        integer = strong(dt.weak_int)
-        return {
-            "real floating": self.policy.stored.dtype("zeros", ()) or strong(dt.weak_float),
-            "complex floating": strong(dt.weak_complex),
-            "integral": integer,
-            "indexing": integer,
-        }
+        return {kind: self._default(default) for kind, default in _DEFAULTS.items()}
+
+    def _default(self, default: Callable[[Policy], DType]) -> DType:
+        run = default(self.policy)
+        return answered("default_dtypes", self.policy, (), run, lambda policy, _: default(policy))
 
     def dtypes(
         self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
@@ -111,6 +110,14 @@ class Info(NamedTuple):
             and self.policy.canonical.get(row, row) is row
             and (kind is None or isdtype(row, kind))
         }
+
+
+_DEFAULTS: dict[str, Callable[[Policy], DType]] = {
+    "real floating": lambda p: p.stored.dtype("zeros", ()) or p.strong(dt.weak_float),
+    "complex floating": lambda p: p.strong(dt.weak_complex),
+    "integral": lambda p: p.strong(dt.weak_int),
+    "indexing": lambda p: p.strong(dt.weak_int),
+}
 
 
 def __array_namespace_info__() -> Info:

@@ -14,6 +14,7 @@ import numpy as np
 
 from promoarray.core.array_base import Array
 from promoarray.core.operands import as_operand
+from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.dtypes import Kind, as_dtype
 from promoarray.errors import kind_of
@@ -243,7 +244,7 @@ def _like(name: str) -> Callable[..., Any]:
             return getattr(xp, f"{name}_like")(a, *value, **options)
         array = array_of(xp, a, f"{name}_like")
         options = {"device": array.device, **options}
-        options["dtype"] = options.get("dtype") or array.dtype
+        options["dtype"] = options.get("dtype") or kept_dtype(array)
         return getattr(xp, name)(shape, *value, **options)
 
     return function

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT, Kind
 from promoarray.numpy_api.composed import array_of, ravel
@@ -153,7 +154,7 @@ def nanmean(xp: Any, a: Any, **options: Any) -> Any:
     array, missing = _missing(xp, a, "nanmean")
     if missing is None or not xp.any(missing):
         return xp.mean(array, **options)
-    return xp.astype(_mean_of_others(xp, _wide(xp, array), missing, **options), array.dtype)
+    return xp.astype(_mean_of_others(xp, _wide(xp, array), missing, **options), kept_dtype(array))
 
 
 def nanvar(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
@@ -161,7 +162,7 @@ def nanvar(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
     if missing is None or not xp.any(missing):
         return xp.var(array, correction=ddof, **options)
     spread = _variance_of_others(xp, _wide(xp, array), missing, ddof, **options)
-    return xp.astype(spread, array.dtype.part)
+    return xp.astype(spread, kept_dtype(array).part)
 
 
 def nanstd(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
@@ -169,7 +170,7 @@ def nanstd(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
     if missing is None or not xp.any(missing):
         return xp.std(array, correction=ddof, **options)
     spread = _variance_of_others(xp, _wide(xp, array), missing, ddof, **options)
-    return xp.astype(xp.sqrt(spread), array.dtype.part)
+    return xp.astype(xp.sqrt(spread), kept_dtype(array).part)
 
 
 def _mean_of_others(xp: Any, array: Any, missing: Any, **options: Any) -> Any:
@@ -187,7 +188,7 @@ def _variance_of_others(xp: Any, array: Any, missing: Any, ddof: float, **option
 
 def _count(xp: Any, missing: Any, total: Any, **options: Any) -> Any:
     """How many there are that are not missing, in the real dtype of their sum."""
-    return xp.astype(xp.count_nonzero(xp.logical_not(missing), **options), total.dtype.part)
+    return xp.astype(xp.count_nonzero(xp.logical_not(missing), **options), kept_dtype(total).part)
 
 
 def _or_nan(xp: Any, count: Any) -> Any:
@@ -277,7 +278,7 @@ def _one_nan(xp: Any, found: UniqueResult) -> UniqueResult:
     first = values.shape[0] - int(xp.count_nonzero(xp.isnan(values)))
     if first >= values.shape[0] - 1:
         return found
-    together = xp.sum(counts[first:], dtype=counts.dtype, keepdims=True)
+    together = xp.sum(counts[first:], dtype=kept_dtype(counts), keepdims=True)
     earliest = xp.min(indices[first:], keepdims=True)
     return UniqueResult(
         values[: first + 1],

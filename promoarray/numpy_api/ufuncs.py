@@ -14,6 +14,7 @@ from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.core.dispatch import apply, call
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array, as_operand
+from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in
 from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.errors import kind_of
@@ -147,7 +148,7 @@ def _call(name: str, *inputs: Any, dtype: object = None, **options: Any) -> Any:
     if dtype is not None:
         wide = as_dtype(dtype)
         made = _call(name, *(_computed_in(name, x, wide) for x in inputs), **options)
-        return made.astype(wide, copy=False)
+        return made.astype(dtype, copy=False)
     if name in _PAIRS:
         return tuple(_operation(each)(*inputs) for each in _PAIRS[name])
     if name == "clip":  # as ndarray.clip(x) calls it
@@ -212,13 +213,15 @@ def _folded(name: str, array: Any, axis: int) -> Any:
         half = front.shape[0] // 2
         merged = operate(front[:half], front[half : 2 * half])
         left = front[2 * half :]
-        front = call("concat", merged, left.astype(merged.dtype), axis=0) if len(left) else merged
+        front = (
+            call("concat", merged, left.astype(kept_dtype(merged)), axis=0) if len(left) else merged
+        )
     return front[0]
 
 
 def _first(operate: Callable[[Any, Any], Any], front: Any) -> Any:
     """The slices in the dtype of a result, which one alone has, too."""
-    return front.astype(operate(front[:0], front[:0]).dtype, copy=False)
+    return front.astype(kept_dtype(operate(front[:0], front[:0])), copy=False)
 
 
 def _accumulate(name: str, x: Any, axis: int = 0, dtype: object = None, out: Any = None) -> Any:

@@ -26,8 +26,11 @@ from promoarray.core.call_site import keep_source
 from promoarray.core.escape import Escape
 from promoarray.core.observers import (
     CastEvent,
+    Decision,
+    MadeEvent,
     Observer,
     OperationEvent,
+    Question,
     Recovery,
     RefusalEvent,
     Repeat,
@@ -239,6 +242,18 @@ class Watch(Observer):
         """Pass it on, where there is somebody who wants to hear of it."""
         if self._task.probe is not None:
             self._guarded(self._task.probe.on_write, event)
+
+    def on_made(self, made: MadeEvent) -> None:
+        """Pass it on."""
+        self._tell("on_made", made)
+
+    def on_decision(self, decision: Decision) -> None:
+        """Pass it on."""
+        self._tell("on_decision", decision)
+
+    def on_question(self, question: Question) -> None:
+        """Pass it on."""
+        self._tell("on_question", question)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Pass it on."""

@@ -218,7 +218,7 @@ class Recording(Probe):
 
     def on_cast(self, cast: CastEvent) -> None:
         """Record an explicit cast, and by which ways its values are the same everywhere."""
-        run, array, result, source, target = cast
+        run, array, result, source, target = cast[:5]
         if _bound(run, result) or "string" in (source.name, target.name):
             return
         span, inside, frame = self._place()

@@ -12,6 +12,9 @@ from promoarray.operations import Form
 DEFAULT_DTYPE = "default dtype"
 """The operation of a place that makes an array of Python numbers."""
 
+ASKED_DTYPE = "dtype"
+"""The operation of a place that makes an array of a dtype that the program asks for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -85,6 +88,11 @@ class Divergence:
     def root(self) -> bool:
         """Whether some policy differs here for the first time."""
         return any(answer.origin == "root" for answer in self.answers.values())
+
+    @property
+    def line(self) -> tuple[str, int, str, int]:
+        """The line of the program, and that of a library in it."""
+        return self.program.file, self.program.line, self.site.file, self.site.line
 
     @property
     def key(self) -> tuple[object, ...]:

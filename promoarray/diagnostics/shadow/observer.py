@@ -6,7 +6,9 @@ agree carry nothing. At each operation every shadow policy is asked for its plan
 has seen so far. Where the answers differ the place is noted, and for each policy whether it is a
 root (it answers otherwise for the run's own operands, too) or inherits an earlier divergence.
 
-What a shadow run cannot see: branches on values, and code that reads ``x.dtype``, follow the run.
+A dtype that the program reads from an array carries what every policy has in its place
+(``core/read_dtype.py``), so that they go on with their own where it is given to a function. What a
+shadow run cannot see: branches on values and on dtypes follow the run; the latter are told.
 """
 
 from __future__ import annotations
@@ -24,8 +26,11 @@ from promoarray.core.call_site import current_site, sites
 from promoarray.core.escape import Escape
 from promoarray.core.observers import (
     CastEvent,
+    Decision,
+    MadeEvent,
     Observer,
     OperationEvent,
+    Question,
     RefusalEvent,
     Repeat,
     Repeats,
@@ -34,7 +39,7 @@ from promoarray.core.observers import (
     observing,
 )
 from promoarray.core.passes import Passes
-from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.shadow.asked import AskedDtypes
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.magnitude import magnitude
@@ -75,6 +80,7 @@ class ShadowObserver(Observer):
     def __post_init__(self) -> None:
         self._refused: tuple[object, ...] = ()
         self.policies = self.report.policies
+        self._asked = AskedDtypes(self.report, self._note)
         self._by_value = any(policy.by_value is not None for policy in self.policies)
         self.repeats = Repeats(magnitude, self._by_value)
 
@@ -164,23 +170,38 @@ class ShadowObserver(Observer):
     def on_cast(self, cast: CastEvent) -> None:
         """Note the policies that refuse an explicit cast, or make other values of it."""
         self.report.operations += 1
-        run, array, result, source, target = cast
-        if dt.string in (source, target):
-            return
-        operands = str(Operand(source)), str(Operand(target))
-        answers = {p.name: _would_cast(p, as_seen_by(p, array).type, target) for p in self.policies}
-        if any(answer.dtype is None for answer in answers.values()):
-            others = {name: answer for name, answer in answers.items() if name != run.name}
-            self._note("astype", {run.name: Answer(target, "", "", operands), **others}, operands)
-        self._note_values(run, "astype", array, source, target)
-        kept = {p.name: p.canonical.get(target, target) for p in self.policies}
-        result._type = record(target, kept)
+        if dt.string not in (cast.source, cast.target):
+            self._asked.cast(cast)
+            self._note_values(cast.policy, "astype", cast.array, cast.source, cast.target, cast)
+
+    def on_made(self, made: MadeEvent) -> None:
+        """Note the policies that lack the dtype that was asked for, or have another."""
+        self._asked.made(made)
+
+    def on_question(self, question: Question) -> None:
+        """Ask every policy for the dtype that the program asked for, and note where they differ."""
+        self._asked.question(question)
+
+    def on_decision(self, decision: Decision) -> None:
+        """Note the policies whose dtypes decide otherwise."""
+        self._asked.decision(decision)
 
     def _note_values(
-        self, run: Policy, operation: str, array: Array, source: DType, target: DType
+        self,
+        run: Policy,
+        operation: str,
+        array: Array,
+        source: DType,
+        target: DType,
+        cast: CastEvent | None = None,
     ) -> None:
-        """Note the policies that cast an array of the run's dtype to other values."""
-        same = tuple(p for p in self.policies if as_seen_by(p, array).type is type_of(array._type))
+        """Note the policies that cast an array of the run's dtype to other values of the same."""
+        same = tuple(
+            p
+            for p in self.policies
+            if as_seen_by(p, array).type is type_of(array._type)
+            and (cast is None or as_seen_by(p, cast.result).type is target)
+        )
         found = differences(run, same, array._buffer, source, target)
         if found:
             place = Place(*sites(), operation, source.name, target.name)
@@ -211,13 +232,6 @@ class ShadowObserver(Observer):
 
 MOST_VERDICTS = 1 << 14
 """So many are remembered."""
-
-
-def _would_cast(policy: Policy, source: DType, target: DType) -> Answer:
-    """A policy's answer to ``x.astype(target)`` with the type it has seen so far."""
-    why = cast_refusal(policy, policy.strong(source), target)
-    names = str(Operand(source)), str(Operand(target))
-    return Answer(None if why else target, why, "root" if why else "", names)
 
 
 def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
@@ -263,9 +277,13 @@ def shadow(*policies: str | Policy, max_sites: int = MAX_SITES) -> Iterator[Repo
     Notes
     -----
     After a refusal a shadow policy goes on as if the user had cast as its error message says, so
-    that later roots still show. Threads started in the block are not observed, as they have a
-    context of their own; ``promoarray compare`` observes a program with all its threads. Each block
-    has a ``shadow()`` of its own, and functions are not decorated with it.
+    that later roots still show. A dtype that the program reads from an array, ``x.dtype``, is each
+    policy's own where it is given to a function; where the program may branch on it, ``decisions``
+    has the place. A dtype that a policy lacks is a root where it enters.
+
+    Threads started in the block are not observed, as they have a context of their own;
+    ``promoarray compare`` observes a program with all its threads. Each block has a ``shadow()`` of
+    its own, and functions are not decorated with it.
     """
     if type(max_sites) is not int or max_sites < 1:
         raise ValueError(f"max_sites is an int from 1 on, not {quoted(max_sites)}")

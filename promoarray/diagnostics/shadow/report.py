@@ -13,6 +13,7 @@ from promoarray.console import ZERO_D, Printable, counted, folded, html_page, li
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.shadow.blocks import Block, block_lines, blocks
+from promoarray.diagnostics.shadow.decisions import Decided, Decisions
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.place import as_data, as_row
@@ -82,6 +83,7 @@ class Report(Printable):
     _found: dict[tuple[object, ...], Divergence] = field(default_factory=dict)
     _escapes: Escapes = field(default_factory=Escapes)
     _signatures: Signatures = field(default_factory=Signatures)
+    _decisions: Decisions = field(default_factory=Decisions)
     value_changes: ValueChanges = field(default_factory=ValueChanges)
     inherited: bool = False
     refused: Refused | None = None
@@ -110,6 +112,11 @@ class Report(Printable):
         if call in self.signatures or self._has_room():
             self.signatures[call] += times
 
+    def record_decision(self, decided: Decided, times: int = 1) -> None:
+        """Add a place that the run's dtype decides, or count it so often more."""
+        if decided in self.decisions or self._has_room():
+            self.decisions[decided] += times
+
     def record_values(self, change: ValueChange) -> None:
         """Add a place at which the values of a cast differ, or what differs in one more pass."""
         if change.place in self.value_changes.found or self._has_room():
@@ -133,6 +140,8 @@ class Report(Printable):
             self.record_call(call, times)
         for change in other.value_changes.found.values():
             self.record_values(change)
+        for decided, times in other.decisions.items():
+            self.record_decision(decided, times)
         self.stopped = self.stopped or other.stopped
         self.finals = self.finals or other.finals
 
@@ -145,6 +154,7 @@ class Report(Printable):
     def places(self) -> int:
         """How many places of any sort were found."""
         others = len(self.escapes) + len(self.signatures) + len(self.value_changes)
+        others += len(self.decisions)
         return len(self._found) + others
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -155,13 +165,14 @@ class Report(Printable):
         new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
         new |= {"inherited": False, "refused": None, "stopped": None, "finals": ()}
         new |= {"max_sites": MAX_SITES, "max_sites_reached": False}
+        new |= {"_decisions": Decisions()}
         self.__dict__.update(new | state)
 
     @property
     def divergences(self) -> list[Divergence]:
-        """The places, by file and line of the program."""
+        """The places, by file and line of the program; in a line as they were passed first."""
         found = dict(self._found)  # to which other threads may add meanwhile
-        return sorted(found.values(), key=lambda d: (d.program, d.site, d.name))
+        return sorted(found.values(), key=lambda d: d.line)
 
     @property
     def partings(self) -> list[Divergence]:
@@ -177,6 +188,11 @@ class Report(Printable):
     def signatures(self) -> Counter[Call]:
         """The calls that a framework's own function does not take, and how often."""
         return self._signatures.counts
+
+    @property
+    def decisions(self) -> Counter[Decided]:
+        """The places that the run's dtype decides, where other policies have another."""
+        return self._decisions.counts
 
     @property
     def roots(self) -> list[Divergence]:
@@ -199,6 +215,7 @@ class Report(Printable):
             "value_changes": self.value_changes.to_dict(),
             "escapes": self._escapes.to_dict(),
             "signatures": self._signatures.to_dict(),
+            "decisions": self._decisions.to_dict(),
         }
 
     @property
@@ -284,7 +301,7 @@ class Report(Printable):
         told: dict[str, str] = {}
         for block in self.blocks():
             yield from block_lines(block, told, console, width)
-        sections = self.value_changes, self._escapes, self._signatures
+        sections = self.value_changes, self._escapes, self._signatures, self._decisions
         for text in chain.from_iterable(section.lines() for section in sections):
             yield from folded(text, console, width)
         summary = self.summary()
@@ -299,6 +316,7 @@ class Report(Printable):
         head = "<tr><th>place</th><th>source</th><th>answers</th></tr>"
         table = f'<table class="divergences">{head}{rows}</table>' if rows else ""
         sections = self.value_changes.html() + self._escapes.html() + self._signatures.html()
+        sections += self._decisions.html()
         legend = "".join(
             f"<p><small>{escape(line)}</small></p>" for line in self.legend(inherited=True)
         )

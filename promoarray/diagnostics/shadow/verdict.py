@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from promoarray.core.observers import OperationEvent, RefusalEvent
+from promoarray.core.read_dtype import read_dtype
 from promoarray.core.recovery import dtypes_after
 from promoarray.diagnostics.shadow.common_fixes import as_given, fix_of
 from promoarray.diagnostics.shadow.divergence import Answer
+from promoarray.diagnostics.shadow.held import held, lacks
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
 from promoarray.dtypes import WEAK, DType
@@ -33,6 +35,10 @@ class ShadowDTypes:
     def __init__(self, dtype: DType, answers: dict[str, DType]) -> None:
         self.dtype = dtype
         self.answers = answers
+
+    def read(self, dtype: DType) -> DType:
+        """Return what a program reads as the dtype of an array that is stored in ``dtype``."""
+        return read_dtype(dtype, self.answers)
 
 
 def record(dtype: DType, kept: dict[str, DType]) -> DType | ShadowDTypes:
@@ -189,7 +195,8 @@ def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
         reason, answer, by_value, carried = "", policy.strong(decided), False, decided
     origin = "" if answer is run else _origin(policy, event, which, run)
     fix = fix_of(policy, event, run) if origin == "root" and which == 0 else None
-    return Asked(Answer(answer, reason, origin, names, fix), carried or run, by_value)
+    carried = carried or held(policy, run)
+    return Asked(Answer(answer, reason, origin, names, fix), carried, by_value)
 
 
 def _origin(policy: Policy, event: OperationEvent, which: int, run: DType) -> str:
@@ -198,16 +205,12 @@ def _origin(policy: Policy, event: OperationEvent, which: int, run: DType) -> st
     So roots are what has to be edited, and with their edits nothing is left to inherit; but for a
     dtype that the policy never holds, which differs from where it comes up.
     """
-    given = tuple(as_given(policy, x) for x in event.operands)
+    given = tuple(as_held(policy, x) for x in event.operands)
     decided = _decide(policy, event, given, which)
     answer = None if isinstance(decided, Refusal) else policy.strong(decided)
-    never_held = (
-        answer
-        and answer is policy.canonical.get(run)
-        and any(
-            type(x) not in WEAK and type(x._type) is ShadowDTypes and policy.name in x._type.answers
-            for x in event.operands
-        )
+    never_held = answer is held(policy, run) and any(
+        type(x) not in WEAK and type(x._type) is ShadowDTypes and policy.name in x._type.answers
+        for x in event.operands
     )
     return "inherits" if answer is run or never_held else "root"
 
@@ -240,3 +243,9 @@ def as_seen_by(policy: Policy, x: Any) -> Operand:
     label = None if type(x) in WEAK else x._type
     given = label.answers.get(policy.name) if type(label) is ShadowDTypes else None
     return as_given(policy, x, given)
+
+
+def as_held(policy: Policy, x: Any) -> Operand:
+    """An operand of the run as a policy sees it; as it goes on with it where it lacks the dtype."""
+    given = as_given(policy, x)
+    return as_seen_by(policy, x) if lacks(policy, given.type) else given

@@ -1,0 +1,185 @@
+"""Dtypes that a program reads from arrays while policies are compared.
+
+``x.dtype`` is then an object of its own, which knows what each other policy would have there: where
+it is given to a function (``astype``, ``zeros``, ``result_type``), those policies go on with their
+own dtype. It equals, hashes and pickles as the run's, and answers as the run's; observers are told
+of each answer, as the program may branch on it.
+
+Nothing within promoarray meets one: ``Array.dtype`` hands it to other code alone, and ``as_dtype``
+takes the run's dtype of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import WeakValueDictionary
+
+from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.identity import compared_by_identity
+from promoarray.core.observers import Decision, Question, notify_decision, notify_question
+from promoarray.core.observers import observers_anywhere as observers
+from promoarray.dtypes import DType
+from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.policy import Policy
+
+
+class ReadDType(DType):
+    """The run's dtype, and the dtypes of the policies that have another.
+
+    Attributes
+    ----------
+    plain : DType
+        The run's.
+    answers : mapping
+        From the names of policies to their dtypes, weak ones included.
+    default : bool
+        Whether it was read from the policy itself, as the dtype that Python numbers become.
+    """
+
+    __slots__ = ("__weakref__", "_answers", "_default", "_plain")
+
+    def __new__(cls, plain: DType, answers: Mapping[str, DType], default: bool) -> ReadDType:
+        """Make one; ``read_dtype`` has one object of all that are alike."""
+        self = object.__new__(cls)
+        for name, value in (("_plain", plain), ("_answers", answers), ("_default", default)):
+            object.__setattr__(self, name, value)  # the class is frozen
+        return self
+
+    def __init__(self, *given: object) -> None:
+        """Fill no fields: they are asked for one by one."""
+
+    @property
+    def plain(self) -> DType:
+        return self._plain  # type: ignore[no-any-return, attr-defined]
+
+    @property
+    def answers(self) -> Mapping[str, DType]:
+        return self._answers  # type: ignore[no-any-return, attr-defined]
+
+    @property
+    def default(self) -> bool:
+        return self._default  # type: ignore[no-any-return, attr-defined]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DType) and self.plain.__eq__(other) is NotImplemented:
+            return NotImplemented
+        equal: bool = decided(lambda policy, one, two: one == two, self, other)
+        return equal
+
+    def __hash__(self) -> int:
+        decided(lambda policy, dtype: dtype, self)  # a look-up finds another place, or none
+        return hash(self.plain)
+
+    def __repr__(self) -> str:
+        return repr(self.plain)
+
+    def __str__(self) -> str:
+        return self.plain.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.plain.__reduce__()
+
+    @property
+    def part(self) -> DType:
+        return self._like(lambda dtype: dtype.part)
+
+    @property
+    def complexified(self) -> DType | None:
+        return self.plain.complexified and self._like(lambda dtype: dtype.complexified or dtype)
+
+    def _like(self, make: Callable[[DType], DType]) -> DType:
+        answers = {name: make(dtype) for name, dtype in self.answers.items()}
+        return read_dtype(make(self.plain), answers, default=self.default)
+
+
+def _told(name: str) -> Any:
+    """An attribute of the run's dtype; observers are told where another policy's has another."""
+
+    def read(self: ReadDType) -> Any:
+        return decided(lambda policy, dtype: getattr(dtype, name), self)
+
+    return property(read, doc=f"As of the run's dtype: {name}.")
+
+
+_TOLD = (
+    *("name", "code", "kind", "bits", "storage", "format", "weak", "itemsize", "type"),
+    *("__numpy_dtype__", "dtype"),
+)
+
+for _name in _TOLD:
+    if hasattr(DType, _name):
+        setattr(ReadDType, _name, _told(_name))
+
+
+_KEPT: WeakValueDictionary[tuple[object, ...], ReadDType] = WeakValueDictionary()
+"""Those in use, one object of all that are alike: ``x.dtype is x.dtype``."""
+
+
+def read_dtype(dtype: DType, answers: Mapping[str, DType], *, default: bool = False) -> DType:
+    """Return what a program reads: the dtype itself where no policy has another.
+
+    So it is too where nobody compares policies, and where dtypes are compared by identity.
+    """
+    differing = {name: each for name, each in answers.items() if each is not dtype}
+    if not differing or not observers:
+        return dtype
+    read = ReadDType(dtype, differing, default)
+    if compared_by_identity():
+        decided(lambda policy, dtype: dtype, read)
+        return dtype
+    key = dtype, default, *differing.items()
+    return _KEPT.setdefault(key, read)
+
+
+def kept_dtype(x: Array) -> DType:
+    """The dtype of an array for functions that are made of others, and give it on to them."""
+    dtype = storage_dtype(x)
+    return dtype if isinstance(x._type, DType) else x._type.read(dtype)
+
+
+def plain(dtype: Any) -> Any:
+    """The run's dtype of one that was read; all else as it is, in tuples too."""
+    if isinstance(dtype, tuple):
+        return tuple(map(plain, dtype))
+    return dtype.plain if type(dtype) is ReadDType else dtype
+
+
+def decided(ask: Callable[..., Any], *asked: Any, policy: Policy | None = None) -> Any:
+    """Return an answer about dtypes; observers are told if one of them was read from an array.
+
+    Parameters
+    ----------
+    ask : callable
+        Of a policy and plain dtypes.
+    *asked : DType, or tuple of them, or whatever else is asked about
+    policy : Policy, optional
+        The run's, where the answer depends on it.
+    """
+    if not any(map(_read, asked)):
+        return ask(policy, *asked)
+    answer = ask(policy, *map(plain, asked))
+    if observers:
+        notify_decision(Decision(ask, asked, answer))
+    return answer
+
+
+def _read(asked: Any) -> bool:
+    if isinstance(asked, tuple):
+        return any(map(_read, asked))
+    return type(asked) is ReadDType
+
+
+def answered(
+    name: str,
+    policy: Policy,
+    operands: tuple[Any, ...],
+    run: DType,
+    ask: Callable[[Policy, tuple[Operand, ...]], DType | Refusal],
+) -> DType:
+    """Return the dtype that the run's policy answers, with the others' answers."""
+    if not observers:
+        return run
+    question = Question(name, policy, operands, run, ask, {})
+    notify_question(question)
+    return read_dtype(run, question.answers, default=not operands)

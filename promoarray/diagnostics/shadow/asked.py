@@ -1,0 +1,202 @@
+"""Dtypes that a program asks for: where it makes arrays, where it casts, and ``result_type``.
+
+A dtype that it wrote is the same everywhere, unless a policy lacks it: then that is a root, and the
+policy goes on with the dtype that loses least. One that it read from an array, or from the policy,
+is each policy's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from promoarray import dtypes as dt
+from promoarray.core.array_base import type_of
+from promoarray.core.call_site import sites
+from promoarray.core.observers import CastEvent, Decision, MadeEvent, Question
+from promoarray.core.read_dtype import ReadDType
+from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.shadow.decisions import Decided
+from promoarray.diagnostics.shadow.divergence import ASKED_DTYPE, DEFAULT_DTYPE, Answer
+from promoarray.diagnostics.shadow.held import held, lacks, why_lacking
+from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.questions import (
+    answer_of,
+    answer_to,
+    is_default,
+    seen_dtype,
+    seen_operands,
+)
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.verdict import ShadowDTypes, as_seen_by, record
+from promoarray.dtypes import WEAK, DType
+from promoarray.promotion.plan import Operand
+from promoarray.promotion.policy import Policy
+
+
+class Found(NamedTuple):
+    """What the policies say of a dtype that is asked for.
+
+    Attributes
+    ----------
+    name : str
+        The operation.
+    operands : tuple of str
+    answers : dict or None
+        The run's first; None where all agree.
+    slot : DType or ShadowDTypes
+        What the array's type slot bears.
+    carried : dict
+        What the policies go on with.
+    held : object
+        What has to live as long, for it is known by its address.
+    """
+
+    name: str
+    operands: tuple[str, ...]
+    answers: dict[str, Answer] | None
+    slot: DType | ShadowDTypes
+    carried: dict[str, DType]
+    held: object
+
+
+@dataclass(eq=False)
+class AskedDtypes:
+    """Asks policies about the dtypes that a program asks for, and remembers what they say.
+
+    Attributes
+    ----------
+    report : Report
+        Which names the policies.
+    note : callable
+        Notes a place at which they differ: the operation, the answers, the operands.
+    """
+
+    report: Report
+    note: Callable[[str, dict[str, Answer], tuple[str, ...]], Any]
+    _known: dict[Hashable, Found] = field(default_factory=dict)
+
+    def made(self, made: MadeEvent) -> None:
+        """Note the policies that lack the dtype of an array that is made, or have another."""
+        run, result, asked = made
+        dtype = type_of(result._type)
+        if dtype is not dt.string:
+            asked = asked if type(asked) is ReadDType else dtype
+            key = ASKED_DTYPE, run, id(asked), dtype
+            result._type = self._find(key, lambda: self._made(run, dtype, asked)).slot
+
+    def cast(self, cast: CastEvent) -> None:
+        """Note the policies that refuse a cast, or make another dtype of it."""
+        asked = cast.asked if type(cast.asked) is ReadDType else cast.target
+        key = "astype", cast.policy, cast.array._type, cast.source, id(asked), cast.target
+        cast.result._type = self._find(key, lambda: self._cast(cast, asked)).slot
+
+    def question(self, question: Question) -> None:
+        """Ask every policy what it would have answered, and note where they differ."""
+        by_value = any(policy.by_value is not None for policy in self.report.policies)
+        operands = (_key_of(x, by_value) for x in question.operands)
+        key = question.name, question.policy, question.run, *operands
+        found = self._find(key if question.operands else None, lambda: self._question(question))
+        question.answers.update(found.carried)
+
+    def decision(self, decision: Decision) -> None:
+        """Note the policies whose dtypes decide otherwise."""
+        read = tuple(x for x in decision.asked if type(x) is ReadDType)
+        site, program = (replace(each, column=-1) for each in sites())
+        for policy in self.report.policies:
+            if answer_of(decision, policy) != decision.answer:
+                run, others = _names(read), _names(seen_dtype(policy, x) for x in read)
+                self.report.record_decision(Decided(site, program, run, policy.name, others))
+
+    def _find(self, key: Hashable | None, ask: Callable[[], Found]) -> Found:
+        """What was found before, or is now; note the place."""
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= MOST:
+                self._known.clear()
+            found = ask()
+            if key is not None:
+                self._known[key] = found
+        if found.answers is not None:
+            self.note(found.name, found.answers, found.operands)
+        return found
+
+    def _made(self, run: Policy, dtype: DType, asked: DType) -> Found:
+        operands = _names([Operand(dtype)])
+        answers = {p: _would_make(p, asked, dtype, operands) for p in self._others(run)}
+        name = DEFAULT_DTYPE if is_default(asked) else ASKED_DTYPE
+        return self._found(name, operands, run, dtype, answers, asked)
+
+    def _cast(self, cast: CastEvent, asked: DType) -> Found:
+        run, array, _, source, target, _ = cast
+        operands = _names([Operand(source), Operand(target)])
+        answers = {
+            p: _would_cast(p, as_seen_by(p, array).type, asked, target) for p in self._others(run)
+        }
+        return self._found("astype", operands, run, target, answers, asked)
+
+    def _question(self, question: Question) -> Found:
+        run, asked = question.policy, question.operands
+        said = {policy: answer_to(question, policy) for policy in self._others(run)}
+        answers = {policy: each.answer for policy, each in said.items() if asked}
+        operands = _names(seen_operands(run, asked))
+        found = self._found(question.name, operands, run, question.run, answers, question.run)
+        read = tuple(x for x in asked if isinstance(x, DType))
+        carried = {policy.name: each.carried for policy, each in said.items()}
+        return found._replace(carried=carried, held=read)
+
+    def _found(
+        self,
+        name: str,
+        operands: tuple[str, ...],
+        run: Policy,
+        dtype: DType,
+        answers: dict[Policy, Answer],
+        asked: DType,
+    ) -> Found:
+        told = None
+        if any(answer.dtype is not dtype for answer in answers.values()):
+            told = {run.name: Answer(dtype, "", "", operands)}
+            told |= {policy.name: answer for policy, answer in answers.items()}
+        kept = {p.name: held(p, seen_dtype(p, asked)) for p in self.report.policies}
+        return Found(name, operands, told, record(dtype, kept), {}, asked)
+
+    def _others(self, run: Policy) -> Iterator[Policy]:
+        return (policy for policy in self.report.policies if policy.name != run.name)
+
+
+MOST = 1 << 12
+"""So many are remembered."""
+
+
+def _names(dtypes: Any) -> tuple[str, ...]:
+    return tuple(map(str, dtypes))
+
+
+def _key_of(x: Any, by_value: bool) -> Hashable:
+    """What operands of one answer have in common."""
+    if isinstance(x, DType):
+        return id(x)
+    if type(x) in WEAK:
+        return magnitude(x)
+    flat = not x._buffer.shape
+    return x._type, flat, magnitude(x._decoded().item()) if flat and by_value else None
+
+
+def _would_cast(policy: Policy, source: DType, asked: DType, run: DType) -> Answer:
+    """A policy's answer to ``x.astype(asked)`` with the types it has seen so far."""
+    target = seen_dtype(policy, asked)
+    names = _names([Operand(source), Operand(target)])
+    why = "" if lacks(policy, target) else cast_refusal(policy, policy.strong(source), target)
+    return Answer(None, why, "root", names) if why else _would_make(policy, asked, run, names)
+
+
+def _would_make(policy: Policy, asked: DType, run: DType, operands: tuple[str, ...]) -> Answer:
+    """A policy's answer to a dtype that is asked for, as it was written or read."""
+    theirs = seen_dtype(policy, asked)
+    if lacks(policy, theirs):
+        return Answer(None, why_lacking(policy, theirs), "root", operands)
+    made = held(policy, theirs)
+    begins = made is not theirs or is_default(asked)
+    return Answer(made, "", "" if made is run else "root" if begins else "inherits", operands)
