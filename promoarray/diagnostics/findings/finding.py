@@ -18,6 +18,7 @@ from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.place import spelled
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
+from promoarray.diagnostics.shadow.stopped import Refused
 from promoarray.diagnostics.shadow.value_changes import ValueChange
 
 
@@ -97,6 +98,8 @@ def findings(report: Report) -> list[Finding]:
 
 
 def _all(report: Report) -> Iterator[Finding]:
+    if report.stopped and report.stopped.refused:
+        yield of_refused(report.stopped.refused)
     for divergence in report.divergences:
         yield from of_divergence(divergence)
     for change in report.value_changes:
@@ -132,6 +135,14 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
             remedy,
             divergence.count,
         )
+
+
+def of_refused(refused: Refused) -> Finding:
+    """Return the finding of the operation that stopped the run, as its own policy refuses it."""
+    place = refused.place
+    under, answer = next(iter(place.answers.items()))
+    where = *_places(place.site, place.program), spelled(place), place.name, place.operands
+    return Finding("refuse", True, under, *where, under, reason=answer.reason, edit=refused.edit)
 
 
 def of_change(change: ValueChange, run: str) -> Iterator[Finding]:
