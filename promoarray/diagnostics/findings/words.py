@@ -30,8 +30,9 @@ def message(place: Place) -> str:
         if each.edit or each.remedy:
             edits.setdefault(each.edit or each.remedy, []).append(each.policy)
     said = [_said(*answer, policies) for answer, policies in answers.items()]
-    if first.kind in ("dtype", "refuse") and first.policy != first.under:
-        said.append(f"{first.run or 'refused'} in the run under {first.under}")
+    if first.kind in ("dtype", "refuse"):
+        run = f"{first.run} in the run under {first.under}"
+        said.append(run if first.run else "the run stopped here")
     if first.inside:
         said.append(f"computed at {first.inside}")
     wanted = [f"Write {edit} for {listed(policies)}." for edit, policies in edits.items()]

@@ -149,6 +149,16 @@ def test_notifications_tell_of_the_program_and_of_comments(
     assert unknown["locations"][0]["physicalLocation"]["region"] == {"startLine": 3}
 
 
+def test_a_refusal_that_stops_the_run_is_a_result(compare_program: Command, tmp_path: Path) -> None:
+    script = write(tmp_path, START + "xp.set_policy('onnx')\ny = x + xp.asarray([1.5])\n")
+    ran = compare_program(script, "--format", "sarif")
+    assert ran.status == 3
+    (result,) = validated(ran.data)["results"]
+    assert (result["ruleId"], region(result)["startLine"]) == ("refuse", 4)
+    assert result["message"]["text"].startswith("int8 + float32: refused under onnx@25: ")
+    assert "; the run stopped here. Write xp.astype(x, xp.float32) + " in result["message"]["text"]
+
+
 RULE = Rule("a-rule", "SomeRule", "Short", "Full.", "note", "escapes.md#finding-them")
 
 
