@@ -8,8 +8,8 @@ its conftest or its helpers list is added to once they are imported, and before 
 - scikit-learn has functions that yield importable names, for ``parametrize``.
 
 A test is known by its *key*, its id with a star for the back end: so those of the back ends can be
-compared. Tests that know no back end are left out, and alone those of the others too. Of a failure of ours it is noted whether it is
-a refusal, which the policy makes again when it is asked again.
+compared. Tests that know no back end are left out, and alone those of the others too. Of a failure
+of ours it is noted whether it is a refusal, which the policy makes again when it is asked again.
 """
 
 from __future__ import annotations
