@@ -88,6 +88,19 @@ def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> A
     return xp.reshape(found, tuple(1 if n in axes else k for n, k in enumerate(array.shape)))
 
 
+def percentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:
+    return xp.extras.quantile(a, _hundredths(xp, a, q), **options)
+
+
+def nanpercentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:
+    return xp.extras.nanquantile(a, _hundredths(xp, a, q), **options)
+
+
+def _hundredths(xp: Any, a: Any, q: Any) -> Any:
+    """Percents as shares; numbers stay numbers."""
+    return q / 100 if isinstance(q, (int, float)) else xp.asarray(q) / 100
+
+
 def _without_nan(name: str, fill: float) -> Callable[..., Any]:
     """Make a reduction that takes every NaN for a number that changes nothing."""
 
