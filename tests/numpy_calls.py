@@ -114,9 +114,36 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "piecewise": (
         lambda a: np.piecewise(x := a(FLOATS), [x < 0, x > 1], [lambda v: v * 2, 10, -1]),
         lambda a: np.piecewise(x := a(INTS), [x < 3], [lambda v, n, k=0: v + n + k], 5, k=3),
-        lambda a: np.piecewise(x := a(INTS), x > 3, [1.75, lambda v: -v]),
+        lambda a: np.piecewise(x := a(INTS[0]), x > 2, [1.75, lambda v: -v]),
         lambda a: np.piecewise(a(3), [True], [5.5, 6]),
         lambda a: np.piecewise(a([1, 2]), [True, False], [5, 6]),
+    ),
+    "convolve": tuple(
+        lambda a, x=x, y=y, mode=mode: np.convolve(a(x), a(y), mode)
+        for mode in ("full", "same", "valid")
+        for x, y in ((INTS[0], [2, 5]), ([2, 5], FLOATS[0]), ([1, 2j, 3], [1.0, 2.0]), ([2], [3]))
+    ),
+    "correlate": tuple(
+        lambda a, x=x, y=y, mode=mode: np.correlate(a(x), a(y), mode)
+        for mode in ("full", "same", "valid")
+        for x, y in ((INTS[0], [2, 5]), ([2, 5], FLOATS[0]), ([1.0, 2.0], [1, 2j, 3, 4j]))
+    ),
+    "cov": (
+        lambda a: np.cov(a(INTS)),
+        lambda a: np.cov(a(FLOATS, "f4"), rowvar=False, bias=True),
+        lambda a: np.cov(a(FLOATS)[0], a(FLOATS)[1], ddof=0),
+        lambda a: np.cov(a(FLOATS)[0]),
+        lambda a: np.cov(a([[1, 2j, 3], [4, 5, 6j]])),
+    ),
+    "corrcoef": (
+        lambda a: np.corrcoef(a(FLOATS)),
+        lambda a: np.corrcoef(a(FLOATS)[0], a(FLOATS)[1]),
+        lambda a: np.corrcoef(a(FLOATS)[0]),
+    ),
+    "polyval": (
+        lambda a: np.polyval(a([1, 2, 3]), a(FLOATS, "f4")),
+        lambda a: np.polyval([1.0, 0.5], a(INTS)),
+        lambda a: np.polyval(a([1.0, 0.5]), 2),
     ),
     "nanmedian": (
         lambda a: np.nanmedian(a(HOLES)),

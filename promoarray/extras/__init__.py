@@ -6,6 +6,7 @@ NumPy users; a namespace keeps to the standard's names, so that what it runs, ru
 
 from __future__ import annotations
 
+from promoarray.extras._convolution import convolve, correlate, cov
 from promoarray.extras._einsum import einsum
 from promoarray.extras._gradient import gradient
 from promoarray.extras._histogram import histogram
@@ -18,6 +19,9 @@ from promoarray.extras.numpys import array, concatenate, diag, logspace, transpo
 __all__ = [
     "array",
     "concatenate",
+    "convolve",
+    "correlate",
+    "cov",
     "diag",
     "einsum",
     "gradient",

@@ -1,4 +1,4 @@
-"""Functions given piece by piece: ``interp`` by the points of lines, ``piecewise`` by conditions."""
+"""Functions piece by piece: ``interp`` by the lines through points, ``piecewise`` by conditions."""
 
 from __future__ import annotations
 

@@ -307,6 +307,24 @@ def round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
 
 around = round
 
+
+def corrcoef(xp: Any, x: Any, *, y: Any = None, rowvar: bool = True) -> Any:
+    spread = xp.extras.cov(x, y, rowvar=rowvar)
+    if not spread.ndim:
+        return spread / spread
+    deviation = xp.sqrt(xp.real(xp.linalg.diagonal(spread)))
+    found = spread / deviation[:, None] / deviation[None, :]
+    return found if found.dtype.kind is Kind.COMPLEX else xp.clip(found, -1.0, 1.0)
+
+
+def polyval(xp: Any, p: Any, x: Any) -> Any:
+    coefficients, places = array_of(xp, p, "polyval"), array_of(xp, x, "polyval")
+    out = xp.zeros_like(places)
+    for n in range(coefficients.shape[0]):
+        out = out * places + coefficients[n]
+    return out
+
+
 # --- Products and norms --------------------------------------------------------------------------
 
 

@@ -26,11 +26,7 @@ block                 pa.concat, row by row
 choose                pa.where, choice by choice
 common_type           pa.result_type(x1, x2)
 compress              x[mask]
-convolve              pa.fft, or a sum of shifted products
 copyto                y[...] = x
-corrcoef              pa.matmul of the centred rows
-correlate             pa.fft, or a sum of shifted products
-cov                   pa.matmul of the centred rows
 delete                x[keep] with a mask or indices
 diag_indices_from     pa.arange(n)
 diagflat              pa.eye(n) * x
@@ -52,7 +48,6 @@ min_scalar_type       pa.result_type(x)
 nan_to_num            pa.where(pa.isnan(x), 0, x)
 packbits              pa.pack(x) of 2-, 4- and 6-bit dtypes
 place                 x[mask] = y
-polyval               Horner's scheme, y = y * x + c for each coefficient
 put                   x[i] = y
 put_along_axis        x[i, ...] = y
 putmask               x[mask] = y

@@ -57,9 +57,14 @@ nanquantile           extras.*   a q axis= out> overwrite_input!True,False metho
                                  weights! interpolation!
 nanpercentile         *          a q axis= out> overwrite_input!True,False method= keepdims=
                                  weights! interpolation!
-histogram             extras.*   a bins range density= weights!
-interp                extras.*   x xp fp left right period!
+histogram             extras.*   a bins= range= density= weights!
+interp                extras.*   x xp fp left= right= period!
 piecewise             extras.*   x condlist funclist *args **kw
+convolve              extras.*   a v mode=
+correlate             extras.*   a v mode=
+cov                   extras.*   m y= rowvar= bias= ddof= fweights! aweights! dtype!
+corrcoef              *          x y= rowvar= dtype!
+polyval               *          p x
 nanmedian             *          a axis= out> overwrite_input!True,False keepdims=
 nancumsum             *          a axis= dtype= out>
 nancumprod            *          a axis= dtype= out>
