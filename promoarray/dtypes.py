@@ -451,7 +451,10 @@ def isdtype(dtype: object, kind: object) -> builtins.bool:
         If ``kind`` is neither.
     """
     if isinstance(kind, tuple):
-        return any(isdtype(dtype, k) for k in kind)
+        try:
+            return any(isdtype(dtype, k) for k in kind)
+        except RecursionError:
+            raise TypeError("isdtype: the tuples of kinds are nested too deep") from None
     row = as_dtype(dtype)
     if isinstance(kind, str) and kind in _ISDTYPE:
         return row.kind in _ISDTYPE[kind]

@@ -13,6 +13,7 @@ from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import DType
+from promoarray.errors import quoted
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
@@ -126,7 +127,7 @@ def checked(
     try:
         settings = policy.cast.settings(saturate=saturate, round_mode=round_mode)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"policy {policy.name!r}: {error}") from None
+        raise type(error)(f"policy {quoted(policy.name)}: {error}") from None
     require_cast(policy, source, target)
     return settings
 

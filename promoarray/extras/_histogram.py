@@ -95,7 +95,10 @@ def _limits(values: PArray, range: Any) -> tuple[float, float]:
     """The first edge and the last; NumPy's 0 and 1 of nothing, and half a unit about one value."""
     if range is None and not values.size:
         return 0.0, 1.0
-    first, last = (float(end) for end in range or (min(values), max(values)))
+    try:
+        first, last = map(float, (min(values), max(values)) if range is None else range)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"histogram: range is two numbers, not {quoted(range)}") from None
     if first > last or not bool(all(isfinite(asarray([first, last])))):
         raise ValueError(f"histogram: range must be finite and ascend, not ({first}, {last})")
     return (first - 0.5, last + 0.5) if first == last else (first, last)

@@ -6,7 +6,7 @@ from typing import Any
 
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.operands import array_class
-from promoarray.errors import kind_of
+from promoarray.errors import kind_of, quoted
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -52,8 +52,8 @@ def written(name: str, out: Any, result: Any, mask: Any = True) -> Any:
     source, target = storage_dtype(result), storage_dtype(out)
     if source is not target and not (policy.inplace and policy.inplace(source, target)):
         raise TypeError(
-            f"np.{name}: policy {policy.name!r} does not write {source.name} into an array of "
-            f"{target.name} in place. Write out[...] = pa.astype(..., pa.{target.name})"
+            f"np.{name}: policy {quoted(policy.name)} does not write {source.name} into an array "
+            f"of {target.name} in place. Write out[...] = pa.astype(..., pa.{target.name})"
         )
     if mask is True:
         out[...] = result
