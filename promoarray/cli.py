@@ -20,6 +20,7 @@ from typing import Any
 
 from promoarray import __version__
 from promoarray.console import Printable, console, show
+from promoarray.diagnostics.compare.arguments import add_arguments as compare_arguments
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
@@ -172,52 +173,6 @@ def _check_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("policy", metavar="POLICY")
 
 
-def _compare_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("script", metavar="SCRIPT", nargs="?")
-    which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, as python -m")
-    add(
-        "--policies",
-        metavar="A,B,C",
-        help="the policies to compare with; default: the editions of every framework that people "
-        "have installed",
-    )
-    add(
-        "--run",
-        metavar="POLICY",
-        help="the policy the program runs under, whatever it sets; default: what it runs under by "
-        "itself",
-    )
-    add(
-        "--show",
-        metavar="NAMES",
-        type=lambda names: [name.strip() for name in names.split(",")],
-        help="with --run-all: the globals to show side by side",
-    )
-    add("--all", action="store_true", help="show the places that only inherit, too")
-    add("--html", metavar="FILE", help="also write the report as one page")
-    add("--run-all", action="store_true", help="also run the program under each policy")
-    add(
-        "--stop",
-        action="store_true",
-        help="with --run-all: stop at the first refusal instead of applying the cast it proposes",
-    )
-    add(
-        "--traceback",
-        choices=("short", "full"),
-        default="short",
-        help="what tracebacks of the program show: short ones end at its own line, without "
-        "promoarray's frames",
-    )
-    command.epilog = (
-        "Exit codes: 0 the program ran to its end, 2 it failed (or a usage error), 3 internal "
-        "error, 128 + N where signal N ended the program: 130 after Ctrl-C. However it ended, "
-        "what was found until then is reported."
-    )
-    command.usage = f"{command.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
-
-
 # -- the commands ---------------------------------------------------------------------------------
 
 
@@ -353,7 +308,7 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "explain": (_explain, _explain_arguments, "say why an operation has the dtype it has"),
     "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
     "check": (_check, _check_arguments, "prove or refute the properties of a policy's rule"),
-    "compare": (_compare, _compare_arguments, "run a program and show where the policies differ"),
+    "compare": (_compare, compare_arguments, "run a program and show where the policies differ"),
 }
 
 

@@ -114,7 +114,11 @@ def _of(frame: FrameType | None) -> Site:
 
 def of_library(frame: FrameType) -> bool:
     """Whether a frame runs what is installed: promoarray, the standard library, others."""
-    file = frame.f_code.co_filename
+    return is_library(frame.f_code.co_filename)
+
+
+def is_library(file: str) -> bool:
+    """Whether a file is of what is installed."""
     return file.startswith(_libraries()) or file.startswith(_GENERATED)
 
 

@@ -25,7 +25,7 @@ def test_digits_is_compared_and_ends_everywhere_with_the_casts_applied(
 ) -> None:
     out = tmp_path / "page.html"
     arguments = ["--run-all", "--show", "accuracy,weights", "--html", str(out), "--json"]
-    assert cli.main(["compare", DIGITS, *arguments, *policies]) == 0
+    assert cli.main(["compare", DIGITS, *arguments, *policies]) == 1
     data, page = json.loads(capfd.readouterr().out), out.read_text(encoding="utf-8")
 
     divergences = data["divergences"]
@@ -52,7 +52,7 @@ def test_digits_is_compared_and_ends_everywhere_with_the_casts_applied(
 
 def test_stop_ends_at_the_first_refusal(capfd: pytest.CaptureFixture[str]) -> None:
     arguments = ["--run-all", "--stop", "--policies", "torch", "--json"]
-    assert cli.main(["compare", DIGITS, *arguments]) == 0
+    assert cli.main(["compare", DIGITS, *arguments]) == 1
     _, torch = json.loads(capfd.readouterr().out)["outcomes"]
     assert torch["stopped_at"] == "digits.py:26: brightness = xp.mean(images)"
     assert "integers have no mean" in torch["error"]
@@ -73,7 +73,7 @@ def test_a_program_that_fails_is_reported_up_to_there(
         "x = xp.asarray([1], dtype=xp.int8) / 2\n"
         "raise RuntimeError('oh')\n",
     )
-    assert cli.main(["compare", script, "--policies", "torch"]) == 2
+    assert cli.main(["compare", script, "--policies", "torch"]) == 3
     out, err = capfd.readouterr()
     assert "program.py:2" in out
     assert "RuntimeError: oh" in err
@@ -104,7 +104,7 @@ def test_a_scalar_that_is_refused_has_its_array_cast_as_the_error_says(
         tmp_path,
         "import promoarray as xp\nx = xp.asarray([1, 2], dtype=xp.int8)\ny = x + 2.5\nz = y * 2\n",
     )
-    assert cli.main(["compare", script, "--policies", "tensorflow", "--run-all", "--json"]) == 0
+    assert cli.main(["compare", script, "--policies", "tensorflow", "--run-all", "--json"]) == 1
     data = json.loads(capfd.readouterr().out)
     _, tensorflow = data["outcomes"]
     assert tensorflow["error"] is None
@@ -126,7 +126,7 @@ def test_a_scalar_that_fits_no_cast_array_stops_the_program_there(
         "y = xp.asarray([1, 2], dtype=xp.int16)\nz = xp.clip(x, y, 2**40)\n",
     )
     arguments = ["--run", "numpy", "--policies", "onnx", "--run-all", "--json"]
-    assert cli.main(["compare", script, *arguments]) == 0
+    assert cli.main(["compare", script, *arguments]) == 1
     _, onnx = json.loads(capfd.readouterr().out)["outcomes"]
     assert f"{2**40} does not fit int32" in onnx["error"]
 
@@ -148,7 +148,7 @@ def test_imported_modules_are_made_anew_under_each_policy(
         tmp_path,
         "import sys\nimport weights\ny = weights.W * 1.0\nif __name__ == '__main__': sys.exit(0)\n",
     )
-    assert cli.main(["compare", script, "--policies", "torch", "--run-all", "--json"]) == 0
+    assert cli.main(["compare", script, "--policies", "torch", "--run-all", "--json"]) == 1
     outcomes = json.loads(capfd.readouterr().out)["outcomes"]
     assert [o["values"]["y"] for o in outcomes] == ["float64 [3]", "float32 [3]"]
 
@@ -174,7 +174,7 @@ def test_threads_are_watched_and_run_under_the_same_policy(
         "    y, *rest = pool.map(half, range(100))\n",
     )
     arguments = ["--run", "torch", "--policies", "numpy", "--run-all", "--json"]
-    assert cli.main(["compare", script, *arguments]) == 0
+    assert cli.main(["compare", script, *arguments]) == 1
     data = json.loads(capfd.readouterr().out)
     (divergence,) = data["divergences"]
     assert (divergence["line"], divergence["count"]) == (5, 100)
@@ -201,7 +201,7 @@ def test_data_that_left_is_reported_with_the_line_inside_scipy(tmp_path: Path) -
         [*command, "--json", "--html", str(page)],
         capture_output=True,
         env=os.environ | {"SCIPY_ARRAY_API": "1"},
-        check=True,
+        check=False,
     )
     (escape,) = json.loads(ran.stdout)["escapes"]
     assert (escape["file"], escape["line"]) == (script, 4)

@@ -8,38 +8,47 @@ from __future__ import annotations
 
 import argparse
 import errno
-import json
+import linecache
 import os
+import signal
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from promoarray.console import show
+from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
 from promoarray.diagnostics.compare.program import STOPPED, Ended, Program, of_module, of_script
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
+from promoarray.diagnostics.findings.baseline import Baseline, read
+from promoarray.diagnostics.findings.judged import Judged, judge
 from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.whole_file import require_place
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
-FAILED, BUG, INTERRUPTED = 2, 3, 130
-"""Exit statuses: the program failed, promoarray did, the user stopped either."""
+INTERRUPTED = SIGNAL + signal.SIGINT
+
+
+class UsageError(Exception):
+    """Wrong arguments; the message is all the user needs."""
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the command; return its exit status.
-
-    That is 0 if the program ran to its end, 2 if it failed, 3 if promoarray did, and what shells
-    make of a signal that ended the program: 130 after Ctrl-C.
-    """
-    comparison = _read(args)
-    if comparison is None:
-        return FAILED
+    """Run the command; return its exit status, one of ``exit_codes``."""
+    if args.schema:
+        sys.stdout.write(SCHEMA.read_text(encoding="utf-8"))
+        return NOTHING
+    try:
+        comparison = _read(args)
+    except (UsageError, FileNotFoundError) as error:
+        _say(str(error))
+        return USAGE
     sys.stdout.flush()
     sys.stderr.flush()
     every: list[Outcome] = []
@@ -49,9 +58,12 @@ def main(args: argparse.Namespace) -> int:
         report = comparison.report(ended)
         if given and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
-    _write(report, Outcomes(tuple(every)), ended, args)
-    told = _told(report, ended)
-    return INTERRUPTED if every and every[-1].error == STOPPED else told
+    linecache.checkcache()  # where the files are read from, which the program may have written
+    judged = comparison.judged(report, ended)
+    status = _status(ended, every, judged)
+    write(Compared(report, judged, Outcomes(tuple(every)), ended, status), args)
+    _tell(report, ended)
+    return status
 
 
 @dataclass(frozen=True)
@@ -65,19 +77,22 @@ class Comparison:
         The policies to compare with.
     run : Policy or None
         What it runs under; None for what it would itself.
+    baseline : Baseline or None
+        The findings that are known.
     args : Namespace
     """
 
     program: Program
     policies: tuple[Policy, ...]
     run: Policy | None
+    baseline: Baseline | None
     args: argparse.Namespace
 
     def compared(self, given: StandardInput | None) -> Ended:
         """Run it, and compare."""
         names = tuple(policy.name for policy in self.policies)
         asked = Task(names, self._run_name, all_frames=self.args.traceback == "full")
-        return self.program.run(asked, given, quiet=False, aside=self.args.json)
+        return self.program.run(asked, given, quiet=False, aside=self._aside)
 
     def report(self, ended: Ended) -> Report:
         """Return what all of its processes found."""
@@ -101,26 +116,72 @@ class Comparison:
                 break
         return found
 
+    def judged(self, report: Report, ended: Ended) -> Judged:
+        """Say which findings are new; write the baseline first if that is asked for."""
+        files = {file for each in ended.findings for file in each.files}
+        files |= {os.path.abspath(self.args.script)} if self.args.script else set()
+        fail_on, whole = self.args.fail_on, _whole(ended)
+        judged = judge(report, files, self.baseline, fail_on, whole=whole)
+        if self.baseline is None or not self.args.update_baseline:
+            return judged
+        if not whole:
+            _say(f"{self.baseline.path} is not written, as the program did not run to its end")
+            return judged
+        left = [each for each in judged.every if each not in judged.ignored]
+        updated = self.baseline.updated(left, [policy.name for policy in self.policies])
+        updated.write()
+        return judge(report, files, updated, fail_on, whole=whole)
+
+    @property
+    def _aside(self) -> bool:
+        """Whether standard output is for the report alone."""
+        return self.args.format in ("json", "sarif") and not self.args.output
+
     @property
     def _run_name(self) -> str | None:
         return self.run.name if self.run else None
 
 
-def _read(args: argparse.Namespace) -> Comparison | None:
-    """Read the arguments; None if there is no such program, which is told."""
-    try:
-        of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
-    except FileNotFoundError as error:
-        print(f"promoarray compare: {error}", file=sys.stderr)
-        return None
+def _read(args: argparse.Namespace) -> Comparison:
+    """Read the arguments, before the program runs for an hour.
+
+    Raises
+    ------
+    UsageError, OSError
+    """
+    of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
+    if args.json and args.format not in (None, "json"):
+        raise UsageError(f"--json and --format {args.format} do not go together")
+    args.format = "json" if args.json else args.format or "text"
     if args.html and not Path(args.html).resolve().parent.is_dir():
-        print(f"promoarray compare: no such folder for {args.html}", file=sys.stderr)
-        return None
+        raise UsageError(f"no such folder for {args.html}")
     names = args.policies.split(",") if args.policies else list(DEFAULT)
     policies = tuple(dict.fromkeys(as_policy(name.strip()) for name in names))
-    if args.html and Path(args.html).is_dir():  # before the program runs for an hour
+    if args.html and Path(args.html).is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.html)
-    return Comparison(of, policies, as_policy(args.run) if args.run else None, args)
+    if args.output:
+        require_place(Path(args.output))
+    run = as_policy(args.run) if args.run else None
+    return Comparison(of, policies, run, _baseline(args), args)
+
+
+def _baseline(args: argparse.Namespace) -> Baseline | None:
+    """Read the baseline, if there is one; it is an empty one that is about to be written."""
+    if not args.baseline:
+        if args.update_baseline:
+            raise UsageError("--update-baseline needs --baseline FILE, which it writes")
+        return None
+    path = Path(args.baseline)
+    if args.update_baseline:
+        require_place(path)
+        if not path.exists():
+            return Baseline(path)
+    elif not path.exists():
+        raise UsageError(f"no such baseline: {path}; --update-baseline writes it")
+    try:
+        return read(path)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _named(name: str) -> Policy:
@@ -131,33 +192,27 @@ def _named(name: str) -> Policy:
         return process_default().derive(name)
 
 
-def _write(report: Report, outcomes: Outcomes, ended: Ended, args: argparse.Namespace) -> None:
-    if args.json:
-        stopped = {
-            "exit_status": ended.status,
-            "error": ended.why or None,
-            "stopped_at": ended.where or None,
-        }
-        data = report.to_dict() | {"program": stopped} | outcomes.to_dict()
-        print(json.dumps(data, indent=2))
-    else:
-        report.inherited = args.all
-        show(report)
-        if outcomes.every:
-            show(outcomes)
-    if args.html:  # last, as writing a file may fail
-        page = report.to_html(outcomes.html())
-        Path(args.html).write_text(page, encoding="utf-8", errors="backslashreplace")
-    if args.html and not args.json:
-        print(f"Written: {args.html}")
+def _whole(ended: Ended) -> bool:
+    """Whether the program ran to its end, and was observed all the way."""
+    return not ended.status and not ended.bugs
 
 
-def _told(report: Report, ended: Ended) -> int:
-    """Say on standard error what went wrong; return the exit status."""
+def _status(ended: Ended, every: list[Outcome], judged: Judged) -> int:
+    """Return the exit status: how the program ended goes before what was found."""
+    if ended.status < 0:
+        return SIGNAL - ended.status
+    if every and every[-1].error == STOPPED:
+        return INTERRUPTED
+    if not _whole(ended):
+        return FAILED
+    return FINDINGS if judged.failing else NOTHING
+
+
+def _tell(report: Report, ended: Ended) -> None:
+    """Say on standard error what went wrong."""
     sys.stdout.flush()
     if ended.status:
-        at = f" at {ended.where}" if ended.where else ""
-        _say(f"the program stopped under {report.run.name}{at}: {ended.why}")
+        _say(stopped_in_words(report, ended))
     elif not report.operations:
         _say(
             "the program computed nothing with promoarray; write import promoarray as xp, and "
@@ -166,9 +221,6 @@ def _told(report: Report, ended: Ended) -> int:
     for bug in ended.bugs:
         print(bug, file=sys.stderr)
         _say("this is a bug in promoarray. Please report it with the lines above")
-    if ended.bugs:
-        return BUG
-    return FAILED if ended.status > 0 else -ended.status and 128 - ended.status
 
 
 def _say(what: str) -> None:

@@ -80,6 +80,8 @@ class Findings:
         The line of the program where it did.
     bug : str
         The traceback of what went wrong in promoarray itself while it observed.
+    files : tuple of str
+        Those of the program that it imported.
     """
 
     run: str
@@ -90,6 +92,7 @@ class Findings:
     message: str = ""
     stopped: Site | None = None
     bug: str = ""
+    files: tuple[str, ...] = ()
 
 
 def new_file(folder: str) -> str:

@@ -34,6 +34,7 @@ from promoarray.core.observers import (
 )
 from promoarray.diagnostics.compare.autocast import AutoCast
 from promoarray.diagnostics.compare.ending import in_short, last_line, shown_globals
+from promoarray.diagnostics.compare.own_files import own_files
 from promoarray.diagnostics.compare.short_traceback import shorten, stopped_at
 from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, new_file, write
 from promoarray.diagnostics.shadow.observer import ShadowObserver
@@ -274,6 +275,7 @@ class Watch(Observer):
 
     def _ended(self) -> Findings:
         findings = self._findings()
+        findings.files = own_files()
         error = getattr(sys, "last_value", None)
         if error is not None:
             findings.error, findings.message = last_line(error), in_short(error)

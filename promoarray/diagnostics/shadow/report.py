@@ -109,6 +109,11 @@ class Report(Printable):
         self.signatures.update(other.signatures)
         self.value_changes.merge(other.value_changes)
 
+    def emptied(self) -> Report:
+        """Return a report of the same run without any places."""
+        bare: dict[str, Any] = {"_found": {}, "_escapes": Escapes(), "_signatures": Signatures()}
+        return replace(self, **bare, value_changes=ValueChanges())
+
     @property
     def places(self) -> int:
         """How many places of any sort were found."""

@@ -1,0 +1,106 @@
+"""The arguments of ``promoarray compare``."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+
+from promoarray.diagnostics.findings.kinds import ANY, DEFAULT, NONE, SELECTORS
+
+FORMATS = ("text", "json", "sarif", "github")
+
+EPILOG = (
+    "Exit codes: 0 nothing found, 1 findings that --fail-on selects and that are neither ignored "
+    "nor in the baseline, 2 usage error, 3 the program failed (its own status is told) or "
+    "promoarray did, 128 + N where signal N ended the program: 130 after Ctrl-C. However it "
+    "ended, what was found until then is reported."
+)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Give a parser the arguments."""
+    add = command.add_argument
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("script", metavar="SCRIPT", nargs="?")
+    which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, as python -m")
+    which.add_argument(
+        "--schema", action="store_true", help="print the JSON schema of the JSON report"
+    )
+    add(
+        "--policies",
+        metavar="A,B,C",
+        help="the policies to compare with; default: the editions of every framework that people "
+        "have installed",
+    )
+    add(
+        "--run",
+        metavar="POLICY",
+        help="the policy the program runs under, whatever it sets; default: what it runs under by "
+        "itself",
+    )
+    add(
+        "--show",
+        metavar="NAMES",
+        type=lambda names: [name.strip() for name in names.split(",")],
+        help="with --run-all: the globals to show side by side",
+    )
+    add("--all", action="store_true", help="show the places that only inherit, too")
+    add("--html", metavar="FILE", help="also write the report as one page")
+    add("--run-all", action="store_true", help="also run the program under each policy")
+    add(
+        "--stop",
+        action="store_true",
+        help="with --run-all: stop at the first refusal instead of applying the cast it proposes",
+    )
+    add(
+        "--traceback",
+        choices=("short", "full"),
+        default="short",
+        help="what tracebacks of the program show: short ones end at its own line, without "
+        "promoarray's frames",
+    )
+    _add_for_ci(command)
+    command.epilog = EPILOG
+    command.usage = f"{command.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
+
+
+def _add_for_ci(command: argparse.ArgumentParser) -> None:
+    ci = command.add_argument_group("for CI")
+    ci.add_argument(
+        "--fail-on",
+        metavar="A,B,C",
+        type=_selectors,
+        default=DEFAULT,
+        help="what makes the exit code 1: root (other dtypes and refusals that do not come of an "
+        "earlier line), dtype, refuse, bits (other values of the same dtype), escape, signature, "
+        f"{ANY} or {NONE}; default: {','.join(DEFAULT)}",
+    )
+    ci.add_argument(
+        "--baseline", metavar="FILE", help="the findings that are known, which do not fail"
+    )
+    ci.add_argument(
+        "--update-baseline",
+        action="store_true",
+        help="write what is found into the baseline, and fail on nothing",
+    )
+    ci.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="of the report: text, json, sarif (2.1.0, for code scanning) or github (commands "
+        "that annotate lines in a workflow); default: text. --json is --format json",
+    )
+    ci.add_argument(
+        "--output", metavar="FILE", help="where to write the report; default: standard output"
+    )
+
+
+def _selectors(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in SELECTORS:
+            meant = difflib.get_close_matches(name, SELECTORS, n=1)
+            near = f". Did you mean: {meant[0]}?" if meant else ""
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(SELECTORS)}{near}")
+    if NONE in names and len(names) > 1:
+        raise argparse.ArgumentTypeError(f"{NONE} goes with nothing else")
+    return names

@@ -1,0 +1,193 @@
+"""The report of ``promoarray compare`` in its formats."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from promoarray.console import show
+from promoarray.diagnostics.compare.program import Ended
+from promoarray.diagnostics.compare.run_all import Outcomes
+from promoarray.diagnostics.findings.baseline import stable
+from promoarray.diagnostics.findings.finding import Finding, findings
+from promoarray.diagnostics.findings.formats import as_github, as_sarif
+from promoarray.diagnostics.findings.judged import Judged
+from promoarray.diagnostics.findings.shown import without
+from promoarray.diagnostics.sarif import Invocation, Note, fingerprint
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.spans import base_folder, relative, span_of
+from promoarray.diagnostics.whole_file import write_whole
+
+SCHEMA = Path(__file__).with_name("report.schema.json")
+"""Of the JSON report; docs/ci.md says what may change in it."""
+
+SCHEMA_VERSION = "1.0"
+"""The second number counts additions, the first all else."""
+
+
+class Compared(NamedTuple):
+    """All there is to write.
+
+    Attributes
+    ----------
+    report : Report
+    judged : Judged
+    outcomes : Outcomes
+    ended : Ended
+    status : int
+        What the command exits with.
+    """
+
+    report: Report
+    judged: Judged
+    outcomes: Outcomes
+    ended: Ended
+    status: int
+
+
+def write(compared: Compared, args: argparse.Namespace) -> None:
+    """Write the report, and the page if one is asked for.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written; what was there is as it was.
+    """
+    kept = io.StringIO() if args.output else None
+    _WRITERS[args.format](compared, args, kept)
+    if kept is not None:
+        write_whole(Path(args.output), kept.getvalue())
+    if args.html:
+        page = compared.report.to_html(compared.outcomes.html())
+        Path(args.html).write_text(page, encoding="utf-8", errors="backslashreplace")
+    for file in filter(None, (args.output, args.html)):
+        if kept is not None or args.format in ("text", "github"):  # else it is data that is read
+            print(f"Written: {file}")
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def _write_text(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
+    report, judged = compared.report, compared.judged
+    shown = without(report, judged.hidden) if judged.hidden else report
+    shown.inherited = args.all
+    if args.all or not judged.hidden or findings(shown):  # else only what they lead to is left
+        show(shown, file)
+    if compared.outcomes.every:
+        show(compared.outcomes, file)
+    for line in _about_findings(judged):
+        print(line, file=file)
+
+
+def _about_findings(judged: Judged) -> list[str]:
+    """What is to be said of the baseline and of comments, a line each."""
+    lines = [judged.left_out] if judged.left_out else []
+    if judged.gone:
+        lines.append(
+            f"Not found any more, of {judged.baseline} (--update-baseline removes what is gone):"
+        )
+        lines += [f"    {each}" for each in judged.gone_in_words]
+    lines += [f"{relative(n.file, base_folder())}:{n.line}: {n.text}" for n in judged.notices]
+    return lines
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+
+def report_data(compared: Compared) -> dict[str, Any]:
+    """Return all there is as data, as ``report.schema.json`` has it."""
+    ended, judged = compared.ended, compared.judged
+    program = {
+        "exit_status": ended.status,
+        "error": ended.why or None,
+        "stopped_at": ended.where or None,
+    }
+    return (
+        {"schema_version": SCHEMA_VERSION, "exit_code": compared.status}
+        | compared.report.to_dict()
+        | {"findings": [_finding(judged, each) for each in judged.every]}
+        | {"fail_on": list(judged.fail_on), "baseline": _baseline(judged)}
+        | {"notices": [each._asdict() for each in judged.notices], "program": program}
+        | compared.outcomes.to_dict()
+    )
+
+
+def _finding(judged: Judged, finding: Finding) -> dict[str, Any]:
+    span, inside = span_of(finding.place), finding.inside
+    expression, kind, policy, operation, operands, run, answer = stable(finding)
+    file = relative(finding.place.file, base_folder())
+    return {
+        "kind": kind,
+        "root": finding.root,
+        "policy": policy or None,
+        "file": finding.place.file,
+        "line": span.line,
+        "column": span.column or None,
+        "end_line": span.end_line or None,
+        "end_column": span.end_column or None,
+        "expression": expression,
+        "inside": inside and {"file": inside.file, "line": inside.line, "source": inside.text},
+        "operation": operation or None,
+        "operands": list(operands),
+        "run": run or None,
+        "answer": answer or None,
+        "reason": finding.reason or None,
+        "edit": finding.edit or None,
+        "count": finding.count,
+        "fingerprint": fingerprint(
+            file, expression, kind, policy, operation, *operands, run, answer
+        ),
+        "state": judged.state(finding),
+        "fails": judged.fails(finding),
+    }
+
+
+def _baseline(judged: Judged) -> dict[str, Any] | None:
+    if not judged.baseline:
+        return None
+    gone = [entry.to_dict() | {"count": n} for entry, n in sorted(judged.gone.items())]
+    return {"file": judged.baseline, "known": len(judged.known), "gone": gone}
+
+
+def _write_json(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
+    print(json.dumps(report_data(compared), indent=2), file=file)
+
+
+# -- for other tools ------------------------------------------------------------------------------
+
+
+def _write_sarif(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
+    ended = compared.ended
+    notes = [Note("error", bug) for bug in ended.bugs]
+    if ended.status:
+        notes.insert(0, Note("error", stopped_in_words(compared.report, ended)))
+    whole = not ended.status and not ended.bugs
+    invocation = Invocation(whole, compared.status, tuple(notes))
+    print(json.dumps(as_sarif(compared.judged, invocation), indent=2), file=file)
+
+
+def _write_github(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
+    judged = compared.judged
+    for line in (*as_github(judged), compared.report.summary(), judged.left_out):
+        if line:
+            print(line, file=file)
+
+
+def stopped_in_words(report: Report, ended: Ended) -> str:
+    """Say where a program stopped, and why, with its own exit status."""
+    at = f" at {ended.where}" if ended.where else ""
+    why, status = ended.why, f"exit status {ended.status}"
+    own = f" ({status})" if ended.status > 0 and why != status else ""
+    return f"the program stopped under {report.run.name}{at}: {why}{own}"
+
+
+_WRITERS = {
+    "text": _write_text,
+    "json": _write_json,
+    "sarif": _write_sarif,
+    "github": _write_github,
+}

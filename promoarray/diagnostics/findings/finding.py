@@ -1,0 +1,176 @@
+"""Findings: what a report says, one place and one policy at a time.
+
+Places that only inherit a difference are none, as the edit of an earlier line mends them; where a
+policy refuses such a place it is one, as the program would stop there. Numbers that a program
+makes Python's own (``float(loss)``) are none either: that is what they are written for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from promoarray.console import counted
+from promoarray.core.call_site import Site
+from promoarray.core.escape import Escape
+from promoarray.diagnostics.findings.kinds import ROOT
+from promoarray.diagnostics.shadow.divergence import Answer, Divergence
+from promoarray.diagnostics.shadow.place import spelled
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.signatures import Call
+from promoarray.diagnostics.shadow.value_changes import ValueChange
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one policy makes of one place of a program.
+
+    Attributes
+    ----------
+    kind : str
+        One of ``kinds.KINDS``.
+    root : bool
+        Whether it does not come of an earlier line; only of a dtype or a refusal.
+    policy : str
+        "" where it is the same under every policy.
+    place : Site
+        The line of the program.
+    inside : Site or None
+        The line of a library, if the operation is one of a library.
+    what : str
+        The operation with its operands' dtypes, in words.
+    operation : str
+    operands : tuple of str
+        Their dtypes in the run.
+    under : str
+        The policy of the run.
+    run, answer : str
+        The dtype in the run, and under the policy; "" where it is refused, or there is none.
+    reason : str
+        Why, in words.
+    edit, remedy : str
+        The expression as it should be written; what to do, in words, where that is not known.
+    count : int
+        How often it was met.
+    """
+
+    kind: str
+    root: bool
+    policy: str
+    place: Site
+    inside: Site | None
+    what: str
+    operation: str
+    operands: tuple[str, ...]
+    under: str
+    run: str = ""
+    answer: str = ""
+    reason: str = field(default="", compare=False)
+    edit: str = field(default="", compare=False)
+    remedy: str = field(default="", compare=False)
+    count: int = field(default=1, compare=False)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that select it."""
+        return frozenset({self.kind, ROOT} if self.root else {self.kind})
+
+    @property
+    def source(self) -> str:
+        """What the program reads there."""
+        return self.place.expression or self.place.text
+
+
+def findings(report: Report) -> list[Finding]:
+    """Return the findings of a report, in the order of the source and of its policies."""
+    found: dict[Finding, Finding] = {}
+    for each in _all(report):
+        known = found.get(each)
+        found[each] = replace(each, count=each.count + known.count) if known else each
+    order = {policy.name: n for n, policy in enumerate(report.policies)}
+
+    def place(each: Finding) -> tuple[object, ...]:
+        what = each.kind, each.operation, each.operands
+        return each.place, each.inside or each.place, *what, order.get(each.policy, -1), each.answer
+
+    return sorted(found.values(), key=place)
+
+
+def _all(report: Report) -> Iterator[Finding]:
+    for divergence in report.divergences:
+        yield from of_divergence(divergence)
+    for change in report.value_changes:
+        yield from of_change(change, report.run.name)
+    for escape, count in tuple(report.escapes.items()):
+        if not escape.scalar:
+            yield of_escape(escape, count, report.run.name)
+    for call, count in tuple(report.signatures.items()):
+        yield of_call(call, count, report.run.name)
+
+
+def of_divergence(divergence: Divergence) -> Iterator[Finding]:
+    """Yield a finding for each policy that gives another dtype, or refuses."""
+    under, run = next(iter(divergence.answers.items()))
+    for name, answer in divergence.answers.items():
+        root = answer.origin == ROOT
+        if not (root or (answer.origin and answer.dtype is None)):
+            continue
+        edit, remedy = _edit(divergence, answer)
+        yield Finding(
+            "dtype" if answer.dtype else "refuse",
+            root,
+            name,
+            *_places(divergence.site, divergence.program),
+            spelled(divergence),
+            divergence.name,
+            divergence.operands,
+            under,
+            run.dtype.name if run.dtype else "",
+            answer.dtype.name if answer.dtype else "",
+            answer.reason,
+            edit,
+            remedy,
+            divergence.count,
+        )
+
+
+def of_change(change: ValueChange, run: str) -> Iterator[Finding]:
+    """Yield a finding for each policy that makes other values of a cast."""
+    site, program, operation, source, target = change.place
+    places = _places(site, program)
+    for each in tuple(change.differences.values()):
+        at, given, mine, other = each.example
+        first = f"{given} at [{', '.join(map(str, at))}]" if at else given
+        of = f"{each.elements} of {counted(change.size, 'element')}"
+        reason = f"{of}; the first, {first}, becomes {other} and not {mine}"
+        said = *places, change.cast, operation, (source, target), run, "", "", reason
+        for name in each.policies:
+            yield Finding("bits", False, name, *said, count=change.passes)
+
+
+def of_escape(escape: Escape, count: int, run: str) -> Finding:
+    """Return the finding of an array that left the policy."""
+    places = _places(escape.inside, escape.site)
+    what = f"{escape.dtype} array by {escape.how}"
+    reason = f"to {escape.consumer}" if escape.consumer else "taken by the program itself"
+    said = *places, what, escape.channel, (escape.dtype,), run
+    return Finding("escape", False, "", *said, reason=reason, count=count)
+
+
+def of_call(call: Call, count: int, run: str) -> Finding:
+    """Return the finding of a call that a framework's own function does not take."""
+    said = call.site, None, call.site.expression or call.site.text, "", (), run
+    return Finding("signature", False, call.policy, *said, reason=call.reason, count=count)
+
+
+def _places(site: Site, program: Site) -> tuple[Site, Site | None]:
+    return program, site if site != program else None
+
+
+def _edit(divergence: Divergence, answer: Answer) -> tuple[str, str]:
+    """What to write, and else what to do in words: lines of a library are not the user's."""
+    site = divergence.site
+    if answer.fix is None or divergence.program != site:
+        return "", ""
+    edit = answer.fix.written(site.expression, site.file)
+    return edit, "" if edit else str(answer.fix)

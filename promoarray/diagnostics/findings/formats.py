@@ -1,0 +1,154 @@
+"""Findings for other tools: SARIF, and the commands of a GitHub workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from promoarray.diagnostics import sarif
+from promoarray.diagnostics.findings.baseline import stable
+from promoarray.diagnostics.findings.comments import Notice
+from promoarray.diagnostics.findings.judged import Judged
+from promoarray.diagnostics.findings.kinds import KINDS
+from promoarray.diagnostics.findings.words import Place, by_place, message, title
+from promoarray.diagnostics.sarif import Edit, Invocation, Result, Rule
+from promoarray.diagnostics.spans import Span, base_folder, relative, span_of
+
+LEVELS = {
+    "refuse": "error",
+    "dtype": "warning",
+    "bits": "warning",
+    "escape": "note",
+    "signature": "note",
+}
+"""How much a kind matters, in SARIF's words; the most comes first."""
+
+_NAMES = {
+    "refuse": "RefusedOperation",
+    "dtype": "OtherDtype",
+    "bits": "OtherValues",
+    "escape": "DataLeavesPolicy",
+    "signature": "CallNotTaken",
+}
+
+_FULL = {
+    "dtype": "For the operands of the run the policy answers with another dtype: in that framework "
+    "the program goes on with another precision or kind from here.",
+    "refuse": "In that framework the program stops here with an error.",
+    "bits": "The dtypes are the same, and the values of some elements are not: they overflow, "
+    "saturate, wrap or round otherwise in that framework.",
+    "escape": "Another library takes the numbers; from here its rules decide and no policy.",
+    "signature": "No dtype changes, and the call has to be written otherwise in that framework.",
+}
+
+RULES = tuple(
+    Rule(
+        kind,
+        _NAMES[kind],
+        f"{KINDS[kind][0].upper()}{KINDS[kind][1:]}",
+        _FULL[kind],
+        level,
+        "ci.md#what-is-found",
+    )
+    for kind, level in LEVELS.items()
+)
+
+
+# -- SARIF ----------------------------------------------------------------------------------------
+
+
+def as_sarif(judged: Judged, invocation: Invocation) -> dict[str, object]:
+    """Return the findings that are not ignored as a SARIF document.
+
+    Parameters
+    ----------
+    judged : Judged
+    invocation : Invocation
+        How the command ran; what is wrong with comments is added.
+    """
+    left = (each for each in judged.every if each not in judged.ignored)
+    notes = [
+        sarif.Note("warning", notice.text, Span(notice.file, notice.line))
+        for notice in judged.notices
+    ]
+    told = invocation._replace(configuration=(*invocation.configuration, *notes))
+    return sarif.document(RULES, (_result(judged, each) for each in by_place(left)), told)
+
+
+def _result(judged: Judged, place: Place) -> Result:
+    first = place[0]
+    span = span_of(first.place)
+    source, kind, _, operation, operands, run, _ = stable(first)
+    known = all(each in judged.known for each in place)
+    inside = first.inside
+    return Result(
+        kind,
+        message(place),
+        span,
+        (source, operation, *operands, run, "root" if first.root else ""),
+        related=((Span(inside.file, inside.line), "computed here"),) if inside else (),
+        edits=tuple(_edits(place, span)),
+        baseline=("unchanged" if known else "new") if judged.baseline else "",
+        properties={"policies": [each.policy for each in place if each.policy]},
+    )
+
+
+def _edits(place: Place, span: Span) -> Iterator[Edit]:
+    """The edits of a place, each for the policies that it is for."""
+    text = span.text()
+    if not text or ("\n" in text and "#" in text):  # an edit would drop the comments in between
+        return
+    policies: dict[str, list[str]] = {}
+    for each in place:
+        if each.edit:
+            policies.setdefault(each.edit, []).append(each.policy)
+    for edit, names in policies.items():
+        yield Edit(f"Write {edit} for {', '.join(names)}", span, edit)
+
+
+# -- GitHub's workflow commands -------------------------------------------------------------------
+
+
+def as_github(judged: Judged) -> list[str]:
+    """Return the new findings as commands that annotate lines, what matters most first.
+
+    GitHub shows ten of a level in a step.
+    """
+    new = (each for each in judged.every if judged.state(each) == "new")
+    places = sorted(by_place(new), key=lambda place: _ORDER.index(place[0].kind))
+    told = [
+        _command(LEVELS[place[0].kind], span_of(place[0].place), title(place), message(place))
+        for place in places
+    ]
+    return [*told, *_notices(judged.notices)]
+
+
+_ORDER = tuple(LEVELS)
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def _notices(notices: Iterable[Notice]) -> Iterator[str]:
+    for notice in notices:
+        yield _command("warning", Span(notice.file, notice.line), "promoarray", notice.text)
+
+
+def _command(level: str, span: Span, title: str, message: str) -> str:
+    place = {
+        "file": relative(span.file, base_folder()),
+        "line": span.line,
+        "endLine": span.end_line,
+        "col": span.column,
+        "endColumn": span.end_column,
+        "title": title,
+    }
+    if span.end_line > span.line:  # of several lines no columns are taken
+        place |= {"col": 0, "endColumn": 0}
+    properties = ",".join(f"{name}={_property(str(what))}" for name, what in place.items() if what)
+    return f"::{_COMMANDS[level]} {properties}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

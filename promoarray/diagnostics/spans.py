@@ -1,0 +1,128 @@
+"""Where an expression stands in its file, from its first character to behind its last.
+
+A place of a report says where an expression begins, and what it reads. Where it ends is found in
+the file, as long as it reads the same there.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+from functools import lru_cache
+from typing import NamedTuple
+
+from promoarray.core.call_site import Site, shortened
+
+
+class Span(NamedTuple):
+    """A part of a file; lines and columns from 1, in characters, the end column behind the last.
+
+    Attributes
+    ----------
+    file : str
+    line : int
+        0 if the line is not known.
+    column, end_line, end_column : int
+        0 where only the line is known.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether the end is known."""
+        return self.end_line > 0
+
+    def text(self) -> str:
+        """Return what stands there; "" if the end is not known."""
+        lines = linecache.getlines(self.file)[self.line - 1 : self.end_line]
+        if not self.whole or len(lines) <= self.end_line - self.line:
+            return ""
+        lines[-1] = lines[-1][: self.end_column - 1]
+        lines[0] = lines[0][self.column - 1 :]
+        return "".join(lines)
+
+
+def span_of(site: Site) -> Span:
+    """Return where the expression of a place stands.
+
+    Parameters
+    ----------
+    site : Site
+
+    Returns
+    -------
+    Span
+        With the line alone, where the code does not say the column, and without an end, where
+        the file does not read so any more.
+    """
+    if site.column < 0 or site.line < 1:
+        return Span(site.file, max(site.line, 0))
+    for node in _nodes("".join(linecache.getlines(site.file))).get((site.line, site.column), ()):
+        end_line, end = node.end_lineno, node.end_col_offset
+        if end_line and end is not None and _reads(node, site):
+            return Span(
+                site.file,
+                site.line,
+                _column(site.file, site.line, site.column),
+                end_line,
+                _column(site.file, end_line, end),
+            )
+    return Span(site.file, site.line, _column(site.file, site.line, site.column))
+
+
+def _reads(node: ast.expr | ast.stmt, site: Site) -> bool:
+    """Whether a part of a file reads as a place quotes it."""
+    try:
+        written = ast.unparse(node)
+    except RecursionError:
+        return False
+    return shortened(" ".join(written.split())) == " ".join(site.expression.split())
+
+
+def _column(file: str, line: int, offset: int) -> int:
+    """The column of an offset in bytes of UTF-8."""
+    before = linecache.getline(file, line).encode(errors="replace")[:offset]
+    return len(before.decode(errors="replace")) + 1
+
+
+@lru_cache(maxsize=64)
+def _nodes(source: str) -> dict[tuple[int, int], list[ast.expr | ast.stmt]]:
+    """The expressions and statements of a text, by where they begin."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    found: dict[tuple[int, int], list[ast.expr | ast.stmt]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            found.setdefault((node.lineno, node.col_offset), []).append(node)
+    return found
+
+
+def base_folder() -> str:
+    """Return the folder that the paths of reports for other tools begin at.
+
+    That is the repository's in a job of GitHub Actions, where it holds the current one; else the
+    current one.
+    """
+    here, workspace = os.path.realpath(os.getcwd()), os.environ.get("GITHUB_WORKSPACE")
+    if not workspace:
+        return here
+    root = os.path.realpath(workspace)
+    return root if f"{here}{os.sep}".startswith(f"{root.rstrip(os.sep)}{os.sep}") else here
+
+
+def relative(file: str, folder: str) -> str:
+    """Return a file's path from a folder on, with slashes; what is no file keeps its name."""
+    if file.startswith("<"):
+        return file
+    try:
+        return os.path.relpath(os.path.realpath(file), folder).replace(os.sep, "/")
+    except ValueError:  # of another drive
+        return file.replace(os.sep, "/")
