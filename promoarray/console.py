@@ -6,13 +6,14 @@ rich is imported when something is shown, never before: importing it costs more 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from promoarray import pages
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 PIPE_WIDTH = 100
 """Columns for prose where there is no terminal."""
@@ -71,8 +72,41 @@ def text(renderable: Any, *, wide: bool = False) -> str:
     if wide:
         _widen(target, renderable)
     with target.capture() as captured:
-        target.print(renderable)
+        target.print(renderable, crop=False)
     return captured.get().rstrip("\n")
+
+
+def wrapped(line: Text, said: Text, console: Console, width: int) -> Iterator[Text]:
+    """Yield a text behind the beginning of its line, wrapped to the width and indented.
+
+    Where the beginning leaves no room, the text follows below it.
+    """
+    line.no_wrap, line.overflow = True, "ignore"  # a long path stays whole
+    if not len(said):
+        yield line
+        return
+    if len(line) > width - LEAST:
+        line.rstrip()
+        yield line
+        line = type(line)(" " * INDENT)
+    for part in said.wrap(console, max(width - len(line), LEAST)):
+        part.rstrip()
+        yield line + part
+        line = type(line)(" " * len(line))
+
+
+def folded(text: Text, console: Console, width: int) -> Iterator[Text]:
+    """Yield a text wrapped to the width, what follows its first line indented more."""
+    indent = len(text.plain) - len(text.plain.lstrip())
+    parts = text[indent:].wrap(console, max(width - indent - HANGING, LEAST))
+    for n, part in enumerate(parts):
+        part.rstrip()
+        yield type(text)(" " * (indent + HANGING * (n > 0))) + part
+
+
+LEAST, INDENT, HANGING = 24, 8, 4
+"""Columns that a wrapped text has at least, its indentation below a long beginning, and that of
+folded lines."""
 
 
 class Printable:

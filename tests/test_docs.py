@@ -16,6 +16,7 @@ import pytest
 from test_floors import FLOORS
 
 import promoarray as pa
+from promoarray import cli
 from promoarray.policies import as_policy
 
 DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
@@ -94,3 +95,23 @@ def test_a_value_goes_the_way_that_is_drawn(section: str) -> None:
         finally:
             sys.setprofile(None)
     assert [name for name in dict.fromkeys(called) if name in drawn] == drawn
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"(?ms)^```console\n\$ promoarray ([^\n]*)\n(.*?)^```$", README)
+
+
+@pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
+def test_the_readme_shows_what_is_printed(
+    command: str, shown: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert cli.main(command.split()) == 0
+    printed = capfd.readouterr().out
+    for part in filter(None, re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)):
+        assert part in printed
+
+
+def test_the_readme_shows_a_port() -> None:
+    assert any("--run torch --policies paddle@3.3" in command for command, _ in SHOWN)

@@ -182,6 +182,11 @@ def keep_source(file: str) -> None:
     _sources[file] = linecache.getlines(file)
 
 
+def source_of(file: str) -> str:
+    """Return the source of a file, as it was when it was kept."""
+    return "".join(_sources.get(file) or linecache.getlines(file))
+
+
 def _line(file: str, number: int) -> str:
     kept = _sources.get(file)
     if not kept:

@@ -12,13 +12,14 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend
 from promoarray.core import observed
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.cast import convert
+from promoarray.core.cast import convert, explicit
 from promoarray.core.executable import Executable, compiled, find, keep
 from promoarray.core.observers import (
     OperationEvent,
+    RefusalEvent,
     notify,
     observers_anywhere,
-    observers_here,
+    recovery_from,
 )
 from promoarray.core.operands import (
     array_class,
@@ -29,7 +30,7 @@ from promoarray.core.operands import (
 )
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
-from promoarray.dtypes import INTEGERS, WEAK
+from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import OPERATIONS, Form
@@ -97,7 +98,8 @@ def _resolve(
     seen = tuple(operand_of(x, policy) for x in entered)
     decided = policy.decide(name, seen, entered, form, options=options)
     if isinstance(decided, Refusal):
-        entered, seen, decided = _recovered(name, form, policy, entered, seen, decided, options)
+        refused = RefusalEvent(name, form, policy, entered, seen, decided, options)
+        entered, seen, decided = _recovered(refused)
     plan, values = decided
     backend = common_backend(*map(_buffer, entered), *options.values())
     obeyed = _comparing(plan, entered, values) or plan
@@ -145,29 +147,34 @@ def _run(
 
 
 def _recovered(
-    name: str,
-    form: Form,
-    policy: Policy,
-    entered: tuple[Any, ...],
-    seen: tuple[Operand, ...],
-    refusal: Refusal,
-    options: dict[str, Any],
+    refused: RefusalEvent,
 ) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
     """Raise the refusal, unless an observer casts operands so that the program can go on."""
-    if refusal.error is not None:
-        raise refusal.error
-    answers = (o.on_refusal(name, form, policy, seen, refusal) for o in observers_here())
-    for casts in filter(None, answers):
-        mended = list(entered)
-        for index, target in casts.items():
-            x = entered[index]
-            mended[index] = x._wrap(convert(policy, x._buffer, storage_dtype(x), target), target)
-        seen_again = tuple(operand_of(x, policy) for x in mended)
-        decided = policy.decide(name, seen_again, tuple(mended), form, options=options)
-        if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
-            raise decided.error or promotion_error(policy, name, seen_again, decided, form)
-        return tuple(mended), seen_again, decided
-    raise promotion_error(policy, name, seen, refusal, form)
+    name, form, policy, _, _, _, options = refused
+    mended, _ = _mended(refused)
+    seen = tuple(operand_of(x, policy) for x in mended)
+    decided = policy.decide(name, seen, mended, form, options=options)
+    if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
+        raise _error(refused._replace(seen=seen, refusal=decided))
+    return mended, seen, decided
+
+
+def _mended(refused: RefusalEvent) -> tuple[tuple[Any, ...], DType | None]:
+    """The operands as an observer would have them cast, and what the result is cast to."""
+    recovery = recovery_from(refused)
+    if recovery is None:
+        raise _error(refused)
+    mended = list(refused.operands)
+    for index, target in recovery.casts.items():
+        x = mended[index]
+        buffer = convert(refused.policy, x._buffer, storage_dtype(x), target)
+        mended[index] = x._wrap(buffer, target)
+    return tuple(mended), recovery.result
+
+
+def _error(refused: RefusalEvent) -> Exception:
+    name, form, policy, _, seen, refusal, _ = refused
+    return refusal.error or promotion_error(policy, name, seen, refusal, form)
 
 
 @in_default_float_state
@@ -193,12 +200,12 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     cls = array_class(entered)
     policy = cls._policy or get_policy()
     if policy.inplace is None:
-        return apply(name, target, other)
+        return apply(name, target, other, form=form)  # which names rebind: no policy writes into it
     entered = target, canonicalize(policy, other, entered[1])
     seen = tuple(operand_of(x, policy) for x in entered)
     decided = policy.decide(name, seen, entered, form)
     if isinstance(decided, Refusal):
-        raise decided.error or promotion_error(policy, name, seen, decided, form)
+        return _write_recovered(RefusalEvent(name, form, policy, entered, seen, decided))
     plan, values = decided
     backend = common_backend(target._buffer, _buffer(entered[1]))
     _require_writeable(backend, name, target)
@@ -220,6 +227,18 @@ def _write_and_tell(name: str, target: Array, other: Any, call: observed.Ready) 
     notify(
         OperationEvent(name, policy, operands, known.seen, known.plan, values, target, form=form)
     )
+    return target
+
+
+def _write_recovered(refused: RefusalEvent) -> Any:
+    """Raise the refusal, unless an observer has operands cast, and the result to the target's."""
+    target = refused.operands[0]
+    mended, dtype = _mended(refused)
+    if dtype is None:
+        raise _error(refused)
+    result = apply(refused.name, *mended)
+    out = explicit(refused.policy, result._buffer, storage_dtype(result), dtype)
+    _write(backend_of(target._buffer), refused.name, target, out)
     return target
 
 

@@ -59,7 +59,7 @@ class OperationEvent(NamedTuple):
     @property
     def inplace(self) -> bool:
         """Whether the result was written into the first operand."""
-        return self.form is Form.INPLACE
+        return self.form is Form.INPLACE and self.policy.inplace is not None
 
 
 class SetitemEvent(NamedTuple):
@@ -98,8 +98,46 @@ class CastEvent(NamedTuple):
     target: DType
 
 
-ProposedCasts = Mapping[int, DType]
-"""Which operands an observer casts in place of a refusal, and to what."""
+class RefusalEvent(NamedTuple):
+    """An operation or an assignment that the policy refuses.
+
+    Attributes
+    ----------
+    name : str
+        The operation, or ``setitem``.
+    form : Form
+    policy : Policy
+    operands : tuple
+        Arrays and Python scalars.
+    seen : tuple of Operand
+        The operands as the policy saw them.
+    refusal : Refusal
+    options : mapping
+        What the operation takes besides.
+    """
+
+    name: str
+    form: Form
+    policy: Policy
+    operands: tuple[Any, ...]
+    seen: tuple[Operand, ...]
+    refusal: Refusal
+    options: Mapping[str, Any] = NO_OPTIONS
+
+
+class Recovery(NamedTuple):
+    """What is cast so that a refused operation goes on.
+
+    Attributes
+    ----------
+    casts : mapping
+        From the operands that are cast to what they become.
+    result : DType or None
+        What the result is cast to, that of an operation in place.
+    """
+
+    casts: Mapping[int, DType]
+    result: DType | None = None
 
 
 class Observer:
@@ -117,15 +155,8 @@ class Observer:
     def on_cast(self, cast: CastEvent) -> None:
         """Hear of an explicit cast; may change the type of its result."""
 
-    def on_refusal(
-        self,
-        name: str,
-        form: Form,
-        policy: Policy,
-        seen: tuple[Operand, ...],
-        refusal: Refusal,
-    ) -> ProposedCasts | None:
-        """Hear of a refusal; may answer which operands to cast to what."""
+    def on_refusal(self, event: RefusalEvent) -> Recovery | None:
+        """Hear of a refusal; may answer what to cast."""
         return None
 
     def on_escape(self, escape: Any) -> None:
@@ -198,6 +229,13 @@ def notify_setitem(assignment: SetitemEvent) -> None:
     with notify_lock:
         for observer in observers_here():
             observer.on_setitem(assignment)
+
+
+def recovery_from(event: RefusalEvent) -> Recovery | None:
+    """Tell observers of a refusal; return how to go on, if one of them says so."""
+    with notify_lock:
+        answers = [observer.on_refusal(event) for observer in observers_here()]
+    return next(filter(None, answers), None)
 
 
 def notify_cast(cast: CastEvent) -> None:

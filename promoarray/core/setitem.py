@@ -12,7 +12,13 @@ from promoarray.backends import common_backend, find
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.move import require_taken
-from promoarray.core.observers import SetitemEvent, notify_setitem, observers_anywhere
+from promoarray.core.observers import (
+    RefusalEvent,
+    SetitemEvent,
+    notify_setitem,
+    observers_anywhere,
+    recovery_from,
+)
 from promoarray.core.operands import (
     array_class,
     as_operand,
@@ -26,7 +32,7 @@ from promoarray.errors import PromotionError, kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Operand
+from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import held_by_floats
 
@@ -82,12 +88,27 @@ def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> An
         try:
             value = policy.assigned(operand, dtype)
         except TypeError as error:
+            _recovered(policy, target, operand, source, Refusal(str(error)))
             raise _refused(policy, dtype, operand, source, str(error)) from None
+        except (OverflowError, ValueError) as error:
+            _recovered(policy, target, operand, source, Refusal(str(error), error))
+            raise
         return scalar_buffer(policy, held_by_floats(value, dtype), dtype)
     why = policy.assigns(source, dtype)
-    if why:
+    if why and not _recovered(policy, target, operand, source, Refusal(why)):
         raise _refused(policy, dtype, operand, source, why)
     return _through(policy, operand._buffer, source, _meeting(policy, dtype, source), dtype)
+
+
+def _recovered(
+    policy: Policy, target: Array, operand: Any, source: DType, refusal: Refusal
+) -> bool:
+    """Whether an observer has the value cast to the target's dtype, though that is refused."""
+    if not observers_anywhere:
+        return False
+    seen = Operand(storage_dtype(target)), operand_of(operand, policy)
+    event = RefusalEvent("setitem", Form.INPLACE, policy, (target, operand), seen, refusal)
+    return recovery_from(event) is not None
 
 
 def _meeting(policy: Policy, dtype: DType, source: DType) -> DType:

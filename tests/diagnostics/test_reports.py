@@ -37,7 +37,7 @@ def _trace() -> Printable:
 
 
 def _outcomes() -> Printable:
-    return Outcomes((Outcome("numpy@2", {"x": "int8 [2]"}),))
+    return Outcomes((Outcome("numpy@2", {"x": "int8 [2]"}),), named=True)
 
 
 def _cast() -> Printable:

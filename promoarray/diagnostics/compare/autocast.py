@@ -1,16 +1,13 @@
-"""Going on after a refusal, with the cast that its message proposes."""
+"""Going on after a refusal, with the casts that its message proposes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from promoarray.core.call_site import Site, current_site
-from promoarray.core.observers import Observer, ProposedCasts
-from promoarray.core.proposed_casts import accepted_casts, remarks
+from promoarray.core.observers import Observer, Recovery, RefusalEvent
+from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled
-from promoarray.operations import Form
-from promoarray.promotion.plan import Operand, Refusal
-from promoarray.promotion.policy import Policy
 
 
 @dataclass(eq=False)
@@ -25,23 +22,16 @@ class AutoCast(Observer):
 
     recovered: dict[tuple[Site, str], str] = field(default_factory=dict)
 
-    def on_refusal(
-        self,
-        name: str,
-        form: Form,
-        policy: Policy,
-        seen: tuple[Operand, ...],
-        refusal: Refusal,
-    ) -> ProposedCasts | None:
-        """Cast operands as the error message would have said, if there are such casts."""
-        casts, _ = accepted_casts(policy, name, seen, form) or ({}, None)
-        if casts:
-            self.recovered[current_site(), spelled(name, seen, form)] = worded(policy, seen, casts)
-        return casts
+    def on_refusal(self, event: RefusalEvent) -> Recovery | None:
+        """Cast as the error message would have said, if there are such casts."""
+        found = recovery(event)
+        if found is not None:
+            self.recovered[current_site(), refused(event)] = worded(event, found)
+        return found
 
 
-def worded(policy: Policy, seen: tuple[Operand, ...], casts: ProposedCasts) -> str:
-    """Casts of operands in words, "x1 to float32", and remarks on them."""
-    said = " and ".join(f"x{index + 1} to {target.name}" for index, target in casts.items())
-    lost = remarks(policy, seen, casts)
-    return f"{said} ({lost})" if lost else said
+def refused(event: RefusalEvent) -> str:
+    """What was refused, with the operands' dtypes."""
+    if event.name == "setitem":
+        return "{}[...] = {}".format(*event.seen)
+    return spelled(event.name, event.seen, event.form)

@@ -54,6 +54,8 @@ def main(args: argparse.Namespace) -> int:
     every: list[Outcome] = []
     with tempfile.TemporaryFile() as kept:
         given = StandardInput(kept) if args.run_all else None
+        if given:
+            _say(comparison.times)
         ended = comparison.compared(given)
         report = comparison.report(ended)
         if given and not ended.interrupted:
@@ -61,7 +63,8 @@ def main(args: argparse.Namespace) -> int:
     linecache.checkcache()  # where the files are read from, which the program may have written
     judged = comparison.judged(report, ended)
     status = _status(ended, every, judged)
-    write(Compared(report, judged, Outcomes(tuple(every)), ended, status), args)
+    outcomes = Outcomes(tuple(every), named=bool(args.show))
+    write(Compared(report, judged, outcomes, ended, status), args)
     _tell(report, ended)
     return status
 
@@ -106,12 +109,12 @@ class Comparison:
     def outcomes(self, own: str, given: StandardInput) -> list[Outcome]:
         """Run it under the policy it ran under, and under each of the others, until stopped."""
         others = [policy.name for policy in self.policies if policy.name != own]
-        found = []
+        found: list[Outcome] = []
         for name, under in {own: self._run_name, **{name: name for name in others}}.items():
             shown = self.args.show
             asked = Task((), under, casts=not self.args.stop, names=shown and tuple(shown))
             ended = self.program.run(asked, given, quiet=True)
-            found.append(outcome(name, ended))
+            found.append(outcome(name, ended, found[0] if found else None))
             if ended.interrupted:
                 break
         return found
@@ -136,6 +139,15 @@ class Comparison:
     def _aside(self) -> bool:
         """Whether standard output is for the report alone."""
         return self.args.format in ("json", "sarif") and not self.args.output
+
+    @property
+    def times(self) -> str:
+        """How often ``--run-all`` runs the program."""
+        others = sum(policy is not self.run for policy in self.policies)
+        return (
+            f"--run-all runs the program {others + 2} times: once to compare, and once under each "
+            "policy; what it does besides computing it does as often"
+        )
 
     @property
     def _run_name(self) -> str | None:

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from promoarray.console import show
+from promoarray.console import console
 from promoarray.diagnostics.compare.program import Ended
 from promoarray.diagnostics.compare.run_all import Outcomes
 from promoarray.diagnostics.findings.baseline import stable
@@ -76,9 +76,9 @@ def _write_text(compared: Compared, args: argparse.Namespace, file: IO[str] | No
     shown = without(report, judged.hidden) if judged.hidden else report
     shown.inherited = args.all
     if args.all or not judged.hidden or findings(shown):  # else only what they lead to is left
-        show(shown, file)
+        console(file).print(shown, crop=False)
     if compared.outcomes.every:
-        show(compared.outcomes, file)
+        console(file).print(compared.outcomes, crop=False)
     for line in _about_findings(judged):
         print(line, file=file)
 

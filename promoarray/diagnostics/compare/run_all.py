@@ -1,4 +1,4 @@
-"""How a program ends under each policy, side by side.
+"""How a program ends under each policy, and where that differs from the run.
 
 A policy that refuses a line would stop the program there. So that every policy can be compared to
 the end, the cast that the refusal's message proposes is applied, and the place noted; else the
@@ -7,16 +7,41 @@ first refusal stops the program as it would stop the user's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from html import escape
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import Printable, html_table
+from promoarray.console import Printable, counted, html_table, listed, wrapped
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.compare.final_difference import FinalDifference, compared
+from promoarray.diagnostics.compare.final_values import Final
 from promoarray.diagnostics.compare.program import Ended
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.text import Text
+
+MOST = 8
+"""So many globals that differ are listed, where none are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLine:
+    """The first line printed that differs between two runs.
+
+    Attributes
+    ----------
+    number : int
+        Which line, from 1.
+    run, other : str
+        What it is; "" where nothing was printed any more.
+    """
+
+    number: int
+    run: str
+    other: str
 
 
 @dataclass
@@ -36,6 +61,14 @@ class Outcome:
         The line of the program where it stopped.
     output : str
         What it printed.
+    finals : dict
+        The globals at the end; kept of the run that the others are compared with.
+    differences : tuple of FinalDifference
+        The globals that differ from that run's.
+    same : tuple of str
+        Those that do not.
+    printed : PrintedLine or None
+        The first line printed that differs.
     """
 
     policy: str
@@ -44,6 +77,10 @@ class Outcome:
     error: str = ""
     site: str = ""
     output: str = ""
+    finals: dict[str, Final] = field(default_factory=dict, repr=False)
+    differences: tuple[FinalDifference, ...] = ()
+    same: tuple[str, ...] = ()
+    printed: PrintedLine | None = None
 
     @property
     def remarks(self) -> list[str]:
@@ -52,11 +89,19 @@ class Outcome:
         stopped = [f"stopped at {self.site}"] if self.site else []
         return lines + ([*stopped, self.error] if self.error else [])
 
+    @property
+    def plain(self) -> bool:
+        """Whether there is nothing to say but that all is the same."""
+        return not (self.remarks or self.differences or self.printed)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as data."""
         return {
             "policy": self.policy,
             "values": self.values,
+            "differences": [each.to_dict() for each in self.differences],
+            "same": list(self.same),
+            "printed": self.printed and asdict(self.printed),
             "refusals": [
                 {"file": site.file, "line": site.line, "refused": said, "cast": cast}
                 for (site, said), cast in self.recovered.items()
@@ -67,27 +112,51 @@ class Outcome:
         }
 
 
-def outcome(policy: str, ended: Ended) -> Outcome:
-    """Return how a run under a policy ended; of one that was stopped no globals."""
+def outcome(policy: str, ended: Ended, run: Outcome | None = None) -> Outcome:
+    """Return how a run under a policy ended; of one that was stopped no globals.
+
+    Parameters
+    ----------
+    policy : str
+    ended : Ended
+    run : Outcome or None
+        The run to compare with.
+    """
     own = ended.findings[0] if ended.findings else None
     recovered = {place: cast for each in ended.findings for place, cast in each.refusals.items()}
-    values = own.values if own and not ended.status else {}
-    return Outcome(policy, values, recovered, ended.in_short, ended.where, ended.output)
+    finals = own.finals if own and not ended.status else {}
+    values = {name: each.text for name, each in finals.items() if each.shown}
+    made = Outcome(policy, values, recovered, ended.in_short, ended.where, ended.output)
+    if run is None:
+        made.finals = finals
+    elif not (run.error or made.error):
+        made.differences = tuple(compared(run.finals, finals))
+        differing = {each.name for each in made.differences}
+        made.same = tuple(name for name in run.finals if name not in differing)
+        made.printed = _printed(run.output, made.output)
+    return made
 
 
-_RECOVERED = "refused; cast applied to go on"
+def _printed(run: str, other: str) -> PrintedLine | None:
+    """The first line that differs between two outputs."""
+    lines = zip_longest(run.splitlines(), other.splitlines(), fillvalue="")
+    found = ((n, *pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
+    return next((PrintedLine(*each) for each in found), None)
 
 
 @dataclass(frozen=True, repr=False)
 class Outcomes(Printable):
-    """How a program ended under each policy, side by side.
+    """How a program ended under each policy, compared with the first.
 
     Attributes
     ----------
     every : tuple of Outcome
+    named : bool
+        Whether the user named the globals to show.
     """
 
     every: tuple[Outcome, ...]
+    named: bool = False
 
     @property
     def headline(self) -> str:
@@ -100,31 +169,99 @@ class Outcomes(Printable):
         return list(dict.fromkeys(name for o in self.every for name in o.values))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outcomes as data."""
-        return {"outcomes": [outcome.to_dict() for outcome in self.every]}
+        """Return the outcomes as data; ``compared_with`` is the policy of the first."""
+        first = self.every[0].policy if self.every else None
+        return {"compared_with": first, "outcomes": [outcome.to_dict() for outcome in self.every]}
 
-    def __rich__(self) -> RenderableType:
-        from rich.table import Table
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
-        names = self.names
-        table = Table(show_lines=True)
-        for name in ("actual run under", *names, _RECOVERED):
-            table.add_column(Text(name))
-        for o in self.every:
-            remarks = Text("\n".join(o.remarks), style="red" if o.error else "")
-            values = (Text(o.values.get(n, "")) for n in names)
-            table.add_row(Text(o.policy), *values, remarks)
-        return table
+        if not self.every:
+            return
+        at = console, options.max_width
+        run, *others = self.every
+        compared_with = f", compared with {run.policy}" if others else ""
+        yield Text(f"{self.headline}{compared_with}", style="bold")
+        lines = [_lines(run, self.named, first=True)] if self.named or run.remarks else []
+        lines += [_lines(other, self.named) for other in others if not other.plain]
+        for begun, said in chain.from_iterable(lines):
+            yield from wrapped(begun, said, *at)
+        alike = [other.policy for other in others if other.plain]
+        if alike:
+            count = counted(len(run.finals), "global")
+            same = f"{count} and the lines printed are the same"
+            yield from wrapped(Text(f"{listed(alike)}  ", "bold cyan"), Text(same), *at)
 
     def html(self) -> str:
         """Return the outcomes as a part of a page; "" if there are none."""
         if not self.every:
             return ""
-        names = self.names
         rows = (
-            (o.policy, *(o.values.get(n, "") for n in names), "\n".join(o.remarks))
+            (o.policy, "\n".join(f"{name}: {said}" for name, said in self._of(o)), _remarks(o))
             for o in self.every
         )
-        table = html_table(("policy", *names, _RECOVERED), rows).replace("\n", "<br>")
+        head = ("policy", f"globals, compared with {self.every[0].policy}", "refused; cast applied")
+        table = html_table(head, rows).replace("\n", "<br>")
         return f"<h2>{escape(self.headline)}</h2>{table}"
+
+    def _of(self, outcome: Outcome) -> Iterator[tuple[str, str]]:
+        return _globals(outcome, True, outcome is self.every[0])
+
+
+def _remarks(outcome: Outcome) -> str:
+    return "\n".join(outcome.remarks)
+
+
+def _lines(outcome: Outcome, named: bool, *, first: bool = False) -> Iterator[tuple[Text, Text]]:
+    """Yield what is said of an outcome: the beginning of each line, and what is wrapped."""
+    from rich.text import Text
+
+    yield Text(outcome.policy, style="bold cyan"), Text("")
+    if outcome.error:
+        at = f"at {outcome.site}: " if outcome.site else ""
+        yield Text(f"{'    stopped':<16}", "red"), Text(f"{at}{outcome.error}")
+    if outcome.printed:
+        line = outcome.printed
+        said = f"line {line.number}: {line.other!r} instead of {line.run!r}"
+        yield Text(f"{'    prints':<16}"), Text(said)
+    shown = [] if outcome.error else list(_globals(outcome, named, first))
+    width = max((len(name) for name, _ in shown), default=0)
+    for name, said in shown:
+        yield Text(f"    {name:<{max(width, 11)}} "), Text(said)
+    for said in _clipped(_casts(outcome), "casts"):
+        yield Text(f"{'    cast':<16}", "yellow"), Text(said)
+
+
+def _casts(outcome: Outcome) -> list[str]:
+    """The casts that were applied, each once."""
+    made = outcome.recovered.items()
+    return list(
+        dict.fromkeys(f"{site}: {cast}, as it refuses {said}" for (site, said), cast in made)
+    )
+
+
+def _clipped(lines: list[str], what: str) -> Iterator[str]:
+    yield from lines[:MOST]
+    if lines[MOST:]:
+        yield f"and {len(lines) - MOST} more {what} (--json has all)"
+
+
+def _globals(outcome: Outcome, named: bool, first: bool) -> Iterator[tuple[str, str]]:
+    """Yield names of globals with what is said of them: those that differ, those asked for.
+
+    Where none are asked for, the last to be set come first: they are the program's results.
+    """
+    if first:
+        yield from outcome.values.items() if named else ()
+        return
+    found = outcome.differences if named else outcome.differences[::-1]
+    for each in found if named else found[:MOST]:
+        yield each.name, each.words()
+    more = [] if named else [each.name for each in found[MOST:]]
+    if more:
+        yield "…", f"{len(more)} more differ: {listed(more[:MOST])}{' …' * bool(more[MOST:])}"
+    if named:
+        yield from ((name, f"the same, {outcome.values[name]}") for name in outcome.same)
+    elif outcome.same:
+        names = f"{', '.join(outcome.same[:MOST])}{' …' * bool(outcome.same[MOST:])}"
+        yield "same", f"{counted(len(outcome.same), 'global')}: {names}"

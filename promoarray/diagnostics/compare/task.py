@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.compare.final_values import Final
 from promoarray.diagnostics.shadow.report import Report
 
 VARIABLE = "PROMOARRAY_COMPARE"
@@ -72,8 +73,8 @@ class Findings:
         Of a run that compares.
     refusals : dict
         From each place and operation refused to the cast applied there, in words.
-    values : dict
-        The globals asked for, as text.
+    finals : dict
+        The globals asked for at the end, by their names.
     error, message : str
         What stopped it, if that was an error: as a traceback ends, and in words for a table.
     stopped : Site or None
@@ -87,7 +88,7 @@ class Findings:
     run: str
     report: Report | None = None
     refusals: dict[tuple[Site, str], str] = field(default_factory=dict)
-    values: dict[str, str] = field(default_factory=dict)
+    finals: dict[str, Final] = field(default_factory=dict)
     error: str = ""
     message: str = ""
     stopped: Site | None = None
@@ -107,7 +108,8 @@ def new_file(folder: str) -> str:
 
 def write(path: str, findings: Findings) -> None:
     """Put findings into a file, at once or not at all."""
-    Path(f"{path}.part").write_bytes(pickle.dumps(findings))
+    with open(f"{path}.part", "wb") as file:
+        pickle.dump(findings, file, protocol=5)  # which copies no arrays
     os.replace(f"{path}.part", path)
 
 
@@ -118,7 +120,7 @@ def found(folder: str, pid: int) -> Iterator[Findings]:
         for path in Path(folder).glob(f"*{_FOUND}")
     ]
     for _, _, path in sorted(every, reverse=True):
-        held: bytes = path.read_bytes()
-        if held:  # else it was killed before it wrote anything
-            read: Any = pickle.loads(held)
+        if path.stat().st_size:  # else it was killed before it wrote anything
+            with open(path, "rb") as file:
+                read: Any = pickle.load(file)
             yield read

@@ -27,22 +27,24 @@ from promoarray.core.observers import (
     CastEvent,
     Observer,
     OperationEvent,
-    ProposedCasts,
+    Recovery,
+    RefusalEvent,
     SetitemEvent,
     notify_lock,
     observing,
 )
 from promoarray.diagnostics.compare.autocast import AutoCast
-from promoarray.diagnostics.compare.ending import in_short, last_line, shown_globals
+from promoarray.diagnostics.compare.ending import in_short, last_line
+from promoarray.diagnostics.compare.final_values import finals
 from promoarray.diagnostics.compare.own_files import own_files
 from promoarray.diagnostics.compare.short_traceback import shorten, stopped_at
 from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, new_file, write
+from promoarray.diagnostics.shadow.final_dtypes import final_dtypes
 from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.shadow.stopped import stopped_of
 from promoarray.dtypes import DType
-from promoarray.operations import Form
 from promoarray.promotion import in_force
-from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -215,19 +217,10 @@ class Watch(Observer):
         """Pass it on."""
         self._tell("on_escape", escape)
 
-    def on_refusal(
-        self,
-        name: str,
-        form: Form,
-        policy: Policy,
-        seen: tuple[Operand, ...],
-        refusal: Refusal,
-    ) -> ProposedCasts | None:
+    def on_refusal(self, event: RefusalEvent) -> Recovery | None:
         """Apply the casts that the refusal proposes, if the command wants that."""
-        if not self._task.casts:
-            return None
-        with notify_lock:
-            return self._casting.on_refusal(name, form, policy, seen, refusal)
+        self._tell("on_refusal", event)
+        return self._casting.on_refusal(event) if self._task.casts else None
 
     def _tell(self, what: str, *heard: Any) -> None:
         """Tell the observers, whom the program may leave no levels of recursion."""
@@ -280,9 +273,17 @@ class Watch(Observer):
         if error is not None:
             findings.error, findings.message = last_line(error), in_short(error)
             findings.stopped = stopped_at(error)
-        if not self._task.policies:
-            findings.values = shown_globals(vars(self._main), self._task.names)
+            self._tell_stopped(error, findings)
+        if self._task.policies:
+            self._report.finals = final_dtypes(vars(self._main), self._report.policies)
+        else:
+            findings.finals = finals(vars(self._main), self._task.names)
         return findings
+
+    def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
+        report, run = self._report, in_force.process_default()
+        given = error, findings.error, findings.stopped, report.refused
+        report.stopped = stopped_of(run, report.policies, *given)
 
     def _findings(self) -> Findings:
         run = self._task.policy or in_force.process_default().name

@@ -25,6 +25,7 @@ from promoarray.core.observers import (
     CastEvent,
     Observer,
     OperationEvent,
+    RefusalEvent,
     SetitemEvent,
     observing,
 )
@@ -33,6 +34,7 @@ from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Dive
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
+from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.value_changes import Place, differences
 from promoarray.diagnostics.shadow.verdict import (
     Verdict,
@@ -151,6 +153,10 @@ class ShadowObserver(Observer):
         if found:
             place = Place(*sites(), operation, source.name, target.name)
             self.report.value_changes.note(place, array.size, found)
+
+    def on_refusal(self, event: RefusalEvent) -> None:
+        """Keep what every policy says of an operation that the run refuses: it may stop there."""
+        self.report.refused = refused_of(event, self.policies)
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""

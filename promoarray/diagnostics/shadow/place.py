@@ -1,69 +1,14 @@
-"""A place at which policies differ, as text, as data and as a row of a page."""
+"""A place at which policies differ, as data and as a row of a page, and its edits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.operations import OPERATIONS, Form
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-_STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
-
-
-def as_text(
-    divergence: Divergence, *, inherited: bool, told: dict[str, str], console: Console, width: int
-) -> Iterator[Text]:
-    """Yield a place as lines for the terminal: its source, the answers, the edits.
-
-    Parameters
-    ----------
-    divergence : Divergence
-    inherited : bool
-        Whether the answers that only inherit are shown, too.
-    told : dict
-        From each reason that was quoted to where; here it is referred to. Is added to.
-    console : Console
-    width : int
-    """
-    from rich.text import Text
-
-    site = divergence.site
-    head = Text(site.path, style="bold cyan")
-    head.append(f"  {site.expression or site.text}", style="bold")
-    times = f"  ×{divergence.count}" if divergence.count > 1 else ""
-    yield head.append(f"  [{spelled(divergence)}]{times}", style="dim")
-    if divergence.program != site:
-        yield Text(f"    {_called_from(divergence)}", style="dim")
-    for answer, origin, names in grouped(divergence):
-        if origin == "inherits" and not inherited:
-            continue
-        line = Text(f"    {answer!s:<12}")
-        line.append(f"{origin:<9}", style=_STYLE[origin])
-        said = Text(", ".join(names))
-        if answer.reason:
-            first = told.setdefault(answer.reason, str(site))
-            why = answer.reason if first == str(site) else f"as at {first}"
-            said.append(f"  {why}", style="dim")
-        yield from _wrapped(line, said, console, width)
-    for edit, names in edits(divergence).items():
-        line = Text("    write       ", style="green")
-        said = Text(edit).append(f"  for {', '.join(names)}", style="dim")
-        yield from _wrapped(line, said, console, width)
-
-
-def _wrapped(line: Text, said: Text, console: Console, width: int) -> Iterator[Text]:
-    """A text behind the beginning of its line, wrapped to the width."""
-    for part in said.wrap(console, max(width - len(line), 20)):
-        part.rstrip()
-        yield line + part
-        line = type(line)(" " * len(line))
 
 
 def edits(divergence: Divergence) -> dict[str, list[str]]:

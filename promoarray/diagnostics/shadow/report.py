@@ -6,15 +6,19 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from promoarray.console import ZERO_D, Printable, counted, html_page, listed
-from promoarray.core.call_site import Site
+from promoarray.console import ZERO_D, Printable, counted, folded, html_page, listed, wrapped
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.shadow.blocks import Block, block_lines, blocks
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
-from promoarray.diagnostics.shadow.place import as_data, as_row, as_text
+from promoarray.diagnostics.shadow.final_dtypes import FinalDType
+from promoarray.diagnostics.shadow.place import as_data, as_row
+from promoarray.diagnostics.shadow.policy_summary import PolicySummary, summary_of
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
+from promoarray.diagnostics.shadow.stopped import Refused, Stopped
 from promoarray.diagnostics.shadow.value_changes import ValueChanges
 from promoarray.promotion.policy import Policy
 
@@ -23,45 +27,17 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-_ROOT = "root: for the operands of the run this policy answers otherwise"
+_ROOT = (
+    "root: for the operands of the run this policy answers otherwise; the lines that most others "
+    "inherit from, or that most policies refuse, come first"
+)
 _INHERITS = (
     "inherits: only the operands differ, because of an earlier line; after a refusal a policy goes"
     " on as if you had cast as its error message says"
 )
-_LEFT_OUT = "not shown: places where only the operands differ, because of these (compare --all)"
+_LEFT_OUT = "not shown: what inherits, as only the operands differ because of these (compare --all)"
 _DEFAULT = "default dtype: what an array made of Python numbers has"
 _ONLY_ROOTS = '<p><label><input type="checkbox" id="roots"> Only root causes</label></p>'
-
-
-class PolicySummary(NamedTuple):
-    """What a policy asks of a program.
-
-    Attributes
-    ----------
-    policy : str
-    roots, refused : int
-        Its root causes, and how many of them it refuses.
-    casts : int
-        The root causes that have an edit.
-    lines : tuple of int
-        Where to make them.
-    """
-
-    policy: str
-    roots: int
-    refused: int
-    casts: int
-    lines: tuple[int, ...]
-
-    def words(self) -> str:
-        """The numbers in words."""
-        said = counted(self.roots, "root cause")
-        if self.refused:
-            said += f", {self.refused} of them refused"
-        if self.casts:
-            where = f"line{'s' if len(self.lines) > 1 else ''} {', '.join(map(str, self.lines))}"
-            said += f"; {counted(self.casts, 'edit')} ({where})"
-        return said
 
 
 @dataclass(eq=False, repr=False)
@@ -78,6 +54,12 @@ class Report(Printable):
         How many operations were compared.
     value_changes : ValueChanges
         The casts whose values differ by policy; iterate over its places.
+    refused : Refused or None
+        The operation that the run refused last.
+    stopped : Stopped or None
+        What stopped the program; of ``promoarray compare``.
+    finals : tuple of FinalDType
+        The program's globals at its end whose dtype differs; of ``promoarray compare``.
     inherited : bool
         Whether printing shows the places that only inherit, too.
     """
@@ -90,6 +72,9 @@ class Report(Printable):
     _signatures: Signatures = field(default_factory=Signatures)
     value_changes: ValueChanges = field(default_factory=ValueChanges)
     inherited: bool = False
+    refused: Refused | None = None
+    stopped: Stopped | None = None
+    finals: tuple[FinalDType, ...] = ()
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
@@ -108,6 +93,8 @@ class Report(Printable):
         self.escapes.update(other.escapes)
         self.signatures.update(other.signatures)
         self.value_changes.merge(other.value_changes)
+        self.stopped = self.stopped or other.stopped
+        self.finals = self.finals or other.finals
 
     def emptied(self) -> Report:
         """Return a report of the same run without any places."""
@@ -126,7 +113,7 @@ class Report(Printable):
             state |= {"operations": found.operations, "_escapes": found.escapes}
             state["_found"] = {each.key: each for each in found.partings.values()}
         new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
-        new |= {"inherited": False}
+        new |= {"inherited": False, "refused": None, "stopped": None, "finals": ()}
         self.__dict__.update(new | state)
 
     @property
@@ -162,7 +149,8 @@ class Report(Printable):
             "run": self.run.name,
             "policies": [p.name for p in self.policies],
             "operations": self.operations,
-            "summary": [each._asdict() for each in self.by_policy()],
+            "stopped": self.stopped and self.stopped.to_dict(),
+            "summary": [each.to_dict() for each in self.by_policy()],
             "divergences": divergences,
             "partings": divergences,  # the former name
             "value_changes": self.value_changes.to_dict(),
@@ -189,7 +177,11 @@ class Report(Printable):
                 f"differ, {roots} {'is a root cause' if roots == 1 else 'are root causes'}."
             )
         elif not self.operations:
-            found = f"No operation ran under {self.run.name}: there is nothing to compare."
+            found = (
+                ""
+                if self.stopped
+                else f"No operation ran under {self.run.name}: there is nothing to compare."
+            )
         casts = counted(len(self.value_changes), "cast")
         verb = "gives" if len(self.value_changes) == 1 else "give"
         values = f"{casts} {verb} other values." if len(self.value_changes) else ""
@@ -205,66 +197,54 @@ class Report(Printable):
         if any(operand.endswith("[]") for d in self.divergences for operand in d.operands):
             yield ZERO_D
 
-    def lines_shown(self) -> list[list[Divergence]]:
-        """Return the places that are printed, a list for each line of the program.
-
-        The line at which the most policies differ for the first time comes first, and in a line
-        the operation that was carried out first. Places that only inherit are left out, unless
-        ``inherited`` is set.
-        """
-        lines: dict[tuple[Site, str, int], list[Divergence]] = {}
-        for each in dict(self._found).values():
-            if each.root or self.inherited:
-                at = each.program, each.site.file, each.site.line
-                place = (replace(at[0], column=-1, expression=""), *at[1:])
-                lines.setdefault(place, []).append(each)
-        ordered = sorted(lines.values(), key=lambda places: places[0].program)
-        return sorted(ordered, key=lambda places: -len(_roots_of(places)))
+    def blocks(self) -> list[Block]:
+        """Return the places that are printed, a block for each line of the program."""
+        return blocks(dict(self._found).values(), inherited=self.inherited)
 
     def by_policy(self) -> list[PolicySummary]:
         """Return what each policy that differs asks for, those with the most root causes first."""
-        found = []
-        for name in (policy.name for policy in self.policies if policy.name != self.run.name):
-            roots = [d for d in self.divergences if _is_root(d, name)]
-            fixes = [d for d in roots if d.answers[name].fix is not None]
-            refused = sum(d.answers[name].dtype is None for d in roots)
-            lines = sorted({d.program.line for d in fixes})
-            found.append(PolicySummary(name, len(roots), refused, len(fixes), tuple(lines)))
+        names = [policy.name for policy in self.policies if policy.name != self.run.name]
+        found = [summary_of(name, self.divergences, self.finals) for name in names]
         return sorted(found, key=lambda each: -each.roots)
 
-    def _policy_lines(self) -> Iterator[Text]:
+    def _policy_lines(self, console: Console, width: int) -> Iterator[Text]:
         """Yield what each policy asks for as lines for the terminal."""
         from rich.text import Text
 
         summaries = self.by_policy()
-        width = max((len(each.policy) for each in summaries), default=0)
+        if len(summaries) == 1 and summaries[0].roots:
+            name = summaries[0].policy
+            same = f"To run the same under {name} as under {self.run.name}"
+            yield from wrapped(Text(""), Text(same, "bold"), console, width)
+        longest = max((len(each.policy) for each in summaries), default=0)
         for each in summaries:
             if each.roots:
-                yield Text(f"{each.policy:<{width}}  ", "bold").append(each.words(), "not bold")
+                head = Text(f"{each.policy:<{longest}}  ", "bold")
+                yield from wrapped(head, Text(each.words()), console, width)
         agree = [each.policy for each in summaries if not each.roots]
         if agree and len(agree) < len(summaries):
-            yield Text(f"no root causes under {listed(agree)}")
+            yield from wrapped(
+                Text(""), Text(f"no root causes under {listed(agree)}"), console, width
+            )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
-        yield from self._policy_lines()
+        width = options.max_width
+        if self.stopped:
+            yield from self.stopped.lines(console, width)
+        yield from self._policy_lines(console, width)
         told: dict[str, str] = {}
-        for places in self.lines_shown():
-            for divergence in places:
-                yield from as_text(
-                    divergence,
-                    inherited=self.inherited,
-                    told=told,
-                    console=console,
-                    width=options.max_width,
-                )
-        yield from self.value_changes.lines()
-        yield from self._escapes.lines()
-        yield from self._signatures.lines()
-        yield Text(self.summary(), style="bold")
+        for block in self.blocks():
+            yield from block_lines(block, told, console, width)
+        sections = self.value_changes, self._escapes, self._signatures
+        for text in chain.from_iterable(section.lines() for section in sections):
+            yield from folded(text, console, width)
+        summary = self.summary()
+        if summary:
+            yield from folded(Text(summary, style="bold"), console, width)
         for explained in self.legend(inherited=self.inherited):
-            yield Text(explained, style="dim")
+            yield from folded(Text(explained, style="dim"), console, width)
 
     def html(self) -> str:
         """Return the report as a part of a page, with the places that only inherit."""
@@ -275,18 +255,9 @@ class Report(Printable):
         legend = "".join(
             f"<p><small>{escape(line)}</small></p>" for line in self.legend(inherited=True)
         )
-        return f"<p>{escape(self.summary())}</p>{table}{sections}{legend}"
+        stopped = self.stopped.html() if self.stopped else ""
+        return f"{stopped}<p>{escape(self.summary())}</p>{table}{sections}{legend}"
 
     def to_html(self, extra: str = "") -> str:
         """Return the report as one self-contained page; ``extra`` is put at its end."""
         return html_page(self.headline, _ONLY_ROOTS + self.html() + extra)
-
-
-def _is_root(divergence: Divergence, policy: str) -> bool:
-    answer = divergence.answers.get(policy)
-    return answer is not None and answer.origin == "root"
-
-
-def _roots_of(places: list[Divergence]) -> set[str]:
-    """The policies that differ for the first time at some of the places."""
-    return {name for d in places for name, answer in d.answers.items() if answer.origin == "root"}

@@ -10,8 +10,8 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from promoarray.core.observers import OperationEvent
-from promoarray.core.proposed_casts import accepted_casts
+from promoarray.core.observers import OperationEvent, RefusalEvent
+from promoarray.core.recovery import dtypes_after
 from promoarray.diagnostics.shadow.divergence import Answer
 from promoarray.diagnostics.shadow.fixes import as_given, fix_of
 from promoarray.diagnostics.shadow.magnitude import magnitude
@@ -184,7 +184,7 @@ def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
     names = tuple(map(str, seen))
     if isinstance(decided, Refusal):
         reason, answer, by_value = decided.reason, None, decided.error is not None
-        carried = _after_refusal(policy, event, seen, which)
+        carried = _after_refusal(policy, event, seen, decided, which)
     else:
         reason, answer, by_value, carried = "", policy.strong(decided), False, decided
     origin = "" if answer is run else _origin(policy, event, which, run)
@@ -223,11 +223,16 @@ def _decide(
 
 
 def _after_refusal(
-    policy: Policy, event: OperationEvent, seen: tuple[Operand, ...], which: int
+    policy: Policy,
+    event: OperationEvent,
+    seen: tuple[Operand, ...],
+    refusal: Refusal,
+    which: int,
 ) -> DType | None:
     """What the result would be had the user cast as the error message says."""
-    _, plan = accepted_casts(policy, event.name, seen, event.form) or (None, None)
-    return (plan.result, *plan.extra_results)[which] if plan else None
+    asked = event.name, event.form, policy, event.operands, seen, refusal, event.options
+    made = dtypes_after(RefusalEvent(*asked))
+    return made[which] if made else None
 
 
 def as_seen_by(policy: Policy, x: Any) -> Operand:

@@ -1,0 +1,211 @@
+"""Where the globals at the end of a program differ between two runs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from promoarray.console import counted
+from promoarray.diagnostics.compare.final_values import Final, Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one run made of a global.
+
+    Attributes
+    ----------
+    dtype : str
+    shape : tuple of int
+    nan, inf : int
+        How many of its elements are NaN, and infinities.
+    text : str
+        What it is, in short.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    nan: int
+    inf: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """The first element that differs.
+
+    Attributes
+    ----------
+    index : tuple of int
+    run, other : str
+        What it is in the run that is compared with, and in the other.
+    """
+
+    index: tuple[int, ...]
+    run: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinalDifference:
+    """A global that differs between two runs.
+
+    Attributes
+    ----------
+    name : str
+    run : Side or None
+        In the run that is compared with; None where it is not set.
+    other : Side or None
+    differing, size : int
+        How many elements differ, of how many. One NaN is as good as another.
+    largest : float or None
+        The largest difference between finite elements; None where there is none, and of bools.
+    relative : float or None
+        The largest one relative to the greater of the two numbers.
+    first : Element or None
+    """
+
+    name: str
+    run: Side | None
+    other: Side | None
+    differing: int = 0
+    size: int = 0
+    largest: float | None = None
+    relative: float | None = None
+    first: Element | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        return asdict(self)
+
+    def words(self) -> str:
+        """Say what differs."""
+        if self.run is None or self.other is None:
+            sides = (side.text if side else "not set" for side in (self.other, self.run))
+            return " instead of ".join(sides)
+        scalar = self.first is not None and not self.first.index
+        if scalar or (self.run.text != self.other.text and not self.run.shape):
+            said = f"{self.other.text} instead of {self.run.text}"
+            by = self._by()
+            return f"{said}: {by}" if by else said
+        parts = [self._types(), *self._elements()]
+        return "; ".join(part for part in parts if part)
+
+    def _types(self) -> str:
+        assert self.run
+        assert self.other
+        kinds = _shaped(self.other), _shaped(self.run)
+        return " instead of ".join(kinds) if kinds[0] != kinds[1] else kinds[0]
+
+    def _elements(self) -> Iterator[str]:
+        assert self.run
+        assert self.other
+        if self.run.shape != self.other.shape:
+            return
+        if not self.differing:
+            yield "the same values"
+            return
+        by = self._by()
+        verb = "differs" if self.size == 1 else "differ"
+        yield f"{self.differing} of {counted(self.size, 'element')} {verb}{by and f', {by}'}"
+        if self.first:
+            index = ", ".join(map(str, self.first.index))
+            yield f"first at [{index}]: {self.first.other} instead of {self.first.run}"
+        for what, run, other in (
+            ("NaN", self.run.nan, self.other.nan),
+            ("Inf", self.run.inf, self.other.inf),
+        ):
+            if run or other:
+                yield (
+                    f"{other} {what} instead of {run}" if run != other else f"{run} {what} in both"
+                )
+
+    def _by(self) -> str:
+        if self.largest is None:
+            return ""
+        most = " at most" if self.size > 1 else ""
+        return f"by {self.largest:.3g}{most} (relative {self.relative:.2g})"
+
+
+def compared(run: dict[str, Final], other: dict[str, Final]) -> Iterator[FinalDifference]:
+    """Yield the globals that differ between two runs, in the order they were first set."""
+    for name in dict.fromkeys([*run, *other]):
+        difference = difference_of(name, run.get(name), other.get(name))
+        if difference is not None:
+            yield difference
+
+
+def difference_of(name: str, run: Final | None, other: Final | None) -> FinalDifference | None:
+    """Return how a global differs; None if it does not."""
+    if run is None or other is None:
+        return FinalDifference(name, _side(run), _side(other))
+    sides = _side(run), _side(other)
+    if run.values is None or other.values is None:
+        alike = (run.text, run.dtype) == (other.text, other.dtype)
+        return None if alike else FinalDifference(name, *sides)
+    if run.values.shape != other.values.shape:
+        return FinalDifference(name, *sides)
+    a, b = np.atleast_1d(run.values), np.atleast_1d(other.values)
+    differ = _differ(a, b)
+    count = int(np.count_nonzero(differ))
+    if not count:
+        return None if run.dtype == other.dtype else FinalDifference(name, *sides, 0, a.size)
+    at = int(np.argmax(differ))
+    index = tuple(int(i) for i in np.unravel_index(at, a.shape)) if run.values.shape else ()
+    first = Element(index, _item(a, at), _item(b, at))
+    return FinalDifference(name, *sides, count, a.size, *_largest(a[differ], b[differ]), first)
+
+
+def _differ(a: Numbers, b: Numbers) -> Numbers:
+    wide_a, wide_b = _comparable(a, b)
+    with np.errstate(invalid="ignore"):
+        return (wide_a != wide_b) & ~(_nan(a) & _nan(b))
+
+
+def _comparable(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
+    """Two arrays in a dtype that holds the values of both: of 64-bit integers a long double."""
+    if a.dtype == b.dtype:
+        return a, b
+    common = np.result_type(a.dtype, b.dtype)
+    if any(x.dtype.kind in "iu" and x.dtype.itemsize == 8 for x in (a, b)) and common.kind in "fc":
+        common = np.result_type(common, np.longdouble)
+    return a.astype(common), b.astype(common)
+
+
+def _largest(a: Numbers, b: Numbers) -> tuple[float | None, float | None]:
+    """The largest difference between finite elements, and relative to the greater of the two."""
+    if "b" in (a.dtype.kind, b.dtype.kind):
+        return None, None
+    wide = np.result_type(a.dtype, b.dtype, np.longdouble)
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not finite.any():
+        return None, None
+    a, b = a[finite].astype(wide), b[finite].astype(wide)
+    by = np.abs(a - b)
+    relative = by / np.maximum(np.abs(a), np.abs(b))
+    return float(by.max()), float(relative.max())
+
+
+def _nan(values: Numbers) -> Numbers:
+    return np.isnan(values) if values.dtype.kind in "fc" else np.zeros(values.shape, bool)
+
+
+def _item(values: Numbers, at: int) -> str:
+    return str(values.reshape(-1)[at])
+
+
+def _side(found: Final | None) -> Side | None:
+    if found is None:
+        return None
+    values = found.values
+    if values is None:
+        return Side(found.dtype, (), 0, 0, found.text)
+    infinite = int(np.isinf(values).sum()) if values.dtype.kind in "fc" else 0
+    return Side(found.dtype, values.shape, int(_nan(values).sum()), infinite, found.text)
+
+
+def _shaped(side: Side) -> str:
+    return f"{side.dtype} [{'x'.join(map(str, side.shape))}]" if side.shape else side.dtype

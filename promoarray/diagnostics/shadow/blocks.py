@@ -1,0 +1,210 @@
+"""The places of a report as text: a block for each line of the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from promoarray.console import wrapped
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.shadow.divergence import Answer, Divergence
+from promoarray.diagnostics.shadow.place import edits, spelled
+from promoarray.diagnostics.shadow.reach import reached
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
+
+
+@dataclass
+class Entry:
+    """An operation of a line, with the places at which the policies answer alike.
+
+    Attributes
+    ----------
+    site : Site
+    operands : list of str
+        How it is written with the operands' dtypes: with those of every pass.
+    count : int
+        How often it was passed.
+    answers : dict
+        From policy name to Answer; those that are not shown are left out.
+    edits : dict
+        From each edit to the policies that it is for.
+    """
+
+    site: Site
+    operands: list[str] = field(default_factory=list)
+    count: int = 0
+    answers: dict[str, Answer] = field(default_factory=dict)
+    edits: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, place: Divergence, shown: dict[str, Answer]) -> None:
+        """Add a place at which the answers are alike."""
+        self.count += place.count
+        if spelled(place) not in self.operands:
+            self.operands.append(spelled(place))
+        if not self.answers:
+            self.answers = shown
+        self.answers = {n: a for n, a in self.answers.items() if n in shown}
+        for edit, names in edits(place).items():
+            known = self.edits.setdefault(edit, [])
+            known += [name for name in names if name not in known]
+
+    def groups(self) -> Iterator[tuple[Answer, list[str]]]:
+        """Yield each different answer with the policies that give it, the run's first."""
+        found: dict[tuple[object, ...], tuple[Answer, list[str]]] = {}
+        for name, answer in self.answers.items():
+            key = answer.dtype, answer.origin, answer.reason
+            found.setdefault(key, (answer, []))[1].append(name)
+        yield from found.values()
+
+
+@dataclass
+class Block:
+    """A line of the program.
+
+    Attributes
+    ----------
+    line : Site
+    entries : list of Entry
+        Its operations, those first that were carried out first: they feed the others.
+    """
+
+    line: Site
+    entries: list[Entry]
+
+
+def blocks(divergences: Iterable[Divergence], *, inherited: bool) -> list[Block]:
+    """Return what is printed: a block for each line of the program, most consequential first.
+
+    A line weighs what its roots feed (``reach.py``), each inheriting place once for each policy,
+    and one more for each policy that refuses there. Of lines that weigh the same the one comes
+    first at which more policies differ for the first time, then the one that stands first.
+
+    Parameters
+    ----------
+    divergences : iterable of Divergence
+        In the order in which they were found.
+    inherited : bool
+        Whether to show the places and answers that only inherit, too.
+    """
+    every = list(divergences)
+    lines: dict[tuple[str, int], list[Divergence]] = {}
+    for each in every:
+        if each.root or inherited:
+            lines.setdefault((each.program.file, each.program.line), []).append(each)
+    if len(lines) > 1:
+        feeds = reached(every)
+        keys = {at: _weight(places, feeds) for at, places in lines.items()}
+        lines = {at: lines[at] for at in sorted(lines, key=lambda at: (*keys[at], at))}
+    return [Block(places[0].program, _entries(places, inherited)) for places in lines.values()]
+
+
+def _weight(places: list[Divergence], feeds: dict[tuple[object, ...], int]) -> tuple[int, int]:
+    """What orders lines, the least first."""
+    roots = [
+        (name, answer)
+        for each in places
+        for name, answer in each.answers.items()
+        if answer.origin == "root"
+    ]
+    refuse = {name for name, answer in roots if answer.dtype is None}
+    fed = sum(feeds.get(each.key, 0) for each in places)
+    return -(fed + len(refuse)), -len({name for name, _ in roots})
+
+
+def _entries(places: list[Divergence], inherited: bool) -> list[Entry]:
+    found: dict[tuple[object, ...], Entry] = {}
+    for place in places:
+        shown = {n: a for n, a in place.answers.items() if inherited or a.origin != "inherits"}
+        differ = tuple(
+            (n, a.dtype, _plain(a.reason), a.origin) for n, a in shown.items() if a.origin
+        )
+        run = next(iter(place.answers.values())).dtype
+        key = place.site, place.name, place.form, run, differ
+        found.setdefault(key, Entry(place.site)).add(place, shown)
+    order = {site: n for n, site in reversed(list(enumerate(each.site for each in found.values())))}
+    return sorted(found.values(), key=lambda each: order[each.site])
+
+
+def _plain(reason: str) -> str:
+    """A reason without the dtype it is about."""
+    return _HERE.sub("", reason)
+
+
+_HERE = re.compile(r" \(here [\w ]+(\[\])?\)$")
+
+
+def block_lines(block: Block, told: dict[str, str], console: Console, width: int) -> Iterator[Text]:
+    """Yield a block as lines for the terminal.
+
+    Parameters
+    ----------
+    block : Block
+    told : dict
+        From each reason that was quoted to where; here it is referred to. Is added to.
+    console : Console
+    width : int
+    """
+    from rich.text import Text
+
+    alone = len(block.entries) == 1 and block.entries[0].site == block.line
+    path = Text(block.line.path, style="bold cyan")
+    if not alone:
+        yield from wrapped(path + "  ", Text(block.line.text, "bold"), console, width)
+    for entry in block.entries:
+        head = path + "  " if alone else Text("  ")
+        if entry.site.file != block.line.file or entry.site.line != block.line.line:
+            yield from wrapped(Text("  in "), Text(entry.site.path, "cyan"), console, width)
+        yield from wrapped(head, _headed(entry, "" if alone else block.line.text), console, width)
+        yield from _answers(entry, told, console, width)
+
+
+def entry_lines(
+    place: Divergence, told: dict[str, str], console: Console, width: int
+) -> Iterator[Text]:
+    """Yield one place with all of its answers as lines for the terminal."""
+    (entry,) = _entries([place], inherited=True)
+    yield from block_lines(Block(place.program, [entry]), told, console, width)
+
+
+def _headed(entry: Entry, known: str) -> Text:
+    """The expression, unless it is the whole line, which is known, and the operands' dtypes."""
+    from rich.text import Text
+
+    expression = entry.site.expression or entry.site.text
+    said = Text("" if expression == known else f"{expression}  ", style="bold")
+    times = f"  ×{entry.count}" if entry.count > 1 else ""
+    return said.append(f"[{' or '.join(entry.operands)}]{times}", style="not bold dim")
+
+
+def _answers(entry: Entry, told: dict[str, str], console: Console, width: int) -> Iterator[Text]:
+    from rich.text import Text
+
+    for answer, names in entry.groups():
+        line = Text(f"    {answer!s:<12}")
+        line.append(f"{answer.origin:<9}", style=STYLE[answer.origin])
+        said = Text(", ".join(names))
+        if answer.reason:
+            why = answer.reason if len(entry.operands) == 1 else _plain(answer.reason)
+            said.append(f"  {_reason(why, entry.site, told)}", style="dim")
+        yield from wrapped(line, said, console, width)
+    differ = {name for name, answer in entry.answers.items() if answer.origin == "root"}
+    for edit, names in entry.edits.items():
+        those = "" if differ <= set(names) else f"  for {', '.join(names)}"
+        said = Text(edit).append(those, style="dim")
+        yield from wrapped(Text("    write       ", style="green"), said, console, width)
+
+
+def _reason(reason: str, site: Site, told: dict[str, str]) -> str:
+    """A reason, or where it was told."""
+    first = told.get(reason)
+    told.setdefault(reason, str(site))
+    if first is None:
+        return reason
+    return "as above" if first == str(site) else f"as at {first}"

@@ -1,0 +1,96 @@
+"""What each policy asks of a program, in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os.path import basename
+from typing import Any, NamedTuple
+
+from promoarray.console import counted, listed
+from promoarray.diagnostics.shadow.divergence import Divergence
+from promoarray.diagnostics.shadow.final_dtypes import FinalDType
+
+MOST_NAMES = 3
+"""So many final globals are named, the last to be set first."""
+
+
+class PolicySummary(NamedTuple):
+    """What a policy asks of a program.
+
+    Attributes
+    ----------
+    policy : str
+    roots, refused : int
+        Its root causes, and how many of them it refuses.
+    casts : int
+        The root causes that have an edit in the program's own source.
+    lines : tuple of int
+        Where to make them.
+    places : tuple of str
+        The same, with their files: "train.py:12".
+    made : int
+        How many of the edits ask for a dtype where an array is made; the others are casts.
+    finals : tuple of FinalDType
+        The globals that end with another dtype under it, the last to be set first.
+    """
+
+    policy: str
+    roots: int
+    refused: int
+    casts: int
+    lines: tuple[int, ...]
+    places: tuple[str, ...] = ()
+    made: int = 0
+    finals: tuple[FinalDType, ...] = ()
+
+    def words(self) -> str:
+        """The numbers in words."""
+        return "; ".join(self._parts())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        data = self._asdict()
+        return data | {"finals": [each.to_dict(self.policy) for each in self.finals]}
+
+    def _parts(self) -> Iterator[str]:
+        said = counted(self.roots, "root cause")
+        yield said + (f", {self.refused} of them refused" if self.refused else "")
+        if self.casts:
+            casts, made = self.casts - self.made, self.made
+            what = [counted(casts, "cast")] if casts else []
+            what += [f"{made} dtype="] if made else []
+            yield f"{' and '.join(what)} to insert ({self._where()})"
+        if self.finals:
+            named = [each.words(self.policy) for each in self.finals[:MOST_NAMES]]
+            more = len(self.finals) - MOST_NAMES
+            yield f"final {listed([*named, *([f'{more} more'] if more > 0 else [])])}"
+
+    def _where(self) -> str:
+        files = {place.rpartition(":")[0] for place in self.places}
+        if len(files) > 1:
+            return ", ".join(self.places)
+        return f"line{'s' if len(self.lines) > 1 else ''} {', '.join(map(str, self.lines))}"
+
+
+def summary_of(
+    policy: str, divergences: list[Divergence], finals: tuple[FinalDType, ...]
+) -> PolicySummary:
+    """Count what a policy asks for."""
+    answers = [(d, d.answers[policy]) for d in divergences if policy in d.answers]
+    roots = [(d, answer) for d, answer in answers if answer.origin == "root"]
+    fixes = {
+        (d.site, d.name, answer.fix): d.program
+        for d, answer in roots
+        if answer.fix is not None and d.program == d.site  # a library's lines are not the user's
+    }
+    sites = sorted({(site.file, site.line) for site in fixes.values()})
+    return PolicySummary(
+        policy,
+        len({(d.site, d.name, answer.dtype, answer.reason) for d, answer in roots}),
+        len({(d.site, d.name, answer.reason) for d, answer in roots if answer.dtype is None}),
+        len(fixes),
+        tuple(dict.fromkeys(line for _, line in sites)),
+        tuple(f"{basename(file)}:{line}" for file, line in sites),
+        sum(fix.made is not None for _, _, fix in fixes),
+        tuple(each for each in reversed(finals) if policy in each.others),
+    )

@@ -1,0 +1,285 @@
+"""Where a program stopped, and if its policy refused: who else refuses, and what to do.
+
+The operation that raised was never carried out, so it is no place at which the policies differ; it
+is a finding of its own, the first of a report.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from promoarray.console import listed, wrapped
+from promoarray.core.call_site import Site, sites
+from promoarray.core.observers import Recovery, RefusalEvent
+from promoarray.core.recovery import recovery
+from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.shadow.blocks import entry_lines
+from promoarray.diagnostics.shadow.divergence import Answer, Divergence
+from promoarray.diagnostics.shadow.fixes import Fix, namespace_in
+from promoarray.diagnostics.shadow.place import as_data
+from promoarray.diagnostics.shadow.verdict import as_seen_by
+from promoarray.dtypes import WEAK, DType
+from promoarray.errors import PromotionError
+from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.policy import Policy
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An operation that the policy of the run refuses.
+
+    Attributes
+    ----------
+    place : Divergence
+        Where, and what every policy answers there, the run's first.
+    edit : str
+        The source after which the run goes on; "" if there is none.
+    error : tuple
+        What tells its error from others.
+    """
+
+    place: Divergence
+    edit: str
+    error: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What stopped a program.
+
+    Attributes
+    ----------
+    run : str
+        The policy it ran under.
+    error : str
+        The error as a traceback ends.
+    site : Site or None
+        The line of the program.
+    refused : Refused or None
+        The operation, if it is the policy that refused it.
+    """
+
+    run: str
+    error: str
+    site: Site | None = None
+    refused: Refused | None = None
+
+    @property
+    def refuses(self) -> list[str]:
+        """The policies that refuse the operation, the run's first."""
+        return [name for name, each in self._answers.items() if each.dtype is None]
+
+    @property
+    def goes_on(self) -> list[str]:
+        """The policies that do not."""
+        return [name for name, each in self._answers.items() if each.dtype is not None]
+
+    @property
+    def edit(self) -> str:
+        """The source after which the run goes on; "" if none is known."""
+        return self.refused.edit if self.refused else ""
+
+    @property
+    def remedy(self) -> str:
+        """What to do besides; "" if nothing is known."""
+        if not self.goes_on:
+            return ""
+        first, *others = self.goes_on
+        also = f", as {listed(others)} {'do' if len(others) > 1 else 'does'}" if others else ""
+        return f"--run {first}, which goes on here{also}"
+
+    @property
+    def _answers(self) -> dict[str, Answer]:
+        return self.refused.place.answers if self.refused else {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        site, refused = self.site, self.refused
+        return {
+            "policy": self.run,
+            "file": site and site.file,
+            "line": site and site.line,
+            "source": site and site.text,
+            "error": self.error,
+            "refused": refused and as_data(refused.place),
+            "refuses": self.refuses,
+            "goes_on": self.goes_on,
+            "edit": self.edit or None,
+            "remedy": self.remedy or None,
+        }
+
+    def lines(self, console: Console, width: int) -> Iterator[Text]:
+        """Yield it as lines for the terminal."""
+        from rich.text import Text
+
+        yield from wrapped(Text(""), Text(self.headline, "bold red"), console, width)
+        if self.refused is None:
+            said = Text(f"{self.site.text}\n" if self.site else "", "bold")
+            yield from wrapped(Text("    "), said.append(self.error, "not bold"), console, width)
+            return
+        told: dict[str, str] = {}
+        yield from entry_lines(self.refused.place, told, console, width)
+        for word, what in (("write", self.edit), ("or run", self.remedy)):
+            if what:
+                yield from wrapped(Text(f"    {word:<12}", "green"), Text(what), console, width)
+
+    def html(self) -> str:
+        """Return it as a section of a page."""
+        place = self.refused and self.refused.place
+        at = f"{self.site}: {self.site.text}" if self.site else ""
+        said = [at, "" if place else self.error]
+        if place:
+            answers = place.answers.items()
+            said += [f"{name}: {each} {each.reason}".strip() for name, each in answers]
+        said += [f"write {self.edit}" if self.edit else "", self.remedy and f"or {self.remedy}"]
+        rows = "<br>".join(escape(line) for line in said if line)
+        return f'<h2>{escape(self.headline)}</h2><p class="stopped">{rows}</p>'
+
+    @property
+    def headline(self) -> str:
+        """What happened, in a line."""
+        why = "which refuses" if self.refused else "by an error"
+        at = f" at {self.site}" if self.site else ""
+        return f"The program stopped{at} under {self.run}, {why}"
+
+
+def stopped_of(
+    run: Policy,
+    policies: tuple[Policy, ...],
+    error: BaseException,
+    said: str,
+    site: Site | None,
+    last: Refused | None,
+) -> Stopped:
+    """Tell what stopped a program.
+
+    Parameters
+    ----------
+    run : Policy
+        The policy in force.
+    policies : tuple of Policy
+        Those to ask besides.
+    error : BaseException
+    said : str
+        The error as a traceback ends.
+    site : Site or None
+        The line of the program that it came from.
+    last : Refused or None
+        The last operation that the run refused.
+    """
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    refused = last if last and any(_telling(each) == last.error for each in causes) else None
+    if refused is None and isinstance(error, PromotionError) and error.operation == "astype":
+        refused = _cast(error, policies, site)
+    return Stopped(run.name if refused is None else _first(refused), said, site, refused)
+
+
+def refused_of(event: RefusalEvent, policies: tuple[Policy, ...]) -> Refused:
+    """Ask every policy what it would have done in place of a refusal."""
+    site, program = sites()
+    refusal, operands = event.refusal, tuple(map(str, event.seen))
+    found = recovery(event)
+    mine = Answer(None, refusal.reason, "", operands)
+    others = {p.name: _answer(p, event) for p in policies if p.name != event.policy.name}
+    answers = {event.policy.name: mine, **others}
+    place = Divergence(site, program, event.name, operands, answers, form=event.form)
+    edit = _edit(event, found, site) if found and site == program else ""
+    telling = (refusal.error and str(refusal.error)) or (event.name, event.seen, refusal.reason)
+    return Refused(place, edit, ("error", telling))
+
+
+def _telling(error: BaseException) -> tuple[object, ...]:
+    if isinstance(error, PromotionError):
+        return "error", (error.operation, error.operands, error.reason)
+    return "error", str(error)
+
+
+def _first(refused: Refused) -> str:
+    return next(iter(refused.place.answers))
+
+
+def _answer(policy: Policy, event: RefusalEvent) -> Answer:
+    """A policy's answer with the types it has seen so far."""
+    seen = tuple(as_seen_by(policy, x) for x in event.operands)
+    names = tuple(map(str, seen))
+    if event.name == "setitem":
+        dtype, why = _stored(policy, event, seen)
+        return Answer(None if why else dtype, why, "", names)
+    asked = event.name, seen, event.operands
+    decided = policy.decide(*asked, event.form, options=event.options)
+    if isinstance(decided, Refusal):
+        return Answer(None, decided.reason, "", names)
+    return Answer(policy.strong(decided.plan.result), "", "", names)
+
+
+def _stored(policy: Policy, event: RefusalEvent, seen: tuple[Operand, ...]) -> tuple[DType, str]:
+    dtype, value = policy.strong(seen[0].type), event.operands[1]
+    if type(value) not in WEAK:
+        return dtype, policy.assigns(policy.strong(seen[1].type), dtype) or ""
+    try:
+        policy.assigned(value, dtype)
+    except (TypeError, OverflowError, ValueError) as error:
+        return dtype, str(error)
+    return dtype, ""
+
+
+def _cast(error: PromotionError, policies: tuple[Policy, ...], site: Site | None) -> Refused:
+    """An explicit cast that was refused, of which nothing but the dtypes is known."""
+    source, target = (operand.type for operand in error.operands)
+    names = str(error.operands[0]), str(error.operands[1])
+    answers = {error.policy.name: Answer(None, error.reason, "", names)}
+    for policy in policies:
+        why = cast_refusal(policy, policy.strong(source), target)
+        answers.setdefault(policy.name, Answer(None if why else target, why, "", names))
+    at = site or Site("<unknown>", 0, -1, "", "")
+    return Refused(Divergence(at, at, "astype", names, answers), "", _telling(error))
+
+
+# -- the edit ---------------------------------------------------------------------------------
+
+
+def _edit(event: RefusalEvent, found: Recovery, site: Site) -> str:
+    """The source with the casts after which the run goes on; "" if it cannot be written."""
+    if found.result is None and event.name != "setitem":
+        return Fix(tuple(found.casts.items())).written(site.expression, site.file)
+    try:
+        (statement,) = ast.parse(site.expression).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    namespace = namespace_in(site.file, "")
+    match statement:
+        case ast.Assign(targets=[target], value=value) if event.name == "setitem":
+            return _assigned(target, ast.unparse(value), found.casts[1], namespace)
+        case ast.AugAssign(target=target, op=op, value=value) if found.result:
+            whole = ast.unparse(ast.BinOp(_loaded(target), op, value))
+            computed = Fix(tuple(found.casts.items())).written(whole, site.file)
+            if found.casts and not computed:
+                return ""
+            kept = target if isinstance(target, ast.Subscript) else _all_of(target)
+            return _assigned(kept, computed or whole, found.result, namespace)
+    return ""
+
+
+def _assigned(target: ast.expr, value: str, dtype: DType, namespace: str) -> str:
+    return f"{ast.unparse(target)} = {namespace}.astype({value}, {namespace}.{dtype.name})"
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    return ast.parse(ast.unparse(target), mode="eval").body
+
+
+def _all_of(target: ast.expr) -> ast.expr:
+    """``x[...]``: the array itself is written, which other names may stand for."""
+    return ast.Subscript(_loaded(target), ast.Constant(...), ast.Store())
