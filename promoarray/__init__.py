@@ -7,6 +7,8 @@ PArray([2.5, 3.5], dtype=float32)
 
 The names below are the array API's, under the policy in force; ``set_policy``, ``policy`` and
 ``namespace`` choose it.
+
+PYTEST_DONT_REWRITE: pytest takes all of this for its plugin, and would warn if it is imported.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ from promoarray.promotion.registry import list_policies
 from promoarray.renamed import OldModule as OldModule
 
 if TYPE_CHECKING:
-    from promoarray import extras, fft, linalg
+    from promoarray import extras, fft, linalg, testing
     from promoarray.core.escape import no_escape
     from promoarray.diagnostics.cast_report import cast_report
     from promoarray.diagnostics.explain.question import explain
@@ -140,6 +142,7 @@ __all__ = [
     "set_policy",
     "shadow",
     "table",
+    "testing",
     "to_onnx",
     "trace",
     "transpose",
@@ -167,7 +170,7 @@ _add_methods(PArray)
 newaxis = None
 __version__ = "0.1.0"
 
-_CHAPTERS = ("extras", "fft", "linalg", "policies")
+_CHAPTERS = ("extras", "fft", "linalg", "policies", "testing")
 
 # The tools are loaded when first asked for, so that `import promoarray` stays quick.
 _TOOLS = {

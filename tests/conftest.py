@@ -9,6 +9,8 @@ import pytest
 
 import promoarray as pa
 
+pytest_plugins = ["pytester"]  # for the tests of the plugin
+
 # A slow machine is no failure; what a test may take is pytest's business.
 hypothesis.settings.register_profile("promoarray", deadline=None)
 hypothesis.settings.load_profile("promoarray")

@@ -17,6 +17,7 @@ FLOORS = [
     ["__main__"],
     ["cli"],
     ["__init__"],
+    ["testing"],
     ["diagnostics", "io", "linalg", "fft", "namespaces", "extras", "array_methods", "numpy_api"],
     ["functions"],
     ["parray"],

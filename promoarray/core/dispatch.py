@@ -104,8 +104,8 @@ def _resolve(
     backend = common_backend(*map(_buffer, entered), *options.values())
     obeyed = _comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    if obeyed is plan:
-        kept = observed.keep if observers_anywhere else keep
+    if obeyed is plan:  # what `find` finds in place is written into the target
+        kept = observed.keep if observers_anywhere or form is Form.INPLACE else keep
         kept(name, form, policy, entered, seen, plan, executable, bounds)
     out = _run(executable, name, _buffers(policy, obeyed, values), options)
     outs = out if plan.extra_results else (out,)
@@ -192,7 +192,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         return target
     if observers_anywhere:
         known = observed.ready(name, form, (target, other), {}, ())
-        if known is not None:
+        if known is not None and known.policy.inplace is not None:
             return _write_and_tell(name, target, other, known)
     entered = target, as_operand(other)
     if entered[1] is NotImplemented:
@@ -200,7 +200,9 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     cls = array_class(entered)
     policy = cls._policy or get_policy()
     if policy.inplace is None:
-        return apply(name, target, other, form=form)  # which names rebind: no policy writes into it
+        # The name is bound to a new array. Executables kept for this form write into the target;
+        # observers are told how it is written, as other policies do.
+        return apply(name, target, other, form=form if observers_anywhere else Form.OPERATOR)
     entered = target, canonicalize(policy, other, entered[1])
     seen = tuple(operand_of(x, policy) for x in entered)
     decided = policy.decide(name, seen, entered, form)

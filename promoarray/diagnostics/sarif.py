@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import metadata, version
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from promoarray import __version__
 from promoarray.diagnostics.spans import Span, base_folder, relative
 
 SCHEMA = (
@@ -131,7 +130,7 @@ def document(
         "tool": {
             "driver": {
                 "name": "promoarray",
-                "version": __version__,
+                "version": version("promoarray"),
                 "rules": [_rule(rule) for rule in rules],
             }
         },
@@ -166,10 +165,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 def _documentation() -> str:
     """Where the installed package says that its documentation is; "" if it does not."""
-    try:
-        urls = metadata("promoarray").get_all("Project-URL") or []
-    except PackageNotFoundError:
-        return ""
+    urls = metadata("promoarray").get_all("Project-URL") or []
     named = dict(url.split(", ", 1) for url in urls if ", " in url)
     return str(named.get("Documentation", ""))
 

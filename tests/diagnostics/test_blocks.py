@@ -56,6 +56,18 @@ def test_lines_that_feed_the_most_come_first(tmp_path: Path) -> None:
     assert [block.line.line for block in report.blocks()] == [10, 15, 9]
 
 
+def test_a_line_too_deep_to_be_walked_leaves_the_order_of_the_source(tmp_path: Path) -> None:
+    text = (
+        "import promoarray as xp\n"
+        "def run():\n"
+        "    x = xp.asarray([1, 2], dtype=xp.int8) / 2\n"
+        "    y = xp.asarray([1, 2], dtype=xp.int8) / 4\n"
+        f"    z = 1{' + 1' * 900}\n"
+    )
+    report = report_of(tmp_path, text, "torch")
+    assert [block.line.line for block in report.blocks()] == [3, 4]
+
+
 def test_a_refusal_comes_before_what_feeds_as_much(tmp_path: Path) -> None:
     text = (
         "import promoarray as xp\n"

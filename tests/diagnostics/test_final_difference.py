@@ -20,6 +20,7 @@ from promoarray.diagnostics.compare.final_values import finals
 from promoarray.diagnostics.compare.program import Ended
 from promoarray.diagnostics.compare.run_all import Outcomes, outcome
 from promoarray.diagnostics.compare.task import Findings
+from promoarray.diagnostics.exit_codes import FINDINGS
 
 
 def differ(run: Any, other: Any) -> FinalDifference | None:
@@ -123,7 +124,7 @@ def test_runs_go_on_after_scalars_and_in_place_refusals(
     given.write_text("1.5 2.5")
     command = ["compare", str(script), "--run", "jax", "--policies", "numpy,torch", "--run-all"]
     with given.open() as file, as_standard_input(file.fileno()):
-        assert cli.main([*command, "--json"]) == 0
+        assert cli.main([*command, "--json"]) == FINDINGS
     out, err = capfd.readouterr()
     assert err.count("--run-all runs the program 4 times") == 1
     data = json.loads(out)

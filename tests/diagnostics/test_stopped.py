@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import promoarray as pa
 from promoarray import cli
 from promoarray.diagnostics.compare.ending import last_line
 from promoarray.diagnostics.compare.short_traceback import stopped_at
+from promoarray.diagnostics.exit_codes import FAILED
+from promoarray.diagnostics.findings.finding import findings
+from promoarray.diagnostics.findings.words import message
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.policy_summary import PolicySummary
 from promoarray.diagnostics.shadow.stopped import Stopped, stopped_of
@@ -128,7 +132,7 @@ def test_the_report_begins_with_it(tmp_path: Path, capfd: pytest.CaptureFixture[
     script, page = tmp_path / "program.py", tmp_path / "page.html"
     script.write_text(f"import promoarray as xp\n{IN_PLACE}")
     command = ["compare", str(script), "--run", "numpy", "--policies", "torch,jax"]
-    assert cli.main([*command, "--html", str(page)]) != 0
+    assert cli.main([*command, "--html", str(page)]) == FAILED
     first, where, *lines = capfd.readouterr().out.splitlines()
     assert first == "The program stopped at program.py:3 under numpy@2, which refuses"
     assert where.startswith(f"{script}:3")
@@ -150,11 +154,32 @@ def test_another_error_is_data_with_its_line(
         "try:\n    xp.mean(xp.asarray([1]))\nexcept TypeError:\n    pass\n[][1]\n"
     )
     command = ["compare", str(script), "--run", "torch", "--policies", "numpy", "--json"]
-    assert cli.main(command) != 0
+    assert cli.main(command) == FAILED
     found = json.loads(capfd.readouterr().out)["stopped"]
     assert (found["file"], found["line"], found["source"]) == (str(script), 6, "[][1]")
     assert found["error"] == "IndexError: list index out of range"
     assert found["refused"] is found["edit"] is found["remedy"] is None
+
+
+def test_it_is_a_finding(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(f"import promoarray as xp\n{IN_PLACE}")
+    with pa.policy("numpy"), pa.shadow("torch") as report:
+        with pytest.raises(TypeError) as raised:
+            exec(compile(script.read_text(), str(script), "exec"), {})
+        given = raised.value, "TypeError", stopped_at(raised.value), report.refused
+        report.stopped = stopped_of(report.run, report.policies, *given)
+    (found,) = findings(report)
+    assert (found.kind, found.root, found.policy, found.place.line) == (
+        "refuse",
+        True,
+        "numpy@2",
+        3,
+    )
+    assert message((found,)) == (
+        "uint8 += Python float: refused under numpy@2: the result is float64, which may not be "
+        "written into uint8. Write x[...] = xp.astype(x + 1.5, xp.uint8) for numpy@2."
+    )
 
 
 def test_a_cast_that_is_refused(tmp_path: Path) -> None:
@@ -174,15 +199,32 @@ def test_names_that_rebind_are_compared_with_policies_that_write_in_place() -> N
     assert "may not be written into uint8" in place.answers["torch@2.13"].reason
 
 
+def test_names_that_rebind_leave_the_array_as_it_was_while_observed_and_after() -> None:
+    def passes() -> list[list[int]]:
+        x = alias = pa.asarray([1, 2], dtype=pa.int16)
+        told = []
+        for _ in range(3):
+            x += 1
+            told.append(alias.tolist())
+        assert x.tolist() == [4, 5]
+        return told
+
+    jax = pa.policies.as_policy("jax").derive("rebinds")
+    with pa.policy(jax):
+        for observing in (pa.shadow("numpy"), contextlib.nullcontext(), pa.shadow("torch")):
+            with observing:
+                assert passes() == [[1, 2]] * 3
+
+
 def test_the_words_of_a_summary() -> None:
     finals = tuple(FinalDType(name, "float64", {"torch": "float32"}) for name in "abcde")
-    summary = PolicySummary("torch", 3, 1, 3, (4, 9), ("m.py:4", "m.py:9"), 1, finals)
+    summary = PolicySummary("torch", 3, 1, 3, (4, 9), ("m.py:4", "m.py:9"), 1, 2, finals)
     assert summary.words() == (
-        "3 root causes, 1 of them refused; 2 casts and 1 dtype= to insert (lines 4, 9); "
-        "final `a` float32 instead of float64, `b` float32 instead of float64, `c` float32 "
-        "instead of float64 and 2 more"
+        "3 root causes, 1 of them refused, 2 inside libraries; 2 casts and 1 dtype= to insert "
+        "(lines 4, 9); final `a` float32 instead of float64, `b` float32 instead of float64, `c` "
+        "float32 instead of float64 and 2 more"
     )
-    elsewhere = summary._replace(places=("m.py:4", "n.py:9"), finals=(), casts=1, made=0)
+    elsewhere = summary._replace(places=("m.py:4", "n.py:9"), finals=(), casts=1, made=0, inside=0)
     assert elsewhere.words() == (
         "3 root causes, 1 of them refused; 1 cast to insert (m.py:4, n.py:9)"
     )

@@ -42,7 +42,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--show",
         metavar="NAMES",
         type=lambda names: [name.strip() for name in names.split(",")],
-        help="with --run-all: the globals to show side by side",
+        help="the globals to compare between the runs under each policy; implies --run-all",
     )
     add("--all", action="store_true", help="show the places that only inherit, too")
     add("--html", metavar="FILE", help="also write the report as one page")

@@ -61,11 +61,14 @@ def main(args: argparse.Namespace) -> int:
         if given and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
     linecache.checkcache()  # where the files are read from, which the program may have written
-    judged = comparison.judged(report, ended)
+    baseline = comparison.updated(report, ended)
+    judged = comparison.judged(report, ended, baseline)
     status = _status(ended, every, judged)
     outcomes = Outcomes(tuple(every), named=bool(args.show))
     write(Compared(report, judged, outcomes, ended, status), args)
     _tell(report, ended)
+    if baseline is not None and baseline is not comparison.baseline:
+        baseline.write()
     return status
 
 
@@ -119,21 +122,22 @@ class Comparison:
                 break
         return found
 
-    def judged(self, report: Report, ended: Ended) -> Judged:
-        """Say which findings are new; write the baseline first if that is asked for."""
+    def judged(self, report: Report, ended: Ended, baseline: Baseline | None) -> Judged:
+        """Say which findings are new."""
         files = {file for each in ended.findings for file in each.files}
         files |= {os.path.abspath(self.args.script)} if self.args.script else set()
-        fail_on, whole = self.args.fail_on, _whole(ended)
-        judged = judge(report, files, self.baseline, fail_on, whole=whole)
+        return judge(report, files, baseline, self.args.fail_on, whole=_whole(ended))
+
+    def updated(self, report: Report, ended: Ended) -> Baseline | None:
+        """Return the baseline, with what is found now if that is asked for."""
         if self.baseline is None or not self.args.update_baseline:
-            return judged
-        if not whole:
+            return self.baseline
+        if not _whole(ended):
             _say(f"{self.baseline.path} is not written, as the program did not run to its end")
-            return judged
+            return self.baseline
+        judged = self.judged(report, ended, None)
         left = [each for each in judged.every if each not in judged.ignored]
-        updated = self.baseline.updated(left, [policy.name for policy in self.policies])
-        updated.write()
-        return judge(report, files, updated, fail_on, whole=whole)
+        return self.baseline.updated(left, [policy.name for policy in self.policies])
 
     @property
     def _aside(self) -> bool:
@@ -164,6 +168,7 @@ def _read(args: argparse.Namespace) -> Comparison:
     of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
     if args.json and args.format not in (None, "json"):
         raise UsageError(f"--json and --format {args.format} do not go together")
+    args.run_all = args.run_all or bool(args.show)
     args.format = "json" if args.json else args.format or "text"
     if args.html and not Path(args.html).resolve().parent.is_dir():
         raise UsageError(f"no such folder for {args.html}")

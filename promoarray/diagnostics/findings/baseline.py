@@ -139,9 +139,9 @@ def read(path: Path) -> Baseline:
 
 def _entry(row: dict[str, Any]) -> tuple[Entry, int]:
     texts = {name: row[name] for name in Entry._fields if name != "operands"}
-    operands, count = tuple(row["operands"]), row["count"]
+    operands, count = row["operands"], row["count"]
+    if type(operands) is not list or type(count) is not int or count < 1:
+        raise TypeError("an entry needs a list of operands, and a count of 1 or more")
     if not all(type(text) is str for text in (*texts.values(), *operands)):
-        raise TypeError(f"no text in {row}")
-    if type(count) is not int or count < 1:
-        raise TypeError(f"count is {count!r}")
-    return Entry(**texts, operands=operands), count
+        raise TypeError("all else of an entry is text")
+    return Entry(**texts, operands=tuple(operands)), count

@@ -114,7 +114,7 @@ def _read(file: str, text: str) -> Iterator[Comment]:
             # Those before it stand on lines of their own.
             yield from (_comment(file, each, 0, 0) for each in waiting)
             begun, waiting = line, []
-    yield from (_comment(file, each, begun, 0) for each in waiting)
+    yield from (_comment(file, each, 0, 0) for each in waiting)  # what cannot be read on
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
@@ -128,7 +128,7 @@ def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
 def _comment(file: str, token: tokenize.TokenInfo, first: int, last: int) -> Comment:
     line, match = token.start[0], _IGNORE.search(token.string)
     assert match is not None
-    if line not in (first, last):
+    if not first or line not in (first, last):
         first = last = line
     names, closed = match[1], match[2]
     words = [] if names is None else [word.strip() for word in names.split(",")]

@@ -18,6 +18,7 @@ from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.place import spelled
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.signatures import Call
+from promoarray.diagnostics.shadow.stopped import Stopped
 from promoarray.diagnostics.shadow.value_changes import ValueChange
 
 
@@ -97,6 +98,8 @@ def findings(report: Report) -> list[Finding]:
 
 
 def _all(report: Report) -> Iterator[Finding]:
+    if report.stopped is not None and report.stopped.refused is not None:
+        yield of_stop(report.stopped)
     for divergence in report.divergences:
         yield from of_divergence(divergence)
     for change in report.value_changes:
@@ -132,6 +135,25 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
             remedy,
             divergence.count,
         )
+
+
+def of_stop(stopped: Stopped) -> Finding:
+    """Return the finding of the operation that the run's own policy refused: it ended there."""
+    assert stopped.refused is not None
+    place = stopped.refused.place
+    answer = place.answers[stopped.run]
+    return Finding(
+        "refuse",
+        True,
+        stopped.run,
+        *_places(place.site, place.program),
+        spelled(place),
+        place.name,
+        place.operands,
+        stopped.run,
+        reason=answer.reason,
+        edit=stopped.edit,
+    )
 
 
 def of_change(change: ValueChange, run: str) -> Iterator[Finding]:

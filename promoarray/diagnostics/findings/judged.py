@@ -67,21 +67,21 @@ class Judged:
     @property
     def left_out(self) -> str:
         """How many are left out, and why, in a sentence; "" if there are none."""
-        parts = []
-        if self.ignored:
-            parts.append(f"{len(self.ignored)} ignored by comments")
-        if self.known:
-            parts.append(f"{len(self.known)} known in {self.baseline}")
-        return f"{counted(len(self.hidden), 'finding')} not shown: {', '.join(parts)}." * any(parts)
+        known = f"known in {self.baseline}"
+        counts = {"ignored by comments": len(self.ignored), known: len(self.known)}
+        parts = [f"{count} {why}" for why, count in counts.items() if count]
+        total = counted(len(self.hidden), "finding")
+        return f"{total} not shown: {', '.join(parts)}." if parts else ""
 
     @property
     def gone_in_words(self) -> list[str]:
         """What the baseline has and the program has not any more, a line each."""
-        return [
-            f"{e.file}: {e.expression}  {' '.join(filter(None, (e.policy, e.answer or e.kind)))}"
-            + f"  ×{n}" * (n > 1)
-            for e, n in sorted(self.gone.items())
-        ]
+        lines = []
+        for entry, count in sorted(self.gone.items()):
+            what = " ".join(filter(None, (entry.policy, entry.answer or entry.kind)))
+            times = f"  ×{count}" if count > 1 else ""
+            lines.append(f"{entry.file}: {entry.expression}  {what}{times}")
+        return lines
 
 
 def judge(

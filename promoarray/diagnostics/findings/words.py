@@ -30,7 +30,7 @@ def message(place: Place) -> str:
         if each.edit or each.remedy:
             edits.setdefault(each.edit or each.remedy, []).append(each.policy)
     said = [_said(*answer, policies) for answer, policies in answers.items()]
-    if first.kind in ("dtype", "refuse"):
+    if first.kind in ("dtype", "refuse") and first.policy != first.under:
         said.append(f"{first.run or 'refused'} in the run under {first.under}")
     if first.inside:
         said.append(f"computed at {first.inside}")

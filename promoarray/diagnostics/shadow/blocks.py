@@ -22,7 +22,7 @@ STYLE = {"root": "bold red", "inherits": "yellow", "": "green"}
 
 @dataclass
 class Entry:
-    """An operation of a line, with the places at which the policies answer alike.
+    """An operation of a line whose result has one dtype in the run, in all of its passes.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ class Entry:
         How it is written with the operands' dtypes: with those of every pass.
     count : int
         How often it was passed.
-    answers : dict
-        From policy name to Answer; those that are not shown are left out.
+    said : dict
+        From policy name to its different answers, None for those that are not shown.
     edits : dict
         From each edit to the policies that it is for.
     """
@@ -40,28 +40,43 @@ class Entry:
     site: Site
     operands: list[str] = field(default_factory=list)
     count: int = 0
-    answers: dict[str, Answer] = field(default_factory=dict)
+    said: dict[str, dict[Words, Answer | None]] = field(default_factory=dict)
     edits: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, place: Divergence, shown: dict[str, Answer]) -> None:
-        """Add a place at which the answers are alike."""
+    def add(self, place: Divergence, *, inherited: bool) -> None:
+        """Add a place, of whose answers those that only inherit may be left out."""
         self.count += place.count
         if spelled(place) not in self.operands:
             self.operands.append(spelled(place))
-        if not self.answers:
-            self.answers = shown
-        self.answers = {n: a for n, a in self.answers.items() if n in shown}
+        for name, answer in place.answers.items():
+            shown = inherited or answer.origin != "inherits"
+            words = (answer.dtype, answer.origin, _plain(answer.reason)) if shown else None
+            self.said.setdefault(name, {}).setdefault(words, answer if shown else None)
         for edit, names in edits(place).items():
             known = self.edits.setdefault(edit, [])
             known += [name for name in names if name not in known]
 
     def groups(self) -> Iterator[tuple[Answer, list[str]]]:
-        """Yield each different answer with the policies that give it, the run's first."""
-        found: dict[tuple[object, ...], tuple[Answer, list[str]]] = {}
-        for name, answer in self.answers.items():
-            key = answer.dtype, answer.origin, answer.reason
-            found.setdefault(key, (answer, []))[1].append(name)
+        """Yield each different answer with the policies that give it, the run's first.
+
+        Those that agree are the ones that do in every pass.
+        """
+        found: dict[Words, tuple[Answer, list[str]]] = {}
+        for name, answers in self.said.items():
+            for words, answer in answers.items():
+                if answer is not None and (answer.origin or len(answers) == 1):
+                    found.setdefault(words, (answer, []))[1].append(name)
         yield from found.values()
+
+    @property
+    def roots(self) -> set[str]:
+        """The policies that differ here for the first time."""
+        every = ((name, answer) for name, found in self.said.items() for answer in found.values())
+        return {name for name, answer in every if answer and answer.origin == "root"}
+
+
+Words = tuple[object, ...] | None
+"""What tells the answers of a policy apart: the dtype, where it comes from, and the reason."""
 
 
 @dataclass
@@ -119,16 +134,14 @@ def _weight(places: list[Divergence], feeds: dict[tuple[object, ...], int]) -> t
 
 
 def _entries(places: list[Divergence], inherited: bool) -> list[Entry]:
+    """The operations of a line, by the order in which each was carried out first."""
     found: dict[tuple[object, ...], Entry] = {}
+    order: dict[Site, int] = {}
     for place in places:
-        shown = {n: a for n, a in place.answers.items() if inherited or a.origin != "inherits"}
-        differ = tuple(
-            (n, a.dtype, _plain(a.reason), a.origin) for n, a in shown.items() if a.origin
-        )
         run = next(iter(place.answers.values())).dtype
-        key = place.site, place.name, place.form, run, differ
-        found.setdefault(key, Entry(place.site)).add(place, shown)
-    order = {site: n for n, site in reversed(list(enumerate(each.site for each in found.values())))}
+        key = place.site, place.name, place.form, run
+        found.setdefault(key, Entry(place.site)).add(place, inherited=inherited)
+        order.setdefault(place.site, len(order))
     return sorted(found.values(), key=lambda each: order[each.site])
 
 
@@ -160,9 +173,15 @@ def block_lines(block: Block, told: dict[str, str], console: Console, width: int
     for entry in block.entries:
         head = path + "  " if alone else Text("  ")
         if entry.site.file != block.line.file or entry.site.line != block.line.line:
-            yield from wrapped(Text("  in "), Text(entry.site.path, "cyan"), console, width)
+            head.append(f"{short_path(entry.site)}  ", "cyan")
         yield from wrapped(head, _headed(entry, "" if alone else block.line.text), console, width)
         yield from _answers(entry, told, console, width)
+
+
+def short_path(site: Site) -> str:
+    """File and line; of an installed library from its own folder on."""
+    parts = re.split(r"[\\/](?:site|dist)-packages[\\/]", site.path)
+    return parts[-1]
 
 
 def entry_lines(
@@ -194,9 +213,8 @@ def _answers(entry: Entry, told: dict[str, str], console: Console, width: int) -
             why = answer.reason if len(entry.operands) == 1 else _plain(answer.reason)
             said.append(f"  {_reason(why, entry.site, told)}", style="dim")
         yield from wrapped(line, said, console, width)
-    differ = {name for name, answer in entry.answers.items() if answer.origin == "root"}
     for edit, names in entry.edits.items():
-        those = "" if differ <= set(names) else f"  for {', '.join(names)}"
+        those = "" if entry.roots <= set(names) else f"  for {', '.join(names)}"
         said = Text(edit).append(those, style="dim")
         yield from wrapped(Text("    write       ", style="green"), said, console, width)
 

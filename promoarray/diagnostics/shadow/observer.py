@@ -66,6 +66,7 @@ class ShadowObserver(Observer):
     _places: dict[Hashable, Divergence] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._refused: tuple[object, ...] = ()
         self.policies = self.report.policies
         self._by_value = any(policy.by_value is not None for policy in self.policies)
 
@@ -156,7 +157,11 @@ class ShadowObserver(Observer):
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Keep what every policy says of an operation that the run refuses: it may stop there."""
-        self.report.refused = refused_of(event, self.policies)
+        types = (type(x) if type(x) in WEAK else x._type for x in event.operands)
+        key = current_site(), event.name, event.form, event.refusal.reason, *types
+        if key != self._refused:  # else a loop catches it each time
+            self._refused = key
+            self.report.refused = refused_of(event, self.policies)
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""

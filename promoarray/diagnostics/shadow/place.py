@@ -33,7 +33,7 @@ def spelled(divergence: Divergence) -> str:
         return "{}[...] = {}".format(*divergence.operands)
     symbol = OPERATIONS[divergence.name].symbol if divergence.name in OPERATIONS else ""
     if symbol and len(divergence.operands) == 2 and divergence.form is not Form.FUNCTION:
-        return f" {symbol} ".join(divergence.operands)
+        return f" {symbol}{divergence.form} ".join(divergence.operands)
     return f"{divergence.name}({', '.join(divergence.operands)})"
 
 

@@ -30,6 +30,8 @@ class PolicySummary(NamedTuple):
         The same, with their files: "train.py:12".
     made : int
         How many of the edits ask for a dtype where an array is made; the others are casts.
+    inside : int
+        How many of the root causes stand in a library, whose lines are not the user's to edit.
     finals : tuple of FinalDType
         The globals that end with another dtype under it, the last to be set first.
     """
@@ -41,6 +43,7 @@ class PolicySummary(NamedTuple):
     lines: tuple[int, ...]
     places: tuple[str, ...] = ()
     made: int = 0
+    inside: int = 0
     finals: tuple[FinalDType, ...] = ()
 
     def words(self) -> str:
@@ -54,7 +57,9 @@ class PolicySummary(NamedTuple):
 
     def _parts(self) -> Iterator[str]:
         said = counted(self.roots, "root cause")
-        yield said + (f", {self.refused} of them refused" if self.refused else "")
+        of_them = [f"{self.refused} of them refused"] if self.refused else []
+        of_them += [f"{self.inside} inside libraries"] if self.inside else []
+        yield ", ".join([said, *of_them])
         if self.casts:
             casts, made = self.casts - self.made, self.made
             what = [counted(casts, "cast")] if casts else []
@@ -78,6 +83,7 @@ def summary_of(
     """Count what a policy asks for."""
     answers = [(d, d.answers[policy]) for d in divergences if policy in d.answers]
     roots = [(d, answer) for d, answer in answers if answer.origin == "root"]
+    causes = {(d.site, d.name, answer.dtype, answer.reason): d for d, answer in roots}
     fixes = {
         (d.site, d.name, answer.fix): d.program
         for d, answer in roots
@@ -86,11 +92,12 @@ def summary_of(
     sites = sorted({(site.file, site.line) for site in fixes.values()})
     return PolicySummary(
         policy,
-        len({(d.site, d.name, answer.dtype, answer.reason) for d, answer in roots}),
-        len({(d.site, d.name, answer.reason) for d, answer in roots if answer.dtype is None}),
+        len(causes),
+        sum(dtype is None for _, _, dtype, _ in causes),
         len(fixes),
         tuple(dict.fromkeys(line for _, line in sites)),
         tuple(f"{basename(file)}:{line}" for file, line in sites),
         sum(fix.made is not None for _, _, fix in fixes),
+        len({key for key, d in causes.items() if d.program != d.site}),
         tuple(each for each in reversed(finals) if policy in each.others),
     )

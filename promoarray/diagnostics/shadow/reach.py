@@ -9,6 +9,7 @@ back by what they return. The order of statements is not looked at, so that a lo
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -79,7 +80,8 @@ def _graph(files: set[str]) -> dict[Spot, set[Spot]]:
                 functions.setdefault(node.name, node)
     graph: dict[Spot, set[Spot]] = defaultdict(set)
     for file, tree in trees.items():
-        _Flow(file, functions, graph).visit(tree)
+        with contextlib.suppress(RecursionError):  # a sum of a thousand terms
+            _Flow(file, functions, graph).visit(tree)
     return graph
 
 

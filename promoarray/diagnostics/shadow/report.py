@@ -36,6 +36,7 @@ _INHERITS = (
     " on as if you had cast as its error message says"
 )
 _LEFT_OUT = "not shown: what inherits, as only the operands differ because of these (compare --all)"
+_LIBRARY = "a line of a library is not yours to edit: cast what you pass to it"
 _DEFAULT = "default dtype: what an array made of Python numbers has"
 _ONLY_ROOTS = '<p><label><input type="checkbox" id="roots"> Only root causes</label></p>'
 
@@ -192,6 +193,8 @@ class Report(Printable):
         if self.divergences:
             yield _ROOT
             yield _INHERITS if inherited else _LEFT_OUT
+        if any(d.program != d.site for d in self.divergences):
+            yield _LIBRARY
         if any(d.name == DEFAULT_DTYPE for d in self.divergences):
             yield _DEFAULT
         if any(operand.endswith("[]") for d in self.divergences for operand in d.operands):
@@ -204,7 +207,8 @@ class Report(Printable):
     def by_policy(self) -> list[PolicySummary]:
         """Return what each policy that differs asks for, those with the most root causes first."""
         names = [policy.name for policy in self.policies if policy.name != self.run.name]
-        found = [summary_of(name, self.divergences, self.finals) for name in names]
+        finals = () if self.stopped else self.finals  # else they are not the final ones
+        found = [summary_of(name, self.divergences, finals) for name in names]
         return sorted(found, key=lambda each: -each.roots)
 
     def _policy_lines(self, console: Console, width: int) -> Iterator[Text]:

@@ -6,8 +6,12 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
+import pytest
 from diagnostics.findings.programs import HALF, START, Command, write
+
+from promoarray.diagnostics.findings import baseline
 
 KNOWN = ("--baseline", "known.json")
 UPDATE = (*KNOWN, "--update-baseline")
@@ -130,3 +134,28 @@ def test_a_name_that_is_no_text_is_known_again(compare: Command, tmp_path: Path)
     Path(script).write_text(HALF)
     assert compare(script, *UPDATE).status == 0
     assert compare(script, *KNOWN).status == 0
+
+
+ROW = {
+    **dict.fromkeys(("file", "expression", "kind", "policy", "operation", "run", "answer"), "x"),
+    "operands": ["int8"],
+    "count": 1,
+}
+WRONG = (
+    *(b"", b"{", b"[]", b"1", b"\xff", b'{"promoarray_baseline": 1}', b"[" * 100_000),
+    *(ROW | {"count": 0}, ROW | {"count": True}, ROW | {"operands": "int8"}),
+    *(ROW | {"operands": [1]}, ROW | {"file": None}, [], "text", {}),
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
+def test_what_is_no_baseline_is_refused_in_a_line(tmp_path: Path, wrong: Any) -> None:
+    path = tmp_path / "known.json"
+    if not isinstance(wrong, bytes):
+        wrong = json.dumps({"promoarray_baseline": 1, "findings": [ROW, wrong]}).encode()
+    path.write_bytes(wrong)
+    with pytest.raises(ValueError, match="is no baseline") as refused:
+        baseline.read(path)
+    assert len(str(refused.value)) < 400
+    path.write_text(json.dumps({"promoarray_baseline": 1, "findings": [ROW]}))
+    assert baseline.read(path).counts.total() == 1

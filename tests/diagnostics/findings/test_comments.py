@@ -30,6 +30,8 @@ COVERED = {
     "# promoarray: ignore\nx = 1": [(1, 1)],
     "if x:\n    y = 1\n# promoarray: ignore": [(3, 3)],
     "x = 1  # promoarray: ignore\ny = (": [(1, 1)],
+    "x = (1,  # promoarray: ignore\n": [(1, 1)],
+    'x = (1,  # promoarray: ignore\n  "': [(1, 1)],
     "x = \\\n    1  # promoarray: ignore": [(1, 2)],
 }
 

@@ -1,0 +1,163 @@
+"""What a test must not do: ``--pa-fail-on``. Told with the line of the program first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.console import listed
+from promoarray.core.array_base import storage_dtype
+from promoarray.core.call_site import sites
+from promoarray.core.escape import Escape
+from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
+from promoarray.diagnostics.findings import kinds
+from promoarray.diagnostics.findings.comments import comments_in
+from promoarray.diagnostics.findings.finding import Finding, findings, of_escape
+from promoarray.diagnostics.findings.words import Place, by_place
+from promoarray.diagnostics.findings.words import message as in_words
+from promoarray.diagnostics.shadow.observer import DEFAULT, shadowed
+from promoarray.dtypes import WEAK, DType
+from promoarray.errors import clipped, suggestion
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+from promoarray.testing.plugin.assertions import for_assertion
+
+FLOAT64, ESCAPE = "float64", "escape"
+"""What is seen of the run alone; the rest is what other policies would do."""
+
+KINDS = {FLOAT64: "a cast to float64 or complex128 that nobody wrote", **kinds.KINDS}
+"""What can be found, in words."""
+
+SELECTORS = (FLOAT64, *kinds.SELECTORS)
+"""What ``--pa-fail-on`` takes: those, and what ``promoarray compare --fail-on`` takes besides."""
+
+_MOST = 10
+"""So many places are told."""
+
+
+def check(names: Collection[str]) -> frozenset[str]:
+    """Return what tests must not do.
+
+    Raises
+    ------
+    ValueError
+        If there is no such thing.
+    """
+    for name in names:
+        if name not in SELECTORS:
+            near = suggestion(name, list(SELECTORS))
+            raise ValueError(f"there is no {clipped(name)!r}. {near}")
+    return kinds.selected(names) | ({FLOAT64} if kinds.ANY in names else set())
+
+
+def message(found: list[Place]) -> str:
+    """Return what was found as the message of a failure."""
+    lines = [line for place in found[:_MOST] for line in _lines(place)]
+    if len(found) > _MOST:
+        lines.append(f"and {len(found) - _MOST} more places")
+    failing = [kind for kind in KINDS if any(place[0].kind == kind for place in found)]
+    meant = "; ".join(f"{kind}: {KINDS[kind]}" for kind in failing)
+    return "\n".join([*lines, f"(--pa-fail-on {meant})"])
+
+
+def _lines(place: Place) -> Iterator[str]:
+    first = place[0]
+    said = first.what if first.kind == FLOAT64 else in_words(place)
+    yield f"{first.place.path}: {first.source}: {said}"
+    if first.inside:
+        yield f"    in {first.inside.path}: {first.inside.expression or first.inside.text}"
+
+
+@contextmanager
+def watched(fail_on: frozenset[str], policies: tuple[Policy, ...]) -> Iterator[list[Place]]:
+    """Find what a test does in a block and must not; the list is filled when the block ends.
+
+    Parameters
+    ----------
+    fail_on : frozenset of str
+        From ``check``.
+    policies : tuple of Policy
+        Those of the run, with which the policy in force is compared.
+    """
+    found: list[Place] = []
+    run = get_policy()
+    others = tuple(p for p in policies if p is not run)
+    others = others or tuple(p for p in map(as_policy, DEFAULT) if p is not run)
+    watch, report = _Watch(fail_on), None
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(observing(watch, everywhere=True))
+            if fail_on - {FLOAT64, ESCAPE}:
+                report = stack.enter_context(shadowed(others, everywhere=True))
+            yield found
+    finally:
+        every = list(watch.found)
+        if report is not None:
+            every += (each for each in findings(report) if each.kind != ESCAPE)
+        found += by_place(_counting(every, fail_on))
+
+
+def _counting(every: Iterable[Finding], fail_on: frozenset[str]) -> list[Finding]:
+    """Those of the findings that are asked for, and that no comment has ignored."""
+    asked = [each for each in every if not fail_on.isdisjoint(each.names)]
+    comments = comments_in({each.place.file for each in asked})
+    return [
+        each
+        for each in asked
+        if not any(_same(c.file, each.place.file) and c.covers(each) for c in comments)
+    ]
+
+
+def _same(a: str, b: str) -> bool:
+    return os.path.realpath(a) == os.path.realpath(b)
+
+
+class _Watch(Observer):
+    """Notes what happens under the test's own policy, a place once, in the order of the run."""
+
+    def __init__(self, fail_on: frozenset[str]) -> None:
+        self.found: dict[Finding, None] = {}
+        self._float64, self._escapes = FLOAT64 in fail_on, ESCAPE in fail_on
+
+    def on_operation(self, event: OperationEvent) -> None:
+        """Note arrays that are cast to float64, and results that are it while no operand is."""
+        if not self._float64:
+            return
+        pairs = zip(event.operands, event.plan.inputs, strict=True)
+        arrays = [(storage_dtype(x), target) for x, target in pairs if type(x) not in WEAK]
+        cast = [given for given, target in arrays if target in _WIDE and given not in _WIDE]
+        given = [dtype for dtype, _ in arrays]
+        made = storage_dtype(event.result)
+        if cast:
+            self._note(event.name, cast, made if made in _WIDE else _WIDE[0], event.policy)
+        elif made in _WIDE and given and not any(dtype in _WIDE for dtype in given):
+            self._note(event.name, given, made, event.policy)
+
+    def on_setitem(self, assignment: SetitemEvent) -> None:
+        """Note arrays that are assigned to a float64 array."""
+        policy, _, _, source, target = assignment
+        if self._float64 and target in _WIDE and source not in _WIDE and not source.weak:
+            self._note("assignment", [source], target, policy)
+
+    def on_escape(self, escape: Escape) -> None:
+        """Note arrays that leave the policy, but into assertions."""
+        if self._escapes and not escape.scalar and not for_assertion(escape):
+            self.found.setdefault(of_escape(escape, 1, get_policy().name))
+
+    def _note(self, name: str, given: list[DType], target: DType, policy: Policy) -> None:
+        site, program = sites()
+        names = tuple(dict.fromkeys(dtype.name for dtype in given))
+        become = "become" if len(names) > 1 else "becomes"
+        what = f"{listed(names)} {become} {target.name} ({name} under {policy.name})"
+        inside = None if site == program else site
+        run = policy.name
+        self.found.setdefault(
+            Finding(FLOAT64, False, run, program, inside, what, name, names, run, target.name)
+        )
+
+
+_WIDE: tuple[Any, ...] = (dt.float64, dt.complex128)
