@@ -96,8 +96,8 @@ CLIENTS = """\
 _CLIENTS = {
     "xarray": (
         "Arithmetic, `np.sin(d)`, `groupby`, `concat`, `where` with a value, `astype` and "
-        "reductions (`sum mean max min prod std var median cumsum argmax argmin`) stay in the "
-        "policy.",
+        "reductions (`sum mean max min prod std var median quantile cumsum argmax argmin`) stay in "
+        "the policy.",
         "`where` without a value and `rolling` promote dtypes of NumPy's alone (array-api-strict's "
         "are refused too). With `skipna=False`, xarray asks the namespace for `std`, `var`, "
         "`median` and `cumsum` by NumPy's names and options. `xr.dot` asks it for `einsum`, which "

@@ -3,6 +3,7 @@
     python conformance/suites.py                                    all, under the default policy
     python conformance/suites.py --suite scipy --module fft         one module of one suite
     python conformance/suites.py --policy numpy --policy torch      arrays bound to torch besides
+    python conformance/suites.py --policy jax --alone               without the others beside it
     python conformance/suites.py --json runs.json                   keep what was found
     python conformance/suites.py --read runs.json --write           publish it in docs/downstream.md
 
@@ -47,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     add("--module", action="append", metavar="NAME", help="one module only; may be repeated")
     add("--modules", action="store_true", help="list the suites' modules, and run nothing")
     add("--policy", action="append", metavar="NAME", help="default numpy: promoarray itself")
+    add("--alone", action="store_true", help="no NumPy and array-api-strict beside them")
     add("--workers", "-n", type=int, default=1, help="processes")
     add("--select", "-k", metavar="EXPRESSION", default="", help="pytest's -k")
     add("--limit", type=float, default=3600, metavar="SECONDS", help="for one module")
@@ -88,6 +90,7 @@ def perform(options: argparse.Namespace, console: Console) -> Iterator[suites_ru
             SUITES[suite],
             module,
             backends,
+            alone=options.alone,
             workers=options.workers,
             select=options.select,
             limit=options.limit,

@@ -8,8 +8,8 @@ its conftest or its helpers list is added to once they are imported, and before 
 - scikit-learn has functions that yield importable names, for ``parametrize``.
 
 A test is known by its *key*, its id with a star for the back end: so those of the back ends can be
-compared. Tests that know no back end are left out. Of a failure of ours it is noted whether it is
-a refusal, which the policy makes again when it is asked again.
+compared. Tests that know no back end are left out, and alone those of the others too. Of a failure
+of ours it is noted whether it is a refusal, which the policy makes again when it is asked again.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("promoarray")
     group.addoption("--promoarray-suite", choices=sorted(INJECT))
     group.addoption("--promoarray-backend", action="append", default=[], metavar="NAME")
+    group.addoption("--promoarray-alone", action="store_true")
     group.addoption("--promoarray-events", help="file that gets one JSON line a test")
 
 
@@ -43,7 +44,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     for name in names:
         sys.modules.setdefault(name, namespace(name))  # so that it can be imported by its name
     early_config.pluginmanager.register(INJECT[suite](names))
-    keys = Keys((NUMPY, STRICT, *names), names, TAIL.get(suite, ""))
+    alone = options.promoarray_alone
+    keys = Keys((NUMPY, STRICT, *names), names, TAIL.get(suite, ""), alone)
     early_config.pluginmanager.register(keys)
 
 
@@ -175,10 +177,13 @@ TAIL = {
 class Keys:
     """Finds the back end and the key of each test, and leaves out tests that have none of ours."""
 
-    def __init__(self, names: tuple[str, ...], ours: list[str], tail: str) -> None:
+    def __init__(
+        self, names: tuple[str, ...], ours: list[str], tail: str, alone: bool = False
+    ) -> None:
         longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
         self.pattern = re.compile(rf"(?<![\w.])({longest_first})(?![\w.@:]){tail}")
         self.ours = ours
+        self.kept = ours if alone else names
 
     def of(self, item: pytest.Item) -> tuple[str, str]:
         """The back end and the key; both empty for a test that is of none."""
@@ -194,13 +199,16 @@ class Keys:
     ) -> None:
         found = [(item, *self.of(item)) for item in items]
         wanted = {key for _, backend, key in found if backend in self.ours}
-        kept = [(item, backend, key) for item, backend, key in found if key in wanted]
-        for item, backend, key in kept:
-            item.user_properties += [("backend", backend), ("key", key)]
-        left_out = [item for item, _, key in found if key not in wanted]
+        kept, left_out = [], []
+        for item, backend, key in found:
+            if key in wanted and backend in self.kept:
+                item.user_properties += [("backend", backend), ("key", key)]
+                kept.append(item)
+            else:
+                left_out.append(item)
         if left_out:
             config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item, _, _ in kept]
+        items[:] = kept
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(

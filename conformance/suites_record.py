@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import suites_gate as gate
+from suites_backends import OURS
 from suites_run import OUTCOMES, Run
 
 RECORD = Path(__file__).resolve().parent / "suites" / "record.json"
@@ -41,6 +42,18 @@ def module(run: Run) -> Module:
     }
 
 
+def _beside(before: Module | None, now: Module) -> Module:
+    """What is kept of a run, with back ends that only one before it had."""
+    if before is None or before["counts"].keys() <= now["counts"].keys():
+        return now
+    about = dict(now["about"])
+    if any(name.startswith(OURS) for name in before["counts"].keys() - now["counts"].keys()):
+        commits = (before["about"].get("commit", ""), about.get("commit", ""))
+        about["commit"] = ", ".join(dict.fromkeys(filter(None, commits)))
+    counted = {name: before[name] | now[name] for name in ("counts", "reasons", "refusals")}
+    return {"about": about, "seconds": now["seconds"], **counted}
+
+
 def _ordered(counts: Counter[str]) -> dict[str, int]:
     return {kind: counts[kind] for kind in OUTCOMES if counts[kind]}
 
@@ -52,9 +65,10 @@ def read(path: Path = RECORD) -> Record:
 
 
 def write(runs: Iterable[Run], path: Path = RECORD) -> None:
-    """Replace what is published of the modules that were run, and keep the others."""
+    """Replace what is published of the modules and back ends that were run, and keep the others."""
     record = read(path)
     for run in runs:
-        record.setdefault(run.suite, {})[run.module] = module(run)
+        modules = record.setdefault(run.suite, {})
+        modules[run.module] = _beside(modules.get(run.module), module(run))
     ordered = {suite: dict(sorted(record[suite].items())) for suite in record}
     path.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")

@@ -117,6 +117,7 @@ def run(
     module: str,
     backends: Sequence[str],
     *,
+    alone: bool = False,
     workers: int = 1,
     select: str = "",
     limit: float = 3600.0,
@@ -128,7 +129,9 @@ def run(
     suite : Suite
     module : str
     backends : sequence of str
-        Of ours; NumPy's and array-api-strict's always run beside them.
+        Of ours; NumPy's and array-api-strict's run beside them.
+    alone : bool
+        Without those two.
     workers : int
         Processes.
     select : str
@@ -152,6 +155,7 @@ def run(
         command += ["--rootdir", str(suite.home().parent), *suite.options]
         command += ["--promoarray-suite", suite.name, "--promoarray-events", str(events)]
         command += [word for name in backends for word in ("--promoarray-backend", name)]
+        command += ["--promoarray-alone"] if alone else []
         command += ["-k", select] if select else []
         command += ["-n", str(workers)] if workers > 1 else []
         try:
@@ -173,7 +177,7 @@ def run(
     return Run(
         suite.name,
         module,
-        [NUMPY, STRICT, *backends],
+        [*backends] if alone else [NUMPY, STRICT, *backends],
         about(suite),
         sorted(cases, key=lambda case: case.id),
         round(monotonic() - started, 1),

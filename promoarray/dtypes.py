@@ -439,7 +439,10 @@ _ISDTYPE = {
 def isdtype(dtype: object, kind: object) -> builtins.bool:
     """Return whether ``dtype`` is of ``kind``; see ``promoarray.isdtype``."""
     if isinstance(kind, tuple):
-        return any(isdtype(dtype, k) for k in kind)
+        try:
+            return any(isdtype(dtype, k) for k in kind)
+        except RecursionError:
+            raise TypeError("isdtype: the tuples of kinds are nested too deep") from None
     row = as_dtype(dtype)
     if isinstance(kind, str) and kind in _ISDTYPE:
         return row.kind in _ISDTYPE[kind]

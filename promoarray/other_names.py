@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-NUMPYS = ("array", "concatenate", "diag", "einsum", "gradient", "logspace", "pad", "transpose")
+NUMPYS = (
+    *("array", "concatenate", "convolve", "correlate", "cov", "diag", "einsum", "gradient"),
+    *("histogram", "interp", "logspace", "nanquantile", "pad", "piecewise", "quantile"),
+    "transpose",
+)
 """Functions of NumPy's that are in ``extras``, and on the main module by the same name."""
 
 _FUNCTIONS = """

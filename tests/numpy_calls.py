@@ -16,16 +16,40 @@ SQUARE = [[4.0, 1.0], [1.0, 3.0]]
 
 CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
     "all": (lambda a: np.all(a(INTS), axis=1), lambda a: np.all(a(INTS), 0, None, True)),
-    "any": (lambda a: np.any(a(INTS)),),
-    "max": (lambda a: np.max(a(INTS), axis=0, keepdims=True),),
-    "min": (lambda a: np.min(a(INTS), 1),),
+    "any": (lambda a: np.any(a(INTS)), lambda a: np.any(x := a(INTS), 1, where=x > 3)),
+    "max": (
+        lambda a: np.max(a(INTS), axis=0, keepdims=True),
+        lambda a: np.max(x := a(INTS), 1, where=x < 3, initial=-1),
+        lambda a: np.max(a([[], []]), axis=1, initial=2.5),
+        lambda a: np.max(a(INTS), 0, out=a([0, 0, 0], "f4")),
+    ),
+    "min": (lambda a: np.min(a(INTS), 1), lambda a: np.min(a(INTS), initial=0)),
     "amax": (lambda a: np.amax(a(INTS)),),
     "amin": (lambda a: np.amin(a(INTS), axis=(0, 1)),),
     "ptp": (lambda a: np.ptp(a(INTS), axis=1, keepdims=True),),
-    "sum": (lambda a: np.sum(a(INTS, "i1"), 0), lambda a: np.sum(a(INTS), dtype=np.float32)),
-    "prod": (lambda a: np.prod(a(FLOATS), axis=-1),),
-    "mean": (lambda a: np.mean(a(INTS, "i1"), 0), lambda a: np.mean(a(INTS), dtype=np.float32)),
-    "std": (lambda a: np.std(a(FLOATS), axis=1, ddof=1), lambda a: np.std(a(FLOATS), correction=1)),
+    "sum": (
+        lambda a: np.sum(a(INTS, "i1"), 0),
+        lambda a: np.sum(a(INTS), dtype=np.float32),
+        lambda a: np.sum(x := a(INTS), 1, where=x > 2, initial=7),
+        lambda a: np.sum(a(INTS, "i1"), 0, out=a([0, 0, 0], "i1")),
+        lambda a: np.sum(a(FLOATS, "f4"), 0, out=a([0, 0, 0], "f8")),
+    ),
+    "prod": (
+        lambda a: np.prod(a(FLOATS), axis=-1),
+        lambda a: np.prod(x := a(FLOATS), where=x > 0, initial=2, keepdims=True),
+    ),
+    "mean": (
+        lambda a: np.mean(a(INTS, "i1"), 0),
+        lambda a: np.mean(a(INTS), dtype=np.float32),
+        lambda a: np.mean(x := a(INTS, "i1"), 0, where=x > 1),
+        lambda a: np.mean(a(HOLES), 1, where=a([True, False, True])),
+        lambda a: np.mean(a(FLOATS), out=a(0.0)),
+    ),
+    "std": (
+        lambda a: np.std(a(FLOATS), axis=1, ddof=1),
+        lambda a: np.std(a(FLOATS), correction=1),
+        lambda a: np.std(x := a(FLOATS, "f4"), where=x > 0, ddof=1),
+    ),
     "var": (lambda a: np.var(a(FLOATS), 0, None, None, 1, keepdims=True),),
     "average": (
         lambda a: np.average(a(FLOATS), axis=0),
@@ -42,6 +66,84 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.median(a([FLOATS, FLOATS]), axis=(0, 2), keepdims=True),
         lambda a: np.median(a(HOLES), axis=[0]),
         lambda a: np.median(a(FLOATS, "f4")),
+    ),
+    "quantile": (
+        lambda a: np.quantile(a(INTS), 0.3, axis=1),
+        lambda a: np.quantile(a(FLOATS, "f4"), [0.0, 0.25, 1.0], axis=0, keepdims=True),
+        lambda a: np.quantile(a(FLOATS, "f4"), 0.625),
+        lambda a: np.quantile(a(HOLES), a([[0.5], [0.125]]), axis=1),
+        lambda a: np.quantile(a([FLOATS, FLOATS]), 0.75, (0, 2), method="midpoint"),
+        *(
+            lambda a, m=m, d=d: np.quantile(a(INTS, d), [0.1, 0.5, 0.9], method=m)
+            for m in ("lower", "higher", "nearest")
+            for d in ("i1", "f4")
+        ),
+        lambda a: np.quantile(a(INTS), 1),
+        lambda a: np.quantile(a(INTS, "i1"), a([0, 1], "i2"), axis=0),
+        lambda a: np.quantile(a(INTS, "i1"), a([0.5], "f4")),
+        lambda a: np.quantile(a(FLOATS, "f2"), 0.3, axis=0),
+        lambda a: np.quantile(a(2.5), 0.5),
+    ),
+    "percentile": (
+        lambda a: np.percentile(a(INTS), 30, axis=1),
+        lambda a: np.percentile(a(FLOATS, "f4"), 12.5),
+        lambda a: np.percentile(a(FLOATS, "f4"), [25, 50]),
+    ),
+    "nanquantile": (
+        lambda a: np.nanquantile(a(HOLES), [0.3, 0.75], axis=1),
+        lambda a: np.nanquantile(a(HOLES), 0.5, keepdims=True),
+        lambda a: np.nanquantile(a(INTS), 0.3, axis=0, method="higher"),
+    ),
+    "nanpercentile": (lambda a: np.nanpercentile(a(HOLES), 75, axis=0),),
+    "histogram": (
+        lambda a: np.histogram(a(INTS)),
+        lambda a: np.histogram(a(FLOATS, "f4"), 3, (-1.0, 4.0)),
+        lambda a: np.histogram(a(FLOATS), a([-3.0, 0.0, 1.5, 9.0])),
+        lambda a: np.histogram(a(INTS, "i1"), [1, 2, 5], density=True),
+        lambda a: np.histogram(a([2.0, 2.0]), 2),
+        lambda a: np.histogram(a([], "f8"), 2),
+    ),
+    "interp": (
+        lambda a: np.interp(a(FLOATS), a([-1.0, 0.5, 3.0]), a([10.0, 20.0, -5.0])),
+        lambda a: np.interp(a([0, 1, 2, 7], "i1"), a([1, 2, 5]), a([3, 1, 2]), -1.0, 9.5),
+        lambda a: np.interp(a([0.5, float("nan")]), a([0.0, 1.0]), a([1 + 2j, 3.0])),
+        lambda a: np.interp(a([0.5, 1.0, 2.0]), a([0.0, 1.0, 2.0]), a([1.0, float("inf"), 2.0])),
+        lambda a: np.interp(a([0.5, 2.0], "f4"), a([1.0], "f4"), a([7.0], "f4"), right=1),
+        lambda a: np.interp(0.25, a([0, 1]), a([0, 2])),
+    ),
+    "piecewise": (
+        lambda a: np.piecewise(x := a(FLOATS), [x < 0, x > 1], [lambda v: v * 2, 10, -1]),
+        lambda a: np.piecewise(x := a(INTS), [x < 3], [lambda v, n, k=0: v + n + k], 5, k=3),
+        lambda a: np.piecewise(x := a(INTS[0]), x > 2, [1.75, lambda v: -v]),
+        lambda a: np.piecewise(a(3), [True], [5.5, 6]),
+        lambda a: np.piecewise(a([1, 2]), [True, False], [5, 6]),
+    ),
+    "convolve": tuple(
+        lambda a, x=x, y=y, mode=mode: np.convolve(a(x), a(y), mode)
+        for mode in ("full", "same", "valid")
+        for x, y in ((INTS[0], [2, 5]), ([2, 5], FLOATS[0]), ([1, 2j, 3], [1.0, 2.0]), ([2], [3]))
+    ),
+    "correlate": tuple(
+        lambda a, x=x, y=y, mode=mode: np.correlate(a(x), a(y), mode)
+        for mode in ("full", "same", "valid")
+        for x, y in ((INTS[0], [2, 5]), ([2, 5], FLOATS[0]), ([1.0, 2.0], [1, 2j, 3, 4j]))
+    ),
+    "cov": (
+        lambda a: np.cov(a(INTS)),
+        lambda a: np.cov(a(FLOATS, "f4"), rowvar=False, bias=True),
+        lambda a: np.cov(a(FLOATS)[0], a(FLOATS)[1], ddof=0),
+        lambda a: np.cov(a(FLOATS)[0]),
+        lambda a: np.cov(a([[1, 2j, 3], [4, 5, 6j]])),
+    ),
+    "corrcoef": (
+        lambda a: np.corrcoef(a(FLOATS)),
+        lambda a: np.corrcoef(a(FLOATS)[0], a(FLOATS)[1]),
+        lambda a: np.corrcoef(a(FLOATS)[0]),
+    ),
+    "polyval": (
+        lambda a: np.polyval(a([1, 2, 3]), a(FLOATS, "f4")),
+        lambda a: np.polyval([1.0, 0.5], a(INTS)),
+        lambda a: np.polyval(a([1.0, 0.5]), 2),
     ),
     "nanmedian": (
         lambda a: np.nanmedian(a(HOLES)),

@@ -88,6 +88,13 @@ def test_positions_of_xarray_stay_in_the_policy(
     assert same(getattr(grid, name)("r").data, xp, getattr(np, name)(NUMBERS, axis=0), dtype)
 
 
+@pytest.mark.parametrize("q", [0.25, [0.25, 0.5]])
+def test_quantiles_of_xarray_stay_in_the_policy(grid: Any, xp: Any, q: Any) -> None:
+    found = grid.quantile(q, dim="c")
+    wide = pa.float64 if xp is pa else pa.float32  # as NumPy and PyTorch have of float64 shares
+    assert same(found.data, xp, np.quantile(NUMBERS, q, axis=1), wide)
+
+
 def test_arithmetic_of_xarray_follows_the_policy(xp: Any) -> None:
     DataArray = library("xarray").DataArray
     whole = DataArray(xp.asarray([1, 2, 3], dtype=pa.int32), dims="r")

@@ -240,6 +240,14 @@ def test_isdtype_knows_the_kind_of_every_dtype() -> None:
     assert not different
 
 
+def test_isdtype_of_tuples_nested_too_deep_is_an_error() -> None:
+    kind: object = "integral"
+    for _ in range(100_000):
+        kind = (kind,)
+    with pytest.raises(TypeError, match="nested too deep"):
+        pa.isdtype(pa.int8, kind)
+
+
 def test_isdtype_takes_dtypes_and_tuples() -> None:
     assert pa.isdtype(pa.int8, pa.int8)
     assert pa.isdtype(np.dtype("int8"), "int8")

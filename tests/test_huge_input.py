@@ -217,3 +217,34 @@ def test_many_operands_are_told_by_their_dtypes_and_not_one_by_one() -> None:
     assert " of each x of " in text
     assert len(text) < 1000
     assert len(refused.value.operands) == 2001
+
+
+RANGES = (
+    *(range(5), range(-3, 250, 7), range(10, -200, -9), range(2**31 - 2, 2**31 + 9)),
+    *(range(-(2**63), 2**63 - 1, 2**61), range(2**63, 2**63 + 4), range(0), range(3, 4)),
+)
+
+
+@pytest.mark.parametrize("policy", ["numpy", "jax@x32", "torch", "tensorflow", "onnx"])
+@pytest.mark.parametrize("dtype", [None, "int8", "uint8", "float16", "bool", "int4", "complex64"])
+def test_a_range_is_what_a_list_of_its_numbers_is(policy: str, dtype: str | None) -> None:
+    def made(values: Any) -> Any:
+        with pa.policy(policy):
+            try:
+                x = pa.asarray(values, dtype=dtype)
+            except (TypeError, ValueError, OverflowError) as error:
+                return type(error), str(error)
+        return x.dtype, x.weak_type, x.tolist()
+
+    for numbers in RANGES:
+        assert made(numbers) == made([*numbers]), numbers
+
+
+def test_no_list_is_made_of_a_long_range() -> None:
+    x = pa.asarray(range(-1, 3 * 10**6, 2), dtype=pa.int32)
+    assert (x.dtype, x.shape, x[-1].item()) == (pa.int32, (1500001,), 2999999)
+    for values in (range(10**15), [range(10**15)]):  # no memory holds them, nor is it tried
+        with pytest.raises(MemoryError):
+            pa.asarray(values)
+    with pytest.raises(OverflowError, match="does not fit int8"):
+        pa.asarray(range(10**12), dtype=pa.int8)

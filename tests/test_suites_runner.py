@@ -77,8 +77,8 @@ def test_of_no_back_end(): pass
 
 
 @pytest.fixture(scope="module")
-def miniature(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """One run of it, with promoarray itself and with arrays bound to torch's policy."""
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    """The suite, written into files."""
     home = tmp_path_factory.mktemp("suite") / "scipy"
     for name, text in MINIATURE.items():
         path = home.parent / name
@@ -92,6 +92,12 @@ def miniature(tmp_path_factory: pytest.TempPathFactory) -> Run:
     marks = ("-W", "ignore::pytest.PytestUnknownMarkWarning")
     suite = Miniature("scipy", "scipy", SUITES["scipy"].find, {}, marks)
     assert [*suite.modules()] == ["fft"]
+    return suite
+
+
+@pytest.fixture(scope="module")
+def miniature(suite: Suite) -> Run:
+    """One run of it, with promoarray itself and with arrays bound to torch's policy."""
     return suites_run.run(suite, "fft", [OURS, TORCH])
 
 
@@ -162,6 +168,24 @@ def test_a_run_is_kept_and_published(miniature: Run, tmp_path: Path) -> None:
     assert "| scipy fft | 8 (1) | 0 | 6 (2) |" in text
     assert "| scipy fft | 3 – 1 refused, 1 differs, 3 failed |" in text
     assert "| scipy stats |  |" in text
+
+
+def test_a_run_without_the_others_is_kept_beside_them(
+    miniature: Run, suite: Suite, tmp_path: Path
+) -> None:
+    alone = suites_run.run(suite, "fft", [TORCH], alone=True)
+    assert alone.backends == [TORCH]
+    assert {case.backend for case in alone.cases} == {TORCH}
+    assert kinds(alone, TORCH) == kinds(miniature, TORCH)
+    path = tmp_path / "record.json"
+    miniature.about["commit"], alone.about["commit"] = "before", "now"
+    record.write([miniature], path)
+    record.write([alone], path)
+    kept, whole = record.read(path)["scipy"]["fft"], record.module(miniature)
+    assert kept["counts"] == whole["counts"]
+    assert kept["about"]["commit"] == "before, now"  # of promoarray itself, and of torch's
+    record.write([miniature], path)
+    assert record.read(path)["scipy"]["fft"]["about"]["commit"] == "before"
 
 
 def test_names_of_back_ends() -> None:

@@ -14,6 +14,7 @@ from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import DType, as_dtype
+from promoarray.errors import quoted
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
@@ -141,7 +142,7 @@ def checked(
     try:
         settings = policy.cast.settings(saturate=saturate, round_mode=round_mode)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"policy {policy.name!r}: {error}") from None
+        raise type(error)(f"policy {quoted(policy.name)}: {error}") from None
     require_cast(policy, source, target)
     return settings
 

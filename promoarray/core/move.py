@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.operands import array_class
-from promoarray.errors import PromotionError
+from promoarray.errors import PromotionError, quoted
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 
@@ -37,7 +37,7 @@ def require_taken(name: str, *arrays: Array) -> None:
     why = policy.refuses[name](dtypes)
     if why:
         shown = f"{name}({', '.join(dtype.name for dtype in dtypes)})"
-        message = f"policy {policy.name!r} has no {shown}: {why}"
+        message = f"policy {quoted(policy.name)} has no {shown}: {why}"
         raise PromotionError(message, policy, name, tuple(map(Operand, dtypes)), why)
 
 

@@ -21,6 +21,9 @@ Casts = tuple[dict[int, DType], Plan]
 
 Operands = tuple[Operand, ...]
 
+MANY = 16
+"""Of more operands than these, those that are alike are cast together."""
+
 Candidates = list[list[tuple[dict[int, DType], Operands]]]
 """Casts and the operands they make, those together that lose as much."""
 
@@ -62,7 +65,16 @@ def accepted_casts(
     tuple of (dict, Plan), or None
         From each operand that is cast to its new dtype, and the plan then.
     """
-    return policy.once(_accepted)(name, operands, form)
+    if len(operands) <= MANY:
+        return policy.once(_accepted)(name, operands, form)
+    alike = dict.fromkeys(operands)  # to try each of thousands would take as long as their square
+    found = policy.once(_accepted)(name, tuple(alike)[:MANY], form)
+    if found is None:
+        return None
+    to = dict(zip(alike, map(found[0].get, range(MANY)), strict=False))
+    casts = {i: cast for i, operand in enumerate(operands) if (cast := to.get(operand))}
+    plan = policy.plan(name, _cast(operands, casts), form)
+    return (casts, plan) if isinstance(plan, Plan) else None
 
 
 def _accepted(policy: Policy) -> Callable[[str, Operands, Form], Casts | None]:

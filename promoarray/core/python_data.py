@@ -45,6 +45,8 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     OverflowError
         If an int does not fit ``dtype``.
     """
+    if isinstance(obj, range) and (counted := _from_range(obj, dtype, name)) is not None:
+        return counted
     try:
         leaves = list(_leaves(obj))
     except RecursionError:
@@ -67,6 +69,41 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     if dtype is None:
         notify_default(weak, out, lone=lone)
     return out
+
+
+def _from_range(numbers: range, dtype: DType | None, name: str) -> Array | None:
+    """A range without a list of its ints, by what the policy makes of its ends.
+
+    None of a short one, and where the ends themselves are not what is stored, or beyond int64.
+    """
+    _require_length(numbers)
+    if len(numbers) < 3:
+        return None
+    ends = [numbers[0], numbers[-1]]
+    if any(n not in _INT64 for n in (*ends, numbers.step)):
+        return None
+    try:
+        made = from_python(ends, dtype, name)
+    except OverflowError:
+        if len(numbers) > _TOLD:
+            raise
+        return None  # which tells the first number that does not fit
+    target = storage_dtype(made)
+    if target.kind in INTEGERS and (target.bits < 8 or made._buffer.tolist() != ends):
+        return None
+    counted = np.arange(len(numbers), dtype=np.int64)
+    counted *= numbers.step
+    counted += numbers[0]
+    if target is not dt.int64:
+        counted = convert(get_policy(), counted, dt.int64, target)
+    return made._wrap(counted, made._type)
+
+
+_INT64 = range(-(2**63), 2**63)
+
+_TOLD = 2**20
+_LISTED = 2**30
+"""More numbers are not made a list of, which is five times as large as their array."""
 
 
 def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
@@ -143,6 +180,11 @@ def _leaves(obj: Any) -> Iterator[Any]:
     if isinstance(obj, (list, tuple, range)):
         if isinstance(obj, range):
             _require_length(obj)
+            if len(obj) > _LISTED:
+                raise MemoryError(
+                    f"asarray makes a list of {quoted(obj)} among others; write pa.stack of "
+                    "pa.asarray(range(...))"
+                )
         for item in obj:
             yield from _leaves(item)
     else:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.console import listed
-from promoarray.core.proposed_casts import proposed_casts, remarks
+from promoarray.core.proposed_casts import MANY, proposed_casts, remarks
 from promoarray.dtypes import DType, Kind
-from promoarray.errors import PromotionError
+from promoarray.errors import PromotionError, quoted
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
@@ -14,10 +14,6 @@ from promoarray.promotion.registry import as_policy
 
 COMPARED = ("numpy", "torch", "jax", "tensorflow", "paddle@3.3", "aclnn@8.5")
 """The policies an error message looks at: one a framework, of the edition people have installed."""
-
-
-MANY = 16
-"""More operands than these an error tells by their dtypes, each once."""
 
 
 def promotion_error(
@@ -28,7 +24,7 @@ def promotion_error(
     form: Form = Form.OPERATOR,
 ) -> PromotionError:
     """Return the error for a refusal of an operation, or of a question such as ``result_type``."""
-    given, many = operands, len(operands) > MANY
+    given, many = operands, len(operands) > MANY  # which are told by their dtypes, each once
     if many:  # whose casts, of each and of all, would take minutes to try
         operands = tuple(dict.fromkeys(operands))[:MANY]
     asked = name if name in OPERATIONS else "concat"  # which does nothing but promote
@@ -40,7 +36,7 @@ def promotion_error(
         if str(operands[0]) == str(refusal.common):
             reason = refusal.why
     parts = [
-        f"policy {policy.name!r} {refused}: {reason}.",
+        f"policy {quoted(policy.name)} {refused}: {reason}.",
         f"These are the dtypes of {len(given)} operands." if many else "",
         (_remedy_of_each if many else remedy)(policy, asked, operands, form),
         "" if inplace else elsewhere(policy, asked, operands, form),
@@ -120,5 +116,6 @@ def require_cast(policy: Policy, source: DType, target: DType) -> None:
     """
     why = cast_refusal(policy, source, target)
     if why:
-        message = f"policy {policy.name!r} does not cast {source.name} to {target.name}: {why}"
+        pair = f"{source.name} to {target.name}"
+        message = f"policy {quoted(policy.name)} does not cast {pair}: {why}"
         raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)

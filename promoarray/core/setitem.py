@@ -29,7 +29,7 @@ from promoarray.core.operands import (
 )
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
-from promoarray.errors import PromotionError, kind_of
+from promoarray.errors import PromotionError, kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
@@ -130,7 +130,7 @@ def _refused(policy: Policy, dtype: DType, operand: Any, source: DType, why: str
     real = source.kind is Kind.COMPLEX and dtype.kind is not Kind.COMPLEX
     value = "pa.real(y)" if real else "y"
     message = (
-        f"policy {policy.name!r} does not write {given} into {dtype}: {why}. "
+        f"policy {quoted(policy.name)} does not write {given} into {dtype}: {why}. "
         f"Write x[...] = pa.astype({value}, pa.{dtype})"
     )
     operands = Operand(dtype), operand_of(operand, policy)

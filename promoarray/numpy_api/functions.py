@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +16,8 @@ from promoarray.dtypes import DType
 from promoarray.errors import kind_of
 from promoarray.namespaces import namespace
 from promoarray.numpy_api import composed, numeric
+from promoarray.numpy_api.masked import is_nothing, reduced
+from promoarray.numpy_api.out import require_ours, written
 from promoarray.numpy_api.refusals import not_honoured, refusal
 from promoarray.numpy_api.table import Parameter, Row, rows
 
@@ -77,33 +80,58 @@ def _numpys(x: Any) -> Any:
 def _call(row: Row, xp: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Give on what NumPy's parameters were given, each as its row has it."""
     given, cast_to = _given(row, args, kwargs)
+    if given.out is not None:
+        require_ours(row.name, given.out)
+        if _sums_into(row, given):
+            given.named["dtype"] = given.out.dtype  # as NumPy computes it
     function = _function(row, xp)
+    if given.masked:
+        function = partial(reduced, xp, row.ours, **given.masked)
     if cast_to is None:
-        return function(*given.places, **given.named)
-    x, *rest = given.places
-    made = function(xp.astype(x, cast_to, copy=False), *rest, **given.named)
-    return xp.astype(made, cast_to, copy=False)
+        made = function(*given.places, **given.named)
+    else:
+        x, *rest = given.places
+        made = function(xp.astype(x, cast_to, copy=False), *rest, **given.named)
+        made = xp.astype(made, cast_to, copy=False)
+    return made if given.out is None else written(row.name, given.out, made)
+
+
+def _sums_into(row: Row, given: Given) -> bool:
+    """Whether a sum or a product is written into an array, whose dtype NumPy computes it in.
+
+    It does so too where that drops fractions: there the result is computed as ever, and refused.
+    """
+    takes = any(p.name == "dtype" and p.how == "name" for p in row.parameters)
+    x, out = given.places[0], given.out
+    if not takes or given.named.get("dtype") is not None or not isinstance(x, Array):
+        return False
+    return bool(x.dtype.kind.category <= out.dtype.kind.category)
 
 
 class Given:
-    """The arguments of ours."""
+    """The arguments of ours, and what is done beside: ``out=``, ``where=`` and ``initial=``."""
 
     def __init__(self) -> None:
         self.places: list[Any] = []
         self.named: dict[str, Any] = {}
+        self.masked: dict[str, Any] = {}
+        self.out: Any = None
 
 
 def _given(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Given, Any]:
     given, cast_to, left = Given(), None, list(args)
+    known = {parameter.name for parameter in row.parameters}
     for parameter in row.parameters:
         if parameter.how == "rest":
             given.places += left
             left = []
+        elif parameter.how == "names":
+            given.named.update({name: kwargs[name] for name in kwargs if name not in known})
         elif left and parameter.name not in kwargs:
             cast_to = _take(row, parameter, left.pop(0), given) or cast_to
         elif parameter.name in kwargs:
             cast_to = _take(row, parameter, kwargs[parameter.name], given) or cast_to
-    unknown = {*kwargs} - {parameter.name for parameter in row.parameters}
+    unknown = {*kwargs} - known - {*given.named}
     if left or unknown:
         more = [f"a further {kind_of(x)}" for x in left]
         said = ", ".join([*(f"{name}=" for name in sorted(unknown)), *more])
@@ -120,6 +148,11 @@ def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
     if parameter.how == "refused":
         if not parameter.has_no_effect(value):
             raise not_honoured(row, f"{parameter.name}=")
+    elif parameter.how == "out":
+        given.out = value
+    elif parameter.how == "masked":
+        if not is_nothing(parameter.name, value):
+            given.masked[parameter.name] = value
     elif parameter.how == "place":
         given.places.append(value)
     elif value is not None or not parameter.optional:

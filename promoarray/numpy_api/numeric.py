@@ -89,6 +89,19 @@ def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> A
     return xp.reshape(found, tuple(1 if n in axes else k for n, k in enumerate(array.shape)))
 
 
+def percentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:
+    return xp.extras.quantile(a, _hundredths(xp, a, q), **options)
+
+
+def nanpercentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:
+    return xp.extras.nanquantile(a, _hundredths(xp, a, q), **options)
+
+
+def _hundredths(xp: Any, a: Any, q: Any) -> Any:
+    """Percents as shares; numbers stay numbers."""
+    return q / 100 if isinstance(q, (int, float)) else xp.asarray(q) / 100
+
+
 def _without_nan(name: str, fill: float) -> Callable[..., Any]:
     """Make a reduction that takes every NaN for a number that changes nothing."""
 
@@ -294,6 +307,24 @@ def round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
 
 
 around = round
+
+
+def corrcoef(xp: Any, x: Any, *, y: Any = None, rowvar: bool = True) -> Any:
+    spread = xp.extras.cov(x, y, rowvar=rowvar)
+    if not spread.ndim:
+        return spread / spread
+    deviation = xp.sqrt(xp.real(xp.linalg.diagonal(spread)))
+    found = spread / deviation[:, None] / deviation[None, :]
+    return found if found.dtype.kind is Kind.COMPLEX else xp.clip(found, -1.0, 1.0)
+
+
+def polyval(xp: Any, p: Any, x: Any) -> Any:
+    coefficients, places = array_of(xp, p, "polyval"), array_of(xp, x, "polyval")
+    out = xp.zeros_like(places)
+    for n in range(coefficients.shape[0]):
+        out = out * places + coefficients[n]
+    return out
+
 
 # --- Products and norms --------------------------------------------------------------------------
 

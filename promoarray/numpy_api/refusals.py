@@ -26,11 +26,7 @@ block                 pa.concat, row by row
 choose                pa.where, choice by choice
 common_type           pa.result_type(x1, x2)
 compress              x[mask]
-convolve              pa.fft, or a sum of shifted products
 copyto                y[...] = x
-corrcoef              pa.matmul of the centred rows
-correlate             pa.fft, or a sum of shifted products
-cov                   pa.matmul of the centred rows
 delete                x[keep] with a mask or indices
 diag_indices_from     pa.arange(n)
 diagflat              pa.eye(n) * x
@@ -40,7 +36,6 @@ einsum_path           pa.tensordot, pa.matmul or pa.vecdot
 extract               x[mask]
 fill_diagonal         x[i, i] = y with i = pa.arange(n)
 geomspace             pa.exp(pa.linspace(a, b, n))
-histogram             pa.searchsorted(edges, x), and pa.unique_counts of that
 in1d                  pa.isin(pa.reshape(x1, (-1,)), x2)
 insert                pa.concat([x[:i], y, x[i:]])
 intersect1d           pa.unique_values(x1[pa.isin(x1, x2)])
@@ -51,17 +46,11 @@ kron                  pa.reshape of x1[:, None, :, None] * x2[None, :, None, :]
 lexsort               pa.argsort, from the last key on, which keeps equal elements in order
 min_scalar_type       pa.result_type(x)
 nan_to_num            pa.where(pa.isnan(x), 0, x)
-nanpercentile         pa.sort(x), which puts NaN last
-nanquantile           pa.sort(x), which puts NaN last
 packbits              pa.pack(x) of 2-, 4- and 6-bit dtypes
-percentile            pa.sort(x), and an index
-piecewise             pa.where, piece by piece
 place                 x[mask] = y
-polyval               Horner's scheme, y = y * x + c for each coefficient
 put                   x[i] = y
 put_along_axis        x[i, ...] = y
 putmask               x[mask] = y
-quantile              pa.sort(x), and an index
 ravel_multi_index     i * shape[1] + j
 real_if_close         pa.real(x)
 resize                pa.reshape(x, shape), or pa.tile
@@ -153,22 +142,18 @@ def not_honoured(row: Row, option: str) -> TypeError:
 
 def no_ufunc(ufunc: np.ufunc, method: str) -> TypeError:
     """The error for a ufunc, or a method of one, without a counterpart."""
-    call = _called(method)
+    call = method_called(method)
     if getattr(np, ufunc.__name__, None) is not ufunc:
         return outside(ufunc, call)
-    if method == "at":
-        return TypeError(
-            f"np.{ufunc.__name__}.at would compute outside the policy. Write x[i] += y, which takes"
-            " an index that is there twice once; or np.asarray(x) to leave the policy on purpose"
-        )
     return refusal(ufunc.__name__, call)
 
 
 def option_refused(ufunc: np.ufunc, method: str, option: str) -> TypeError:
     """The error for an option of a ufunc that cannot be honoured."""
-    spelled = f"np.{ufunc.__name__}{_called(method)}"
+    spelled = f"np.{ufunc.__name__}{method_called(method)}"
     return _unhonoured(spelled, f"{option}=", f"{spelled}(...)")
 
 
-def _called(method: str) -> str:
+def method_called(method: str) -> str:
+    """How a method of a ufunc is written behind its name."""
     return "" if method == "__call__" else f".{method}"

@@ -5,11 +5,14 @@ The parameters are NumPy's, in its order. What follows the name of one says what
 =============  =====================================================================
 ``a``          given on by its place
 ``*arys``      all that are left, given on by their places
+``**kw``       all that are left, given on by their names
 ``axis=``      given on by the same name
 ``ddof=n``     given on under another name, ``n``
 ``norm=?``     left out if it is None; ``rcond=rtol?`` is both
 ``dtype~``     what the first is cast to before, and the result after
-``out!``       refused, unless it is left out or None
+``out>``       what the result is written into
+``where&``     which elements a reduction takes, or what it begins with (``masked``)
+``mean!``      refused, unless it is left out or None
 ``order!C,K``  refused, unless it is one of these
 =============  =====================================================================
 
@@ -26,45 +29,61 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _TEXT = """
-all                   .          a axis= out! keepdims= where!True
-any                   .          a axis= out! keepdims= where!True
-max                   .          a axis= out! keepdims= initial! where!True
-min                   .          a axis= out! keepdims= initial! where!True
-amax                  max        a axis= out! keepdims= initial! where!True
-amin                  min        a axis= out! keepdims= initial! where!True
-ptp                   *          a axis= out! keepdims=
-sum                   .          a axis= dtype= out! keepdims= initial!0 where!True
-prod                  .          a axis= dtype= out! keepdims= initial!1 where!True
-mean                  .          a axis= dtype~ out! keepdims= where!True
-std                   .          a axis= dtype~ out! ddof=correction? keepdims= where!True mean!
+all                   .          a axis= out> keepdims= where&
+any                   .          a axis= out> keepdims= where&
+max                   .          a axis= out> keepdims= initial& where&
+min                   .          a axis= out> keepdims= initial& where&
+amax                  max        a axis= out> keepdims= initial& where&
+amin                  min        a axis= out> keepdims= initial& where&
+ptp                   *          a axis= out> keepdims=
+sum                   .          a axis= dtype= out> keepdims= initial& where&
+prod                  .          a axis= dtype= out> keepdims= initial& where&
+mean                  .          a axis= dtype~ out> keepdims= where&
+std                   .          a axis= dtype~ out> ddof=correction? keepdims= where& mean!
                                  correction=?
-var                   .          a axis= dtype~ out! ddof=correction? keepdims= where!True mean!
+var                   .          a axis= dtype~ out> ddof=correction? keepdims= where& mean!
                                  correction=?
 average               *          a axis= weights= returned!False keepdims=
-cumsum                *          a axis= dtype= out!
-cumprod               *          a axis= dtype= out!
-cumulative_sum        .          x axis= dtype= out! include_initial=
-cumulative_prod       .          x axis= dtype= out! include_initial=
-median                *          a axis= out! overwrite_input!True,False keepdims=
-nanmedian             *          a axis= out! overwrite_input!True,False keepdims=
-nancumsum             *          a axis= dtype= out!
-nancumprod            *          a axis= dtype= out!
-nansum                *          a axis= dtype= out! keepdims= initial!0 where!True
-nanprod               *          a axis= dtype= out! keepdims= initial!1 where!True
-nanmax                *          a axis= out! keepdims= initial! where!True
-nanmin                *          a axis= out! keepdims= initial! where!True
-nanmean               *          a axis= dtype~ out! keepdims= where!True
-nanstd                *          a axis= dtype~ out! ddof= keepdims= where!True mean!
+cumsum                *          a axis= dtype= out>
+cumprod               *          a axis= dtype= out>
+cumulative_sum        .          x axis= dtype= out> include_initial=
+cumulative_prod       .          x axis= dtype= out> include_initial=
+median                *          a axis= out> overwrite_input!True,False keepdims=
+quantile              extras.*   a q axis= out> overwrite_input!True,False method= keepdims=
+                                 weights! interpolation!
+percentile            *          a q axis= out> overwrite_input!True,False method= keepdims=
+                                 weights! interpolation!
+nanquantile           extras.*   a q axis= out> overwrite_input!True,False method= keepdims=
+                                 weights! interpolation!
+nanpercentile         *          a q axis= out> overwrite_input!True,False method= keepdims=
+                                 weights! interpolation!
+histogram             extras.*   a bins= range= density= weights!
+interp                extras.*   x xp fp left= right= period!
+piecewise             extras.*   x condlist funclist *args **kw
+convolve              extras.*   a v mode=
+correlate             extras.*   a v mode=
+cov                   extras.*   m y= rowvar= bias= ddof= fweights! aweights! dtype!
+corrcoef              *          x y= rowvar= dtype!
+polyval               *          p x
+nanmedian             *          a axis= out> overwrite_input!True,False keepdims=
+nancumsum             *          a axis= dtype= out>
+nancumprod            *          a axis= dtype= out>
+nansum                *          a axis= dtype= out> keepdims= initial!0 where!True
+nanprod               *          a axis= dtype= out> keepdims= initial!1 where!True
+nanmax                *          a axis= out> keepdims= initial! where!True
+nanmin                *          a axis= out> keepdims= initial! where!True
+nanmean               *          a axis= dtype~ out> keepdims= where!True
+nanstd                *          a axis= dtype~ out> ddof= keepdims= where!True mean!
                                  correction=ddof?
-nanvar                *          a axis= dtype~ out! ddof= keepdims= where!True mean!
+nanvar                *          a axis= dtype~ out> ddof= keepdims= where!True mean!
                                  correction=ddof?
 gradient              extras.*   f *varargs axis= edge_order=
 diff                  .          a n= axis= prepend= append=
 
-argmax                .          a axis= out! keepdims=
-argmin                .          a axis= out! keepdims=
-nanargmax             *          a axis= out! keepdims=
-nanargmin             *          a axis= out! keepdims=
+argmax                .          a axis= out> keepdims=
+argmin                .          a axis= out> keepdims=
+nanargmax             *          a axis= out> keepdims=
+nanargmin             *          a axis= out> keepdims=
 count_nonzero         .          a axis= keepdims=
 nonzero               .          a
 flatnonzero           *          a
@@ -85,7 +104,7 @@ unique_inverse        .          x
 unique_values         .          x
 isin                  .          element test_elements assume_unique!True,False invert=
                                  kind!sort,table
-take                  *          a indices axis= out! mode!raise
+take                  *          a indices axis= out> mode!raise
 take_along_axis       .          arr indices axis=
 
 reshape               .          a shape= order!C newshape=shape? copy=
@@ -108,8 +127,8 @@ broadcast_arrays      *          *args subok!True,False
 atleast_1d            *          *arys
 atleast_2d            *          *arys
 atleast_3d            *          *arys
-concatenate           extras.*   arrays axis= out! dtype= casting!same_kind
-stack                 .          arrays axis= out! dtype! casting!same_kind
+concatenate           extras.*   arrays axis= out> dtype= casting!same_kind
+stack                 .          arrays axis= out> dtype! casting!same_kind
 hstack                *          tup dtype! casting!same_kind
 vstack                *          tup dtype! casting!same_kind
 dstack                *          tup
@@ -129,11 +148,11 @@ triu                  .          m k=
 diag                  extras.*   v k=
 diagonal              *          a offset= axis1= axis2=
 
-clip                  .          a a_min=min? a_max=max? out! min=? max=? where!True
+clip                  .          a a_min=min? a_max=max? out> min=? max=? where!True
                                  casting!same_kind order!K dtype! subok!True signature!
-round                 *          a decimals= out!
-around                *          a decimals= out!
-fix                   trunc      x out!
+round                 *          a decimals= out>
+around                *          a decimals= out>
+fix                   trunc      x out>
 real                  .          val
 imag                  .          val
 isreal                *          x
@@ -144,15 +163,15 @@ isclose               *          a b rtol= atol= equal_nan=
 allclose              *          a b rtol= atol= equal_nan=
 array_equal           *          a1 a2 equal_nan=
 
-dot                   *          a b out!
+dot                   *          a b out>
 vdot                  *          a b
 inner                 *          a b
-outer                 *          a b out!
-einsum                extras.*   *operands out! optimize!True,False,greedy,optimal dtype!
+outer                 *          a b out>
+einsum                extras.*   *operands out> optimize!True,False,greedy,optimal dtype!
                                  order!K,C,A casting!safe,same_kind
 tensordot             .          a b axes=
 cross                 linalg.*   a b axisa!-1 axisb!-1 axisc!-1 axis=?
-trace                 *          a offset= axis1= axis2= dtype= out!
+trace                 *          a offset= axis1= axis2= dtype= out>
 linalg.cholesky       .          a upper=
 linalg.cross          .          x1 x2 axis=
 linalg.det            .          a
@@ -180,20 +199,20 @@ linalg.trace          .          x offset= dtype=
 linalg.vecdot         .          x1 x2 axis=
 linalg.vector_norm    .          x axis= keepdims= ord=
 
-fft.fft               .          a n= axis= norm=? out!
-fft.ifft              .          a n= axis= norm=? out!
-fft.rfft              .          a n= axis= norm=? out!
-fft.irfft             .          a n= axis= norm=? out!
-fft.hfft              .          a n= axis= norm=? out!
-fft.ihfft             .          a n= axis= norm=? out!
-fft.fftn              .          a s= axes= norm=? out!
-fft.ifftn             .          a s= axes= norm=? out!
-fft.rfftn             .          a s= axes= norm=? out!
-fft.irfftn            .          a s= axes= norm=? out!
-fft.fft2              *          a s= axes= norm=? out!
-fft.ifft2             *          a s= axes= norm=? out!
-fft.rfft2             *          a s= axes= norm=? out!
-fft.irfft2            *          a s= axes= norm=? out!
+fft.fft               .          a n= axis= norm=? out>
+fft.ifft              .          a n= axis= norm=? out>
+fft.rfft              .          a n= axis= norm=? out>
+fft.irfft             .          a n= axis= norm=? out>
+fft.hfft              .          a n= axis= norm=? out>
+fft.ihfft             .          a n= axis= norm=? out>
+fft.fftn              .          a s= axes= norm=? out>
+fft.ifftn             .          a s= axes= norm=? out>
+fft.rfftn             .          a s= axes= norm=? out>
+fft.irfftn            .          a s= axes= norm=? out>
+fft.fft2              *          a s= axes= norm=? out>
+fft.ifft2             *          a s= axes= norm=? out>
+fft.rfft2             *          a s= axes= norm=? out>
+fft.irfft2            *          a s= axes= norm=? out>
 fft.fftshift          .          x axes=
 fft.ifftshift         .          x axes=
 
@@ -234,7 +253,7 @@ class Parameter(NamedTuple):
     Attributes
     ----------
     name : str
-    how : {"place", "rest", "name", "cast", "refused"}
+    how : {"place", "rest", "names", "name", "cast", "out", "masked", "refused"}
     ours : str
         The name it is given on under.
     optional : bool
@@ -265,10 +284,14 @@ class Row(NamedTuple):
 
 
 def _parameter(text: str) -> Parameter:
+    if text.startswith("**"):
+        return Parameter(text[2:], "names")
     if text.startswith("*"):
         return Parameter(text[1:], "rest")
     if text.endswith("~"):
         return Parameter(text[:-1], "cast")
+    if text.endswith((">", "&")):
+        return Parameter(text[:-1], "out" if text.endswith(">") else "masked")
     name, refused, taken = text.partition("!")
     if refused:
         return Parameter(name, "refused", taken=frozenset(taken.split(",")))

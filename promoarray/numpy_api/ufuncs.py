@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import reduce
+from importlib import import_module
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -18,7 +19,11 @@ from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in
 from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.errors import kind_of
-from promoarray.numpy_api.refusals import no_ufunc, option_refused
+from promoarray.namespaces import namespace
+from promoarray.numpy_api import at
+from promoarray.numpy_api.masked import reduced
+from promoarray.numpy_api.out import require_ours, written
+from promoarray.numpy_api.refusals import method_called, no_ufunc, option_refused
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.parray import PArray
 
@@ -92,6 +97,8 @@ def answer(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[
         If there is no such operation, or it cannot honour an option.
     """
     asked = {name: x for name, x in options.items() if not _is_nothing(name, x)}
+    if method == "at":
+        return at.answer(ufunc, _NAMES.get(ufunc), inputs)
     if any(type(x) is np.ndarray and x is out for out in asked.get("out", ()) for x in inputs):
         raise TypeError(
             f"np.{ufunc.__name__} in place of an array of NumPy's is outside the policy. Write "
@@ -105,10 +112,25 @@ def answer(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[
     takes = call_of.options
     if method == "__call__" and name in OPERATIONS:
         takes = ("axis",) * (name == "vecdot") + ("dtype",) * (OPERATIONS[name].family in _KEEPING)
+    spelled, out, mask = f"{ufunc.__name__}{method_called(method)}", asked.pop("out", None), True
+    if method == "__call__" and out is not None:
+        mask = asked.pop("where", True)
+    for each in out or ():
+        if each is not None:
+            require_ours(spelled, each)
     refused = [option for option in asked if option not in takes]
     if refused:
         raise option_refused(ufunc, method, refused[0])
-    return call_of.run(name, *inputs, **asked)
+    made = call_of.run(name, *inputs, **asked)
+    return made if made is NotImplemented or out is None else _into(spelled, out, made, mask)
+
+
+def _into(spelled: str, out: Any, made: Any, mask: Any) -> Any:
+    """Write each result into the array that is given for it."""
+    several = isinstance(made, tuple)
+    pairs = zip(out, made if several else (made,), strict=True)
+    done = tuple(x if into is None else written(spelled, into, x, mask) for into, x in pairs)
+    return done if several else done[0]
 
 
 def _is_nothing(name: str, value: Any) -> bool:
@@ -170,13 +192,19 @@ def _computed_in(name: str, x: Any, dtype: DType) -> Any:
 
 
 def _reduce(
-    name: str, x: Any, axis: Any = 0, dtype: object = None, out: Any = None, keepdims: bool = False
+    name: str, x: Any, axis: Any = 0, dtype: object = None, keepdims: bool = False, **begun: Any
 ) -> Any:
     """One axis or several, the first by default, with the operation between all elements."""
     array = as_array(x, name)
     axes = () if not array.ndim and axis in (0, None) else axes_in(name, axis, array.ndim)
     if dtype is not None:
         array = array.astype(dtype, copy=False)
+    if begun:
+        if name not in _REDUCTIONS:
+            raise TypeError(f"np.{name}.reduce takes no where= and no initial=")
+        xp = import_module("promoarray") if array._policy is None else namespace(array._policy)
+        options = {"axis": axes, "keepdims": keepdims}
+        return reduced(xp, _REDUCTIONS[name], array, **begun, **options)
     if name in _REDUCTIONS:
         done = call(_REDUCTIONS[name], array, axis=axes, keepdims=keepdims)
         return done if dtype is None else done.astype(dtype, copy=False)
@@ -224,7 +252,7 @@ def _first(operate: Callable[[Any, Any], Any], front: Any) -> Any:
     return front.astype(kept_dtype(operate(front[:0], front[:0])), copy=False)
 
 
-def _accumulate(name: str, x: Any, axis: int = 0, dtype: object = None, out: Any = None) -> Any:
+def _accumulate(name: str, x: Any, axis: int = 0, dtype: object = None) -> Any:
     """The operation between all elements up to each, along an axis."""
     array = as_array(x, name)
     along = axis_in(name, axis, array.ndim)
@@ -271,7 +299,7 @@ class Method(NamedTuple):
 
 _METHODS = {
     "__call__": Method(_call, ()),
-    "reduce": Method(_reduce, ("axis", "dtype", "keepdims")),
+    "reduce": Method(_reduce, ("axis", "dtype", "keepdims", "where", "initial")),
     "accumulate": Method(_accumulate, ("axis", "dtype")),
     "outer": Method(_outer, ()),
 }

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import Any
 
 from promoarray.dtypes import DType
+from promoarray.errors import quoted
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule
@@ -86,7 +87,7 @@ def settle(
             continue
         common = cells[a.type, b.type]
         if common is None:
-            return Refusal(f"{policy.name!r} leaves {a} with {b} undefined")
+            return Refusal(f"{quoted(policy.name)} leaves {a} with {b} undefined")
         out[i], out[j] = Operand(common, a.rank), Operand(common, b.rank)
     return tuple(out)
 

@@ -128,7 +128,11 @@ class Policy:
         alone: ``bool``, ``int``, ``float``, ``complex`` and ``index``, as Python asks for them.
     composed : frozenset of str
         Functions that the framework makes of its others, whose dtypes they have: ``einsum``, where
-        it sums as ``sum`` does and multiplies as ``multiply``.
+        it sums as ``sum`` does and multiplies as ``multiply``; ``quantile``, where its shares
+        promote with the array.
+    fixed : mapping
+        From a function that is made of others here to the dtype that its results have in the
+        framework whatever its arrays are: ``histogram`` counts, ``interp`` computes in it.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -166,6 +170,7 @@ class Policy:
     copies: frozenset[str] = frozenset({"item"})
     one_element: frozenset[str] = BRANCHES
     composed: frozenset[str] = frozenset()
+    fixed: Mapping[str, DType] = field(default_factory=dict)
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"

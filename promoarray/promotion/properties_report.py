@@ -132,10 +132,11 @@ class PropertiesReport(Printable):
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group
+        from rich.markup import escape
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=self.headline, title_justify="left")
+        table = Table(title=escape(self.headline), title_justify="left")
         name, holds, says, failures = _HEADER
         table.add_column(name, no_wrap=True)
         table.add_column(holds, no_wrap=True)

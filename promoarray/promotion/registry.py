@@ -62,7 +62,8 @@ def register(policy: Policy) -> Policy:
     """
     listed = policy.name not in _registered and policy.name in list_policies()
     if listed or _registered.setdefault(policy.name, policy) is not policy:
-        raise ValueError(f"there is a policy {policy.name!r} already; derive one with another name")
+        name = quoted(policy.name)
+        raise ValueError(f"there is a policy {name} already; derive one with another name")
     return policy
 
 
@@ -186,9 +187,9 @@ def registered_name(policy: Policy, what: str) -> str:
         found = None
     if found is not policy:
         raise PicklingError(
-            f"{what} the policy {policy.name!r}, which is not registered, so that no other process "
-            "could find it: register it through the entry points promoarray.policies, or with "
-            "promoarray.policies.register in each process"
+            f"{what} the policy {quoted(policy.name)}, which is not registered, so that no other "
+            "process could find it: register it through the entry points promoarray.policies, or "
+            "with promoarray.policies.register in each process"
         )
     return policy.name
 

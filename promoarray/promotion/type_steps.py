@@ -43,6 +43,12 @@ def of_one_dtype(types: tuple[DType, ...]) -> str | None:
     return "the arrays must have one dtype" if len(set(types)) > 1 else None
 
 
+def first_of(*allowed: DType) -> Callable[[tuple[DType, ...]], str | None]:
+    """Refuse a first array of another dtype than these (``Policy.refuses``)."""
+    said = "the array must be " + " or ".join(dtype.name for dtype in allowed)
+    return lambda types: None if types[0] in allowed else said
+
+
 def indices_of(*allowed: DType) -> Callable[[tuple[DType, ...]], str | None]:
     """Refuse indices, which come second, of other dtypes than these (``Policy.refuses``)."""
     said = "index arrays must be " + " or ".join(dtype.name for dtype in allowed)

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from promoarray import dtypes as dt
-from promoarray.core.proposed_casts import proposed_casts
+from promoarray.core.proposed_casts import accepted_casts, proposed_casts
 from promoarray.core.refusals import remedy
 from promoarray.dtypes import BY_NAME, WEAK_TYPES, DType, Kind
 from promoarray.operations import OPERATIONS, Family, Form
@@ -151,3 +151,18 @@ def test_integers_stay_integers_unless_the_operation_has_fractions(name: str, ta
     found = proposed_casts(as_policy("onnx@25"), name, operands)
     assert found is not None
     assert found[0][0].name == target
+
+
+def test_thousands_of_operands_are_looked_at_by_their_dtypes() -> None:
+    policy = as_policy("paddle").derive("paddle@many")
+    operands = tuple(Operand(dt.int64 if n % 3 else dt.float32) for n in range(3000))
+    assert isinstance(policy.plan("concat", operands, Form.FUNCTION), Refusal)
+    found = accepted_casts(policy, "concat", operands, Form.FUNCTION)
+    assert found is not None
+    casts, plan = found
+    ints = [n for n, operand in enumerate(operands) if operand.type is dt.int64]
+    assert [*casts] == ints
+    assert {*casts.values()} == {plan.result}
+    assert len(plan.inputs) == 3000
+    tried = sum(len(key[1]) == 3000 for key in policy.plans)
+    assert tried == 2  # what was asked, and what is answered

@@ -181,3 +181,13 @@ def test_a_scalar_that_does_not_fit_is_told_a_dtype_that_holds_it(
         cast = re.search(r"cast the array to (\w+) first", text)
         if cast:
             assert (pa.astype(x, cast[1]) + value).tolist() == [1 + value] * 2
+
+
+def test_a_long_name_of_a_policy_is_not_quoted_in_full() -> None:
+    policy = as_policy("torch").derive("a" * 10_000)
+    x = pa.asarray([1, 2])
+    with pa.policy(policy):
+        for call in (lambda: pa.mean(x), lambda: pa.extras.quantile(x, 0.5)):
+            with pytest.raises(pa.PromotionError, match=r"^policy 'aaaa.*'\.\.\. has no") as caught:
+                call()
+            assert len(str(caught.value)) < 1000

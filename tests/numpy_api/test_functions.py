@@ -205,7 +205,7 @@ _WORDLESS = """
 busday_count busday_offset is_busday datetime_as_string
 frombuffer fromfile fromfunction fromiter fromstring genfromtxt loadtxt require
 poly polyadd polyder polydiv polyfit polyint polymul polysub roots
-histogram2d histogramdd histogram_bin_edges i0 interp tril_indices_from triu_indices_from unwrap
+histogram2d histogramdd histogram_bin_edges i0 tril_indices_from triu_indices_from unwrap
 """
 WORDLESS = frozenset(_WORDLESS.split())
 GROUPS = (
@@ -269,9 +269,22 @@ def parameters(function: Any) -> list[inspect.Parameter] | None:
 
 
 OPTIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "out": (lambda x: np.mean(x, out=x), r"Write out\[\.\.\.\] = pa\.mean"),
-    "where": (lambda x: np.sum(x, where=x > 1), r"pa\.where\(mask, x, other\)"),
-    "initial": (lambda x: np.max(x, initial=3), "initial"),
+    "out of NumPy's": (lambda x: np.mean(x, out=np.zeros(())), "writes into a PArray"),
+    "out of fewer bits": (
+        lambda x: np.mean(x, 0, out=pa.zeros(3, dtype=pa.int64)),
+        r"does not write float64 into an array of int64 in place.*pa\.astype",
+    ),
+    "a sum without its fractions": (
+        lambda x: np.sum(x / 2, 0, out=pa.zeros(3, dtype=pa.int64)),
+        "does not write float64",
+    ),
+    "where of numbers": (lambda x: np.sum(x, where=x), "an array of bool"),
+    "where of medians": (lambda x: np.nansum(x, where=x > 1), r"pa\.where\(mask, x, other\)"),
+    "initial": (lambda x: np.any(x, initial=True), "initial"),
+    "weights": (lambda x: np.quantile(x, 0.5, weights=x), "weights"),
+    "complex quantiles": (lambda x: np.quantile(x * 1j, 0.5), "complex ones have no order"),
+    "period": (lambda x: np.interp(x, x[0], x[0], period=3), "period"),
+    "complex places": (lambda x: np.interp(x * 1j, x[0], x[0]), "complex places"),
     "order": (lambda x: np.reshape(x, (3, 2), order="F"), "permute_dims"),
     "axis": (lambda x: np.unique(x, axis=0), "moveaxis"),
     "mode": (lambda x: np.take(x, [0], mode="clip"), r"np\.take\(mode="),
@@ -305,6 +318,113 @@ def test_what_cannot_be_honoured_says_what_to_write(option: str) -> None:
 def test_lists_are_no_operands_where_ours_takes_none(call: Callable[[Any], Any]) -> None:
     with pa.no_escape(), pytest.raises(TypeError, match=r"pa\.asarray\(\.\.\.\) around it first"):
         call(pa.asarray(INTS))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: np.max(x, where=x > 1), "needs initial="),
+        (lambda x: np.sum(x, 0, out=pa.zeros(2)), r"out has shape \(2,\), the result \(3,\)"),
+        (lambda x: np.quantile(x, 1.5), "between 0 and 1, not 1.5"),
+        (lambda x: np.quantile(x, float("nan")), "between 0 and 1"),
+        (lambda x: np.quantile(x[:0], 0.5), "without elements"),
+        (lambda x: np.quantile(x, 0.5, method="weibull"), "no method 'weibull'.*'linear'"),
+        (lambda x: np.histogram(x, 0), "1 or more, not 0"),
+        (lambda x: np.histogram(x, [3, 1]), "must ascend"),
+        (lambda x: np.histogram(x / 0.0), "must be finite"),
+        (lambda x: np.interp(x, x[0], x[0][:2]), r"shapes \(3,\) and \(2,\)"),
+        (lambda x: np.piecewise(x, [x > 1], [1, 2, 3]), "1 conditions take 1 or 2 functions"),
+        (lambda x: np.piecewise(x, [x[0] > 1], [1]), r"condition of shape \(3,\)"),
+    ],
+)
+def test_bad_values_are_errors(call: Callable[[Any], Any], words: str) -> None:
+    with np.errstate(divide="ignore"), pytest.raises(ValueError, match=words):
+        call(pa.asarray(INTS))
+
+
+# --- Under the policy ----------------------------------------------------------------------------
+
+# What the frameworks themselves answer; nothing where they refuse.
+QUANTILES = {
+    "numpy": "int8:float64 float16:float16 float32:float32 float64:float64",
+    "numpy@1": "int8:float64 float16:float64 float32:float64 float64:float64",
+    "jax": "int8:float32 int64:float64 float16:float16 bfloat16:bfloat16 float32:float32",
+    "torch": "int8: int64: float16: bfloat16: float32:float32 float64:float64",
+    "paddle@3.3": "int32: int64: float16: float32:float32 float64:float64",
+    "paddle@2.6": "int8: int32:float64 int64:float64 float16: float32:float64 float64:float64",
+}
+
+
+@pytest.mark.parametrize("policy", QUANTILES)
+def test_a_quantile_has_the_dtype_that_the_framework_gives(policy: str) -> None:
+    xp = pa.namespace(policy)
+    for pair in QUANTILES[policy].split():
+        given, _, expected = pair.partition(":")
+        x = xp.asarray([1, 0, 1, 3], dtype=getattr(pa, given))
+        if expected:
+            for q in (0.25, 0.5):
+                assert np.quantile(x, q).dtype == np.percentile(x, 100 * q).dtype == expected
+            assert float(np.quantile(x, 0.5)) == 1.0
+        else:
+            with pytest.raises(PromotionError, match=f"no quantile\\({given}"):
+                np.quantile(x, 0.25)
+
+
+def test_shares_promote_as_the_framework_has_them() -> None:
+    for policy, expected in {"numpy": "float64", "jax": "float32", "paddle@3.3": "float32"}.items():
+        xp = pa.namespace(policy)
+        x, q = xp.asarray([1, 2], dtype=pa.float32), xp.asarray([0.5], dtype=pa.float64)
+        assert np.quantile(x, q).dtype == expected
+    xp = pa.namespace("torch")
+    x, q = xp.asarray([1.0, 2.0], dtype=pa.float32), xp.asarray([0.5], dtype=pa.float64)
+    with pytest.raises(PromotionError, match="one dtype"):
+        np.quantile(x, q)
+
+
+@pytest.mark.parametrize(
+    ("policy", "counts", "edges"),
+    [
+        ("numpy", "int64", "float32"),
+        ("jax", "float32", "float32"),
+        ("torch", "float32", "float32"),
+        ("paddle", "int64", "float32"),
+    ],
+)
+def test_a_histogram_counts_in_the_dtype_that_the_framework_has(
+    policy: str, counts: str, edges: str
+) -> None:
+    x = pa.namespace(policy).asarray([1.0, 2.0, 2.5, 7.0], dtype=pa.float32)
+    found = np.histogram(x, 3)
+    assert [each.dtype for each in found] == [counts, edges]
+    assert [each.tolist() for each in found] == [[3, 0, 1], [1, 3, 5, 7]]
+
+
+def test_interp_is_numpys_double_there_alone() -> None:
+    for policy, places, heights, expected in (
+        ("numpy", "float32", "float32", "float64"),
+        ("jax", "float32", "int64", "float64"),
+        ("jax", "int64", "int8", "float64"),
+        ("jax", "float32", "bfloat16", "float32"),
+        ("torch", "float32", "float32", "float32"),
+    ):
+        xp = pa.namespace(policy)
+        at = xp.asarray([0, 1], dtype=getattr(pa, places))
+        out = np.interp(at, at, xp.asarray([5, 6], dtype=getattr(pa, heights)))
+        assert (out.dtype, out.tolist()) == (expected, [5, 6]), policy
+
+
+def test_out_is_written_as_the_policy_writes_in_place() -> None:
+    for policy in ("numpy", "numpy@1", "torch"):
+        xp = pa.namespace(policy)
+        x = xp.asarray([1.5, 2.5], dtype=pa.float32)
+        out = xp.zeros(2, dtype=pa.float64)
+        assert np.add(x, x, out=out) is out
+        assert out.tolist() == [3.0, 5.0]
+    jax = pa.namespace("jax")  # which has no place to write into: names are bound anew
+    x, out = jax.asarray([1.5], dtype=pa.float32), jax.zeros(1, dtype=pa.float64)
+    with pytest.raises(TypeError, match="does not write float32 into an array of float64"):
+        np.add(x, x, out=out)
+    assert np.max(x, out=jax.zeros((), dtype=pa.float32)).tolist() == 1.5
 
 
 # --- Corners -------------------------------------------------------------------------------------

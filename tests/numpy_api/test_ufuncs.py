@@ -19,7 +19,7 @@ FLOATS = INTS / 8 - 0.3
 
 
 def ours(values: Any) -> Any:
-    return pa.asarray(np.asarray(values))
+    return pa.asarray(np.array(values))
 
 
 def same(found: Any, expected: Any) -> None:
@@ -125,17 +125,21 @@ def test_options_that_ask_for_nothing_are_taken() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda x: np.add(x, x, x), r"np\.add\(out=\).*out\[\.\.\.\] = np\.add"),
-        (lambda x: np.add(x, x, out=np.zeros_like(INTS)), r"np\.add\(out=\)"),
-        (lambda x: np.add(INTS, INTS, out=x), r"np\.add\(out=\)"),
+        (lambda x: np.add(x, 0.5, x), r"does not write float64 into an array of int64 in place"),
+        (lambda x: np.add(x, x, out=np.zeros_like(INTS)), r"np\.add\(out=\) writes into a PArray"),
+        (lambda x: np.add([1, 2], 3, out=x), r"not list; write pa\.asarray"),
         (lambda x: np.add(x, x, where=x > 2), r"np\.add\(where=\).*pa\.where\(mask"),
         (lambda x: np.less(x, x, dtype=np.float32), r"np\.less\(dtype=\).*pa\.astype"),
         (lambda x: np.add(x, 1.5, dtype=np.int8), r"np\.add\(dtype=int8\) of 1\.5.*pa\.astype"),
         (lambda x: np.add(x, x / 2, dtype=np.int8), r"of float64.*pa\.astype"),
         (lambda x: np.add(x, x, casting="unsafe"), r"np\.add\(casting=\)"),
         (lambda x: np.matmul(x, x.T, axes=[(0, 1)] * 3), r"np\.matmul\(axes=\)"),
-        (lambda x: np.add.reduce(x, initial=5), r"np\.add\.reduce\(initial=\)"),
-        (lambda x: np.add.at(x, 0, 1), r"np\.add\.at.*x\[i\] \+= y"),
+        (lambda x: np.fmax.reduce(x, initial=5), r"fmax\.reduce takes no where= and no initial="),
+        (lambda x: np.add.accumulate(x, out=INTS), r"np\.add\.accumulate\(out=\) writes into"),
+        (lambda x: np.add.at(INTS, 0, x[0]), r"np\.add\.at writes into a PArray, not into ndarray"),
+        (lambda x: np.add.at(x, 0, [1]), r"not list; write pa\.asarray"),
+        (lambda x: np.add.at(x, 0, 0.5), r"may not be written into int64"),
+        (lambda x: np.deg2rad.at(x, 0), r"np\.deg2rad\.at has no counterpart"),
         (lambda x: np.add.reduceat(x, [0, 1]), r"np\.add\.reduceat has no counterpart"),
         (lambda x: np.less.reduce(x), "less does not go on"),
         (lambda x: np.equal.accumulate(x), "equal does not go on"),
@@ -213,3 +217,70 @@ def test_every_ufunc_of_numpy_is_an_operation_or_says_what_to_write() -> None:
             x.__array_ufunc__(ufunc, "__call__", *[x] * ufunc.nin)
         assert "np.asarray(x)" in str(caught.value)
     assert {*OF_UFUNC.values()} <= {*OPERATIONS}
+
+
+# --- Into arrays ---------------------------------------------------------------------------------
+
+
+def test_results_are_written_into_out() -> None:
+    x, out = ours(INTS), ours(np.zeros_like(INTS))
+    assert np.multiply(x, x, out) is out
+    same(out, INTS * INTS)
+    assert np.add(x, 1, out=out, where=x > 2) is out
+    same(out, np.add(INTS, 1, out=INTS * INTS, where=INTS > 2))
+    quotient, rest = np.divmod(x, 4, out=(out, None))
+    assert quotient is out
+    same(quotient, INTS // 4)
+    same(rest, INTS % 4)
+    row = ours(np.zeros(3, np.int64))
+    assert np.maximum.reduce(x, out=row) is row
+    same(row, INTS.max(0))
+    same(np.add.accumulate(x, 1, out=out), INTS.cumsum(1))
+    same(np.add.reduce(x, where=x > 2, initial=9), np.add.reduce(INTS, where=INTS > 2, initial=9))
+    same(np.maximum.reduce(x, 1, initial=4, keepdims=True), INTS.max(1, initial=4, keepdims=True))
+
+
+def test_an_operand_may_be_written_into() -> None:
+    x = ours(INTS)
+    assert np.subtract(1, x, out=x) is x
+    same(x, 1 - INTS)
+
+
+KEYS: list[Any] = [
+    np.array([0, 4, 0, 0, 2]),
+    (np.array([0, 1, 0, 1]), np.array([2, 2, 2, 0])),
+    (slice(1, 4), np.array([1, 1])),
+    INTS > 2,
+    -1,
+    ...,
+    np.array([], np.int64),
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_at_takes_an_index_as_often_as_it_is_there(key: Any) -> None:
+    rng = np.random.default_rng(3)
+    for ufunc in (np.add, np.subtract, np.multiply, np.maximum, np.negative):
+        theirs = INTS.copy()
+        x = ours(INTS)
+        values = [rng.integers(-4, 5, theirs[key].shape)] if ufunc.nin == 2 else []
+        ufunc.at(theirs, key, *values)
+        assert ufunc.at(x, key, *map(ours, values)) is None
+        same(x, theirs)
+
+
+def test_at_with_our_index_and_one_value() -> None:
+    x = pa.zeros(3, dtype=pa.bfloat16)
+    np.add.at(x, pa.asarray([0, 2, 2]), 0.5)
+    assert (x.dtype, x.tolist()) == (pa.bfloat16, [0.5, 0.0, 1.0])
+    point = pa.asarray(1.0)
+    np.add.at(point, (), 2.0)
+    assert point.tolist() == 3.0
+
+
+def test_at_leaves_the_array_as_it_was_where_it_is_refused() -> None:
+    for key, value, error in (([0, 9], 1, IndexError), ([0], 0.5, PromotionError)):
+        x = ours(INTS)
+        with pytest.raises(error):
+            np.add.at(x, key, value)
+        same(x, INTS)

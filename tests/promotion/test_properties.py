@@ -242,3 +242,8 @@ def test_every_example_is_a_real_one(name: str) -> None:
         if example:
             a, b = example
             assert policy.promote(a, b) is None or policy.promote(a, b) is not policy.promote(b, a)
+
+
+def test_a_name_is_shown_as_it_is() -> None:
+    policy = as_policy("torch").derive("lab[/bold] [red]x")
+    assert "lab[/bold] [red]x, " in str(policy.check())

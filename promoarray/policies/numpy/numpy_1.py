@@ -207,6 +207,7 @@ NUMPY_1 = NUMPY_2.derive(
     ranks=True,
     one_element=CONVERSIONS - {"index"},
     scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),
+    fixed={**NUMPY_2.fixed, "quantile": dt.float64},
     stored=stored.NUMPY_1,
     kernels={**NUMPY_2.kernels, "clip": ("clip_up_to",), "sign": ("sign_of_order",)},
     sources=(

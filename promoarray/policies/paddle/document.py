@@ -56,6 +56,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
+    first_of,
 )
 
 # Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; corrected as said above.
@@ -309,6 +310,8 @@ DOCUMENT = Policy(
         fit_exponent=not_negative(through(single=False)),  # 3.3.1 never comes back from one
     ),
     kernels={**CHECKED, "pow": ("double_reciprocal_pow",)},
+    fixed={"histogram": dt.int64},
+    refuses={"quantile": first_of(dt.float32, dt.float64)},
     defaults=NARROW,
     cast=PADDLE,
     refusal=REFUSAL,

@@ -51,6 +51,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
+    first_of,
     indices_of,
     of_one_dtype,
 )
@@ -276,9 +277,11 @@ V2_6 = DOCUMENT.derive(
     kernels=_KERNELS,
     stored=STORED_2_6,
     assigns=any_array,
+    fixed={**DOCUMENT.fixed, "quantile": dt.float64},
     refuses={
         "meshgrid": of_one_dtype,
         "broadcast_arrays": of_one_dtype,
+        "quantile": first_of(dt.int32, dt.int64, dt.float32, dt.float64),
         "take": indices_of(dt.int32, dt.int64),
     },
     copies=frozenset({"flip"}),

@@ -48,6 +48,7 @@ from promoarray.promotion.type_steps import (
     agreed,
     always,
     exact_to,
+    first_of,
     indices_of,
     of_one_dtype,
     supported_types,
@@ -331,6 +332,7 @@ V3_3 = DOCUMENT.derive(
     refuses={
         "meshgrid": of_one_dtype,
         "broadcast_arrays": of_one_dtype,
+        "quantile": first_of(dt.float32, dt.float64),
         "take": indices_of(dt.int32, dt.int64),
     },
     copies=frozenset({"flip"}),

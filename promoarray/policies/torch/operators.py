@@ -57,6 +57,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
+    first_of,
     indices_of,
     of_one_dtype,
     supported_types,
@@ -253,6 +254,13 @@ NOTES = (
     ),
 )
 
+
+def _shares(types: tuple[DType, ...]) -> str | None:
+    """Refuse what torch.quantile does not take; a tensor of shares comes second."""
+    why = first_of(dt.float32, dt.float64)(types)
+    return why or of_one_dtype(types)
+
+
 V2_13 = Policy(
     name="torch@2.13",
     title="PyTorch 2.13",
@@ -291,6 +299,7 @@ V2_13 = Policy(
     assigns=any_array,
     refuses={
         "meshgrid": of_one_dtype,
+        "quantile": _shares,
         "take": indices_of(dt.int32, dt.int64),
         "take_along_axis": indices_of(dt.int64),
         "getitem": indices_of(dt.int32, dt.int64, dt.bool),  # a uint8 one is a mask, deprecated

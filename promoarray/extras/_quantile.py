@@ -1,0 +1,218 @@
+"""Quantiles of arrays, made of a sort and of what lies between two neighbours.
+
+1. the lanes along the axes are sorted, NaN last;
+2. a share ``q`` of ``n`` elements is the place ``q * (n - 1)``, computed in the dtype of ``q``;
+3. the neighbours of the place are taken, and the result is between them, as the method says.
+
+What the result's dtype is, ``_between`` says: in NumPy ``q`` promotes with the array, elsewhere it
+is cast to the array's own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from promoarray.core.move import require_taken
+from promoarray.core.operands import array_class, as_array
+from promoarray.core.shapes import axes_in
+from promoarray.dtypes import WEAK, DType, Kind, float32, int64
+from promoarray.errors import quoted
+from promoarray.functions.broadcasting import broadcast_to
+from promoarray.functions.creation import asarray, full, full_like, zeros
+from promoarray.functions.data_types import astype, result_type
+from promoarray.functions.elementwise import ceil, floor, isnan
+from promoarray.functions.elementwise import round as nearest
+from promoarray.functions.indexing import take_along_axis
+from promoarray.functions.manipulation import moveaxis, permute_dims, reshape
+from promoarray.functions.searching import count_nonzero, where
+from promoarray.functions.sorting import sort
+from promoarray.functions.statistical import mean
+from promoarray.functions.utility import any
+from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
+
+METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
+"""What every framework with quantiles has."""
+
+_COMPUTED = ("linear", "midpoint")
+"""Methods whose results need not be elements."""
+
+
+def quantile(
+    x: Any, q: Any, *, axis: Any = None, keepdims: bool = False, method: str = "linear"
+) -> PArray:
+    """Return the values below which a share of the elements lies; NaN where one is NaN.
+
+    Parameters
+    ----------
+    x : array
+        Of real numbers.
+    q : float or array_like
+        Shares between 0 and 1.
+    axis : int or tuple of int, optional
+        Default: all.
+    keepdims : bool
+    method : {"linear", "lower", "higher", "nearest", "midpoint"}
+        What is between two elements: the point of the line between them, one of them, or the
+        middle.
+
+    Returns
+    -------
+    PArray
+        The axes of ``q`` first. Floats keep their dtype, and others become what ``mean`` makes of
+        them; under NumPy's policies an array ``q`` promotes with ``x``, and methods without
+        arithmetic keep its dtype.
+
+    Raises
+    ------
+    PromotionError
+        If the policy's framework takes no such array: PyTorch and Paddle float32 and float64 only.
+    TypeError
+        If the numbers are complex, or the policy has no float for them.
+    ValueError
+        If a share is not between 0 and 1, there is nothing to take it of, or no such method.
+
+    Examples
+    --------
+    >>> quantile(asarray([1.0, 2.0, 4.0]), [0.5, 0.75])
+    PArray([2., 3.], dtype=float64)
+    """
+    return _quantiles("quantile", x, q, axis, keepdims, method)
+
+
+def nanquantile(
+    x: Any, q: Any, *, axis: Any = None, keepdims: bool = False, method: str = "linear"
+) -> PArray:
+    """Return ``quantile`` of the elements that are not NaN; NaN where there is no other.
+
+    Parameters
+    ----------
+    x, q, axis, keepdims, method
+        As for ``quantile``.
+
+    Returns
+    -------
+    PArray
+
+    Examples
+    --------
+    >>> nanquantile(asarray([1.0, 2.0, float("nan")]), 0.5)
+    PArray(1.5, dtype=float64)
+    """
+    return _quantiles("nanquantile", x, q, axis, keepdims, method)
+
+
+def averaged(x: PArray, name: str) -> DType:
+    """The dtype of floats as it is; of others what the policy's mean makes of them.
+
+    Raises
+    ------
+    TypeError
+        If that is no float.
+    """
+    if x.dtype.kind is Kind.FLOAT:
+        return x.dtype
+    made: DType = mean(x._wrap(zeros(1, dtype=x.dtype, device=x.device)._buffer, x._type)).dtype
+    if made.kind is not Kind.FLOAT:
+        raise TypeError(
+            f"{name} of {x.dtype.name}: the policy has no float for it. Write "
+            "pa.astype(x, pa.float32)"
+        )
+    return made
+
+
+def _quantiles(name: str, x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> PArray:
+    array = as_array(x, name)
+    if method not in METHODS:
+        choices = ", ".join(map(repr, METHODS))
+        raise ValueError(f"{name} has no method {quoted(method)}; write one of: {choices}")
+    if array.dtype.kind is Kind.COMPLEX:
+        raise TypeError(f"{name} takes real numbers: complex ones have no order")
+    require_taken("quantile", array, *([q] if isinstance(q, PArray) else []))
+    axes = axes_in(name, axis, array.ndim) if array.ndim else ()
+    rest = tuple(n for n in range(array.ndim) if n not in axes)
+    lanes = permute_dims(array, (*rest, *axes))
+    lanes = sort(reshape(lanes, (*lanes.shape[: len(rest)], -1)) if array.size else _empty(name))
+    if array.dtype.kind is Kind.BOOL and method in _COMPUTED and _promotes(array):
+        _ = array - array  # bools have no difference, says the policy
+    shares, wide = _entered(array, q, name)
+    if method not in _COMPUTED and _promotes(array):
+        wide = array.dtype
+    found = _taken(lanes, reshape(shares, (-1,)), wide, method, name == "nanquantile")
+    kept = tuple(1 if n in axes else k for n, k in enumerate(array.shape))
+    shape = kept if keepdims else tuple(array.shape[n] for n in rest)
+    return reshape(moveaxis(found, -1, 0), shares.shape + shape)
+
+
+def _empty(name: str) -> PArray:
+    raise ValueError(f"{name} of an array without elements")
+
+
+def _promotes(array: PArray) -> bool:
+    """Whether the framework makes quantiles of its other functions, so that they promote."""
+    policy = array_class((array,))._policy or get_policy()
+    return "quantile" in policy.composed
+
+
+def _entered(array: PArray, q: Any, name: str) -> tuple[PArray, DType]:
+    """The shares as an array, and the dtype of the result.
+
+    Raises
+    ------
+    ValueError
+        If one is not between 0 and 1.
+    """
+    policy = array_class((array,))._policy or get_policy()
+    given = asarray(q)
+    if not bool(((given >= 0) & (given <= 1)).all()):
+        raise ValueError(f"{name}: q must be between 0 and 1, not {quoted(q)}")
+    if _promotes(array) and given.dtype.kind is not Kind.FLOAT and array.dtype.kind in _EXACT:
+        return given, array.dtype  # all of them are elements
+    wide = policy.fixed.get("quantile") or averaged(array, name)
+    if _promotes(array) and type(q) not in WEAK and given.dtype.kind is Kind.FLOAT:
+        wide = result_type(array, given)
+        return given, wide
+    return astype(given, wide, copy=False), wide
+
+
+_EXACT = (Kind.BOOL, Kind.UINT, Kind.INT)
+
+
+def _taken(lanes: PArray, shares: PArray, wide: DType, method: str, skipping: bool) -> PArray:
+    """Quantiles of sorted lanes along the last axis, which become the last axis."""
+    exact = shares.dtype.kind is not Kind.FLOAT
+    shares = astype(shares, float32, copy=False) if exact or shares.dtype.bits < 32 else shares
+    length = lanes.shape[-1]
+    broken = isnan(lanes) if lanes.dtype.kind is Kind.FLOAT else None
+    shape = (*lanes.shape[:-1], shares.shape[0])
+    if skipping and broken is not None:
+        there = length - count_nonzero(broken, axis=-1, keepdims=True)
+        last = astype(there, shares.dtype) - 1
+        places = shares * where(last < 0, full_like(last, 0), last)
+    else:
+        places = broadcast_to(shares * (length - 1), shape)
+    if method in _COMPUTED and not exact:
+        below, above = floor(places), ceil(places)
+        low, high = (astype(_at(lanes, each), wide, copy=False) for each in (below, above))
+        part = astype(places - below, wide, copy=False)
+        if method == "midpoint":
+            part = where(part > 0, full_like(part, 0.5), part)
+        found = _between(low, high, part)
+    else:
+        rounded = {"lower": floor, "higher": ceil}.get(method, nearest)(places)
+        found = astype(_at(lanes, rounded), wide, copy=False)
+    if broken is None or skipping:
+        return found
+    holed = broadcast_to(any(broken, axis=-1, keepdims=True), found.shape)
+    return where(holed, full(found.shape, float("nan"), dtype=found.dtype), found)
+
+
+def _at(lanes: PArray, places: PArray) -> PArray:
+    index = astype(places, int64)
+    return take_along_axis(lanes, broadcast_to(index, (*lanes.shape[:-1], index.shape[-1])))
+
+
+def _between(low: PArray, high: PArray, part: PArray) -> PArray:
+    """The point of a line, from its nearer end, as NumPy and PyTorch compute it."""
+    gap = high - low
+    return where(part >= 0.5, high - gap * (1 - part), low + gap * part)

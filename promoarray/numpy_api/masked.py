@@ -1,0 +1,99 @@
+"""Reductions of some elements, ``where=``, and of one more, ``initial=``.
+
+What is left out counts as what changes nothing: 0 of a sum, ``initial`` of an extreme. Means and
+variances are sums of what is left in, and divided by its count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from promoarray.core.shapes import axes_in
+from promoarray.dtypes import INEXACT
+from promoarray.numpy_api.composed import array_of
+from promoarray.numpy_api.numeric import _count, _or_nan, _wide
+
+_NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
+_JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+
+
+def is_nothing(name: str, value: Any) -> bool:
+    """Whether an option of a reduction has the value it has when it is left out."""
+    return value is None or value is np._NoValue or (name == "where" and value is True)
+
+
+def reduced(
+    xp: Any, name: str, x: Any, *, where: Any = True, initial: Any = None, **options: Any
+) -> Any:
+    """Reduce the elements where a mask is true, beginning with a value.
+
+    Parameters
+    ----------
+    xp : namespace
+    name : str
+        Of the reduction: ``sum prod max min all any mean std var``.
+    x : array
+    where : array of bool
+        Broadcast to the shape of ``x``.
+    initial : Python scalar or array, optional
+    **options
+        Of the reduction itself, by our names.
+
+    Raises
+    ------
+    TypeError
+        If the reduction begins with nothing.
+    ValueError
+        If an extreme of some elements has no ``initial``, as there may be none.
+    """
+    array = array_of(xp, x, name)
+    begun = not is_nothing("initial", initial)
+    if begun and name not in _JOINED:
+        raise TypeError(f"np.{name} takes no initial=; write what combines it with {name}")
+    if not is_nothing("where", where):
+        mask = array_of(xp, where, name)
+        if mask.dtype is not xp.bool:
+            raise TypeError(f"np.{name}: where= is an array of bool, not of {mask.dtype.name}")
+        mask = xp.broadcast_to(mask, array.shape)
+        if name in ("mean", "std", "var"):
+            return _spread(xp, name, array, xp.logical_not(mask), **options)
+        if name not in _NEUTRAL and not begun:
+            raise ValueError(f"np.{name} of some elements needs initial=, as there may be none")
+        kept = _NEUTRAL.get(name, initial)
+        array = xp.where(mask, array, xp.full_like(array, kept))
+    if not begun:
+        return getattr(xp, name)(array, **options)
+    if name not in _NEUTRAL and not array.size:
+        return _nothing_but(xp, array, initial, **options)
+    return getattr(xp, _JOINED[name])(getattr(xp, name)(array, **options), initial)
+
+
+def _spread(
+    xp: Any, name: str, array: Any, missing: Any, *, correction: float = 0, **options: Any
+) -> Any:
+    """A mean, variance or deviation of what is not missing, in the dtype of one of all."""
+    whole = getattr(xp, name)(xp.ones(1, dtype=array.dtype))
+    wide = _wide(xp, array if array.dtype.kind in INEXACT else xp.astype(array, whole.dtype))
+    if name == "mean":
+        return xp.astype(_mean(xp, wide, missing, 0, **options), whole.dtype)
+    centred = wide - _mean(xp, wide, missing, 0, axis=options.get("axis"), keepdims=True)
+    spread = _mean(xp, xp.square(xp.abs(centred)), missing, correction, **options)
+    return xp.astype(xp.sqrt(spread) if name == "std" else spread, whole.dtype)
+
+
+def _mean(xp: Any, array: Any, missing: Any, correction: float, **options: Any) -> Any:
+    """The sum of what is not missing by its count, less a correction; NaN of nothing."""
+    total = xp.sum(xp.where(missing, xp.zeros_like(array), array), **options)
+    return total / _or_nan(xp, _count(xp, missing, total, **options) - correction)
+
+
+def _nothing_but(
+    xp: Any, array: Any, initial: Any, *, axis: Any = None, keepdims: bool = False
+) -> Any:
+    """An extreme of no elements: what it begins with."""
+    axes = axes_in("max", axis, array.ndim)
+    lengths = ((1 if n in axes else k) for n, k in enumerate(array.shape))
+    shape = tuple(k for n, k in enumerate(lengths) if keepdims or n not in axes)
+    return xp.full(shape, initial, dtype=array.dtype)
