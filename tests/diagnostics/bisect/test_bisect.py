@@ -249,7 +249,8 @@ def test_bits_are_found_that_no_dtype_tells(tmp_path: Path) -> None:
     assert "x1 is multiplied by 1 / x2" in str(bisection).replace("\n", " ")
 
 
-def test_the_report_as_text_data_and_page(tmp_path: Path) -> None:
+def test_the_report_as_text_data_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # so that the path is short, and no line is folded in it
     found = _found(Here(tmp_path, TWO_LINES), "numpy@1", "numpy@2", "scaled")
     bisection = _bisection(found, "numpy@1", "numpy@2", "scaled")
     text = " ".join(str(bisection).split())
