@@ -30,7 +30,7 @@ def without(report: Report, hidden: Hidden) -> Report:
     kept, run = report.emptied(), report.run.name
     kept.policies = tuple(policy for policy in report.policies if policy.name not in gone)
     for divergence in report.divergences:
-        if (less := _divergence(divergence, hidden)) is not None:
+        if (less := _divergence(divergence, hidden, gone)) is not None:
             kept.record(less)
     for change in report.value_changes:
         if (fewer := _change(change, run, hidden)) is not None:
@@ -44,9 +44,9 @@ def without(report: Report, hidden: Hidden) -> Report:
     return kept
 
 
-def _divergence(divergence: Divergence, hidden: Hidden) -> Divergence | None:
+def _divergence(divergence: Divergence, hidden: Hidden, left_out: set[str]) -> Divergence | None:
     """A place without the answers that are hidden; None if no policy differs any more."""
-    gone = {each.policy for each in of_divergence(divergence) if each in hidden}
+    gone = left_out | {each.policy for each in of_divergence(divergence) if each in hidden}
     if not gone:
         return divergence
     answers = {name: answer for name, answer in divergence.answers.items() if name not in gone}
