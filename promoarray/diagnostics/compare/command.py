@@ -10,6 +10,7 @@ import argparse
 import errno
 import json
 import os
+import shlex
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -146,7 +147,7 @@ def _write(report: Report, outcomes: Outcomes, ended: Ended, args: argparse.Name
         if outcomes.every:
             show(outcomes)
     if args.html:  # last, as writing a file may fail
-        page = report.to_html(outcomes.html())
+        page = report.to_html(outcomes.html(), shlex.join(["promoarray", *sys.argv[1:]]))
         Path(args.html).write_text(page, encoding="utf-8", errors="backslashreplace")
     if args.html and not args.json:
         print(f"Written: {args.html}")

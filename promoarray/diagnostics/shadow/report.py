@@ -8,11 +8,19 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from promoarray.console import ZERO_D, Printable, counted, html_page, listed
+from promoarray.console import ZERO_D, Printable, counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
+from promoarray.diagnostics.shadow.findings import (
+    Finding,
+    of_divergence,
+    of_escapes,
+    of_signatures,
+    of_value_changes,
+)
+from promoarray.diagnostics.shadow.page import Overview, report_page
 from promoarray.diagnostics.shadow.place import as_data, as_row, as_text
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
 from promoarray.diagnostics.shadow.value_changes import ValueChanges
@@ -30,7 +38,6 @@ _INHERITS = (
 )
 _LEFT_OUT = "not shown: places where only the operands differ, because of these (compare --all)"
 _DEFAULT = "default dtype: what an array made of Python numbers has"
-_ONLY_ROOTS = '<p><label><input type="checkbox" id="roots"> Only root causes</label></p>'
 
 
 class PolicySummary(NamedTuple):
@@ -55,7 +62,7 @@ class PolicySummary(NamedTuple):
 
     def words(self) -> str:
         """The numbers in words."""
-        said = counted(self.roots, "root cause")
+        said = counted(self.roots, "root cause") if self.roots else "no root causes"
         if self.refused:
             said += f", {self.refused} of them refused"
         if self.casts:
@@ -272,9 +279,29 @@ class Report(Printable):
         )
         return f"<p>{escape(self.summary())}</p>{table}{sections}{legend}"
 
-    def to_html(self, extra: str = "") -> str:
-        """Return the report as one self-contained page; ``extra`` is put at its end."""
-        return html_page(self.headline, _ONLY_ROOTS + self.html() + extra)
+    def findings(self) -> list[Finding]:
+        """Return all that is said, line by line, for a page that shows the source."""
+        return [
+            *(of_divergence(each, self.run.name) for each in self.divergences),
+            *of_value_changes(self.value_changes),
+            *of_signatures(self._signatures),
+            *of_escapes(self._escapes),
+        ]
+
+    def to_html(self, extra: str = "", command: str = "") -> str:
+        """Return the report as one self-contained page, with the source of the program.
+
+        Parameters
+        ----------
+        extra : str
+            HTML for its end.
+        command : str
+            How the report was made, if by a command.
+        """
+        asked = [(each.policy, each.words()) for each in self.by_policy()]
+        legend = list(self.legend(inherited=True))
+        overview = Overview(self.headline, self.summary(), asked, legend, command)
+        return report_page(overview, self.findings(), extra)
 
 
 def _is_root(divergence: Divergence, policy: str) -> bool:
