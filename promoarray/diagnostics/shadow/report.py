@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from promoarray.console import ZERO_D, Printable, counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.escape_report import LEGEND, Escapes
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
 from promoarray.diagnostics.shadow.findings import (
     Finding,
@@ -300,6 +300,7 @@ class Report(Printable):
         """
         asked = [(each.policy, each.words()) for each in self.by_policy()]
         legend = list(self.legend(inherited=True))
+        legend += [f"data leaves the policy: {LEGEND}"] if self.escapes else []
         overview = Overview(self.headline, self.summary(), asked, legend, command)
         return report_page(overview, self.findings(), extra)
 
