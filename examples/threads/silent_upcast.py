@@ -2,7 +2,7 @@
 
 https://github.com/jax-ml/jax/issues/768
 
-    promoarray compare --policies torch examples/threads/silent_upcast.py
+    promoarray compare --run torch --policies jax,numpy@2 examples/threads/silent_upcast.py
 """
 
 import numpy as np
