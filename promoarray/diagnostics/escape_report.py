@@ -107,6 +107,13 @@ class Escapes:
         return f"Data left the policy {times} ({counted(len(sites), 'place')})."
 
 
+def worded(row: Row) -> str:
+    """What left, by which channel, how often and to whom."""
+    e, shapes, count = row
+    times = f" ×{count}" if count > 1 else ""
+    return f"{_what(e, shapes)} by {e.how}{times}{_to(e) if e.consumer else ''}"
+
+
 def _as_row(row: Row) -> str:
     e, shapes, count = row
     return (

@@ -77,7 +77,8 @@ def worded(value: Any) -> str:
 def out_of_range(value: int, dtype: DType) -> OverflowError:
     """Return the error for an int that a dtype cannot hold."""
     low, high = bounds(dtype)
-    both = holder_of(value, low, high)
+    kind = dtype.kind if value >= 0 else Kind.INT  # an unsigned array stays one where it can
+    both = holder_of(value, low, high, first=kind)
     holder = both or holder_of(value)
     advice = "No integer dtype holds it: write it as a float"
     if holder is not None:
@@ -89,12 +90,13 @@ def out_of_range(value: int, dtype: DType) -> OverflowError:
     )
 
 
-def holder_of(*values: int) -> DType | None:
-    """The smallest integer dtype of 8 bits and more that holds all these, signed before unsigned.
+def holder_of(*values: int, first: Kind = Kind.INT) -> DType | None:
+    """The smallest integer dtype of 8 bits and more that holds all these.
 
-    None if there is none.
+    Of two of a size that of the kind ``first``; None if there is none.
     """
-    for dtype in (dt.int8, dt.uint8, dt.int16, dt.uint16, dt.int32, dt.uint32, dt.int64, dt.uint64):
+    every = (dt.int8, dt.uint8, dt.int16, dt.uint16, dt.int32, dt.uint32, dt.int64, dt.uint64)
+    for dtype in sorted(every, key=lambda each: (each.bits, each.kind is not first)):
         low, high = bounds(dtype)
         if low <= min(values) and max(values) <= high:
             return dtype

@@ -178,7 +178,8 @@ def test_it_is_a_finding(tmp_path: Path) -> None:
     )
     assert message((found,)) == (
         "uint8 += Python float: refused under numpy@2: the result is float64, which may not be "
-        "written into uint8; the run stopped here. Write x[...] = xp.astype(x + 1.5, xp.uint8) for numpy@2."
+        "written into uint8; the run stopped here. Write x[...] = xp.astype(x + 1.5, xp.uint8) for "
+        "numpy@2."
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import shlex
+import sys
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -61,7 +63,8 @@ def write(compared: Compared, args: argparse.Namespace) -> None:
     if kept is not None:
         write_whole(Path(args.output), kept.getvalue())
     if args.html:
-        page = compared.report.to_html(compared.outcomes.html())
+        command = shlex.join(["promoarray", *sys.argv[1:]])
+        page = compared.report.to_html(compared.outcomes.html(), command)
         Path(args.html).write_text(page, encoding="utf-8", errors="backslashreplace")
     for file in filter(None, (args.output, args.html)):
         if kept is not None or args.format in ("text", "github"):  # else it is data that is read

@@ -9,15 +9,24 @@ from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import ZERO_D, Printable, counted, folded, html_page, listed, wrapped
+from promoarray.console import ZERO_D, Printable, counted, folded, listed, wrapped
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.escape_report import LEGEND, Escapes
 from promoarray.diagnostics.shadow.blocks import Block, block_lines, blocks
 from promoarray.diagnostics.shadow.decisions import Decided, Decisions
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
+from promoarray.diagnostics.shadow.page import Overview, report_page
 from promoarray.diagnostics.shadow.place import as_data, as_row
 from promoarray.diagnostics.shadow.policy_summary import PolicySummary, summary_of
+from promoarray.diagnostics.shadow.remarks import (
+    Remark,
+    of_decisions,
+    of_divergence,
+    of_escapes,
+    of_signatures,
+    of_value_changes,
+)
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
 from promoarray.diagnostics.shadow.stopped import Refused, Stopped
 from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
@@ -46,7 +55,6 @@ _INHERITS = (
 _LEFT_OUT = "not shown: what inherits, as only the operands differ because of these (compare --all)"
 _LIBRARY = "a line of a library is not yours to edit: cast what you pass to it"
 _DEFAULT = "default dtype: what an array made of Python numbers has"
-_ONLY_ROOTS = '<p><label><input type="checkbox" id="roots"> Only root causes</label></p>'
 
 
 @dataclass(eq=False, repr=False)
@@ -323,6 +331,29 @@ class Report(Printable):
         stopped = self.stopped.html() if self.stopped else ""
         return f"{stopped}<p>{escape(self.summary())}</p>{table}{sections}{legend}"
 
-    def to_html(self, extra: str = "") -> str:
-        """Return the report as one self-contained page; ``extra`` is put at its end."""
-        return html_page(self.headline, _ONLY_ROOTS + self.html() + extra)
+    def remarks(self) -> list[Remark]:
+        """Return all that is said, line by line, for a page that shows the source."""
+        return [
+            *(of_divergence(each, self.run.name) for each in self.divergences),
+            *of_value_changes(self.value_changes),
+            *of_signatures(self._signatures),
+            *of_escapes(self._escapes),
+            *of_decisions(self._decisions),
+        ]
+
+    def to_html(self, extra: str = "", command: str = "") -> str:
+        """Return the report as one self-contained page, with the source of the program.
+
+        Parameters
+        ----------
+        extra : str
+            HTML for its end.
+        command : str
+            How the report was made, if by a command.
+        """
+        asked = [(each.policy, each.words()) for each in self.by_policy()]
+        legend = list(self.legend(inherited=True))
+        legend += [f"data leaves the policy: {LEGEND}"] if self.escapes else []
+        stopped = self.stopped.html() if self.stopped else ""
+        overview = Overview(self.headline, self.summary(), asked, legend, command, stopped)
+        return report_page(overview, self.remarks(), extra)

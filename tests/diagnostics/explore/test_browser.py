@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import CONTRAST, NEEDED, Window, chromium
 
 import promoarray as pa
 from promoarray.diagnostics.explore.page import explore_page
@@ -18,17 +17,7 @@ from promoarray.diagnostics.explore.questions import SCALARS, entries, held, que
 from promoarray.policies import as_policy
 from promoarray.promotion.plan import Rank, Refusal
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="needs Playwright: pip install 'promoarray[test-pages]'"
-)
-CHROMIUM = (
-    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-)
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM, reason="needs Chromium; CHROMIUM=path names one"),
-    pytest.mark.slow,
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = NEEDED
 
 POLICIES = ("aclnn@8.0", "paddle@2.6", "paddle", "jax@strict")
 SHOWN = ("+", "/", "<", "maximum", "sqrt")
@@ -44,24 +33,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield made
-        made.close()
+    with chromium() as started:
+        yield started
 
 
-class Shown:
-    """The page in a window, and what went wrong in it."""
+class Shown(Window):
+    """The page in a window."""
 
     def __init__(self, browser: Any, address: str, link: str = "", **window: Any) -> None:
-        size = {"width": window.pop("width", 1280), "height": 900}
-        self.page = browser.new_page(viewport=size, **window)
-        self.wrong: list[str] = []
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("console", lambda said: self.wrong.append(said.text))
-        self.page.on("request", lambda asked: self.requested.append(asked.url))
-        self.requested: list[str] = []
-        self.page.goto(f"{address}#{link}")
+        super().__init__(browser, f"{address}#{link}", **window)
         self.page.wait_for_selector("body[data-ready]")
 
     def told(self) -> dict[str, list[str]]:
@@ -92,9 +72,7 @@ def show(browser: Any, address: str) -> Iterator[Any]:
 
     yield make
     for shown in opened:
-        shown.page.close()
-        assert shown.wrong == []
-        assert [url for url in shown.requested if not url.startswith(("file:", "blob:"))] == []
+        shown.close()
 
 
 def sections(explained: Any) -> dict[str, list[str]]:
@@ -237,30 +215,6 @@ def test_casts_show_bits_and_values(show: Any) -> None:
 def test_a_phone_shows_it_without_scrolling_sideways(show: Any, link: str) -> None:
     page = show(link, width=390).page
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-CONTRAST = """() => {
-  const linear = (v) => (v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
-  const light = ([r, g, b]) =>
-    .2126 * linear(r / 255) + .7152 * linear(g / 255) + .0722 * linear(b / 255);
-  const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
-  const behind = (element) => {
-    for (let each = element; each; each = each.parentElement) {
-      const colour = numbers(getComputedStyle(each).backgroundColor);
-      if (colour.length < 4 || colour[3] > 0) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const low = [];
-  const texts = "h1,h2,p,td,th,label,dt,dd,select,button,li,span.swatch,b";
-  for (const element of document.querySelectorAll(texts)) {
-    if (!element.innerText?.trim()) continue;
-    const a = light(numbers(getComputedStyle(element).color)), b = light(behind(element));
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) low.push([element.tagName, element.className, element.innerText, ratio]);
-  }
-  return low;
-}"""
 
 
 @pytest.mark.parametrize("link", ["cell=int8,float32", "cell=int64,float32&with=jax@strict"])
