@@ -6,6 +6,8 @@ import ast
 import linecache
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -52,19 +54,41 @@ class Site:
         return f"{file}:{self.line}"
 
 
+_given: tuple[Site, Site] | None = None
+"""Where what observers are told of stands, if that is not where they are told."""
+
+
+@contextmanager
+def standing_at(place: tuple[Site, Site]) -> Iterator[None]:
+    """Have ``sites()`` answer a place, of an operation that another framework carried out.
+
+    Hold ``observers.notify_lock`` meanwhile, which whoever asks for places holds as well.
+    """
+    global _given
+    before, _given = _given, place
+    try:
+        yield
+    finally:
+        _given = before
+
+
 def current_site() -> Site:
     """Return the innermost place outside promoarray."""
-    return _of(_outside())
+    return _given[0] if _given else _of(_outside())
 
 
 def program_site() -> Site:
     """Return the line of the program that led here: ``current_site()``, unless a library's."""
+    if _given:
+        return _given[1]
     frame = _outside()
     return _of(None) if frame is None else call_chain(frame)[0]
 
 
 def sites() -> tuple[Site, Site]:
     """Return ``current_site()`` and ``program_site()``, with one look at the frames."""
+    if _given:
+        return _given
     frame = _outside()
     if frame is None:
         return _of(None), _of(None)
