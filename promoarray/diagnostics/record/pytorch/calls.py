@@ -150,16 +150,16 @@ def _names(text: str) -> frozenset[str]:
 
 
 MOVES = _names("""
-    view view_as reshape reshape_as transpose permute t T mT H mH adjoint contiguous expand expand_as
-    squeeze unsqueeze flatten unflatten ravel movedim moveaxis swapaxes swapdims as_strided alias
+    view view_as reshape reshape_as transpose permute t T mT H mH adjoint contiguous expand
+    expand_as squeeze unsqueeze flatten unflatten ravel movedim moveaxis swapaxes swapdims as_strided alias
     resize_ squeeze_ unsqueeze_ transpose_ t_ atleast_1d atleast_2d atleast_3d
     __getitem__ select narrow split split_with_sizes chunk tensor_split hsplit vsplit unbind
     index_select gather take take_along_dim masked_select topk kthvalue median nanmedian mode cummax
     cummin repeat repeat_interleave tile roll flip fliplr flipud rot90 diag diagonal diag_embed
     block_diag triu tril meshgrid broadcast_to broadcast_tensors unfold fold pad
     clone detach detach_ requires_grad_ data grad cpu cuda pin_memory values indices
-    masked_fill masked_fill_ index_fill index_fill_ index_put index_put_ index_copy index_copy_ scatter
-    scatter_ copy_ fill_ zero_ nan_to_num nan_to_num_
+    masked_fill masked_fill_ index_fill index_fill_ index_put index_put_ index_copy index_copy_
+    scatter scatter_ copy_ fill_ zero_ nan_to_num nan_to_num_
     dropout dropout_ dropout1d dropout2d alpha_dropout feature_dropout relu relu_ relu6 leaky_relu
     leaky_relu_ hardtanh hardtanh_ prelu threshold embedding embedding_bag
     max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d
@@ -180,8 +180,8 @@ MAKES = _names("""
     from_numpy frombuffer from_dlpack numpy zeros_like ones_like empty_like full_like rand_like
     randn_like randint_like new_zeros new_ones new_tensor new_full new_empty
     normal normal_ uniform_ bernoulli bernoulli_ exponential_ cauchy_ log_normal_ geometric_ random_
-    trunc_normal_ kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_ multinomial poisson
-    constant_ zeros_ ones_ eye_ orthogonal_ one_hot bincount histc bucketize nonzero nonzero_static
+    trunc_normal_ kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_ multinomial
+    poisson constant_ zeros_ ones_ eye_ orthogonal_ one_hot bincount histc bucketize nonzero nonzero_static
     argwhere tril_indices triu_indices complex polar view_as_complex view_as_real isin searchsorted
     count_nonzero quantize_per_tensor stft istft
 """)
@@ -229,7 +229,7 @@ def operations() -> dict[str, str]:
 @cache
 def expansions() -> dict[str, Expansion]:
     """From PyTorch's names to what they stand for."""
-    found = {}
+    found: dict[str, Expansion] = {}
     lines = _EXPANSIONS.strip().splitlines()
     for head, body in zip(lines[::2], lines[1::2], strict=True):
         names, _, parameters = head.rstrip(")").partition(" (")

@@ -78,7 +78,7 @@ class Recording(TorchFunctionMode):
 
     def _add(self, parts: list[Hashable], values: Any) -> bool:
         for x in values:
-            kind = type(x)
+            kind: Any = type(x)
             if isinstance(x, torch.Tensor):
                 flat = x.dim() == 0
                 if x in self._recorder.carried or (flat and self._by_value):
