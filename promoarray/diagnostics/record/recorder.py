@@ -172,9 +172,8 @@ class Recorder:
         """Record an explicit cast, ``x.to(dtype)``: from here on every policy has its dtype."""
         source = type_of(operand._type)
         made = self._ghost.of(result.dtype, result.ndim)
-        if source is not result.dtype:
-            with notify_lock, standing_at(place):
-                self._observer.on_cast(CastEvent(self.home, operand, made, source, result.dtype))
+        with notify_lock, standing_at(place):
+            self._observer.on_cast(CastEvent(self.home, operand, made, source, result.dtype))
         self.carried.put(result.array, made._type)
 
     def assigned(self, target: Ghost, value: Any, place: Place) -> None:

@@ -151,7 +151,8 @@ def _names(text: str) -> frozenset[str]:
 
 MOVES = _names("""
     view view_as reshape reshape_as transpose permute t T mT H mH adjoint contiguous expand
-    expand_as squeeze unsqueeze flatten unflatten ravel movedim moveaxis swapaxes swapdims as_strided alias
+    expand_as squeeze unsqueeze flatten unflatten ravel movedim moveaxis swapaxes swapdims
+    as_strided alias
     resize_ squeeze_ unsqueeze_ transpose_ t_ atleast_1d atleast_2d atleast_3d
     __getitem__ select narrow split split_with_sizes chunk tensor_split hsplit vsplit unbind
     index_select gather take take_along_dim masked_select topk kthvalue median nanmedian mode cummax
@@ -181,7 +182,8 @@ MAKES = _names("""
     randn_like randint_like new_zeros new_ones new_tensor new_full new_empty
     normal normal_ uniform_ bernoulli bernoulli_ exponential_ cauchy_ log_normal_ geometric_ random_
     trunc_normal_ kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_ multinomial
-    poisson constant_ zeros_ ones_ eye_ orthogonal_ one_hot bincount histc bucketize nonzero nonzero_static
+    poisson constant_ zeros_ ones_ eye_ orthogonal_ one_hot bincount histc bucketize
+    nonzero nonzero_static
     argwhere tril_indices triu_indices complex polar view_as_complex view_as_real isin searchsorted
     count_nonzero quantize_per_tensor stft istft
 """)

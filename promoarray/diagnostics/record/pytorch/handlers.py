@@ -239,12 +239,19 @@ def _move(call: Call) -> None:
 
 
 def _cast(call: Call) -> None:
-    """An explicit cast; ``x.to(device)`` only moves."""
+    """An explicit cast, which also ends what differs where PyTorch has nothing to cast.
+
+    ``x.to(y)`` takes the dtype that each policy has for ``y``; ``x.to(device)`` names none.
+    """
     results, source = call.results(), call.operand(call.args[0]) if call.args else None
     if not results or source is None:
         return
     call.count(CAST)
-    if results[0].dtype is source.dtype:
+    named = list(flat((*call.args[1:], *call.kwargs.values())))
+    like = next((x for x in named if isinstance(x, torch.Tensor)), None)
+    if like is not None:
+        call.recorder.moved(like, results[0])
+    elif call.name == "to" and not any(isinstance(x, torch.dtype) for x in named):
         call.recorder.moved(call.args[0], results[0])
     else:
         call.recorder.cast(source, results[0], call.place)
