@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from promoarray.diagnostics.cast_report import cast_report
     from promoarray.diagnostics.explain.question import explain
     from promoarray.diagnostics.policy_table import table
+    from promoarray.diagnostics.record.block import record
     from promoarray.diagnostics.shadow.observer import shadow
     from promoarray.diagnostics.shadow.report import Report
     from promoarray.diagnostics.trace import trace
@@ -148,6 +149,7 @@ __all__ = [
     "piecewise",
     "policy",
     "quantile",
+    "record",
     "save",
     "set_policy",
     "shadow",
@@ -191,6 +193,7 @@ _TOOLS = {
     "load": "promoarray.io.npz",
     "no_escape": "promoarray.core.escape",
     "pack": "promoarray.io.packing",
+    "record": "promoarray.diagnostics.record.block",
     "save": "promoarray.io.npz",
     "shadow": "promoarray.diagnostics.shadow.observer",
     "table": "promoarray.diagnostics.policy_table",

@@ -6,6 +6,8 @@ import ast
 import linecache
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
@@ -50,6 +52,24 @@ class Site:
             below = os.pardir
         file = self.file if below.startswith(os.pardir) else below
         return f"{file}:{self.line}"
+
+
+_given: FrameType | None = None
+"""Where what observers are told of stands, if that is not where they are told."""
+
+
+@contextmanager
+def standing_at(frame: FrameType) -> Iterator[None]:
+    """Have ``sites()`` and the like answer for a frame that runs no code of promoarray.
+
+    Hold ``observers.notify_lock`` meanwhile, which whoever asks for places holds as well.
+    """
+    global _given
+    before, _given = _given, frame
+    try:
+        yield
+    finally:
+        _given = before
 
 
 def current_site() -> Site:
@@ -114,6 +134,8 @@ Key = tuple[int, ...]
 
 
 def _outside() -> FrameType | None:
+    if _given is not None:
+        return _given
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back

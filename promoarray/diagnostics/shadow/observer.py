@@ -135,11 +135,12 @@ class ShadowObserver(Observer):
         if not verdict.lasting or verdict.signatures:
             return None
         if verdict.answers is None:
-            return Repeat(verdict.slots, self._count)
+            return Repeat(verdict.slots, self.count)
         note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
         return Repeat(verdict.slots, partial(self._count_place, verdict, note))
 
-    def _count(self) -> bool:
+    def count(self) -> bool:
+        """Count an operation at which there is nothing to note."""
         with notify_lock:
             self.report.operations += 1
         return False

@@ -1,0 +1,78 @@
+"""Arrays of another framework as a policy sees them: a dtype and a rank, but no data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from promoarray.core.array_base import Array, TypeRecord
+from promoarray.dtypes import DType, Kind
+
+_UNKNOWN = {Kind.BOOL: True, Kind.FLOAT: 1.0, Kind.COMPLEX: 1.0 + 0.0j}
+"""What a 0-d array counts for whose value cannot be read; of integers it is 1."""
+
+
+class Rank:
+    """What stands where an array has its buffer.
+
+    Attributes
+    ----------
+    ndim : int
+    size : int
+        0, as there are no values to look at.
+    """
+
+    __slots__ = ("_value", "ndim")
+    size = 0
+
+    def __init__(self, ndim: int, value: Callable[[], Any]) -> None:
+        self.ndim, self._value = ndim, value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A shape of that many axes; how long they are is not known."""
+        return (0,) * self.ndim
+
+    def item(self) -> Any:
+        """The value of a 0-d array, for the policies that look at it."""
+        return self._value()
+
+
+class Ghost(Array):
+    """An array without its data."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(
+        cls, dtype: DType | TypeRecord, ndim: int, value: Callable[[], Any] | None = None
+    ) -> Self:
+        """Return the ghost of an array.
+
+        Parameters
+        ----------
+        dtype : DType or TypeRecord
+            What its type slot bears.
+        ndim : int
+        value : callable, optional
+            Reads the value of a 0-d array, if it can be read.
+        """
+        kind = (dtype if isinstance(dtype, DType) else dtype.dtype).kind
+        return cls._wrap(Rank(ndim, _reading(value, _UNKNOWN.get(kind, 1))), dtype)
+
+    def _decoded(self) -> Any:
+        return self._buffer
+
+
+def _reading(value: Callable[[], Any] | None, unknown: Any) -> Callable[[], Any]:
+    """A reader that never fails: what is on a device that holds no numbers has none to read."""
+
+    def read() -> Any:
+        if value is None:
+            return unknown
+        try:
+            return value()
+        except Exception:
+            return unknown
+
+    return read

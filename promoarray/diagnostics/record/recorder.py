@@ -1,0 +1,176 @@
+"""The recorder: what an adapter saw of a framework's operations, put to every policy.
+
+An adapter says what was done: the operation, the operands as *ghosts* and Python scalars, and the
+dtype that the framework itself gave the result. The shadow run and its report are the same as for
+programs written against promoarray. Since the framework's answer is known, each run also checks our
+policy of that framework: where the two differ is *drift*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+from promoarray.core.array_base import type_of
+from promoarray.core.call_site import standing_at
+from promoarray.core.observers import CastEvent, OperationEvent, SetitemEvent, notify_lock
+from promoarray.core.operands import operand_of
+from promoarray.diagnostics.record.carried import Carried
+from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.report import REFUSES, Drift, RecordedReport
+from promoarray.diagnostics.shadow.observer import ShadowObserver
+from promoarray.dtypes import WEAK, DType
+from promoarray.operations import Form
+from promoarray.promotion.plan import Plan, Refusal
+from promoarray.promotion.policy import NO_OPTIONS, Policy
+
+
+class Result(NamedTuple):
+    """What an operation made.
+
+    Attributes
+    ----------
+    array : object
+        The framework's own array.
+    dtype : DType
+    ndim : int
+    """
+
+    array: Any
+    dtype: DType
+    ndim: int
+
+
+class Recorder:
+    """Puts recorded operations to every policy.
+
+    Attributes
+    ----------
+    home : Policy
+        The policy of the framework itself.
+    report : RecordedReport
+    carried : Carried
+    noted : bool
+        Whether there was anything to note since this was last set to False.
+    """
+
+    def __init__(self, home: Policy, policies: tuple[Policy, ...]) -> None:
+        self.home = home
+        self.report = RecordedReport(home, policies)
+        self.carried = Carried()
+        self._observer = ShadowObserver(self.report)
+        self.noted = False
+        # Of the framework's policy, whatever policy promoarray itself is set to.
+        self._ghost: type[Ghost] = type("Ghost", (Ghost,), {"__slots__": (), "_policy": home})
+
+    @property
+    def by_value(self) -> bool:
+        """Whether some policy looks at the values of 0-d arrays."""
+        return any(policy.by_value is not None for policy in self.report.policies)
+
+    def again(self, kind: str, name: str, operations: int) -> None:
+        """Count a call like one at which there was nothing to note."""
+        self.report.calls[kind, name] += 1
+        self.report.operations += operations
+
+    def count(self, kind: str, name: str) -> None:
+        """Count a call of the framework among those of a kind."""
+        self.report.calls[kind, name] += 1
+
+    def ghost(
+        self, array: Any, dtype: DType, ndim: int, value: Callable[[], Any] | None = None
+    ) -> Ghost:
+        """Return an operand: what a live array of the framework carries."""
+        return self._ghost.of(self.carried.get(array, dtype), ndim, value)
+
+    def saw(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        result: Result,
+        frame: FrameType,
+        *,
+        form: Form = Form.OPERATOR,
+        options: Mapping[str, Any] = NO_OPTIONS,
+        exact: bool = True,
+    ) -> Ghost:
+        """Record an operation.
+
+        Parameters
+        ----------
+        name : str
+            One of ``operations.OPERATIONS``.
+        operands : sequence of Ghost and Python scalars
+        result : Result
+        frame : FrameType
+            Where the program, or a library, did it.
+        form : Form
+        options : mapping
+            What the operation takes besides.
+        exact : bool
+            Whether the framework did just this; False of a step that stands for a part of
+            something greater, of which its own dtype is no evidence.
+
+        Returns
+        -------
+        Ghost
+            The result, to go on with.
+        """
+        given, home = tuple(operands), self.home
+        seen = tuple(operand_of(x, home) for x in given)
+        decided = home.decide(name, seen, given, form, options=options)
+        if isinstance(decided, Refusal):
+            predicted, values = REFUSES, given
+            plan = Plan(tuple(home.strong(o.type) for o in seen), None, result.dtype)
+        else:
+            plan, values = decided.plan, decided.values
+            predicted = home.strong(plan.result).name
+        if predicted != result.dtype.name:
+            self.noted = True
+            if exact:
+                drift = Drift(name, form, tuple(map(str, seen)), predicted, result.dtype.name)
+                self.report.drift[drift] += 1
+            plan = plan._replace(result=result.dtype)
+        inplace = form is Form.INPLACE and isinstance(given[0], Ghost)
+        made = given[0] if inplace else self._ghost.of(plan.result, result.ndim)
+        event = OperationEvent(name, home, given, seen, plan, values, made, (), options, form)
+        with notify_lock, standing_at(frame):
+            repeat = self._observer.on_operation(event)
+        self.noted |= repeat is None or repeat.tell != self._observer.count
+        self.carried.put(result.array, made._type)
+        return made
+
+    def cast(self, operand: Ghost, result: Result, frame: FrameType) -> None:
+        """Record an explicit cast, ``x.to(dtype)``: from here on every policy has its dtype."""
+        source = type_of(operand._type)
+        made = self._ghost.of(result.dtype, result.ndim)
+        self.noted = True
+        with notify_lock, standing_at(frame):
+            self._observer.on_cast(CastEvent(self.home, operand, made, source, result.dtype))
+        self.carried.put(result.array, made._type)
+
+    def assigned(self, target: Ghost, value: Any, frame: FrameType) -> None:
+        """Record ``target[...] = value``, of a ghost or a Python scalar."""
+        scalar = type(value) in WEAK
+        source = WEAK[type(value)] if scalar else type_of(value._type)
+        self.noted = True
+        event = SetitemEvent(self.home, target, value, source, type_of(target._type))
+        with notify_lock, standing_at(frame):
+            self._observer.on_setitem(event)
+
+    def default(self, number: Any, result: Result, frame: FrameType, *, lone: bool) -> None:
+        """Record an array that was made of Python numbers like this one, with no dtype named."""
+        made = self._ghost.of(result.dtype, result.ndim)
+        self.noted = True
+        with notify_lock, standing_at(frame):
+            self._observer.on_default(WEAK[type(number)], made, lone)
+        self.carried.put(result.array, made._type)
+
+    def moved(self, array: Any, result: Result) -> None:
+        """Record values that were moved: the result carries what the array does."""
+        self.carried.put(result.array, self.carried.get(array, result.dtype))
+
+    def made(self, result: Result) -> None:
+        """Record an array whose dtype the program named, or that it has from elsewhere."""
+        self.carried.put(result.array, result.dtype)

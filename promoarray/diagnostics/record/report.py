@@ -1,0 +1,142 @@
+"""What a recorded run found: a shadow run's report, and what was understood of the program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from promoarray.diagnostics.shadow.report import Report
+from promoarray.operations import Form
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.text import Text
+
+REFUSES = "refuses"
+
+OPERATION, APPROXIMATE, AUTOCAST, CAST, MOVE, MAKE, UNKNOWN = (
+    *("operation", "approximate", "autocast", "cast", "move", "make", "unknown"),
+)
+KINDS = {
+    OPERATION: "one operation each",
+    APPROXIMATE: "stand for several operations, approximately",
+    AUTOCAST: "cast by autocast",
+    CAST: "explicit casts",
+    MOVE: "move values",
+    MAKE: "make arrays",
+    UNKNOWN: "not understood",
+}
+"""The kinds of calls, with the words for them."""
+
+
+class Drift(NamedTuple):
+    """An operation of which our policy of the framework says otherwise than the framework did.
+
+    Attributes
+    ----------
+    operation : str
+    form : Form
+    operands : tuple of str
+    policy, framework : str
+        The dtype that each gives, or ``"refuses"``.
+    """
+
+    operation: str
+    form: Form
+    operands: tuple[str, ...]
+    policy: str
+    framework: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.operation}({', '.join(self.operands)}) as {_FORMS[self.form]}: the policy says "
+            f"{self.policy}, the framework {self.framework}"
+        )
+
+
+_FORMS = {
+    Form.OPERATOR: "an operator",
+    Form.INPLACE: "an operation in place",
+    Form.FUNCTION: "a function",
+}
+
+
+@dataclass(eq=False, repr=False)
+class RecordedReport(Report):
+    """The places at which policies differ in a program of another framework.
+
+    Attributes
+    ----------
+    calls : Counter
+        From each (kind, name) to how often the framework was called so; kinds are ``KINDS``.
+    drift : Counter
+        From each Drift to how often it was met.
+    """
+
+    calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    drift: Counter[Drift] = field(default_factory=Counter)
+
+    @property
+    def understood(self) -> float:
+        """The share of calls that compute or make arrays which is understood, from 0 to 1."""
+        total = self.calls.total()
+        unknown = sum(n for (kind, _), n in tuple(self.calls.items()) if kind == UNKNOWN)
+        return 1 - unknown / total if total else 1.0
+
+    def merge(self, other: Report) -> None:
+        """Add what another process of a run has found."""
+        super().merge(other)
+        if isinstance(other, RecordedReport):
+            self.calls.update(other.calls)
+            self.drift.update(other.drift)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as data."""
+        return super().to_dict() | {
+            "calls": [
+                {"kind": kind, "name": name, "count": n}
+                for (kind, name), n in sorted(self.calls.items())
+            ],
+            "understood": self.understood,
+            "drift": [
+                each._asdict() | {"form": _FORMS[each.form], "count": n}
+                for each, n in self.drift.most_common()
+            ],
+        }
+
+    def recorded(self) -> Iterator[str]:
+        """Say what was understood of the program, a line each."""
+        by_kind: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+        for (kind, name), n in tuple(self.calls.items()):
+            by_kind[kind][name] += n
+        counts = [f"{n.total()} {KINDS[kind]}" for kind, n in by_kind.items() if n]
+        yield f"{self.calls.total()} calls recorded: {', '.join(counts)}."
+        if by_kind[APPROXIMATE]:
+            yield f"approximate: {_most(by_kind[APPROXIMATE])}"
+        if by_kind[UNKNOWN]:
+            yield f"not understood: {_most(by_kind[UNKNOWN])}"
+
+    def drifted(self) -> Iterator[str]:
+        """Say where our policy of the framework differs from the framework, a line each."""
+        for each, n in self.drift.most_common():
+            yield f"{each}  ×{n}"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from super().__rich_console__(console, options)
+        yield from (_dim(line) for line in self.recorded())
+
+
+def _most(names: Counter[str]) -> str:
+    shown = ", ".join(f"{name} ×{n}" for name, n in names.most_common(_SHOWN))
+    return f"{shown} and {len(names) - _SHOWN} others" if len(names) > _SHOWN else shown
+
+
+_SHOWN = 12
+
+
+def _dim(line: str) -> Text:
+    from rich.text import Text
+
+    return Text(line, style="dim")

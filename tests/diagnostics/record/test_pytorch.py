@@ -1,0 +1,186 @@
+"""PyTorch programs as they are, recorded while PyTorch itself runs them."""
+
+from __future__ import annotations
+
+import runpy
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import promoarray as pa
+
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
+
+PROGRAMS = sorted(Path(__file__).with_name("programs").glob("*.py"))
+POLICIES = "numpy@2", "jax@x64", "paddle@3.3", "aclnn@8.5", "tensorflow", "onnx@25"
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def ran(path: Path) -> dict[str, Any]:
+    return runpy.run_path(str(path), run_name="__main__")
+
+
+def recorded(path: Path, *policies: str) -> tuple[Any, dict[str, Any]]:
+    with pa.record("torch", *policies or POLICIES) as report:
+        left = ran(path)
+    return report, left
+
+
+def line_of(path: Path, text: str) -> int:
+    return next(n for n, line in enumerate(path.read_text().splitlines(), 1) if text in line)
+
+
+def answers(report: Any, expression: str) -> dict[str, str]:
+    """What each policy answers where an expression of the program differs."""
+    (found,) = (d for d in report.divergences if d.site.expression == expression)
+    return {name: str(answer) for name, answer in found.answers.items()}
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_nearly_every_call_is_understood_and_none_drifts(path: Path) -> None:
+    report, _ = recorded(path)
+    assert report.understood >= 0.98, list(report.recorded())
+    assert not list(report.drifted())
+    assert report.operations > 20
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_program_computes_what_it_would_anyway(path: Path) -> None:
+    bare = ran(path)
+    _, watched = recorded(path)
+    tensors = {name: x for name, x in bare.items() if isinstance(x, torch.Tensor)}
+    assert len(tensors) > 2
+    for name, x in tensors.items():
+        assert x.dtype is watched[name].dtype
+        assert torch.equal(
+            torch.nan_to_num(x.detach(), nan=7), torch.nan_to_num(watched[name].detach(), nan=7)
+        )
+
+
+def test_the_report_names_the_lines_that_someone_who_ports_has_to_change() -> None:
+    science = next(path for path in PROGRAMS if path.stem == "science")
+    report, _ = recorded(science)
+    assert answers(report, "counts / times.clamp(min=0.25)") == {
+        "torch@2.13": "float32",
+        "numpy@2": "float64",
+        "jax@x64": "float64",
+        "paddle@3.3": "refuses",
+        "aclnn@8.5": "float32",
+        "tensorflow": "refuses",
+        "onnx@25": "refuses",
+    }
+    lines = {d.program.line for d in report.roots if d.answers["numpy@2"].origin == "root"}
+    assert line_of(science, "rates = ") in lines
+    assert line_of(science, "half = ") not in lines
+    assert all(d.program.file == str(science) for d in report.roots)
+
+
+def test_what_a_library_computes_has_the_line_of_the_program() -> None:
+    report, _ = recorded(next(path for path in PROGRAMS if path.stem == "transformer"))
+    made = [d for d in report.divergences if d.site.file.endswith("torch/nn/modules/linear.py")]
+    assert made
+    assert {Path(d.program.file).name for d in made} == {"transformer.py"}
+
+
+def test_python_numbers_on_either_side_are_seen_as_the_program_wrote_them() -> None:
+    x = torch.arange(3, dtype=torch.int8)
+    with pa.record("torch", "numpy@2") as report:
+        2.0 / x
+        x * 2.5
+        torch.add(x, 1.5)
+    found = {d.site.expression: d.operands for d in report.divergences}
+    assert found == {
+        "2.0 / x": ("Python float", "int8"),
+        "x * 2.5": ("int8", "Python float"),
+        "torch.add(x, 1.5)": ("int8", "Python float"),
+    }
+
+
+def test_in_place_operations_and_assignments() -> None:
+    x, y = torch.ones(3, dtype=torch.float16), torch.ones(3, dtype=torch.float64)
+    with pa.record("torch", "numpy@2", "paddle@3.3", "tensorflow") as report:
+        x += y
+        x.mul_(2.5)
+        x[0] = y[1]
+    assert x.dtype is torch.float16
+    first = report.divergences[0]
+    assert first.site.expression in ("x += y", "x")
+    assert first.operands == ("float16", "float64")
+    assert str(first.answers["tensorflow"]) == "refuses"
+
+
+def test_a_cast_ends_what_differs_and_a_view_carries_it_on() -> None:
+    counts = torch.tensor([1, 2, 3], dtype=torch.int32)
+    with pa.record("torch", "numpy@2") as report:
+        share = counts / 4
+        moved = share.reshape(3, 1).T[0]
+        inherited = moved + 1
+        like = torch.ones(3, dtype=torch.int8).to(moved)
+        like - 1
+        cast = moved.to(torch.float32)  # the same tensor: PyTorch has nothing to cast
+        cast + 1
+    by_expression = {d.site.expression: d.answers["numpy@2"].origin for d in report.divergences}
+    assert by_expression == {
+        "counts / 4": "root",
+        "moved + 1": "inherits",
+        "like - 1": "inherits",
+    }
+    assert inherited.dtype is torch.float32
+
+
+def test_threads_that_the_block_starts_are_recorded() -> None:
+    x = torch.ones(3, dtype=torch.int16)
+
+    def work() -> None:
+        x * 0.5
+
+    with pa.record("torch", "numpy@2") as report:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert [d.site.expression for d in report.divergences] == ["x * 0.5"]
+    x * 0.25
+    assert len(report.divergences) == 1
+
+
+def test_calls_alike_are_counted_and_asked_about_once() -> None:
+    x, y = torch.ones(3, dtype=torch.int16), torch.ones(3)
+    with pa.record("torch", "numpy@2") as report:
+        for _ in range(50):
+            y + 1.5
+            x * 0.5
+    (found,) = report.divergences
+    assert found.count == 50
+    assert report.operations == 100
+    assert report.calls["operation", "__add__"] + report.calls["operation", "add"] == 50
+
+
+def test_autocast_is_told_apart_from_promotion() -> None:
+    report, _ = recorded(next(path for path in PROGRAMS if path.stem == "autocast"))
+    assert {name for kind, name in report.calls if kind == "autocast"} >= {"linear"}
+    assert any("cast by autocast" in line for line in report.recorded())
+
+
+def test_refusals_of_pytorch_itself_raise_as_they_do_anyway() -> None:
+    x, y = torch.ones(2, dtype=torch.float8_e4m3fn), torch.ones(2)
+    with pa.record("torch", "numpy@2") as report, pytest.raises(RuntimeError):
+        x + y
+    assert not report.divergences
+
+
+def test_a_name_that_is_no_framework() -> None:
+    with (
+        pytest.raises(ValueError, match="cannot record 'pytorch'; write one of torch"),
+        pa.record("pytorch"),
+    ):
+        pass

@@ -1,0 +1,182 @@
+"""The recorder, told of a framework that there is not."""
+
+from __future__ import annotations
+
+import gc
+import math
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray.diagnostics.record.block import FRAMEWORKS
+from promoarray.diagnostics.record.carried import MOST
+from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.pytorch import calls
+from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.report import Drift
+from promoarray.operations import OPERATIONS, Form
+from promoarray.policies import as_policy
+
+
+class Tensor:
+    """An array of the framework."""
+
+
+def here() -> FrameType:
+    """The caller's frame."""
+    return sys._getframe(1)
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder(as_policy("torch"), (as_policy("numpy@2"), as_policy("numpy@1")))
+
+
+def made(recorder: Recorder, dtype: dt.DType = dt.int32, ndim: int = 1) -> tuple[Tensor, Ghost]:
+    x = Tensor()
+    return x, recorder.ghost(x, dtype, ndim)
+
+
+def test_a_place_at_which_policies_differ_is_in_the_report(recorder: Recorder) -> None:
+    _, x = made(recorder)
+    recorder.saw("add", (x, 1.5), Result(Tensor(), dt.float32, 1), here())
+    (found,) = recorder.report.divergences
+    assert found.site.expression.startswith("recorder.saw(")
+    assert found.site.file == __file__
+    assert str(found.answers["torch@2.13"]) == "float32"
+    assert str(found.answers["numpy@2"]) == "float64"
+    assert found.answers["numpy@2"].origin == "root"
+    assert "here()" in str(recorder.report)
+
+
+def test_what_differs_goes_on_with_the_array_and_ends_with_it(recorder: Recorder) -> None:
+    _, x = made(recorder)
+    y = Tensor()
+    recorder.saw("add", (x, 1.5), Result(y, dt.float32, 1), here())
+    assert y in recorder.carried
+    recorder.saw(
+        "exp", (recorder.ghost(y, dt.float32, 1),), Result(Tensor(), dt.float32, 1), here()
+    )
+    assert recorder.report.divergences[1].answers["numpy@2"].origin == "inherits"
+    assert len(recorder.carried) == 1  # the second result is gone already
+    view = Tensor()
+    recorder.moved(y, Result(view, dt.float32, 2))
+    assert view in recorder.carried
+    recorder.made(Result(view, dt.float32, 2))
+    assert view not in recorder.carried
+    del y
+    gc.collect()
+    assert not len(recorder.carried)
+
+
+def test_arrays_that_cannot_be_referred_to_weakly_are_kept_up_to_a_bound(
+    recorder: Recorder,
+) -> None:
+    _, x = made(recorder)
+    scalars = [(n,) for n in range(MOST + 10)]
+    for scalar in scalars:
+        recorder.saw("add", (x, 1.5), Result(scalar, dt.float32, 0), here())
+    assert len(recorder.carried) == MOST
+    assert scalars[-1] in recorder.carried
+    assert scalars[0] not in recorder.carried
+
+
+def test_the_frameworks_own_dtype_counts_and_where_our_policy_differs_it_drifts(
+    recorder: Recorder,
+) -> None:
+    _, x = made(recorder)
+    recorder.saw("add", (x, 1.5), Result(Tensor(), dt.float64, 1), here())
+    assert recorder.report.drift == {
+        Drift("add", Form.OPERATOR, ("int32", "Python float"), "float32", "float64"): 1
+    }
+    assert not recorder.report.divergences  # numpy@2 says float64 as well
+    said = "add(int32, Python float) as an operator: the policy says float32, the framework float64"
+    assert list(recorder.report.drifted()) == [f"{said}  ×1"]
+
+
+def test_a_step_of_something_greater_is_no_evidence_of_drift(recorder: Recorder) -> None:
+    _, x = made(recorder)
+    recorder.saw("add", (x, 1.5), Result(Tensor(), dt.float64, 1), here(), exact=False)
+    assert not recorder.report.drift
+
+
+def test_values_of_0_d_arrays_are_read_only_by_policies_that_look_at_them() -> None:
+    read: list[int] = []
+
+    def value() -> float:
+        read.append(1)
+        return 2.5
+
+    x = Tensor()
+    for policies, times in ((("numpy@2",), 0), (("numpy@1",), 1)):
+        recorder = Recorder(as_policy("torch"), tuple(map(as_policy, policies)))
+        zero = recorder.ghost(Tensor(), dt.float64, 0, value)
+        array = recorder.ghost(x, dt.float32, 1)
+        recorder.saw("add", (array, zero), Result(Tensor(), dt.float32, 1), here())
+        assert bool(read) is bool(times)
+
+
+def test_a_value_that_cannot_be_read_counts_as_one_of_its_kind() -> None:
+    def value() -> Any:
+        raise RuntimeError("it is on a device that holds no numbers")
+
+    for dtype, expected in ((dt.float32, 1.0), (dt.int8, 1), (dt.bool, True), (dt.complex64, 1)):
+        item = Ghost.of(dtype, 0, value)._buffer.item()
+        assert item == expected
+        assert math.isfinite(abs(item))
+
+
+def test_reports_of_several_processes_are_merged(recorder: Recorder) -> None:
+    _, x = made(recorder)
+    recorder.count("operation", "add")
+    recorder.saw("add", (x, 1.5), Result(Tensor(), dt.float64, 1), here())
+    other = Recorder(recorder.home, recorder.report.policies)
+    other.count("unknown", "mystery")
+    other.report.merge(recorder.report)
+    assert other.report.understood == 0.5
+    assert other.report.operations == 1
+    assert other.report.drift.total() == 1
+    data = other.report.to_dict()
+    assert data["calls"][0] == {"kind": "operation", "name": "add", "count": 1}
+    assert data["drift"][0]["framework"] == "float64"
+    assert "not understood: mystery ×1" in str(other.report)
+
+
+def test_every_expansion_is_made_of_operations_and_its_own_parameters() -> None:
+    for name, expansion in calls.expansions().items():
+        assert name not in calls.operations(), name
+        assert expansion.steps, name
+        for number, step in enumerate(expansion.steps):
+            assert step.operation in OPERATIONS, name
+            assert set(step.operands) <= {*expansion.parameters, "_"}, name
+            assert number or "_" not in step.operands, name
+            assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
+
+
+def test_no_name_has_two_meanings() -> None:
+    groups = [calls.MOVES, calls.CASTS, calls.MAKES, calls.DEFAULTS, calls.expansions()]
+    for number, names in enumerate(groups):
+        for others in groups[number + 1 :]:
+            assert not set(names) & set(others)
+    assert set(calls.operations().values()) <= set(OPERATIONS)
+    assert calls.is_reflected("__rsub__")
+    assert not calls.is_reflected("__rshift__")
+    assert calls.is_reflected("__rrshift__")
+
+
+@pytest.mark.parametrize(
+    ("version", "name"),
+    [("2.13.0+cpu", "torch@2.13"), ("2.12.1", "torch@2.13"), ("2.9.0", "torch@2.11")],
+)
+def test_the_policy_of_a_version(version: str, name: str) -> None:
+    assert FRAMEWORKS["torch"].home(version) is as_policy(name)
+
+
+def test_recording_needs_the_framework(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(ImportError), pa.record("torch"):
+        pass
