@@ -59,6 +59,9 @@ ROOM = 1000
 SHARE = 20
 """Writing the findings down may take one part in so many of the program's time."""
 
+AT_ONCE = 8
+"""So many places are written down as soon as they are found, whatever time that takes."""
+
 PAUSE = 1.0
 """Seconds after which counts are written down, where no new place was found."""
 
@@ -289,7 +292,8 @@ class Watch(Observer):
 
     def _write_if_due(self) -> None:
         now, places = time.monotonic(), self._report.places
-        if now < self._due + (PAUSE if places == self._places else 0.0):
+        new = places != self._places
+        if not (new and places <= AT_ONCE) and now < self._due + (0.0 if new else PAUSE):
             return
         self._places = places
         # Threads may outlive the program's exit, and must not take back what was written of it.
