@@ -43,6 +43,10 @@ FRAMEWORKS = {
         "promoarray.diagnostics.record.pytorch.mode",
         (((2, 12), "torch@2.13"), ((0, 0), "torch@2.11")),
     ),
+    "paddle": Framework(
+        "promoarray.diagnostics.record.paddle.hook",
+        (((3, 0), "paddle@3.3"), ((0, 0), "paddle@2.6")),
+    ),
 }
 
 
@@ -56,7 +60,7 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     Parameters
     ----------
     framework : str
-        ``"torch"``.
+        ``"torch"`` or ``"paddle"``.
     *policies : str or Policy
         The policies to compare with; by default those of ``pa.shadow``.
 

@@ -1,0 +1,68 @@
+"""One call of Paddle's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import paddle
+
+from promoarray.diagnostics.record import call
+from promoarray.diagnostics.record.paddle.calls import RENAMED, words
+from promoarray.dtypes import BY_NAME, DType
+from promoarray.operations import Form
+
+DTYPES: dict[Any, DType] = {
+    found: dtype
+    for name, dtype in BY_NAME.items()
+    if isinstance(found := getattr(paddle, name, None), paddle.dtype)
+}
+"""From Paddle's dtypes to ours."""
+
+
+class Call(call.Call):
+    """One call of Paddle's."""
+
+    tensor = paddle.Tensor
+    tables = words()
+    renamed = RENAMED
+    augments = False  # x += y is x = x + y, and x.add_(y) has a rule of its own
+
+    @staticmethod
+    def dtype_of(x: Any) -> DType | None:
+        """The dtype of a tensor; None if promoarray has no such dtype."""
+        return DTYPES.get(x.dtype)
+
+    @staticmethod
+    def value_of(x: Any) -> Callable[[], Any]:
+        """What reads a 0-d tensor."""
+        return lambda: x.item()
+
+    @staticmethod
+    def is_dtype(x: Any) -> bool:
+        """Whether an argument names a dtype."""
+        return isinstance(x, paddle.dtype) or (type(x) is str and x in BY_NAME)
+
+    @property
+    def named(self) -> bool:
+        """Whether the program names the dtype of the result, which may be by position."""
+        return super().named or any(self.is_dtype(x) for x in self.args)
+
+    @property
+    def form(self) -> Form:
+        """How the call is written: methods that are not Python's operators are functions."""
+        return Form.OPERATOR if self.name.startswith("__") else Form.FUNCTION
+
+    @property
+    def autocast(self) -> bool:
+        """Whether Paddle casts operands by lists of its own before it operates."""
+        return amp()[0]
+
+
+def amp() -> tuple[bool, Hashable]:
+    """Whether ``auto_cast`` is on, and to what it casts."""
+    tracer = paddle.base.framework._dygraph_tracer()
+    if tracer is None:  # of a static graph nothing is computed yet
+        return False, None
+    level = tracer._amp_level
+    return level != paddle.base.core.AmpLevel.O0, (level, tracer._amp_dtype)
