@@ -7,9 +7,9 @@ from types import FrameType
 from typing import Any, ClassVar
 
 from promoarray.core.operands import operand_of
+from promoarray.diagnostics.record.common import Words, plain
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder import Recorder, Result
-from promoarray.diagnostics.record.tables import Tables, plain
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 
@@ -30,7 +30,7 @@ class Call:
     """
 
     tensor: ClassVar[type[Any]]
-    tables: ClassVar[Tables]
+    words: ClassVar[Words]
     renamed: ClassVar[Mapping[str, str]] = {}
     """From the framework's names of parameters to those of the tables."""
     augments: ClassVar[bool] = True
@@ -85,7 +85,7 @@ class Call:
     @property
     def plain(self) -> str:
         """Its name without what says that it is in place."""
-        return plain(self.name, self.tables.operations)
+        return plain(self.name, self.words.operations)
 
     def look(self) -> None:
         """Note what the tensors carry before the call."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from promoarray.diagnostics.record.call import Call, flat
+from promoarray.diagnostics.record.common import Words, is_reflected, plain
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
@@ -16,38 +17,38 @@ from promoarray.diagnostics.record.report import (
     OPERATION,
     UNKNOWN,
 )
-from promoarray.diagnostics.record.tables import Tables, bound, is_reflected, plain
+from promoarray.diagnostics.record.tables import bound
 from promoarray.dtypes import WEAK
 from promoarray.operations import OPERATIONS, Form
 
 Handler = Callable[[Call], None]
 
 
-def handler_in(tables: Tables, name: str) -> Handler | None:
+def handler_in(words: Words, name: str) -> Handler | None:
     """What to do with calls of a name, as its framework's tables have it; None if none does."""
     own = _BY_NAME.get(name)
     if own is not None:
         return own
     rows: tuple[tuple[Any, Handler], ...] = (
-        (tables.moves, move),
-        (tables.casts, cast),
-        (tables.defaults, default),
-        (tables.makes, make),
+        (words.moves, move),
+        (words.casts, cast),
+        (words.defaults, default),
+        (words.makes, make),
     )
     found = next((handler for row, handler in rows if name in row), None)
     if found is not None:
         return found
-    called = plain(name, tables.operations)
-    if called in tables.operations:
+    called = plain(name, words.operations)
+    if called in words.operations:
         return compute
-    return expand if name in tables.expansions or called in tables.expansions else None
+    return expand if name in words.expansions or called in words.expansions else None
 
 
 def compute(call: Call) -> None:
     """One operation."""
     name = call.plain
     inplace = name != call.name
-    operation = call.tables.operations[name]
+    operation = call.words.operations[name]
     given, options = _operands(call, operation)
     if is_reflected(name):
         given = given[::-1]
@@ -95,7 +96,7 @@ def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, An
 
 def expand(call: Call) -> None:
     """Several operations, of which the last has the result's dtype."""
-    known = call.tables.expansions
+    known = call.words.expansions
     name = call.name if call.name in known else call.plain
     expansion, inplace = known[name], call.plain != call.name
     results = call.results()
@@ -146,7 +147,7 @@ def einsum(call: Call) -> None:
 def move(call: Call) -> None:
     """Values that are moved: the result carries what they did."""
     results = call.results()
-    number = call.tables.argument.get(call.name, 0)
+    number = call.words.argument.get(call.name, 0)
     source = next((x for x in flat(call.args[number : number + 1])), None)
     if not isinstance(source, call.tensor):
         source = next((x for x in flat(call.kwargs.values()) if isinstance(x, call.tensor)), None)
@@ -181,7 +182,7 @@ def cast(call: Call) -> None:
 
 def default(call: Call) -> None:
     """A tensor that has the default dtype, unless one is named."""
-    number = call.tables.defaults[call.name]
+    number = call.words.defaults[call.name]
     results = call.results()
     if not results:
         return

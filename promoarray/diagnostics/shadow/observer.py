@@ -202,6 +202,8 @@ class ShadowObserver(Observer):
         Where that is not the run's, both rules cast what the run's array is in it: what differs
         then is a matter of the rules, and not of the dtype, which differs from an earlier line on.
         """
+        if not array.size:  # arrays of recorded programs have no values here
+            return
         by_dtype: dict[DType, list[Policy]] = {}
         for p in self.policies:
             if cast is None or as_seen_by(p, cast.result).type is target:

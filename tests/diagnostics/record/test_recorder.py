@@ -14,12 +14,12 @@ import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.diagnostics.record.block import FRAMEWORKS
 from promoarray.diagnostics.record.carried import MOST
+from promoarray.diagnostics.record.common import Words, is_reflected
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.paddle.calls import words as of_paddle
 from promoarray.diagnostics.record.pytorch.calls import words as of_torch
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import Drift
-from promoarray.diagnostics.record.tables import Tables, is_reflected
 from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import as_policy
 
@@ -149,7 +149,7 @@ def test_reports_of_several_processes_are_merged(recorder: Recorder) -> None:
 
 
 @pytest.mark.parametrize("words", [of_torch(), of_paddle()], ids=["torch", "paddle"])
-def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Tables) -> None:
+def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Words) -> None:
     for name, expansion in words.expansions.items():
         assert name not in words.operations, name
         assert expansion.steps, name
@@ -161,7 +161,7 @@ def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Tab
 
 
 @pytest.mark.parametrize("words", [of_torch(), of_paddle()], ids=["torch", "paddle"])
-def test_no_name_has_two_meanings(words: Tables) -> None:
+def test_no_name_has_two_meanings(words: Words) -> None:
     groups = [words.moves, words.casts, words.makes, words.defaults, words.expansions]
     for number, names in enumerate(groups):
         for others in groups[number + 1 :]:

@@ -8,7 +8,8 @@ from typing import Any
 import paddle
 
 from promoarray.diagnostics.record import call
-from promoarray.diagnostics.record.paddle.calls import RENAMED, words
+from promoarray.diagnostics.record.paddle.calls import RENAMED
+from promoarray.diagnostics.record.paddle.calls import words as of_paddle
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.operations import Form
 
@@ -24,7 +25,7 @@ class Call(call.Call):
     """One call of Paddle's."""
 
     tensor = paddle.Tensor
-    tables = words()
+    words = of_paddle()
     renamed = RENAMED
     augments = False  # x += y is x = x + y, and x.add_(y) has a rule of its own
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from promoarray.diagnostics.record import tables
-from promoarray.diagnostics.record.tables import Tables, names
+from promoarray.diagnostics.record import common
+from promoarray.diagnostics.record.common import Words
+from promoarray.diagnostics.record.tables import names
 
 _NAMED_OTHERWISE = """
 add           elementwise_add
@@ -128,14 +129,14 @@ KERNELS = {"argsort": "sort"}
 
 
 @cache
-def words() -> Tables:
+def words() -> Words:
     """What Paddle's names mean."""
-    return Tables(
-        tables.operations(_NAMED_OTHERWISE),
-        tables.expansions(_EXPANSIONS),
-        tables.MOVES | _MOVES,
-        tables.CASTS | _CASTS,
-        tables.MAKES | _MAKES,
-        tables.ARGUMENT,
-        tables.DEFAULTS | dict.fromkeys(_OF_FLOATS, 0.0) | {"to_tensor": None},
+    return Words(
+        common.operations(_NAMED_OTHERWISE),
+        common.expansions(_EXPANSIONS),
+        common.MOVES | _MOVES,
+        common.CASTS | _CASTS,
+        common.MAKES | _MAKES,
+        common.ARGUMENT,
+        common.DEFAULTS | dict.fromkeys(_OF_FLOATS, 0.0) | {"to_tensor": None},
     )

@@ -132,10 +132,10 @@ _replaced = _Replaced()
 
 def _places() -> Iterator[_Place]:
     """Every attribute to replace, with what takes its place."""
-    tables = words()
+    known = words()
     for owner in _PLACES:
         for name, before in tuple(vars(owner).items()):
-            handler = handler_in(tables, name)
+            handler = handler_in(known, name)
             if handler is None:
                 continue
             if isinstance(before, _FUNCTIONS):
@@ -146,5 +146,5 @@ def _places() -> Iterator[_Place]:
     for name, before in tuple(vars(paddle._C_ops).items()):
         if isinstance(before, BuiltinFunctionType) and not name.startswith("_"):
             called = KERNELS.get(name, name)
-            handler = handler_in(tables, called) or other
+            handler = handler_in(known, called) or other
             yield _Place(paddle._C_ops, name, before, _watched(before, called, handler))

@@ -11,7 +11,7 @@ from torch.overrides import resolve_name
 
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.call import flat
-from promoarray.diagnostics.record.pytorch.calls import words
+from promoarray.diagnostics.record.pytorch.calls import words as of_pytorch
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.operations import Form
@@ -31,7 +31,7 @@ class Call(call.Call):
     """One call of PyTorch's."""
 
     tensor = torch.Tensor
-    tables = words()
+    words = of_pytorch()
 
     def __init__(
         self,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from promoarray.diagnostics.record import tables
-from promoarray.diagnostics.record.tables import Tables, names
+from promoarray.diagnostics.record import common
+from promoarray.diagnostics.record.common import Words
+from promoarray.diagnostics.record.tables import names
 from promoarray.operations import OPERATIONS
 
 _NAMED_OTHERWISE = """
@@ -85,16 +86,16 @@ _OF_FLOATS = names("""
 
 
 @cache
-def words() -> Tables:
+def words() -> Words:
     """What PyTorch's names mean."""
-    operations = tables.operations(_NAMED_OTHERWISE, _NOT_ALIKE)
+    operations = common.operations(_NAMED_OTHERWISE, _NOT_ALIKE)
     inverse = (n for n in OPERATIONS if n.startswith("a") and n[1:] in OPERATIONS)
-    return Tables(
+    return Words(
         operations | {f"arc{name[1:]}": name for name in inverse},
-        tables.expansions(_EXPANSIONS),
-        tables.MOVES | _MOVES,
-        tables.CASTS | _CASTS,
-        tables.MAKES | _MAKES,
-        tables.ARGUMENT | {"embedding_bag": 1},
-        tables.DEFAULTS | dict.fromkeys(_OF_FLOATS, 0.0) | {"scalar_tensor": None},
+        common.expansions(_EXPANSIONS),
+        common.MOVES | _MOVES,
+        common.CASTS | _CASTS,
+        common.MAKES | _MAKES,
+        common.ARGUMENT | {"embedding_bag": 1},
+        common.DEFAULTS | dict.fromkeys(_OF_FLOATS, 0.0) | {"scalar_tensor": None},
     )

@@ -7,10 +7,10 @@ from typing import Any
 from torch.overrides import resolve_name
 
 from promoarray.diagnostics.record.call import Call
+from promoarray.diagnostics.record.common import plain
 from promoarray.diagnostics.record.handlers import Handler, compute, handler_in, move, other
 from promoarray.diagnostics.record.pytorch.calls import words
 from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
-from promoarray.diagnostics.record.tables import plain
 from promoarray.operations import OPERATIONS, Form
 
 
@@ -47,23 +47,23 @@ def _extreme(call: Call) -> None:
 
 def _each(call: Call) -> None:
     """An operation on each tensor of a list: ``_foreach_add_``."""
-    name, tables = call.name.removeprefix("_foreach_"), call.tables
-    called = plain(name, tables.operations)
+    name, known = call.name.removeprefix("_foreach_"), call.words
+    called = plain(name, known.operations)
     lists = [x for x in call.args if isinstance(x, (list, tuple))]
     others = [x for x in call.args if not isinstance(x, (list, tuple))]
     results = call.results() or list(call.described(lists[0]))
     for row, result in zip(zip(*lists, strict=False), results, strict=False):
         given = [*row, *others]
-        if called in tables.operations:
-            operation = tables.operations[called]
+        if called in known.operations:
+            operation = known.operations[called]
             operands = tuple(call.operand(x) for x in given[: OPERATIONS[operation].arity or 2])
             form = Form.INPLACE if called != name else Form.OPERATOR
             if None in operands:
                 return other(call)
             call.recorder.saw(operation, operands, result, call.frame, form=form)
-        elif called not in tables.expansions and called not in ("copy", "zero"):
+        elif called not in known.expansions and called not in ("copy", "zero"):
             return other(call)
         else:
             call.recorder.made(result)
-    call.count(APPROXIMATE if called in tables.expansions else OPERATION)
+    call.count(APPROXIMATE if called in known.expansions else OPERATION)
     return None
