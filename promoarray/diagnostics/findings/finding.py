@@ -183,5 +183,5 @@ def _edit(divergence: Divergence, answer: Answer) -> tuple[str, str]:
     site = divergence.site
     if answer.fix is None or divergence.program != site:
         return "", ""
-    edit = answer.fix.written(site.expression, site.file)
+    edit = divergence.written(answer.fix)
     return edit, "" if edit else str(answer.fix)

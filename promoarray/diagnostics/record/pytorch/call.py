@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -31,14 +30,19 @@ class Call:
     """One call, with what its operands carry."""
 
     def __init__(
-        self, recorder: Recorder, name: str, func: Any, args: tuple[Any, ...], kwargs: Any
+        self,
+        recorder: Recorder,
+        name: str,
+        func: Any,
+        args: tuple[Any, ...],
+        kwargs: Any,
+        frame: FrameType,
     ) -> None:
         self.recorder, self.name, self.func = recorder, name, func
         self.args, self.kwargs = args, kwargs
         self.result: Any = None
         self.kind = ""
         self._ghosts: dict[int, Ghost] = {}
-        frame = sys._getframe(2)
         while frame.f_back is not None and _of_torch(frame, func):
             frame = frame.f_back
         self.frame = frame

@@ -173,7 +173,16 @@ def _take_steps(call: Call, expansion: Expansion, *, inplace: bool) -> None:
         before = call.step(step.operation, operands)
     last = tuple(before if x == "_" else values[x] for x in steps[-1].operands)
     form = Form.INPLACE if inplace and last[0] is values.get("input") else Form.OPERATOR
-    call.recorder.saw(steps[-1].operation, last, results[0], call.frame, form=form, exact=False)
+    given = last == tuple(values.get(name) for name in expansion.parameters[: len(last)])
+    call.recorder.saw(
+        steps[-1].operation,
+        last,
+        results[0],
+        call.frame,
+        form=form,
+        exact=False,
+        edited=len(steps) == 1 and given,
+    )
     return None
 
 

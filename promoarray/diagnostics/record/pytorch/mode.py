@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
+from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
@@ -54,15 +56,27 @@ class Recording(TorchFunctionMode):
         if known is not None:
             self._recorder.again(known.kind, name, known.operations)
             return func(*args, **kwargs)
-        call = Call(self._recorder, name, func, args, kwargs)
-        call.look()  # at what the call may write over
-        call.result = func(*args, **kwargs)
+        recorder = self._recorder
+        call = recorder.guarded(self._looked_at, name, func, args, kwargs, sys._getframe(1))
+        result = func(*args, **kwargs)
+        if call is not None:
+            call.result = result
+            recorder.guarded(self._record, call, handler, key)
+        return result
+
+    def _looked_at(self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType) -> Call:
+        """A call that is about to be carried out, with what its tensors carry until then."""
+        call = Call(self._recorder, name, func, args, kwargs, frame)
+        call.look()
+        return call
+
+    def _record(self, call: Call, handler: Handler, key: Hashable | None) -> None:
+        """Record a call that was carried out."""
         recorder = self._recorder
         before, recorder.noted = recorder.report.operations, False
         handler(call)
         if key is not None and call.kind and not (recorder.noted or call.disputed()):
             self._agreed[key] = Known(call.kind, recorder.report.operations - before)
-        return call.result
 
     def _key(self, func: Any, args: Any, kwargs: Any) -> Hashable | None:
         """What calls that are alike have in common; None where one stands for itself alone."""
