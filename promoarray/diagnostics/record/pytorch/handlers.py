@@ -22,6 +22,7 @@ from promoarray.diagnostics.record.pytorch.calls import (
     is_reflected,
     operations,
 )
+from promoarray.diagnostics.record.pytorch.written import MIRRORED, number_first
 from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
@@ -101,11 +102,29 @@ def _compute(call: Call) -> None:
     if not exact:
         given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
     call.count(OPERATION)
+    edited = exact and not _stands_otherwise(call)
+    if edited and operation in MIRRORED and type(given[1]) in WEAK and call.form is Form.OPERATOR:
+        first = number_first(call.frame)
+        if first:
+            operation, given = MIRRORED[operation], given[::-1]
+        edited = first is not None
     call.recorder.saw(
-        operation, given, results[0], call.frame, form=form, options=options, exact=exact
+        operation,
+        given,
+        results[0],
+        call.frame,
+        form=form,
+        options=options,
+        exact=exact,
+        edited=edited,
     )
     for other in results[1:]:
         call.recorder.made(other)
+
+
+def _stands_otherwise(call: Call) -> bool:
+    """Whether the operands stand in the source in another order, or among others."""
+    return call.name == "rsub" or (call.name == "where" and call.form is Form.OPERATOR)
 
 
 def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -115,7 +134,9 @@ def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, An
     if operation in ("concat", "stack"):
         given: Sequence[Any] = args[0] if args else kwargs["tensors"]
     elif operation == "where":
-        named = bound(("condition", "input", "other"), args, kwargs)
+        method = call.form is Form.OPERATOR  # x.where(condition, other)
+        first = ("input", "condition") if method else ("condition", "input")
+        named = bound((*first, "other"), args, kwargs)
         given = [named[key] for key in ("input", "other") if key in named]
     elif operation == "clip":
         named = bound(("input", "min", "max"), args, kwargs)
