@@ -86,8 +86,9 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     if known is None:
         names = ", ".join(FRAMEWORKS)
         raise ValueError(f"cannot record {quoted(framework)}; write one of {names}")
-    home = known.home(import_module(framework).__version__)
-    recorder = Recorder(home, tuple(as_policy(p) for p in policies or DEFAULT))
+    version = import_module(framework).__version__
+    asked = tuple(as_policy(p) for p in policies or DEFAULT)
+    recorder = Recorder(known.home(version), asked, framework=f"{framework} {version}")
     with recording(known, recorder):
         yield recorder.report
 

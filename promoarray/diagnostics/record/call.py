@@ -10,6 +10,7 @@ from promoarray.core.operands import operand_of
 from promoarray.diagnostics.record.common import Words, plain
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.written import MIRRORED, number_first
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 
@@ -71,6 +72,24 @@ class Call:
     def form(self) -> Form:
         """How the call is written: functions answer otherwise than operators at places."""
         raise NotImplementedError
+
+    @property
+    def condition_first(self) -> bool:
+        """Whether ``where`` was called as a function, and not as a method of what it takes."""
+        return True
+
+    def as_written(
+        self, operation: str, given: tuple[Any, ...]
+    ) -> tuple[str, tuple[Any, ...], bool]:
+        """An operation and its operands as they stand in the source; and whether they do so."""
+        return operation, given, True
+
+    def mirrored(self, operation: str, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], bool]:
+        """The same for an operator that is told with its number on the right, wherever it is."""
+        first = number_first(self.frame, self.tensor)
+        if first:
+            operation, given = MIRRORED[operation], given[::-1]
+        return operation, given, first is not None
 
     @property
     def autocast(self) -> bool:

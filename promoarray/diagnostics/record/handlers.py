@@ -67,8 +67,16 @@ def compute(call: Call) -> None:
     if alpha != 1:
         given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
     call.count(OPERATION)
+    operation, given, edited = call.as_written(operation, given)
     call.recorder.saw(
-        operation, given, results[0], call.frame, form=form, options=options, exact=exact
+        operation,
+        given,
+        results[0],
+        call.frame,
+        form=form,
+        options=options,
+        exact=exact,
+        edited=alpha == 1 and edited,
     )
     for result in results[1:]:
         call.recorder.made(result)
@@ -81,7 +89,8 @@ def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, An
     if operation in ("concat", "stack"):
         given: Sequence[Any] = args[0] if args else kwargs.get("tensors", ())
     elif operation == "where":
-        named = bound(("condition", "input", "other"), args, kwargs)
+        first = ("condition", "input") if call.condition_first else ("input", "condition")
+        named = bound((*first, "other"), args, kwargs)
         given = [named[key] for key in ("input", "other") if key in named]
     elif operation == "clip":
         named = bound(("input", "min", "max"), args, kwargs)
@@ -122,7 +131,16 @@ def expand(call: Call) -> None:
         before = call.step(step.operation, operands)
     last = tuple(before if x == "_" else values[x] for x in steps[-1].operands)
     form = Form.INPLACE if inplace and last[0] is values.get("input") else Form.OPERATOR
-    call.recorder.saw(steps[-1].operation, last, results[0], call.frame, form=form, exact=False)
+    given = last == tuple(values.get(name) for name in expansion.parameters[: len(last)])
+    call.recorder.saw(
+        steps[-1].operation,
+        last,
+        results[0],
+        call.frame,
+        form=form,
+        exact=False,
+        edited=len(steps) == 1 and given,
+    )
     return None
 
 

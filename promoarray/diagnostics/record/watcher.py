@@ -58,11 +58,19 @@ class Watcher:
             result = carry_out(*args, **kwargs)
             self._recorder.again(known.kind, name, known.operations)
             return result
+        guarded = self._recorder.guarded
+        call = guarded(self._looked_at, name, func, args, kwargs, frame)
+        result = carry_out(*args, **kwargs)
+        if call is not None:
+            call.result = result
+            guarded(self._record, call, handler, key)
+        return result
+
+    def _looked_at(self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType) -> Call:
+        """A call that is about to be carried out, with what its tensors carry until then."""
         call = self._kind(self._recorder, name, func, args, kwargs, frame)
-        call.look()  # at what the call may write over
-        call.result = carry_out(*args, **kwargs)
-        self._record(call, handler, key)
-        return call.result
+        call.look()
+        return call
 
     def _record(self, call: Call, handler: Handler, key: Hashable | None) -> None:
         """Record a call that was carried out."""

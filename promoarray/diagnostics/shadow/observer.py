@@ -72,9 +72,16 @@ class ShadowObserver(Observer):
     ----------
     report : Report
         Which names the policies to ask.
+    framework : str
+        The framework of a program that is recorded.
+    edited : bool
+        Whether the operations that it is told of stand in the source as they are, so that their
+        operands can be cast there.
     """
 
     report: Report
+    framework: str = ""
+    edited: bool = True
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
     _passes: Passes[Divergence] = field(default_factory=Passes)
 
@@ -244,7 +251,10 @@ class ShadowObserver(Observer):
         form: Form = Form.OPERATOR,
     ) -> Divergence:
         """Note a place at which the answers differ, or count it once more."""
-        return self.report.record(Divergence(*sites(), name, operands, answers, form=form))
+        if not self.edited:
+            answers = {name: replace(answer, fix=None) for name, answer in answers.items()}
+        place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
+        return self.report.record(place)
 
 
 MOST_VERDICTS = 1 << 14

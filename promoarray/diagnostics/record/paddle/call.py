@@ -10,7 +10,7 @@ import paddle
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.paddle.calls import RENAMED
 from promoarray.diagnostics.record.paddle.calls import words as of_paddle
-from promoarray.dtypes import BY_NAME, DType
+from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 
 DTYPES: dict[Any, DType] = {
@@ -19,6 +19,8 @@ DTYPES: dict[Any, DType] = {
     if isinstance(found := getattr(paddle, name, None), paddle.dtype)
 }
 """From Paddle's dtypes to ours."""
+
+_COMPARISONS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
 
 
 class Call(call.Call):
@@ -53,6 +55,16 @@ class Call(call.Call):
     def form(self) -> Form:
         """How the call is written: methods that are not Python's operators are functions."""
         return Form.OPERATOR if self.name.startswith("__") else Form.FUNCTION
+
+    def as_written(
+        self, operation: str, given: tuple[Any, ...]
+    ) -> tuple[str, tuple[Any, ...], bool]:
+        """An operation and its operands as they stand in the source; and whether they do so."""
+        if self.name == "where":  # x of x.where(y, z) is the condition, which is not an operand
+            return operation, given, False
+        if self.name in _COMPARISONS and type(given[1]) in WEAK:
+            return self.mirrored(operation, given)
+        return operation, given, True
 
     @property
     def autocast(self) -> bool:

@@ -13,7 +13,8 @@ from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.pytorch.calls import words as of_pytorch
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.dtypes import BY_NAME, DType
+from promoarray.diagnostics.record.written import MIRRORED
+from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 
 DTYPES: dict[torch.dtype, DType] = {
@@ -66,6 +67,22 @@ class Call(call.Call):
         """How the call is written: functions answer otherwise than operators at places."""
         qualified = resolve_name(self.func) or ""
         return Form.OPERATOR if qualified.startswith("torch.Tensor.") else Form.FUNCTION
+
+    @property
+    def condition_first(self) -> bool:
+        """Whether ``where`` was called as a function: ``x.where(condition, y)`` is another."""
+        return self.form is Form.FUNCTION
+
+    def as_written(
+        self, operation: str, given: tuple[Any, ...]
+    ) -> tuple[str, tuple[Any, ...], bool]:
+        """An operation and its operands as they stand in the source; and whether they do so."""
+        operator = self.form is Form.OPERATOR
+        if self.name == "rsub" or (self.name == "where" and operator):
+            return operation, given, False
+        if operator and operation in MIRRORED and type(given[1]) in WEAK:
+            return self.mirrored(operation, given)
+        return operation, given, True
 
     @property
     def autocast(self) -> bool:
