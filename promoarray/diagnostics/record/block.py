@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -15,6 +15,8 @@ from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
+
+Hook = Callable[[], AbstractContextManager[Any]]
 
 
 class Framework(NamedTuple):
@@ -101,19 +103,50 @@ def recording(framework: Framework, recorder: Recorder) -> Iterator[None]:
         yield
 
 
+class _Started(threading.local):
+    """The hooks that threads get which this thread starts."""
+
+    hooks: tuple[Hook, ...] = ()
+
+
+_started = _Started()
+_starting = threading.Lock()
+_users = 0
+_start = threading.Thread.start
+
+
 @contextmanager
-def _in_new_threads(hook: Any) -> Iterator[None]:
-    """Have threads that are started meanwhile run inside a hook of their own."""
-    begin = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
-
-    def begun(self: threading.Thread) -> None:
-        with ExitStack() as entered:
-            made: AbstractContextManager[Any] = hook()
-            entered.enter_context(made)
-            begin(self)
-
-    threading.Thread._bootstrap_inner = begun  # type: ignore[attr-defined]
+def _in_new_threads(hook: Hook) -> Iterator[None]:
+    """Have threads that this one starts meanwhile, and those that they start, get a hook too."""
+    before = _started.hooks
+    _started.hooks = (*before, hook)
+    _count(1)
     try:
         yield
     finally:
-        threading.Thread._bootstrap_inner = begin  # type: ignore[attr-defined]
+        _started.hooks = before
+        _count(-1)
+
+
+def _count(step: int) -> None:
+    """Replace how threads are started as long as anybody records, in whatever order they end."""
+    global _users
+    with _starting:
+        _users += step
+        threading.Thread.start = _watched_start if _users else _start  # type: ignore[method-assign]
+
+
+def _watched_start(self: threading.Thread) -> None:
+    hooks, begin = _started.hooks, self._bootstrap_inner  # type: ignore[attr-defined]
+
+    def begun() -> None:
+        del self._bootstrap_inner  # type: ignore[attr-defined]
+        _started.hooks = hooks
+        with ExitStack() as entered:
+            for hook in hooks:
+                entered.enter_context(hook())
+            begin()
+
+    if hooks:
+        self._bootstrap_inner = begun  # type: ignore[attr-defined]
+    _start(self)

@@ -263,6 +263,44 @@ def test_threads_that_the_block_starts_are_recorded() -> None:
     assert expressions(report) == ["x * 0.5"]
 
 
+def test_threads_that_another_thread_starts_are_not_of_the_block() -> None:
+    x, start = paddle.to_tensor([1, 2], dtype="int16"), threading.Thread.start
+    inside, done = threading.Event(), threading.Event()
+    reports: list[Any] = []
+
+    def records() -> None:
+        with pa.record("paddle", "numpy@2") as report:
+            reports.append(report)
+            inside.set()
+            assert done.wait(10)
+
+    recording = threading.Thread(target=records)
+    recording.start()
+    assert inside.wait(10)
+    other = threading.Thread(target=lambda: x * 0.5)
+    other.start()
+    other.join(20)
+    with pa.record("paddle", "numpy@2"):  # which ends after the block of the other thread
+        done.set()
+        recording.join(20)
+    assert not reports[0].divergences
+    assert threading.Thread.start is start
+
+
+def test_edits_are_written_in_the_words_of_paddle() -> None:
+    x, bound = paddle.to_tensor([1, 2, 3], dtype="int32"), 2.5
+    with pa.record("paddle", "numpy@2", "onnx@25") as report:
+        x / 4
+        2.5 * x
+        assert not (bound < x).all()  # which Python asks x, as x > bound
+    said = str(report)
+    assert "x.astype(paddle.float32) / 4" in said
+    assert "paddle.to_tensor(2.5, dtype=paddle.float32) * x.astype(paddle.float32)" in said
+    assert "paddle.to_tensor(bound, dtype=paddle.float32) < x.astype(paddle.float32)" in said
+    (found,) = (d for d in report.divergences if d.site.expression == "bound < x")
+    assert found.operands == ("Python float", "int32")
+
+
 def test_what_the_program_sets_itself_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paddle.Tensor, "trunc", paddle.Tensor.trunc)  # put back in the end
 
