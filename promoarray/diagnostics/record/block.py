@@ -43,6 +43,8 @@ FRAMEWORKS = {
         "promoarray.diagnostics.record.pytorch.mode",
         (((2, 12), "torch@2.13"), ((0, 0), "torch@2.11")),
     ),
+    # What it is without x64; the hook looks whether the program has set it.
+    "jax": Framework("promoarray.diagnostics.record.jax.hook", (((0, 0), "jax@x32"),)),
 }
 
 
@@ -56,7 +58,7 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     Parameters
     ----------
     framework : str
-        ``"torch"``.
+        ``"torch"`` or ``"jax"``.
     *policies : str or Policy
         The policies to compare with; by default those of ``pa.shadow``.
 

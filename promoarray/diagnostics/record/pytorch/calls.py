@@ -7,10 +7,9 @@ here.
 
 from __future__ import annotations
 
-import re
 from functools import cache
-from typing import Any, NamedTuple
 
+from promoarray.diagnostics.record.tables import Expansion, expansions_in, names, synonyms
 from promoarray.operations import OPERATIONS
 
 _NAMED_OTHERWISE = """
@@ -145,11 +144,7 @@ float_power (input, exponent)
 """
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-MOVES = _names("""
+MOVES = names("""
     view view_as reshape reshape_as transpose permute t T mT H mH adjoint contiguous expand
     expand_as squeeze unsqueeze flatten unflatten ravel movedim moveaxis swapaxes swapdims
     as_strided alias
@@ -172,12 +167,12 @@ MOVES = _names("""
 ARGUMENT = {"embedding": 1, "embedding_bag": 1}
 """Which argument's values are moved, if not the first's."""
 
-CASTS = _names("""
+CASTS = names("""
     to type type_as float double half bfloat16 int long short byte bool char cfloat cdouble chalf
 """)
 """The program names the dtype, or a tensor of that dtype."""
 
-MAKES = _names("""
+MAKES = names("""
     from_numpy frombuffer from_dlpack numpy zeros_like ones_like empty_like full_like rand_like
     randn_like randint_like new_zeros new_ones new_tensor new_full new_empty
     normal normal_ uniform_ bernoulli bernoulli_ exponential_ cauchy_ log_normal_ geometric_ random_
@@ -189,41 +184,25 @@ MAKES = _names("""
 """)
 """The dtype is the program's, or follows from no promotion."""
 
-_OF_FLOATS = _names("""
+_OF_FLOATS = names("""
     zeros ones empty rand randn eye linspace logspace fft_fftfreq fft_rfftfreq hann_window
     hamming_window blackman_window bartlett_window kaiser_window
 """)
-_OF_WHAT_IS_GIVEN = _names("tensor as_tensor asarray arange full scalar_tensor")
+_OF_WHAT_IS_GIVEN = names("tensor as_tensor asarray arange full scalar_tensor")
 
 DEFAULTS: dict[str, float | None] = {
     **dict.fromkeys(_OF_FLOATS, 0.0),
-    **dict.fromkeys(_names("randint randperm"), 0),
+    **dict.fromkeys(names("randint randperm"), 0),
     **dict.fromkeys(_OF_WHAT_IS_GIVEN),
 }
 """What has a default dtype if none is named: a number like those it holds; None if it is given."""
-
-
-class Step(NamedTuple):
-    """One operation of an expansion; an operand is a parameter's name, ``"_"`` the step before."""
-
-    operation: str
-    operands: tuple[str, ...]
-
-
-class Expansion(NamedTuple):
-    """What a call stands for: its parameters in their order, and the steps."""
-
-    parameters: tuple[str, ...]
-    steps: tuple[Step, ...]
 
 
 @cache
 def operations() -> dict[str, str]:
     """From PyTorch's names to operations."""
     found = {name: name for name in OPERATIONS if name not in _NOT_ALIKE}
-    for line in _NAMED_OTHERWISE.strip().splitlines():
-        name, *others = line.split()
-        found |= dict.fromkeys(others, name)
+    found |= synonyms(_NAMED_OTHERWISE)
     inverse = (n for n in OPERATIONS if n.startswith("a") and n[1:] in OPERATIONS)
     return found | {f"arc{name[1:]}": name for name in inverse}
 
@@ -231,27 +210,7 @@ def operations() -> dict[str, str]:
 @cache
 def expansions() -> dict[str, Expansion]:
     """From PyTorch's names to what they stand for."""
-    found: dict[str, Expansion] = {}
-    lines = _EXPANSIONS.strip().splitlines()
-    for head, body in zip(lines[::2], lines[1::2], strict=True):
-        names, _, parameters = head.rstrip(")").partition(" (")
-        steps = tuple(Step(name, _listed(given)) for name, given in _STEP.findall(body))
-        found |= dict.fromkeys(names.split(), Expansion(_listed(parameters), steps))
-    return found
-
-
-_STEP = re.compile(r"(\w+)\(([^)]*)\)")
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(text.split(", "))
-
-
-def bound(
-    parameters: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> dict[str, Any]:
-    """The arguments of a call by parameter."""
-    return dict(zip(parameters, args, strict=False)) | kwargs
+    return expansions_in(_EXPANSIONS)
 
 
 def is_reflected(name: str) -> bool:
@@ -259,4 +218,4 @@ def is_reflected(name: str) -> bool:
     return name == "rsub" or (name.startswith("__r") and name[3:-2] in _REFLECTED)
 
 
-_REFLECTED = _names("add sub mul div truediv floordiv mod pow matmul and or xor lshift rshift")
+_REFLECTED = names("add sub mul div truediv floordiv mod pow matmul and or xor lshift rshift")

@@ -16,8 +16,6 @@ from promoarray.diagnostics.record.pytorch.calls import (
     DEFAULTS,
     MAKES,
     MOVES,
-    Expansion,
-    bound,
     expansions,
     is_reflected,
     operations,
@@ -32,6 +30,7 @@ from promoarray.diagnostics.record.report import (
     OPERATION,
     UNKNOWN,
 )
+from promoarray.diagnostics.record.tables import Expansion, bound
 from promoarray.dtypes import WEAK
 from promoarray.operations import OPERATIONS, Form
 
