@@ -49,6 +49,8 @@ FRAMEWORKS = {
         "promoarray.diagnostics.record.paddle.hook",
         (((3, 0), "paddle@3.3"), ((0, 0), "paddle@2.6")),
     ),
+    # What it is without x64; the hook looks whether the program has set it.
+    "jax": Framework("promoarray.diagnostics.record.jax.hook", (((0, 0), "jax@x32"),)),
 }
 
 
@@ -62,7 +64,7 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     Parameters
     ----------
     framework : str
-        ``"torch"`` or ``"paddle"``.
+        ``"torch"``, ``"paddle"`` or ``"jax"``.
     *policies : str or Policy
         The policies to compare with; by default those of ``pa.shadow``.
 

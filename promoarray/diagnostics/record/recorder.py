@@ -68,8 +68,7 @@ class Recorder:
         self.carried = Carried()
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = False
-        # Of the framework's policy, whatever policy promoarray itself is set to.
-        self._ghost: type[Ghost] = type("Ghost", (Ghost,), {"__slots__": (), "_policy": home})
+        self._ghost = _ghosts_of(home)
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
@@ -87,6 +86,19 @@ class Recorder:
     def by_value(self) -> bool:
         """Whether some policy looks at the values of 0-d arrays."""
         return any(policy.by_value is not None for policy in self.report.policies)
+
+    def settle(self, home: Policy) -> bool:
+        """Take the policy of the mode that the framework is in, unless something is recorded.
+
+        Returns
+        -------
+        bool
+            Whether it is the policy of this run.
+        """
+        if home is not self.home and not self.report.calls:
+            self.home = self.report.run = home
+            self._ghost = _ghosts_of(home)
+        return home is self.home
 
     def again(self, kind: str, name: str, operations: int) -> None:
         """Count a call like one at which there was nothing to note."""
@@ -150,7 +162,7 @@ class Recorder:
             plan = Plan(tuple(home.strong(o.type) for o in seen), None, result.dtype)
         else:
             plan, values = decided.plan, decided.values
-            predicted = home.strong(plan.result).name
+            predicted = (plan.result if home.weak_arrays else home.strong(plan.result)).name
         if predicted != result.dtype.name:
             self.noted = True
             if exact:
@@ -211,3 +223,8 @@ class Recorder:
     def made(self, result: Result) -> None:
         """Record an array whose dtype the program named, or that it has from elsewhere."""
         self.carried.put(result.array, result.dtype)
+
+
+def _ghosts_of(home: Policy) -> type[Ghost]:
+    """The ghosts of the framework's policy, whatever policy promoarray itself is set to."""
+    return type("Ghost", (Ghost,), {"__slots__": (), "_policy": home})
