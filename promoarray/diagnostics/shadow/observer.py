@@ -209,6 +209,8 @@ class ShadowObserver(Observer):
         Where that is not the run's, both rules cast what the run's array is in it: what differs
         then is a matter of the rules, and not of the dtype, which differs from an earlier line on.
         """
+        if array._buffer.size == 0:  # of a ghost, too, which has no values to look at
+            return
         by_dtype: dict[DType, list[Policy]] = {}
         for p in self.policies:
             if cast is None or as_seen_by(p, cast.result).type is target:
