@@ -165,3 +165,19 @@ def test_a_limit_is_a_number_of_places(limit: Any) -> None:
         pa.shadow(max_sites=limit),
     ):
         pass
+
+
+def test_a_weakly_typed_array_differs_by_its_default_only_where_it_is_made() -> None:
+    with pa.policy("jax@x32"), pa.shadow("jax@x64", "numpy@2") as report:
+        times = pa.asarray([1, 2], dtype=pa.int32) * 0.5
+        3 * pa.sin(times) + 1
+    found = {d.site.expression: d.answers for d in report.divergences}
+    assert {
+        name: [str(answers[policy].origin) for policy in ("jax@x64", "numpy@2")]
+        for name, answers in found.items()
+    } == {
+        "pa.asarray([1, 2], dtype=pa.int32) * 0.5": ["root", "root"],
+        "pa.sin(times)": ["inherits", "inherits"],
+        "3 * pa.sin(times)": ["inherits", "inherits"],
+        "3 * pa.sin(times) + 1": ["inherits", "inherits"],
+    }

@@ -73,12 +73,15 @@ class Recording:
             recorder.again(known.kind, name, known.operations)
             return result
         call = Call(recorder, name, args, kwargs, frame, evidence=evidence)
-        call.result = result
+        recorder.guarded(self._record, call, result, key)
+        return result
+
+    def _record(self, call: Call, result: Any, key: Hashable | None) -> None:
+        recorder, call.result = self._recorder, result
         before, recorder.noted = recorder.report.operations, False
-        handler_of(name)(call)
+        handler_of(call.name)(call)
         if key is not None and call.kind and not (recorder.noted or call.disputed()):
             self._agreed[key] = Known(call.kind, recorder.report.operations - before)
-        return result
 
     def _key(
         self, name: str, evidence: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
