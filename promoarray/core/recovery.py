@@ -89,7 +89,8 @@ def _wider(policy: Policy, held: list[DType]) -> Iterator[DType]:
     fitting = [
         target for target in targets if all(_keeps(policy, source, target) for source in held)
     ]
-    return iter(sorted(fitting, key=lambda t: (t.kind.category, t.bits, t.kind is Kind.UINT)))
+    kinds = {dtype.kind for dtype in held}
+    return iter(sorted(fitting, key=lambda t: (t.kind.category, t.bits, t.kind not in kinds)))
 
 
 def _keeps(policy: Policy, source: DType, target: DType) -> bool:

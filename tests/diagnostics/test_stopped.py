@@ -91,7 +91,7 @@ CASES = {
     "a scalar": (
         (SCALAR, "numpy", "onnx,torch"),
         (3, ["numpy@2", "onnx@25"], ["torch@2.13"]),
-        "xp.astype(x, xp.int16) + 300",
+        "xp.astype(x, xp.uint16) + 300",
     ),
     "an error of another error": (
         (WRAPPED, "torch", "numpy"),
