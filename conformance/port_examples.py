@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
+from promoarray.diagnostics.compare.program import of_script
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.port.edits import Port
 from promoarray.diagnostics.port.final import Final
@@ -81,7 +82,7 @@ def ported(example: Path, target: str) -> Ported:
     """Port an example from the policy that it is written for."""
     run = written_for(example)
     with tempfile.TemporaryFile() as kept:
-        runner = Runner(str(example), [], StandardInput(kept))
+        runner = Runner(of_script(str(example), []), StandardInput(kept))
         port = Port(as_policy(run), (as_policy(target),))
         first = runner(run, (target,))
         if first.stopped:
