@@ -153,3 +153,23 @@ def test_where_clipping_does_not_do_it_nothing_is_written(
     with pa.shadow("jax") as report:
         eval(code(expression), names)
     assert only(report)["edit"] is None
+
+
+def test_values_are_compared_where_an_earlier_line_gave_another_dtype() -> None:
+    with pa.shadow("torch@2.13", "jax@x64") as report:
+        pa.astype(pa.asarray([500.0, 1.0]), pa.float8_e4m3fn)  # of float32 under torch
+    (change,) = report.value_changes
+    (found,) = change.differences.values()
+    assert found.policies == ("torch@2.13",)
+    assert (found.example.given, found.example.run, found.example.other) == (
+        "500.0",
+        "nan",
+        "448.0",
+    )
+
+
+def test_what_an_earlier_dtype_rounds_is_no_difference_of_casts() -> None:
+    with pa.shadow("torch@2.13", "onnx@25") as report:
+        pa.astype(pa.asarray([16777217.0, 1 / 3, 0.1]), pa.float16)
+        pa.astype(pa.asarray([16777217.0]), pa.int32)
+    assert not report.value_changes
