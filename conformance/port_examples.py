@@ -50,7 +50,9 @@ REMARKS = """\
 `telemetry.py` is ported from `numpy@1`, which it is written for. Where the real PyTorch stops after
 porting, its CPU kernels lack the dtype (`uint16`, `uint64`), which is no rule of promotion. The
 real NumPy's products of bfloat16 matrices are float32, as ml_dtypes has them: a departure of the
-policy `numpy`.
+policy `numpy`. `training.py` updates its weights by `weights -= ...` with float64 on the right:
+where that makes a new array (JAX, Paddle, aclnn) it is float64, and `port` does not cast the result
+of such an assignment; `weights = xp.astype(weights - ..., xp.float32)` does.
 """
 
 
