@@ -71,8 +71,8 @@ TensorFlow; in Paddle it stays uint16, which a squared distance of two colours e
 and stays uint8 in ONNX: 0, but where the mask is 255. Write `xp.astype(mask, xp.float64) / 255`, or
 float32 if the model has no use for more. uint16 beside float32 (line 22) is refused by four
 policies, and 0 as an operand of `where` (line 20) by Paddle: cast the one, and give the other its
-dtype. The thumbnail (line 39) has the same dtype everywhere, but not the same bytes: sharpening goes
-beyond 255, which wraps in NumPy and is 255 in JAX and TensorFlow; clip it before.""",
+dtype. The thumbnail (line 39) has the same dtype everywhere, but not the same bytes: sharpening
+goes beyond 255, which wraps in NumPy and is 255 in JAX and TensorFlow; clip it before.""",
     "training": """\
 Adam's corrections decide: `0.9**step` of an int64 step (line 41) is float64 in NumPy, so that
 `corrected` is, and float32 in PyTorch, Paddle, aclnn and ONNX. In JAX `step` is weakly typed, as
