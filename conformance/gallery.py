@@ -1,9 +1,11 @@
 """Run the examples under ``promoarray compare``; write docs/gallery.md, or check that it is true.
 
-    python conformance/gallery.py            exit status 1 if the page is not what they print
+    python conformance/gallery.py            exit status 1 if something differs from what is made
     python conformance/gallery.py --write    write it
 
-A program's docstring has its title, in the threads the address, and its command.
+Made are the page, the reports of the longer programs, ``examples/reports/``, and the program that
+``promoarray port`` writes. A program's docstring has its title, in the threads the address, and its
+command.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ import difflib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,8 +33,9 @@ INTRODUCTION = """\
 
 Programs that people asked about in public, each cut down to a few lines of the array API, and what
 `promoarray compare` says of them: the line, and what to write. Then longer programs, of which the
-reports are in `examples/reports/`. Every report is made by `python conformance/gallery.py --write`,
-and checked by `.ci/run`.
+reports are in `examples/reports/`. All of it is made by `python conformance/gallery.py --write`,
+and checked by `.ci/run`. How the programs run after `promoarray port`, in the frameworks
+themselves, is in [ported.md](ported.md).
 """
 
 THREADS = {
@@ -43,9 +48,51 @@ THREADS = {
         "float8_mixed",
     ),
 }
-PROGRAMS = ("digits", "attention", "kmeans", "image_pipeline", "training", "telemetry")
+PROGRAMS = {
+    "digits": """\
+Means and sums of integers decide: `xp.mean(images)` of uint8 (line 26) is float64 in NumPy and
+float32 in JAX, stays uint8 in TensorFlow and Paddle, which leaves an integer of the brightness, and
+is refused by PyTorch, aclnn and ONNX. Write `xp.mean(xp.astype(images, xp.float64))`, and likewise
+for the accuracy, a mean of bools (line 78). With these two and `edges / 16` (line 34) JAX with x64
+has NumPy's dtypes; PyTorch needs ten casts.""",
+    "attention": """\
+Almost everything stays bfloat16. The positions do not: a quotient of integers (line 57) is float64
+in NumPy and JAX, float32 in PyTorch, Paddle and aclnn. Of `xp.where(causal, scores, -1e9)` (line
+65) Paddle makes float32, and all after it is float32, too: write the number as
+`xp.asarray(-1e9, dtype=xp.bfloat16)`. NumPy 1 has no bfloat16 and aclnn no float8; the report names
+what to use there.""",
+    "kmeans": """\
+`xp.sum` of uint16 squares (line 30) is uint64 in NumPy and JAX, int64 in PyTorch, int32 in
+TensorFlow; in Paddle it stays uint16, which a squared distance of two colours exceeds. Summing
+`xp.astype(..., xp.uint64)` is right everywhere. Sums of uint8 (line 37), a quotient of integers
+(line 38) and uint8 times a Python float (line 42) are the other lines to edit.""",
+    "image_pipeline": """\
+`mask / 255` (line 26) is float64 in NumPy, float32 in JAX, PyTorch, TensorFlow, Paddle and aclnn,
+and stays uint8 in ONNX: 0, but where the mask is 255. Write `xp.astype(mask, xp.float64) / 255`, or
+float32 if the model has no use for more. uint16 beside float32 (line 22) is refused by four
+policies, and 0 as an operand of `where` (line 20) by Paddle: cast the one, and give the other its
+dtype. The thumbnail (line 39) has the same dtype everywhere, but not the same bytes: sharpening
+goes beyond 255, which wraps in NumPy and is 255 in JAX and TensorFlow; clip it before.""",
+    "training": """\
+Adam's corrections decide: `0.9**step` of an int64 step (line 41) is float64 in NumPy, so that
+`corrected` is, and float32 in PyTorch, Paddle, aclnn and ONNX. In JAX `step` is weakly typed, as
+`xp.asarray(0)` was made of a Python number, and `corrected` is float32 as well. The casts are at
+lines 41 and 42. `weights -= ...` (line 43) keeps float32 where it is in place; where it is not,
+float64 on its right makes the weights float64: there write
+`weights = xp.astype(weights - ..., xp.float32)`.""",
+    "telemetry": """\
+NumPy 2 refuses two lines, bytes times 256 (lines 25 and 33): cast the bytes to uint16 before. One
+changes without an error: a Python float times a 0-d float32 (line 29) was float64. `promoarray port
+examples/telemetry.py --run numpy@1 --to numpy@2` wrote
+[telemetry_ported.py](../examples/telemetry_ported.py), four casts, one of which keeps `kelvin`
+float32 after the offset is float64 again.""",
+}
+"""Longer programs, and what their reports found."""
 
-_COMMAND = re.compile(r"^ {4}promoarray (compare .+)$", re.MULTILINE)
+PORTED = "telemetry", "numpy@1", "numpy@2"
+"""The program that is ported, from which policy and to which."""
+
+_COMMAND = re.compile(r"^ {4}promoarray (compare .+?)(?: +#.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -86,15 +133,32 @@ def example(path: Path) -> Example:
     code = "\n".join(text.splitlines()[docstring.end_lineno or 0 :]).strip("\n")
     title, *words = _COMMAND.sub("", told).replace("::", ".").strip().split("\n\n")
     address = next((each for each in words if each.startswith("https://")), "")
-    said = [each.strip() for each in words if each != address]
+    said = [each.strip() for each in words if each != address and not each.startswith(" ")]
     return Example(path, title, "\n\n".join(said), address, command[1], code)
 
 
-def report(shown: Example, *, own_output: bool = True) -> str:
+def printed(shown: Example) -> str:
     """Run a program as its docstring says, and return what is printed."""
-    command = shlex.split(shown.command)
-    if not own_output:
-        command += ["--output", os.devnull]
+    return _promoarray(*shlex.split(shown.command)).rstrip()
+
+
+def report(shown: Example) -> str:
+    """Return the report of a program alone, without what the program prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "report.txt"
+        _promoarray(*shlex.split(shown.command), "--output", str(written))
+        return written.read_text(encoding="utf-8")
+
+
+def ported(name: str, run: str, to: str) -> str:
+    """Return a program with the casts that ``promoarray port`` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(_example_path(name), folder)
+        _promoarray("port", copy, "--run", run, "--to", to, "--write")
+        return Path(copy).read_text(encoding="utf-8")
+
+
+def _promoarray(*command: str) -> str:
     environment = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "promoarray", *command],
@@ -105,11 +169,21 @@ def report(shown: Example, *, own_output: bool = True) -> str:
         check=False,
     )
     if done.returncode not in (0, 1):
-        raise RuntimeError(f"promoarray {shown.command}:\n{done.stderr}")
-    return done.stdout.rstrip()
+        raise RuntimeError(f"promoarray {shlex.join(command)}:\n{done.stderr}")
+    return done.stdout
 
 
-def page(threads: dict[str, list[Example]], said: dict[Path, str]) -> Iterator[str]:
+def _example_path(name: str) -> Path:
+    return ROOT / "examples" / f"{name}.py"
+
+
+def _report_path(shown: Example) -> Path:
+    return ROOT / "examples" / "reports" / f"{shown.path.stem}.txt"
+
+
+def page(
+    threads: dict[str, list[Example]], programs: list[Example], said: dict[Path, str]
+) -> Iterator[str]:
     """Yield the parts of the page."""
     yield INTRODUCTION
     for section, examples in threads.items():
@@ -119,6 +193,30 @@ def page(threads: dict[str, list[Example]], said: dict[Path, str]) -> Iterator[s
             yield f"From [a public thread]({each.address}): [{each.path.name}]({each.link})\n"
             yield f"```py\n{each.code}\n```\n"
             yield f"```console\n$ promoarray {each.command}\n{said[each.path]}\n```\n"
+    yield "## Longer programs\n"
+    for each in programs:
+        yield f"### {each.title.rstrip('.')}\n"
+        whole = _report_path(each).relative_to(ROOT).as_posix()
+        yield f"{each.words.replace('``', '`')}\n"
+        yield f"```console\n$ promoarray {each.command}\n{_summary(said[each.path])}\n```\n"
+        yield f"{_remark(each, said[each.path])}\n"
+        yield f"[{each.path.name}]({each.link}), [the whole report](../{whole})\n"
+
+
+def _remark(shown: Example, said: str) -> str:
+    """What is remarked on a program, which names no line that its report does not."""
+    remark = PROGRAMS[shown.path.stem]
+    for line in re.findall(
+        r"(?<=line )\d+|(?<=lines )\d+|(?<=\d and )\d+", " ".join(remark.split())
+    ):
+        if f"{shown.path.name}:{line}  " not in said:
+            raise ValueError(f"{shown.path.name}: line {line} is not in its report")
+    return remark
+
+
+def _summary(said: str) -> str:
+    """The lines of a report about policies, before those about places."""
+    return said.partition("\nexamples/")[0]
 
 
 def main() -> int:
@@ -127,13 +225,18 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     threads = {
-        section: [example(ROOT / "examples" / "threads" / f"{name}.py") for name in names]
+        section: [example(_example_path(f"threads/{name}")) for name in names]
         for section, names in THREADS.items()
     }
-    every = [each for examples in threads.values() for each in examples]
+    short = [each for examples in threads.values() for each in examples]
+    programs = [example(_example_path(name)) for name in PROGRAMS]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = dict(zip([each.path for each in every], pool.map(report, every), strict=True))
-    made = {PAGE: "\n".join(page(threads, said))}
+        port = pool.submit(ported, *PORTED)
+        reports = [*pool.map(printed, short), *pool.map(report, programs)]
+    said = dict(zip([each.path for each in (*short, *programs)], reports, strict=True))
+    made = {PAGE: "\n".join(page(threads, programs, said))}
+    made |= {_report_path(each): said[each.path] for each in programs}
+    made[_example_path(f"{PORTED[0]}_ported")] = port.result()
     return sum(_write(path, text, options.write) for path, text in made.items()) and 1
 
 

@@ -1,8 +1,8 @@
 """Runs a program under a real framework in promoarray's place, and writes what it ends with.
 
 ``python port_examples_worker.py torch PROGRAM`` in the environment of the framework, with
-array-api-compat on its path for PyTorch. The answer is a JSON line: from the name of each global
-to its dtype, its shape and its values, or the error that stopped the program.
+array-api-compat on its path for PyTorch and NumPy. The answer is a JSON line: from the name of each
+global to its dtype, its shape and its values, or the error that stopped the program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-MODULES = {"torch": "array_api_compat.torch", "jax": "jax.numpy", "numpy": "numpy"}
+MODULES = {"torch": "array_api_compat.torch", "jax": "jax.numpy", "numpy": "array_api_compat.numpy"}
 
 
 def namespace(framework: str) -> types.ModuleType:

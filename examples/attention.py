@@ -71,7 +71,8 @@ normed = layer_norm(hidden, gain, bias)
 inner = gelu(normed @ (xp.astype(up, xp.bfloat16) * up_scale))
 hidden = hidden + inner @ (xp.astype(down, xp.bfloat16) * down_scale)
 
-# For the next layer the activations are quantized, too; a few are beyond what float8 holds.
+# For the next layer the activations are quantized, too, by a scale that keeps them within float8:
+# what is beyond becomes NaN in one framework and 448 in another.
 scale = 64
 activations = xp.astype(hidden * scale, xp.float8_e4m3fn)
 norm = xp.sqrt(xp.sum(hidden**2))

@@ -1,10 +1,12 @@
 """A script for NumPy 1: telemetry packets, whose bytes are put together and checked.
 
-Under NumPy 2 it stops at the first ``bytes * 256``, and a checksum wraps without a word::
+Under NumPy 2 the script stops at the first ``bytes * 256``, and the temperature's offset would have
+fewer digits::
 
     promoarray compare --run numpy@1 --policies numpy@2 examples/telemetry.py
 
-``examples/telemetry_ported.py`` is what ``promoarray port`` made of it.
+``telemetry_ported.py`` is the script with the casts that ``promoarray port --run numpy@1 --to
+numpy@2`` wrote: it ends with the same dtypes and values under both.
 """
 
 import numpy as np

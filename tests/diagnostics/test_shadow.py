@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.shadow.verdict import WEAK_REASON
 
 
 def _found(report: pa.Report) -> list[tuple[str, str, dict[str, tuple[str, str]]]]:
@@ -90,6 +92,21 @@ def test_weak_types_ride_along() -> None:
     (divergence,) = report.divergences
     assert divergence.answers["jax@x64"].dtype is pa.float32  # a 0-d float64 array in NumPy
     assert y.dtype is pa.float64
+
+
+def test_a_weak_operand_is_a_root_where_it_first_decides() -> None:
+    with pa.shadow("jax") as report:
+        step = pa.asarray(2)
+        rest = 1 - 0.9**step
+        pa.zeros(3, dtype=pa.float32) / rest
+    (root,) = report.roots
+    answer = root.answers["jax@x64"]
+    assert (root.name, answer.dtype, answer.reason) == ("divide", pa.float32, WEAK_REASON)
+    assert answer.fix == Fix(((0, pa.float64),))
+    with pa.policy("jax"):
+        rest = 1 - 0.9 ** pa.asarray(2)
+        assert (pa.zeros(3, dtype=pa.float32) / rest).dtype is pa.float32
+        assert (pa.astype(pa.zeros(3, dtype=pa.float32), pa.float64) / rest).dtype is pa.float64
 
 
 def test_default_dtypes_part_where_arrays_are_made() -> None:

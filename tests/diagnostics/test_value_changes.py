@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import linecache
+from types import CodeType
+
 import numpy as np
 import pytest
 
 import promoarray as pa
 
 NAN, INF = float("nan"), float("inf")
+
+
+def code(expression: str) -> CodeType:
+    """Compile an expression so that reports can quote it."""
+    file = f"<test {expression}>"
+    linecache.cache[file] = len(expression), None, [f"{expression}\n"], file
+    return compile(expression, file, "eval")
 
 
 def only(report: pa.diagnostics.shadow.report.Report) -> dict:
@@ -101,6 +111,48 @@ def test_the_first_element_and_the_count_are_those_of_the_policys_own_cast(name:
         assert sum(each.elements for each in found) == differ.sum()
         if found:
             assert found[0].example.at == (int(np.argmax(differ)),)
+
+
+CLIPPED = {
+    "xp.astype(x, xp.float8_e4m3fn)": "xp.astype(xp.clip(x, -448, 448), xp.float8_e4m3fn)",
+    "x.astype(xp.uint8)": "xp.clip(x, 0, 255).astype(xp.uint8)",
+    "xp.astype(x * 2, xp.int16)": "xp.astype(xp.clip(x * 2, -32768, 32767), xp.int16)",
+    "xp.astype(x, xp.float8_e5m2)": "xp.astype(xp.clip(x, -57344, 57344), xp.float8_e5m2)",
+}
+
+
+@pytest.mark.parametrize(("expression", "edit"), CLIPPED.items())
+def test_what_lies_beyond_the_dtype_is_clipped_and_then_all_agree(
+    expression: str, edit: str
+) -> None:
+    names = {"xp": pa, "x": pa.asarray([1.0, 1e5, -1e5, INF], dtype=pa.float32)}
+    every = ("jax", "torch@2.13", "torch@2.11", "tensorflow", "paddle@3.3", "onnx@25", "aclnn@8.5")
+    with pa.shadow(*every) as report:
+        eval(code(expression), names)
+    assert only(report)["edit"] == edit
+    assert f"write <code>{edit}</code>" in report.html()
+    assert edit in report.to_html()
+    assert f"    write       {edit}" in str(report)
+    with pa.shadow(*every) as report:
+        eval(code(edit), names)
+    assert report.to_dict()["value_changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "dtype", "values"),
+    [
+        ("xp.astype(x, xp.int32)", "float32", [1e20]),  # it does not hold the largest int32
+        ("xp.astype(x, xp.int32)", "float64", [1e20, NAN]),  # what a NaN becomes is not for us
+        ("cast(x, xp.int8)", "float32", [300.0]),
+    ],
+)
+def test_where_clipping_does_not_do_it_nothing_is_written(
+    expression: str, dtype: str, values: list[float]
+) -> None:
+    names = {"xp": pa, "x": pa.asarray(values, dtype=dtype), "cast": pa.astype}
+    with pa.shadow("jax") as report:
+        eval(code(expression), names)
+    assert only(report)["edit"] is None
 
 
 def test_values_are_compared_where_an_earlier_line_gave_another_dtype() -> None:

@@ -10,20 +10,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
-AGREE, DIFFER, USAGE, FAILED = 0, 1, 2, 3
-"""Exit statuses: all agree, they do not, a usage error, the program failed."""
-
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = command.add_argument
-    add("script", metavar="SCRIPT")
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("script", metavar="SCRIPT", nargs="?")
+    which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, as python -m")
     add("--to", metavar="A,B,C", required=True, help="the policies to port to")
     add(
         "--run",
@@ -55,7 +55,10 @@ def main(args: argparse.Namespace) -> int:
     if find_spec("libcst") is None:
         _say("edits are written by libcst; write pip install 'promoarray[port]'")
         return USAGE
-    if not Path(args.script).is_file():
+    if args.script and Path(args.script).suffix == ".ipynb":
+        _say(f"{args.script} is a notebook, which is not edited; write its cells into a script")
+        return USAGE
+    if args.script and not Path(args.script).is_file():
         _say(f"no such file: {args.script}")
         return USAGE
     policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in args.to.split(",") if n.strip()))
@@ -73,11 +76,14 @@ def main(args: argparse.Namespace) -> int:
     except Stopped as stopped:
         for bug in stopped.ran.bugs:
             print(bug, file=sys.stderr)
-        _say(f"the program stopped under {stopped.ran.policy}: {stopped}")
+        policy = stopped.ran.policy
+        when = f"under {policy}" if policy else "before it imported promoarray"
+        _say(f"the program stopped {when}: {stopped}")
         return FAILED
 
 
 def _port(args: argparse.Namespace, run: Policy | None, policies: tuple[Policy, ...]) -> int:
+    from promoarray.diagnostics.compare.program import of_module, of_script
     from promoarray.diagnostics.compare.standard_input import StandardInput
     from promoarray.diagnostics.port.edits import Port
     from promoarray.diagnostics.port.porting import Stopped, Work
@@ -85,7 +91,8 @@ def _port(args: argparse.Namespace, run: Policy | None, policies: tuple[Policy, 
     from promoarray.diagnostics.port.words import as_data, as_lines
 
     with tempfile.TemporaryFile() as kept:
-        runner = Runner(args.script, args.args, StandardInput(kept))
+        of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
+        runner = Runner(of, StandardInput(kept))
         named = run.name if run else None
         first = runner(named, tuple(policy.name for policy in policies))
         if first.interrupted:
@@ -94,7 +101,8 @@ def _port(args: argparse.Namespace, run: Policy | None, policies: tuple[Policy, 
             raise Stopped(first)
         own = _named(first.policy)
         others = tuple(policy for policy in policies if policy.name != own.name)
-        folders = Path(args.script).resolve().parent, Path.cwd().resolve()
+        beside = (Path(args.script).resolve().parent,) if args.script else ()
+        folders = (*beside, Path.cwd().resolve())
         ported = Work(runner, Port(own, others), named, first, folders, args.tolerance).ported()
     old = [source for source, _ in ported.changed]
     folder = folder_of([source.path for source in old]) if old else Path.cwd()
@@ -115,7 +123,7 @@ def _port(args: argparse.Namespace, run: Policy | None, policies: tuple[Policy, 
         _print_bytes(text)
     for line in as_lines(ported, args, folder):
         print(line, file=sys.stderr)
-    return AGREE if ported.agrees else DIFFER
+    return NOTHING if ported.agrees else FINDINGS
 
 
 def _named(name: str) -> Policy:

@@ -1,7 +1,8 @@
-"""Runs a script whose edited text is not on the disk: ``python launch.py TEXTS SCRIPT ARGS``.
+"""Runs a program whose edited text is not on the disk: ``python launch.py TEXTS SCRIPT ARGS``.
 
 TEXTS is a pickle: from the real path of each edited file to its bytes. All else is as under
-``python SCRIPT ARGS``. It imports nothing of promoarray, which is up to the script.
+``python SCRIPT ARGS``; ``-m MODULE`` may stand in place of SCRIPT. It imports nothing of
+promoarray, which is up to the script.
 """
 
 import builtins
@@ -9,6 +10,7 @@ import io
 import linecache
 import os
 import pickle
+import runpy
 import sys
 import tokenize
 from importlib.machinery import SourceFileLoader
@@ -57,21 +59,39 @@ def _lines(data: bytes) -> list[str]:
 
 def main() -> None:
     """Run the script in place of this one."""
-    _, kept, script, *_ = sys.argv
-    with open(kept, "rb") as file:
+    with open(sys.argv[1], "rb") as file:
         texts: Texts = pickle.load(file)
     del sys.argv[:2]
-    sys.path[0] = os.path.dirname(os.path.realpath(script))
     _install(texts)
+    if sys.argv[0] == "-m":
+        del sys.argv[0]
+        _run_module(sys.argv[0])
+    else:
+        _run_script(sys.argv[0], texts)
+
+
+def _run_module(name: str) -> None:
+    sys.path[0] = os.getcwd()
+    _replace_main(ModuleType("__main__"))
+    as_python_does: Any = runpy
+    as_python_does._run_module_as_main(name)
+
+
+def _run_script(script: str, texts: Texts) -> None:
+    sys.path[0] = os.path.dirname(os.path.realpath(script))
     with open(script, "rb") as file:
         data = texts.get(os.path.realpath(script)) or file.read()
     code = compile(data, script, "exec", dont_inherit=True)
     new = ModuleType("__main__")
     new.__file__, new.__loader__ = script, SourceFileLoader("__main__", script)
     vars(new)["__builtins__"] = builtins
+    _replace_main(new)
+    exec(code, vars(new))
+
+
+def _replace_main(new: ModuleType) -> None:
     # What is installed goes on to use the names of this module, so that it has to live.
     sys.modules["__main__"], _kept[:] = new, [sys.modules["__main__"]]
-    exec(code, vars(new))
 
 
 _kept: list[ModuleType] = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from promoarray.diagnostics.compare.program import Ended, Program, of_script
+from promoarray.diagnostics.compare.program import Ended, Program
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.port import launch
@@ -52,20 +52,18 @@ class Ran(NamedTuple):
 
 @dataclass
 class Runner:
-    """Runs a script.
+    """Runs a program.
 
     Attributes
     ----------
-    script : str
-    arguments : list of str
+    program : Program
     given : StandardInput
         Its input, the same for each run.
     count : int
         How often it was run.
     """
 
-    script: str
-    arguments: list[str]
+    program: Program
     given: StandardInput
     count: int = field(default=0)
 
@@ -76,13 +74,13 @@ class Runner:
         self.count += 1
         task = Task((), policy, names=(), probe=Recording(asked))
         if not texts:
-            return _ran(of_script(self.script, self.arguments).run(task, self.given, quiet=True))
+            return _ran(self.program.run(task, self.given, quiet=True))
         with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
             kept = os.path.join(folder, "texts")
             edited = {os.path.realpath(path): data for path, data in texts.items()}
             Path(kept).write_bytes(pickle.dumps(edited))
-            program = Program((launch.__file__, kept, self.script, *self.arguments))
-            return _ran(program.run(task, self.given, quiet=True))
+            edited_program = Program((launch.__file__, kept, *self.program.command))
+            return _ran(edited_program.run(task, self.given, quiet=True))
 
 
 def _ran(ended: Ended) -> Ran:

@@ -21,7 +21,7 @@ def as_lines(ported: Ported, args: argparse.Namespace, folder: Path) -> Iterator
     casts = sum(len(edit.wraps) for edit in ported.edits)
     lines = {(edit.span.file, edit.span.line) for edit in ported.edits}
     done = f"{counted(casts, 'cast')} in {counted(len(lines), 'line')}" if casts else "no casts"
-    yield f"{args.script}, from {run} to {listed(names or [run])}: {done}"
+    yield f"{args.module or args.script}, from {run} to {listed(names or [run])}: {done}"
     if casts and args.write:
         yield f"written: {', '.join(_short(new.path) for _, new in ported.changed)}"
     elif args.patch:

@@ -216,7 +216,7 @@ def _answers(entry: Entry, told: dict[str, str], console: Console, width: int) -
     from rich.text import Text
 
     for answer, names in entry.groups():
-        line = Text(f"    {answer!s:<12}")
+        line = Text(f"    {answer!s:<11} ")
         line.append(f"{answer.origin:<9}", style=STYLE[answer.origin])
         said = Text(", ".join(names))
         if answer.reason:

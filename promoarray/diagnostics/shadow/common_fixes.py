@@ -52,7 +52,9 @@ class Asked(NamedTuple):
         return tuple(i for i, o in enumerate(self.operands) if o.rank is Rank.SCALAR)
 
 
-def fix_of(policy: Policy, event: OperationEvent, wanted: DType) -> Fix | None:
+def fix_of(
+    policy: Policy, event: OperationEvent, wanted: DType, weak: Operands | None = None
+) -> Fix | None:
     """Find the edit after which a policy answers what the run answered.
 
     The operands are those of the run, which they are after the edits of the lines before.
@@ -64,17 +66,19 @@ def fix_of(policy: Policy, event: OperationEvent, wanted: DType) -> Fix | None:
         What the run did.
     wanted : DType
         What the run answered.
+    weak : tuple of Operand, optional
+        The operands as the policy sees them, where they are weak there and not in the run.
 
     Returns
     -------
     Fix or None
         None if there is no such edit, or none is needed once the lines before are edited.
     """
-    seen = tuple(as_given(policy, x) for x in event.operands)
+    seen = weak or tuple(as_given(policy, x) for x in event.operands)
     decided = policy.decide(event.name, seen, event.operands, event.form, options=event.options)
     if not isinstance(decided, Refusal) and policy.strong(decided.plan.result) is wanted:
         return None
-    operands = tuple(operand_of(x, policy) for x in event.operands)
+    operands = weak or tuple(operand_of(x, policy) for x in event.operands)
     asked = Asked(event.name, event.form, operands, event.plan.inputs, wanted)
     return next(common_fixes(event.policy, (policy,), asked), None)
 

@@ -104,6 +104,10 @@ def of_value_changes(changes: ValueChanges) -> Iterator[Remark]:
             Said(each.policies, BITS, "root", escape(words))
             for each, words in zip(tuple(change.differences.values()), change.said(), strict=True)
         ]
+        if change.edit:
+            words = f'<span class="write">write <code>{escape(change.edit)}</code></span>'
+            policies = dict.fromkeys(name for each in said for name in each.policies)
+            said.append(Said(tuple(policies), "", "edit", words))
         head = _head(site, change.cast, site if site != program else None)
         yield Remark(program, head, tuple(said))
 

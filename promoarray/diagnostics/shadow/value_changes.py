@@ -19,6 +19,7 @@ from promoarray.console import listed
 from promoarray.core import host
 from promoarray.core.call_site import Site
 from promoarray.core.cast import scalar
+from promoarray.diagnostics.shadow.clipping import all_beyond, clipped
 from promoarray.dtypes import DType, Kind
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
@@ -46,11 +47,21 @@ class Example(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How many values of one cast differ under some policies, and the first of them."""
+    """How many values of one cast differ under some policies, and the first of them.
+
+    Attributes
+    ----------
+    policies : tuple of str
+    elements : int
+    example : Example
+    beyond : bool
+        Whether all that differ lie beyond the dtype, so that they agree once they are clipped.
+    """
 
     policies: tuple[str, ...]
     elements: int
     example: Example
+    beyond: bool = False
 
 
 class Place(NamedTuple):
@@ -89,7 +100,8 @@ class ValueChange:
         for policies, each in other.differences.items():
             known = self.differences.get(policies)
             before = known.elements if known else 0
-            kept = (known or each)._replace(elements=before + each.elements)
+            beyond = each.beyond and (known is None or known.beyond)
+            kept = (known or each)._replace(elements=before + each.elements, beyond=beyond)
             self.differences[policies] = kept
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,6 +121,7 @@ class ValueChange:
             "to": target,
             "size": self.size,
             "passes": self.passes,
+            "edit": self.edit or None,
             "differences": [
                 {
                     "policies": list(each.policies),
@@ -126,6 +139,15 @@ class ValueChange:
     def cast(self) -> str:
         """The cast in words."""
         return f"{self.place.source} -> {self.place.target}"
+
+    @property
+    def edit(self) -> str:
+        """The cast written so that all agree; "" if that is not known."""
+        site, program, operation, source, target = self.place
+        beyond = all(each.beyond for each in tuple(self.differences.values()))
+        if operation != "astype" or site != program or not beyond:
+            return ""
+        return clipped(site.expression or "", source, target)
 
     def said(self) -> Iterator[str]:
         """Say what each group of policies makes of the first element that differs."""
@@ -178,6 +200,8 @@ class ValueChanges:
             head.append(f"  {site.expression or site.text}", style="bold")
             yield head.append(f"  [{change.cast}]", style="dim")
             yield from (Text(f"    {said}") for said in change.said())
+            if change.edit:
+                yield Text("    write       ", style="green").append(change.edit, style="default")
 
     def html(self) -> str:
         """Return the places as a section of a page; "" if there are none."""
@@ -185,11 +209,15 @@ class ValueChanges:
             f"<tr><td>{escape(str(change.place.site))}</td>"
             f"<td><code>{escape(change.place.site.expression or change.place.site.text)}</code>"
             f"<small>{escape(change.cast)}</small></td>"
-            f"<td>{'<br>'.join(map(escape, change.said()))}</td></tr>"
+            f"<td>{'<br>'.join(map(escape, change.said()))}{_write(change.edit)}</td></tr>"
             for change in self
         )
         head = "<tr><th>place</th><th>source</th><th>values</th></tr>"
         return f"<h2>{TITLE}</h2><table>{head}{rows}</table>" if rows else ""
+
+
+def _write(edit: str) -> str:
+    return f"<br>write <code>{escape(edit)}</code>" if edit else ""
 
 
 def one_pass(place: Place, size: int, found: list[Difference]) -> ValueChange:
@@ -241,7 +269,9 @@ def differences(
     given = host.decoded(backend.to_numpy(buffer, source), source)
     run_values = host.decoded(made, target)
     return [
-        _difference(names, differ, given, run_values, host.decoded(other, target))
+        _difference(names, differ, given, run_values, host.decoded(other, target))._replace(
+            beyond=all_beyond(given[differ], source, target)
+        )
         for other, differ, names in alike
     ]
 

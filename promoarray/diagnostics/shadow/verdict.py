@@ -195,7 +195,11 @@ def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
     else:
         reason, answer, by_value, carried = "", policy.strong(decided), False, decided
     origin = "" if answer is run else _origin(policy, event, which, run)
-    fix = fix_of(policy, event, run) if origin == "root" and which == 0 else None
+    weak = origin == "inherits" and answer is not None and _only_weak(policy, event, seen)
+    if weak:
+        origin, reason = "root", WEAK_REASON
+    as_weak = seen if weak else None
+    fix = fix_of(policy, event, run, as_weak) if origin == "root" and which == 0 else None
     carried = carried or held(policy, run)
     return Asked(Answer(answer, reason, origin, names, fix), carried, by_value)
 
@@ -229,6 +233,20 @@ def _as_stored(policy: Policy, run: Policy, x: Any) -> Operand:
     stored, seen = run.strong(type_of(label)), policy.strong(as_seen_by(policy, x).type)
     differs = seen is not stored and (told or policy.weak_arrays)
     return operand._replace(type=stored) if differs else operand
+
+
+WEAK_REASON = "an operand is weakly typed there: it was made of Python numbers alone"
+
+
+def _only_weak(policy: Policy, event: OperationEvent, seen: tuple[Operand, ...]) -> bool:
+    """Whether the operands have the run's dtypes under a policy, but some are weak there alone.
+
+    No line before has another dtype then, from which this one could inherit it.
+    """
+    held = [as_held(policy, x).type for x in event.operands]
+    theirs = [operand.type for operand in seen]
+    alike = all(policy.strong(a) is policy.strong(b) for a, b in zip(held, theirs, strict=True))
+    return alike and any(a.weak > b.weak for a, b in zip(theirs, held, strict=True))
 
 
 def _decide(

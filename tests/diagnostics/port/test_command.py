@@ -49,6 +49,24 @@ def test_two_files_are_edited_in_place_and_agree(
     assert "agree: numpy@2 and torch@2.13" in err
 
 
+def test_a_module_is_run_as_python_does_it(
+    program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    package = program.with_name("package")
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "helper.py").write_text(HELPER)
+    checks = 'assert (__package__, sys.argv[1:]) == ("package", ["-n"]), __package__\n'
+    checks += 'assert sys.argv[0] == __file__ and sys.modules["__main__"].x is x\n'
+    (package / "run.py").write_text(PROGRAM.replace("from helper", "from .helper") + checks)
+    arguments = ["port", "-m", "package.run", "--to", "torch@2.13", "--write", "--", "-n"]
+    assert cli.main(arguments) == 0
+    err = capfd.readouterr().err
+    assert "package.run, from numpy@2 to torch@2.13: 1 cast in 1 line" in err
+    assert "agree: numpy@2 and torch@2.13" in err
+    assert "pa.astype(a, pa.float64) / 2" in (package / "helper.py").read_text()
+
+
 @pytest.mark.slow
 def test_a_patch_is_printed_and_the_verdict_told_apart(
     program: Path, capfd: pytest.CaptureFixture[str]
@@ -67,6 +85,7 @@ def test_a_patch_is_printed_and_the_verdict_told_apart(
     ("arguments", "words"),
     [
         (["gone.py", "--to", "torch"], "no such file: gone.py"),
+        (["cells.ipynb", "--to", "torch"], "is a notebook, which is not edited"),
         (["program.py", "--to", ","], "--to names no policy"),
         (["program.py", "--to", "pytorch"], "Did you mean"),
         (["program.py", "--to", "torch", "--patch", "none/a.patch"], "write the name of a file"),
@@ -78,6 +97,13 @@ def test_usage_errors_are_told_before_anything_runs(
 ) -> None:
     assert cli.main(["port", *arguments]) == 2
     assert words in capfd.readouterr().err
+
+
+def test_a_module_that_is_not_there_stops_before_anything_is_recorded(
+    program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["port", "-m", "gone", "--to", "torch"]) == 3
+    assert "stopped before it imported promoarray: exit status 1" in capfd.readouterr().err
 
 
 def test_without_libcst_the_error_says_what_to_install(
