@@ -39,6 +39,10 @@ class Framework(NamedTuple):
 
 
 FRAMEWORKS = {
+    "numpy": Framework(
+        "promoarray.diagnostics.record.numpy.running",
+        (((2, 0), "numpy@2"), ((0, 0), "numpy@1")),
+    ),
     "torch": Framework(
         "promoarray.diagnostics.record.pytorch.mode",
         (((2, 12), "torch@2.13"), ((0, 0), "torch@2.11")),
@@ -56,7 +60,7 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     Parameters
     ----------
     framework : str
-        ``"torch"``.
+        ``"torch"``, or ``"numpy"``, of which the modules are recorded that the block imports.
     *policies : str or Policy
         The policies to compare with; by default those of ``pa.shadow``.
 

@@ -94,6 +94,7 @@ class Recorder:
         form: Form = Form.OPERATOR,
         options: Mapping[str, Any] = NO_OPTIONS,
         exact: bool = True,
+        policy: Policy | None = None,
     ) -> Ghost:
         """Record an operation.
 
@@ -111,13 +112,15 @@ class Recorder:
         exact : bool
             Whether the framework did just this; False of a step that stands for a part of
             something greater, of which its own dtype is no evidence.
+        policy : Policy, optional
+            What it was done by, if not by the framework itself.
 
         Returns
         -------
         Ghost
             The result, to go on with.
         """
-        given, home = tuple(operands), self.home
+        given, home = tuple(operands), policy or self.home
         seen = tuple(operand_of(x, home) for x in given)
         decided = home.decide(name, seen, given, form, options=options)
         if isinstance(decided, Refusal):
@@ -128,7 +131,7 @@ class Recorder:
             predicted = home.strong(plan.result).name
         if predicted != result.dtype.name:
             self.noted = True
-            if exact:
+            if exact and policy is None:
                 drift = Drift(name, form, tuple(map(str, seen)), predicted, result.dtype.name)
                 self.report.drift[drift] += 1
             plan = plan._replace(result=result.dtype)
