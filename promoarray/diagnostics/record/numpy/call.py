@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
 from promoarray.core.array_base import type_of
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.record.ghost import Ghost

@@ -258,9 +258,7 @@ class Session:
         except Exception:
             self.bug = self.bug or traceback.format_exc()
 
-    def operator(
-        self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form
-    ) -> None:
+    def operator(self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form) -> None:
         """An operator's operands and result."""
         result, recorder = result_of(x), self.recorder
         if result is None:
@@ -327,7 +325,7 @@ class Session:
         if result is not None:
             self.recorder.made(result)
 
-    # -- calls that are alike -----------------------------------------------------------------------
+    # -- calls that are alike ---------------------------------------------------------------------
 
     def _key(self, what: tuple[Any, ...], values: Any) -> Any:
         parts = alike(self.recorder, values)
@@ -356,4 +354,3 @@ def hook() -> Hook:
         found = Hook()
         setattr(builtins, RESERVED, found)
     return found
-

@@ -25,7 +25,7 @@ def dtype_of(x: Any) -> DType | None:
     found = _KNOWN.get(given, ...)
     if found is ...:
         found = _KNOWN[given] = None if given.names else _BY_NAME.get(given.name)
-    return found  # type: ignore[return-value]
+    return found
 
 
 def operand_of(recorder: Recorder, x: Any) -> Any:
@@ -37,10 +37,8 @@ def operand_of(recorder: Recorder, x: Any) -> Any:
         if dtype is None:
             return None
         return recorder.ghost(x, dtype, x.ndim, x.item if x.ndim == 0 else None)
-    for kind in (int, float, complex):  # an IntEnum, and the like
-        if isinstance(x, kind):
-            return kind(x)
-    return None
+    kinds: tuple[Any, ...] = int, float, complex
+    return next((kind(x) for kind in kinds if isinstance(x, kind)), None)  # an IntEnum, and such
 
 
 def array_of(recorder: Recorder, x: Any, least: int = 0) -> Any:

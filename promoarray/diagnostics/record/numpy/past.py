@@ -1,7 +1,8 @@
 """NumPy 1 in a run on NumPy 2: what the latter stops at is done as the former did it.
 
 Beside a Python int that its dtype does not hold, NumPy 2 refuses an array that NumPy 1 computes in
-a wider dtype; and it refuses to store such an int, which NumPy 1 wraps around.
+a wider dtype; it refuses to store such an int, which NumPy 1 wraps around; and it has no bits of
+int8 and uint64, where NumPy 1 looks at the value of a scalar.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import OPERANDS, operations
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, operand_of
 from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.shadow.verdict import as_seen_by
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
@@ -60,7 +62,7 @@ class Past:
 
     def operand(self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR) -> Any:
         """The second operand of an operator, or what has its result where NumPy 2 would stop."""
-        if name not in _OPERATORS or not (_beyond(first, x) or _beyond(x, first)):
+        if name not in _OPERATORS or not self._may_stop(first, x):
             return x
         inputs = self._inputs(name, (first, x), form)
         if inputs is None:
@@ -77,7 +79,7 @@ class Past:
         def called(*args: Any, **kwargs: Any) -> Any:
             try:
                 return f(*args, **kwargs)
-            except OverflowError:
+            except (OverflowError, TypeError):
                 own = () if callee.owner is None else (callee.owner,)
                 made = self._called(f, callee, (*own, *args), kwargs)
                 if made is None:
@@ -91,16 +93,22 @@ class Past:
         """An array that is assigned to, or what wraps a Python int around that it does not hold."""
         return _Wrapping(x) if _beyond(value, x) else x
 
+    def _may_stop(self, a: Any, b: Any) -> bool:
+        """Whether NumPy 2 may refuse two operands that NumPy 1 takes."""
+        if _beyond(a, b) or _beyond(b, a) or _of_two_signs(a, b):
+            return True
+        return any(isinstance(x, ARRAYS) and x in self._recorder.carried for x in (a, b))
+
     def _inputs(self, name: str, given: tuple[Any, ...], form: Form) -> list[Any] | None:
         """The operands in the dtypes that the policy gives them; None where NumPy 2 goes on."""
         operands = tuple(operand_of(self._recorder, x) for x in given)
         if None in operands:
             return None
         home = self._recorder.home
-        refused = home.decide(name, tuple(seen_by(x, home) for x in operands), operands, form)
-        if not isinstance(refused, Refusal) or not isinstance(refused.error, OverflowError):
+        here = home.decide(name, tuple(seen_by(x, home) for x in operands), operands, form)
+        if not isinstance(here, Refusal):
             return None
-        seen = tuple(seen_by(x, self.policy) for x in operands)
+        seen = tuple(as_seen_by(self.policy, x) for x in operands)
         decided = self.policy.decide(name, seen, operands, form)
         if isinstance(decided, Refusal):
             return None
@@ -119,7 +127,8 @@ class Past:
         """What NumPy 1 made of a call; None if that is not known."""
         name = callee.name
         if name == "astype" and len(args) == 1:
-            return np.asarray(args[0]).astype(f)[()]
+            scalar: Any = f
+            return np.asarray(args[0]).astype(scalar)[()]
         if name == "fill" and len(args) == 2:
             args[0][...] = np.asarray(args[1]).astype(args[0].dtype)
             return None
@@ -182,6 +191,13 @@ def _stored(
     else:
         return None
     return f(*args, **kwargs).astype(dtype)
+
+
+def _of_two_signs(a: Any, b: Any) -> bool:
+    """Whether these are integers with and without a sign, and one of them is 0-d."""
+    if not isinstance(a, ARRAYS) or not isinstance(b, ARRAYS) or (a.ndim and b.ndim):
+        return False
+    return {a.dtype.kind, b.dtype.kind} == {"i", "u"}
 
 
 def _beyond(value: Any, x: Any) -> bool:

@@ -1,9 +1,9 @@
 """Programs with a hook at each operation, which stays where it was: in the program's own frame.
 
 Operands pass through the hook on their way to the operator, and so does the result: ``a + b``
-becomes ``H.done(1, H.first(1, a) + H.then(1, b))``. So types, values, exceptions, tracebacks and the
-lines that warnings name are those of the program as it is. The number tells the operations of a
-file apart, the frame those of a recursion.
+becomes ``H.done(1, H.first(1, a) + H.then(1, b))``, with the operation's name besides. So types,
+values, exceptions, tracebacks and the lines that warnings name are those of the program as it is.
+The number tells the operations of a file apart, the frame those of a recursion.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _Rewriter(ast.NodeTransformer):
 
     # -- expressions ------------------------------------------------------------------------------
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
         if _text(node.left) or (_constant(node.left) and _constant(node.right)):
             return self._inside(node)
         name, left, right = OPERATORS[type(node.op)], self.visit(node.left), self.visit(node.right)
@@ -108,14 +108,14 @@ class _Rewriter(ast.NodeTransformer):
         node.right = self._hook("then", right, number, name, right)
         return self._hook("done", node, number, name, node)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if type(node.op) not in OPERATORS or _constant(node.operand):
             return self._inside(node)
         number, operand = self._number(), self.visit(node.operand)
         node.operand = self._hook("first", operand, number, operand)
         return self._hook("done", node, number, OPERATORS[type(node.op)], node)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+    def visit_Compare(self, node: ast.Compare) -> Any:
         if not all(type(op) in OPERATORS for op in node.ops):  # ``in`` and ``is`` compute nothing
             return self._inside(node)
         values = [self.visit(x) for x in (node.left, *node.comparators)]
@@ -279,7 +279,7 @@ class _Rewriter(ast.NodeTransformer):
 
     # -- making nodes -----------------------------------------------------------------------------
 
-    def _inside(self, node: Any) -> Any:
+    def _inside(self, node: Any) -> Any:  # its own type, or what takes its place
         return self.generic_visit(node)
 
     def _number(self) -> int:
@@ -288,7 +288,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _hook(self, method: str, at: ast.AST, *given: Any) -> ast.Call:
         """A call of the hook that stands where ``at`` does."""
-        args = [
+        args: list[Any] = [
             x if isinstance(x, ast.AST) else ast.copy_location(ast.Constant(x), at) for x in given
         ]
         return ast.copy_location(ast.Call(_named(method, at), args, []), at)

@@ -45,7 +45,7 @@ def recorded_run(
     BaseException
         Whatever the script raises.
     """
-    session = Session(recorder, past and Past(recorder, past))
+    session = Session(recorder, None if past is None else Past(recorder, past))
     with importing(packages), hook().recording(session), _as_main(script, argv) as module:
         with open(script, "rb") as file:
             code = rewritten(file.read(), script)
