@@ -39,13 +39,13 @@ class Framework(NamedTuple):
 
 
 FRAMEWORKS = {
-    "numpy": Framework(
-        "promoarray.diagnostics.record.numpy.running",
-        (((2, 0), "numpy@2"), ((0, 0), "numpy@1")),
-    ),
     "torch": Framework(
         "promoarray.diagnostics.record.pytorch.mode",
         (((2, 12), "torch@2.13"), ((0, 0), "torch@2.11")),
+    ),
+    "numpy": Framework(
+        "promoarray.diagnostics.record.numpy.running",
+        (((2, 0), "numpy@2"), ((0, 0), "numpy@1")),
     ),
 }
 

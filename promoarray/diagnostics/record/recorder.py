@@ -153,12 +153,14 @@ class Recorder:
             self._observer.on_cast(CastEvent(self.home, operand, made, source, result.dtype))
         self.carried.put(result.array, made._type)
 
-    def assigned(self, target: Ghost, value: Any, frame: FrameType) -> None:
-        """Record ``target[...] = value``, of a ghost or a Python scalar."""
+    def assigned(
+        self, target: Ghost, value: Any, frame: FrameType, *, policy: Policy | None = None
+    ) -> None:
+        """Record ``target[...] = value``, of a ghost or a Python scalar; see ``saw``."""
         scalar = type(value) in WEAK
         source = WEAK[type(value)] if scalar else type_of(value._type)
         self.noted = True
-        event = SetitemEvent(self.home, target, value, source, type_of(target._type))
+        event = SetitemEvent(policy or self.home, target, value, source, type_of(target._type))
         with notify_lock, standing_at(frame):
             self._observer.on_setitem(event)
 

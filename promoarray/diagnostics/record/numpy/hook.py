@@ -32,6 +32,9 @@ MOST = 1 << 12
 """So many operations may have begun: those that an exception stopped are forgotten then."""
 
 
+_MOST_HELD = 1 << 16
+
+
 class Given(NamedTuple):
     """What a function of NumPy's is being given."""
 
@@ -131,13 +134,14 @@ class Hook:
         """A function that is about to be called."""
         session, frame = self.session, sys._getframe(1)
         callee = None if session is None else callee_of(f)
+        if callee is not None and callee.name == "resize" and session is not None:
+            session.forget(callee.owner)  # as it refuses an array that anything refers to
+            callee = None
         if callee is None or session is None:
             self._begun.pop((id(frame), number), None)
             return f
         own = [] if callee.owner is None else [callee.owner]
         self._begin(frame, number, Given(callee, own, {}))
-        if callee.name == "resize":  # which refuses an array that anything refers to, weakly too
-            session.forget(callee.owner)
         return f if session.past is None else session.past.function(f, callee)
 
     def argument(self, number: int, x: Any) -> Any:
@@ -197,7 +201,11 @@ class Hook:
 
     def hold(self, number: int, x: Any) -> Any:
         """A value that is needed again."""
-        self._held[id(sys._getframe(1)), number] = x
+        held = self._held
+        if len(held) >= _MOST_HELD:  # no recursion goes so deep: these are of frames that are gone
+            for key in tuple(held)[: _MOST_HELD // 2]:
+                held.pop(key, None)
+        held[id(sys._getframe(1)), number] = x
         return x
 
     def taken(self, number: int) -> Any:
@@ -310,12 +318,13 @@ class Session:
             return
         recorder = self.recorder
         ghosts = operand_of(recorder, target), operand_of(recorder, value)
-        if None in ghosts:
+        if any(x is None for x in ghosts):
             return
         before = recorder.report.operations
         recorder.count(OPERATION, "__setitem__")
         places = recorder.report.places
-        recorder.assigned(*ghosts, frame)
+        past = self.past.stores(target, value) if self.past is not None else None
+        recorder.assigned(*ghosts, frame, policy=past)
         recorder.noted = recorder.report.places != places
         self._remember(key, OPERATION, None, before)
 

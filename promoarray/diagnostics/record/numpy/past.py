@@ -89,6 +89,10 @@ class Past:
 
         return called
 
+    def stores(self, x: Any, value: Any) -> Policy | None:
+        """The policy, if only this stores a Python number in an array."""
+        return self.policy if _beyond(value, x) else None
+
     def target(self, x: Any, value: Any) -> Any:
         """An array that is assigned to, or what wraps a Python int around that it does not hold."""
         return _Wrapping(x) if _beyond(value, x) else x
@@ -102,7 +106,7 @@ class Past:
     def _inputs(self, name: str, given: tuple[Any, ...], form: Form) -> list[Any] | None:
         """The operands in the dtypes that the policy gives them; None where NumPy 2 goes on."""
         operands = tuple(operand_of(self._recorder, x) for x in given)
-        if None in operands:
+        if any(x is None for x in operands):
             return None
         home = self._recorder.home
         here = home.decide(name, tuple(seen_by(x, home) for x in operands), operands, form)
