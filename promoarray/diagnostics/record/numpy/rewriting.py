@@ -189,7 +189,7 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.targets) == 1 and isinstance(target, ast.Subscript):
             number = self._number()
             node.value = self._hook("first", node.value, number, node.value)
-            target.value = self._hook("target", target.value, number, target.value)
+            target.value = self._hook("target", node, number, target.value)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
