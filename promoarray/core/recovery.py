@@ -84,12 +84,16 @@ def accepted_for_value(
 
 
 def _wider(policy: Policy, held: list[DType]) -> Iterator[DType]:
-    """The dtypes of a policy that arrays are cast to without a loss, the smallest first."""
+    """The dtypes of a policy that arrays are cast to without a loss, the smallest first.
+
+    Of two integers of a size, unsigned arrays are cast to the unsigned one, others to the signed.
+    """
     targets = dict.fromkeys(policy.canonical.get(dtype, dtype) for dtype in policy.dtypes)
     fitting = [
         target for target in targets if all(_keeps(policy, source, target) for source in held)
     ]
-    return iter(sorted(fitting, key=lambda t: (t.kind.category, t.bits, t.kind is Kind.UINT)))
+    last = Kind.INT if all(dtype.kind is Kind.UINT for dtype in held) else Kind.UINT
+    return iter(sorted(fitting, key=lambda t: (t.kind.category, t.bits, t.kind is last)))
 
 
 def _keeps(policy: Policy, source: DType, target: DType) -> bool:

@@ -93,6 +93,11 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> PArray:
     -------
     PArray
 
+    Raises
+    ------
+    PromotionError, ValueError
+        As ``convolve`` does.
+
     Examples
     --------
     >>> correlate(asarray([1, 2, 3]), asarray([0, 1]))

@@ -94,6 +94,11 @@ def nanquantile(
     -------
     PArray
 
+    Raises
+    ------
+    PromotionError, TypeError, ValueError
+        As ``quantile`` does.
+
     Examples
     --------
     >>> nanquantile(asarray([1.0, 2.0, float("nan")]), 0.5)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import promoarray as pa
+from promoarray import cli
+from promoarray.diagnostics import exit_codes
 
 PROGRAM = '''\
 """A program with <markup> & more."""
@@ -129,3 +131,27 @@ def test_the_date_of_a_build_that_can_be_repeated(
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     assert "1970-01-02 00:00 UTC" in shadowed(tmp_path / "program.py").to_html()
+
+
+def test_a_program_that_was_stopped_begins_with_the_line_and_the_edit(tmp_path: Path) -> None:
+    path, page = tmp_path / "program.py", tmp_path / "page.html"
+    path.write_text(
+        "import promoarray as xp\nx = xp.asarray([1], dtype=xp.uint8)\ny = x + 300\n", "utf-8"
+    )
+    assert cli.main(["compare", str(path), "--html", str(page)]) == exit_codes.FAILED
+    text = page.read_text("utf-8")
+    assert "<h2>The program stopped at program.py:3 under numpy@2, which refuses</h2>" in text
+    assert "write <code>xp.astype(x, xp.uint16) + 300</code>" in text
+    assert "<b>refuses</b> <span>numpy@2 (the run)" in below(text, 3)
+
+
+def test_actual_runs_are_on_the_page(tmp_path: Path) -> None:
+    path, page = tmp_path / "program.py", tmp_path / "page.html"
+    path.write_text(
+        "import promoarray as xp\nN = 3\nx = xp.asarray([1, 2]) / N\nloss = xp.sum(x)\n", "utf-8"
+    )
+    arguments = ["--policies", "torch,numpy@1", "--run-all", "--html", str(page)]
+    assert cli.main(["compare", str(path), *arguments]) == exit_codes.FINDINGS
+    runs = page.read_text("utf-8").partition("Actual runs under each policy")[2]
+    assert "loss: 1 (float32) instead of 1 (float64)" in runs
+    assert "same: " in runs

@@ -91,7 +91,7 @@ CASES = {
     "a scalar": (
         (SCALAR, "numpy", "onnx,torch"),
         (3, ["numpy@2", "onnx@25"], ["torch@2.13"]),
-        "xp.astype(x, xp.int16) + 300",
+        "xp.astype(x, xp.uint16) + 300",
     ),
     "an error of another error": (
         (WRAPPED, "torch", "numpy"),
@@ -142,7 +142,9 @@ def test_the_report_begins_with_it(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert "    or run      --run jax@x64, which goes on here" in text
     assert "there is nothing to compare" not in text
     assert first in page.read_text(encoding="utf-8")
-    assert "write x[...] = xp.astype(x + 1.5, xp.uint8)" in page.read_text(encoding="utf-8")
+    assert "write <code>x[...] = xp.astype(x + 1.5, xp.uint8)</code>" in page.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_another_error_is_data_with_its_line(

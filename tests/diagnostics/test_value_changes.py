@@ -101,3 +101,23 @@ def test_the_first_element_and_the_count_are_those_of_the_policys_own_cast(name:
         assert sum(each.elements for each in found) == differ.sum()
         if found:
             assert found[0].example.at == (int(np.argmax(differ)),)
+
+
+def test_values_are_compared_where_an_earlier_line_gave_another_dtype() -> None:
+    with pa.shadow("torch@2.13", "jax@x64") as report:
+        pa.astype(pa.asarray([500.0, 1.0]), pa.float8_e4m3fn)  # of float32 under torch
+    (change,) = report.value_changes
+    (found,) = change.differences.values()
+    assert found.policies == ("torch@2.13",)
+    assert (found.example.given, found.example.run, found.example.other) == (
+        "500.0",
+        "nan",
+        "448.0",
+    )
+
+
+def test_what_an_earlier_dtype_rounds_is_no_difference_of_casts() -> None:
+    with pa.shadow("torch@2.13", "onnx@25") as report:
+        pa.astype(pa.asarray([16777217.0, 1 / 3, 0.1]), pa.float16)
+        pa.astype(pa.asarray([16777217.0]), pa.int32)
+    assert not report.value_changes

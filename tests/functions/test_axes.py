@@ -28,6 +28,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "expand_dims": lambda axis: pa.expand_dims(X, axis),
     "moveaxis": lambda axis: pa.moveaxis(X, 0, axis),
     "permute_dims": lambda axis: pa.permute_dims(X, (0, axis)),
+    "quantile": lambda axis: pa.quantile(pa.astype(X, pa.float32), 0.5, axis=axis),
+    "nanquantile": lambda axis: pa.nanquantile(pa.astype(X, pa.float32), 0.5, axis=axis),
     "transpose": lambda axis: pa.transpose(X, (0, axis)),
     "tensordot": lambda axis: pa.tensordot(X, X, axes=((axis,), (0,))),
     "linalg.tensordot": lambda axis: pa.linalg.tensordot(X, X, axes=((axis,), (0,))),

@@ -38,9 +38,13 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "assignment": ("what `x[key] = y` casts", ("assigns", "meets")),
     "cast": ("what casts do with values the target cannot hold", ("cast",)),
     "refused": ("the dtypes that functions refuse", ("refuses", "can_cast")),
+    "compositions": (
+        "functions that are made of others, and those whose results have a dtype of their own",
+        ("composed", "fixed"),
+    ),
     "conversions": (
         "copies, and which arrays become Python numbers",
-        ("copies", "one_element", "composed"),
+        ("copies", "one_element"),
     ),
 }
 """From a rule's name to what it is in words, and the fields of a policy that it is made of."""

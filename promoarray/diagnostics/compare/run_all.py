@@ -205,7 +205,7 @@ class Outcomes(Printable):
         return f"<h2>{escape(self.headline)}</h2>{table}"
 
     def _of(self, outcome: Outcome) -> Iterator[tuple[str, str]]:
-        return _globals(outcome, True, outcome is self.every[0])
+        return _globals(outcome, self.named, outcome is self.every[0])
 
 
 def _remarks(outcome: Outcome) -> str:

@@ -23,6 +23,7 @@ from promoarray import dtypes as dt
 from promoarray.contextdecorator import one_block
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, sites
+from promoarray.core.cast import convert
 from promoarray.core.escape import Escape
 from promoarray.core.observers import (
     CastEvent,
@@ -54,7 +55,7 @@ from promoarray.diagnostics.shadow.verdict import (
     record,
     verdict_of,
 )
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
@@ -196,14 +197,27 @@ class ShadowObserver(Observer):
         target: DType,
         cast: CastEvent | None = None,
     ) -> None:
-        """Note the policies that cast an array of the run's dtype to other values of the same."""
-        same = tuple(
-            p
-            for p in self.policies
-            if as_seen_by(p, array).type is type_of(array._type)
-            and (cast is None or as_seen_by(p, cast.result).type is target)
-        )
-        found = differences(run, same, array._buffer, source, target)
+        """Note the policies that make other values of an array, of the dtype that each of them has.
+
+        Where that is not the run's, both rules cast what the run's array is in it: what differs
+        then is a matter of the rules, and not of the dtype, which differs from an earlier line on.
+        """
+        by_dtype: dict[DType, list[Policy]] = {}
+        for p in self.policies:
+            if cast is None or as_seen_by(p, cast.result).type is target:
+                by_dtype.setdefault(p.strong(as_seen_by(p, array).type), []).append(p)
+        found = []
+        for dtype, policies in by_dtype.items():
+            buffer = array._buffer
+            if dtype is not source:
+                if not _holds(source, dtype) or run.cast.refuses(source, dtype):
+                    continue
+                if all(
+                    p.cast.plan(dtype, target) == run.cast.plan(dtype, target) for p in policies
+                ):
+                    continue
+                buffer = convert(run, buffer, source, dtype)
+            found += differences(run, tuple(policies), buffer, dtype, target)
         if found:
             place = Place(*sites(), operation, source.name, target.name)
             self.report.record_values(one_pass(place, array.size, found))
@@ -233,6 +247,11 @@ class ShadowObserver(Observer):
 
 MOST_VERDICTS = 1 << 14
 """So many are remembered."""
+
+
+def _holds(source: DType, dtype: DType) -> bool:
+    """Whether an array of a dtype can stand for one of another, but for rounding."""
+    return source.kind is dtype.kind or (source.kind in INTEGERS and dtype.kind is Kind.FLOAT)
 
 
 def _would_store(policy: Policy, target: Array, value: Any) -> Answer:

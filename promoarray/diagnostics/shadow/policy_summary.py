@@ -56,7 +56,7 @@ class PolicySummary(NamedTuple):
         return data | {"finals": [each.to_dict(self.policy) for each in self.finals]}
 
     def _parts(self) -> Iterator[str]:
-        said = counted(self.roots, "root cause")
+        said = counted(self.roots, "root cause") if self.roots else "no root causes"
         of_them = [f"{self.refused} of them refused"] if self.refused else []
         of_them += [f"{self.inside} inside libraries"] if self.inside else []
         yield ", ".join([said, *of_them])

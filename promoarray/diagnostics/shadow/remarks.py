@@ -81,7 +81,7 @@ def of_divergence(divergence: Divergence, run: str) -> Remark:
     """Return the remark on a place at which the policies differ."""
     said = []
     for answer, origin, names in grouped(divergence):
-        kind = "" if not origin else DTYPE if answer.dtype else REFUSE
+        kind = REFUSE if answer.dtype is None else DTYPE if origin else ""
         words = f"<b>{answer}</b> <span>{_policies(names, run)}</span>{_small(answer.reason)}"
         said.append(Said(tuple(names), kind, origin, words))
     for edit, names in edits(divergence).items():

@@ -333,8 +333,10 @@ class Report(Printable):
 
     def remarks(self) -> list[Remark]:
         """Return all that is said, line by line, for a page that shows the source."""
+        refused = self.stopped.refused if self.stopped else None
+        places = [*([refused.place] if refused else []), *self.divergences]
         return [
-            *(of_divergence(each, self.run.name) for each in self.divergences),
+            *(of_divergence(each, self.run.name) for each in places),
             *of_value_changes(self.value_changes),
             *of_signatures(self._signatures),
             *of_escapes(self._escapes),
@@ -351,9 +353,12 @@ class Report(Printable):
         command : str
             How the report was made, if by a command.
         """
-        asked = [(each.policy, each.words()) for each in self.by_policy()]
+        summaries = self.by_policy()
+        asked = [
+            (each.policy, each.words()) for each in summaries if any(s.roots for s in summaries)
+        ]
         legend = list(self.legend(inherited=True))
         legend += [f"data leaves the policy: {LEGEND}"] if self.escapes else []
-        stopped = self.stopped.html() if self.stopped else ""
+        stopped = self.stopped.html(answers=False) if self.stopped else ""
         overview = Overview(self.headline, self.summary(), asked, legend, command, stopped)
         return report_page(overview, self.remarks(), extra)

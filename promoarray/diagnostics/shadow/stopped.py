@@ -131,16 +131,17 @@ class Stopped:
             if what:
                 yield from wrapped(Text(f"    {word:<12}", "green"), Text(what), console, width)
 
-    def html(self) -> str:
-        """Return it as a section of a page."""
+    def html(self, *, answers: bool = True) -> str:
+        """Return it as a section of a page; ``answers`` tells what every policy says there."""
         place = self.refused and self.refused.place
-        at = f"{self.site}: {self.site.text}" if self.site else ""
-        said = [at, "" if place else self.error]
-        if place:
-            answers = place.answers.items()
-            said += [f"{name}: {each} {each.reason}".strip() for name, each in answers]
-        said += [f"write {self.edit}" if self.edit else "", self.remedy and f"or {self.remedy}"]
-        rows = "<br>".join(escape(line) for line in said if line)
+        said = [f"{self.site}: <code>{escape(self.site.text)}</code>"] if self.site else []
+        said += [] if place else [escape(self.error)]
+        if place and answers:
+            each = place.answers.items()
+            said += [escape(f"{name}: {answer} {answer.reason}".strip()) for name, answer in each]
+        said += [f"write <code>{escape(self.edit)}</code>"] if self.edit else []
+        said += [f"or {escape(self.remedy)}"] if self.remedy else []
+        rows = "<br>".join(said)
         return f'<h2>{escape(self.headline)}</h2><p class="stopped">{rows}</p>'
 
     @property
