@@ -43,6 +43,8 @@ def operand_of(recorder: Recorder, x: Any) -> Any:
 
 def array_of(recorder: Recorder, x: Any, least: int = 0) -> Any:
     """An operand; of a list the array that NumPy makes of it, of so many axes at least."""
+    if isinstance(x, np.flatiter):
+        x = x.base
     if least and type(x) in WEAK:
         x = np.asarray(x)
     elif isinstance(x, (list, tuple)):
