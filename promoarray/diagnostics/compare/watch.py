@@ -112,6 +112,12 @@ def keep_watching(task: Task, watch: Watch, entered: Any) -> None:
         threading.excepthook = _shortened_in_thread(threading.excepthook)
 
 
+def adopt(report: Report) -> None:
+    """Have the watch of this process tell a report that something else fills."""
+    if _kept:
+        _kept[0].adopt(report)
+
+
 def _set_nothing(policy: str | Policy) -> None:
     """Take the place of ``set_policy`` in a run under a policy that the command names."""
     as_policy(policy)
@@ -199,6 +205,10 @@ class Watch(Observer):
         self._file: str | None = None
         with contextlib.suppress(OSError):  # the command has ended
             self._file = new_file(self._folder)
+
+    def adopt(self, report: Report) -> None:
+        """Tell this report from now on."""
+        self._report = report
 
     def begin_again(self) -> None:
         """Start with nothing found, in a process that was forked."""

@@ -12,6 +12,7 @@ from promoarray.diagnostics.compare.program import Ended, Program, of_module, of
 from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
+from promoarray.diagnostics.diff.recorded import is_recorded, recorded_program
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.promotion.policy import Policy
@@ -32,7 +33,8 @@ def program_of(args: argparse.Namespace) -> Program:
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status."""
     before, after = as_policy(args.before), as_policy(args.after)
-    program = program_of(args)
+    recorded = is_recorded(args.script, before, after)
+    program = recorded_program(args, before, after) if recorded else program_of(args)
     sys.stdout.flush()
     sys.stderr.flush()
     asked = Task((before.name, after.name), before.name, probe=Changes(after.name))

@@ -179,7 +179,7 @@ def _of_dtype(
         reasons.get(At(d.site, d.program, d.name, d.form, d.operands), NO_REASONS),
         other.reason,
         edit,
-        inherited=other.origin == "inherits",
+        inherited="inherits" in (run.origin, other.origin),  # of a recorded run, either's
         count=d.count,
     )
 

@@ -51,6 +51,10 @@ FRAMEWORKS = {
     ),
     # What it is without x64; the hook looks whether the program has set it.
     "jax": Framework("promoarray.diagnostics.record.jax.hook", (((0, 0), "jax@x32"),)),
+    "numpy": Framework(
+        "promoarray.diagnostics.record.numpy.running",
+        (((2, 0), "numpy@2"), ((0, 0), "numpy@1")),
+    ),
 }
 
 
@@ -64,7 +68,8 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     Parameters
     ----------
     framework : str
-        ``"torch"``, ``"paddle"`` or ``"jax"``.
+        ``"torch"``, ``"paddle"``, ``"jax"``, or ``"numpy"``, of which the modules are recorded that
+        the block imports.
     *policies : str or Policy
         The policies to compare with; by default those of ``pa.shadow``.
 

@@ -128,6 +128,7 @@ class Recorder:
         options: Mapping[str, Any] = NO_OPTIONS,
         exact: bool = True,
         edited: bool | None = None,
+        policy: Policy | None = None,
     ) -> Ghost:
         """Record an operation.
 
@@ -148,13 +149,15 @@ class Recorder:
         edited : bool, optional
             Whether its operands are those of the call, in their order, so that they can be cast
             there; by default if it is exact.
+        policy : Policy, optional
+            What it was done by, if not by the framework itself.
 
         Returns
         -------
         Ghost
             The result, to go on with.
         """
-        given, home = tuple(operands), self.home
+        given, home = tuple(operands), policy or self.home
         seen = tuple(operand_of(x, home) for x in given)
         decided = home.decide(name, seen, given, form, options=options)
         if isinstance(decided, Refusal):
@@ -165,7 +168,7 @@ class Recorder:
             predicted = (plan.result if home.weak_arrays else home.strong(plan.result)).name
         if predicted != result.dtype.name:
             self.noted = True
-            if exact:
+            if exact and policy is None:
                 drift = Drift(name, form, tuple(map(str, seen)), predicted, result.dtype.name)
                 with notify_lock:
                     self.report.drift[drift] += 1
@@ -190,12 +193,14 @@ class Recorder:
             self._observer.on_cast(CastEvent(self.home, operand, made, source, result.dtype))
         self.carried.put(result.array, made._type)
 
-    def assigned(self, target: Ghost, value: Any, frame: FrameType) -> None:
-        """Record ``target[...] = value``, of a ghost or a Python scalar."""
+    def assigned(
+        self, target: Ghost, value: Any, frame: FrameType, *, policy: Policy | None = None
+    ) -> None:
+        """Record ``target[...] = value``, of a ghost or a Python scalar; see ``saw``."""
         scalar = type(value) in WEAK
         source = WEAK[type(value)] if scalar else type_of(value._type)
         self.noted = True
-        event = SetitemEvent(self.home, target, value, source, type_of(target._type))
+        event = SetitemEvent(policy or self.home, target, value, source, type_of(target._type))
         with notify_lock, standing_at(frame):
             self._observer.on_setitem(event)
 

@@ -81,6 +81,30 @@ def test_what_changes_from_numpy_1_to_2_is_what_the_real_ones_change(
     assert data["program"] == {"exit_status": 0, "error": None, "stopped_at": None}
 
 
+def test_a_numpy_program_as_it_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    _written(tmp_path, "import numpy as np\nHALF = np.float64(0.5)\n", "beside.py")
+    program = _written(
+        tmp_path,
+        "import sys\nimport numpy as np\nfrom beside import HALF\n"
+        "pixels = np.array([1, 2], np.uint8)\n"
+        "brighter = pixels + 300\n"
+        "pixels[0] = 256\n"
+        "scaled = np.ones(2, np.float32) * HALF\n"
+        "print(sys.argv[1:], brighter, pixels, __name__)\n",
+    )
+    command = ["diff", "--from", "numpy@1", "--to", "numpy@2", "--json", program, "--", "one"]
+    assert cli.main(command) == 1
+    out, err = capfd.readouterr()
+    # What NumPy 1.26 prints, which does not stop.
+    assert err.splitlines()[-1] == "['one'] [301 302] [0 2] __main__"
+    found = {c["line"]: (c["before"], c["after"]) for c in json.loads(out)["changes"]}
+    assert found == {
+        5: ("uint16", "refuses"),
+        6: ("uint8", "refuses"),
+        7: ("float32", "float64"),
+    }
+
+
 def test_nothing_changes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     script = _written(tmp_path, "import promoarray as xp\nxp.asarray([1.0]) + 1\n")
     assert cli.main(["diff", "--from", "numpy@1", "--to", "jax", script]) == 0

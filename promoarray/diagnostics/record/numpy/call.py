@@ -1,0 +1,263 @@
+"""One call of NumPy's, told to a recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+from promoarray.core.array_base import type_of
+from promoarray.core.operands import operand_of as seen_by
+from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.numpy.callee import Callee
+from promoarray.diagnostics.record.numpy.calls import (
+    DEFAULTS,
+    MAKES,
+    MOVES,
+    OPERANDS,
+    Expansion,
+    expansions,
+    operations,
+)
+from promoarray.diagnostics.record.numpy.operand import (
+    ARRAYS,
+    array_of,
+    dtype_of,
+    operand_of,
+    results_of,
+)
+from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.report import (
+    APPROXIMATE,
+    CAST,
+    MAKE,
+    MOVE,
+    OPERATION,
+    UNKNOWN,
+)
+from promoarray.dtypes import WEAK
+from promoarray.operations import OPERATIONS, Form
+from promoarray.promotion.policy import Policy
+
+
+class Call:
+    """A call that was carried out.
+
+    Parameters
+    ----------
+    recorder : Recorder
+    callee : Callee
+    args, kwargs
+        What it was given; of a method the array first.
+    result : object
+    frame : FrameType
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        callee: Callee,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        self.recorder, self.callee, self.frame = recorder, callee, frame
+        self.args, self.kwargs, self.result = args, kwargs, result
+        self.kind = ""
+        self.policy: Policy | None = None
+        self.results = results_of(result)
+
+    def tell(self) -> None:
+        """Record what it was; what makes no array only asks."""
+        name = self.callee.name
+        if not self.results:
+            return
+        if name == "where" and len(self.args) + len(self.kwargs) < 2:
+            return self._made(MAKE)
+        if self.kwargs.get("out") is not None:
+            return self._written()
+        if self.kwargs.get("dtype") is not None and name not in MOVES:
+            return self._made(MAKE)
+        for known, handler in _HANDLERS:
+            if name in known():
+                return handler(self)
+        return self._made(UNKNOWN)
+
+    # -- kinds of calls ---------------------------------------------------------------------------
+
+    def operation(self) -> None:
+        """One operation."""
+        name = operations()[self.callee.name]
+        if self.callee.name == "dot":
+            name = "matmul"
+        operands = self._operands(name)
+        if not operands or any(x is None for x in operands):
+            return self._made(UNKNOWN)
+        options = {"low": self._low() is not None} if name == "clip" else {}
+        self._count(OPERATION)
+        self.recorder.saw(
+            *(name, operands, self.results[0], self.frame),
+            form=self.callee.form,
+            options=options,
+            policy=self.policy,
+        )
+        for other in self.results[1:]:
+            self.recorder.made(other)
+        return None
+
+    def expand(self) -> None:
+        """Several operations, of which the last has the result's dtype."""
+        expansion = expansions()[self.callee.name]
+        named = dict(zip(expansion.parameters, self.args, strict=False)) | self.kwargs
+        values = {key: array_of(self.recorder, x) for key, x in named.items()}
+        steps = _possible(expansion, values)
+        if not steps:
+            return self._made(UNKNOWN)
+        self._count(APPROXIMATE)
+        before: Any = None
+        for step in steps:
+            operands = tuple(before if x == "_" else values[x] for x in step.operands)
+            before = self._step(step.operation, operands)
+        if type_of(before._type) is not self.results[0].dtype:
+            return self.recorder.made(self.results[0])
+        self.recorder.carried.put(self.results[0].array, before._type)
+        return None
+
+    def move(self) -> None:
+        """Values that are moved: the result carries what they did."""
+        if self.callee.name in DEFAULTS and not isinstance(self.args[0], ARRAYS):
+            return self.default()
+        if self.kwargs.get("dtype") is not None:
+            return self.cast()
+        self._count(MOVE)
+        source = self.args[0] if self.args else None
+        for result in self.results:
+            same = isinstance(source, ARRAYS) and dtype_of(source) is result.dtype
+            if same and result.array is not source:
+                self.recorder.moved(source, result)
+            elif not same:
+                self.recorder.made(result)
+        return None
+
+    def cast(self) -> None:
+        """An explicit cast, which ends what differs."""
+        source = operand_of(self.recorder, self.args[0]) if self.args else None
+        self._count(CAST)
+        if isinstance(source, Ghost):
+            self.recorder.cast(source, self.results[0], self.frame)
+        else:
+            self.recorder.made(self.results[0])
+
+    def default(self) -> None:
+        """An array that has the default dtype, unless one is named."""
+        number = DEFAULTS[self.callee.name]
+        named = len(self.args) > {"full": 2, "arange": 3}.get(self.callee.name, 1)
+        self._count(MAKE)
+        if named or self.kwargs.get("dtype") is not None:
+            return self.recorder.made(self.results[0])
+        if number is None:
+            given = self.args[1:2] if self.callee.name == "full" else self.args
+            numbers = [x for x in _flat(given) if x is not None]
+            if not numbers or any(type(x) not in WEAK for x in numbers):
+                return self.recorder.made(self.results[0])
+            number = max(numbers, key=lambda x: _ORDER[type(x)])
+        lone = self.callee.name in MOVES and self.results[0].ndim == 0
+        return self.recorder.default(number, self.results[0], self.frame, lone=lone)
+
+    def make(self) -> None:
+        """An array whose dtype the program names, or that follows from no promotion."""
+        self._made(MAKE)
+
+    def _written(self) -> None:
+        """A result written into an array: in place if that is the first operand."""
+        name = operations().get(self.callee.name)
+        out = self.kwargs["out"]
+        out = out[0] if isinstance(out, tuple) else out
+        if name is None or not self.args or out is not self.args[0]:
+            return self._count(MAKE)
+        operands = self._operands(name)
+        if not operands or any(x is None for x in operands):
+            return self._made(UNKNOWN)
+        self._count(OPERATION)
+        low = {"low": self._low() is not None} if name == "clip" else {}
+        self.recorder.saw(
+            name, operands, self.results[0], self.frame, form=Form.INPLACE, options=low
+        )
+        return None
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _operands(self, name: str) -> tuple[Any, ...]:
+        """The operands of an operation among the arguments."""
+        args, kwargs, listed = self.args, self.kwargs, array_of
+        if name in ("concat", "stack"):
+            given = args[:2] if self.callee.name == "append" else args[0] if args else ()
+            rows = given if isinstance(given, (list, tuple)) else (given,)
+            return tuple(listed(self.recorder, x, 1) for x in rows)
+        start, names = OPERANDS.get(name, (0, _PARAMETERS))
+        wanted = {"where": 3, "clip": 3}.get(name) or OPERATIONS[name].arity or 2
+        given = [*args[start:wanted], *(kwargs[key] for key in names if key in kwargs)]
+        if name == "clip":
+            given = [x for x in given if x is not None]
+        return tuple(listed(self.recorder, x) for x in given[:wanted])
+
+    def _low(self) -> Any:
+        """The lower bound of ``clip``."""
+        named = self.kwargs.get("a_min", self.kwargs.get("min"))
+        return self.args[1] if len(self.args) > 1 else named
+
+    def _step(self, name: str, operands: tuple[Any, ...]) -> Any:
+        """Record a step of something greater, whose result no variable has."""
+        home = self.recorder.home
+        plan = home.plan(name, tuple(seen_by(x, home) for x in operands))
+        dtype = home.strong(getattr(plan, "result", self.results[0].dtype))
+        ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
+        result = Result(_Held(), dtype, ndim)
+        return self.recorder.saw(name, operands, result, self.frame, exact=False)
+
+    def _count(self, kind: str) -> None:
+        self.kind = kind
+        self.recorder.count(kind, self.callee.name)
+
+    def _made(self, kind: str) -> None:
+        self._count(kind)
+        for result in self.results:
+            self.recorder.made(result)
+
+
+class _Held:
+    """Stands for an array that NumPy has, but the program does not."""
+
+
+_PARAMETERS = ("x", "a", "b", "x1", "x2", "v", "array", "arr", "exponent")
+_ORDER = {bool: 0, int: 1, float: 2, complex: 3}
+
+_HANDLERS: tuple[tuple[Callable[[], Any], Callable[[Call], None]], ...] = (
+    (lambda: ("astype",), Call.cast),
+    (lambda: MOVES, Call.move),
+    (lambda: DEFAULTS, Call.default),
+    (lambda: MAKES, Call.make),
+    (operations, Call.operation),
+    (expansions, Call.expand),
+)
+
+
+def _possible(expansion: Expansion, values: dict[str, Any]) -> list[Any]:
+    """The steps whose operands are there; ``_`` is what the step before them made."""
+    steps: list[Any] = []
+    for step in expansion.steps:
+        there = all(x == "_" or values.get(x) is not None for x in step.operands)
+        if there and (steps or "_" not in step.operands):
+            steps.append(step)
+    return steps
+
+
+def _flat(values: Any) -> Any:
+    for x in values:
+        if isinstance(x, (list, tuple)):
+            yield from _flat(x)
+        elif isinstance(x, range):
+            yield 0
+        else:
+            yield x

@@ -1,0 +1,63 @@
+"""Which functions are NumPy's, and by what name the tables have them."""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from promoarray.diagnostics.record.numpy.calls import REDUCTIONS
+from promoarray.operations import Form
+
+
+class Callee(NamedTuple):
+    """A function of NumPy's.
+
+    Attributes
+    ----------
+    name : str
+    form : Form
+        Ufuncs are the operators that they are the function of.
+    owner : object
+        The array whose method it is, if it is one.
+    """
+
+    name: str
+    form: Form
+    owner: Any = None
+
+
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.sum))
+_PYTHON = {abs: "abs", pow: "pow", round: "round", divmod: "divmod"}
+
+
+def callee_of(f: Any) -> Callee | None:
+    """What of NumPy's is called; None if it is something else."""
+    kind: Any = type(f)
+    if kind is np.ufunc:
+        # ``x ** 2`` is a square, while ``np.power(x, 2)`` looks for a loop.
+        return Callee(f.__name__, Form.FUNCTION if f is np.power else Form.OPERATOR)
+    if isinstance(f, type):
+        numpy = issubclass(f, np.generic) and f.__module__.startswith("numpy")
+        return Callee("astype", Form.FUNCTION) if numpy else None
+    if kind not in _FUNCTIONS:
+        return None
+    if kind is BuiltinFunctionType or kind is MethodType:
+        owner = f.__self__
+        if isinstance(owner, (np.ndarray, np.generic)):
+            return Callee(f.__name__, Form.FUNCTION, owner)
+        if type(owner) is np.ufunc:
+            return _of_ufunc(owner.__name__, f.__name__)
+        if kind is MethodType:
+            return None
+        if f in _PYTHON:
+            return Callee(_PYTHON[f], Form.OPERATOR)
+    module = getattr(f, "__module__", None) or ""
+    return Callee(f.__name__, Form.FUNCTION) if module.partition(".")[0] == "numpy" else None
+
+
+def _of_ufunc(ufunc: str, method: str) -> Callee:
+    if method == "outer":
+        return Callee(ufunc, Form.OPERATOR)
+    return Callee(REDUCTIONS.get((ufunc, method), f"{ufunc}.{method}"), Form.FUNCTION)

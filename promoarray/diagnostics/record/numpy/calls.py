@@ -1,0 +1,177 @@
+"""What NumPy's functions and methods are in promoarray's words.
+
+A call *computes* one operation, stands for several (an *expansion*, which is approximate), *moves*
+values, *makes* an array, or *casts* one. Tables say which; no rule of promotion is here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from promoarray.operations import OPERATIONS
+
+_NAMED_OTHERWISE = """
+divide     true_divide
+pow        power
+remainder  mod fmod
+atan2      arctan2
+logaddexp  logaddexp2 heaviside
+abs        absolute
+conj       conjugate
+bitwise_invert invert bitwise_not
+bitwise_left_shift  left_shift
+bitwise_right_shift right_shift
+concat     concatenate hstack vstack dstack column_stack row_stack append block
+round      around round_
+max        amax nanmax
+min        amin nanmin
+sum        nansum
+prod       nanprod product
+mean       nanmean
+std        nanstd
+var        nanvar
+all        alltrue
+any        sometrue
+argmax     nanargmax
+argmin     nanargmin
+cumulative_sum  cumsum nancumsum
+cumulative_prod cumprod nancumprod cumproduct
+matmul     inner
+vecdot     vdot
+vector_norm norm
+unique_values unique union1d intersect1d setdiff1d setxor1d
+isin       in1d
+fftn       fft2
+ifftn      ifft2
+rfftn      rfft2
+irfftn     irfft2
+"""
+
+_EXPANSIONS = """
+median quantile percentile nanmedian nanquantile nanpercentile (a)
+    mean(a)
+average (a, axis, weights)
+    multiply(a, weights) mean(_)
+gradient (f, step)
+    subtract(f, f) divide(_, step)
+trapezoid trapz (y)
+    add(y, y) mean(_)
+polyval (p, x)
+    multiply(p, x) add(_, p)
+convolve correlate kron (a, v)
+    multiply(a, v)
+ptp (a)
+    subtract(a, a)
+lstsq (a, b)
+    solve(a, b)
+cbrt exp2 sinc fabs rint degrees radians rad2deg deg2rad i0 spacing (x)
+    exp(x)
+gcd lcm (x1, x2)
+    bitwise_or(x1, x2)
+float_power ldexp (x1, x2)
+    pow(x1, x2)
+"""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+MOVES = _names("""
+    reshape ravel transpose permute_dims matrix_transpose swapaxes squeeze flatten copy take repeat
+    tile roll flip fliplr flipud broadcast_to expand_dims moveaxis rollaxis split array_split hsplit
+    vsplit dsplit unstack atleast_1d atleast_2d atleast_3d pad triu tril diag diagflat diagonal
+    compress extract choose delete insert rot90 resize partition ascontiguousarray asfortranarray
+    asarray asanyarray array asarray_chkfinite require sliding_window_view as_strided
+    take_along_axis broadcast_arrays trim_zeros sort_complex view item fftshift ifftshift
+    nan_to_num __getitem__ T mT flat
+""")
+"""The dtype stays as it is, unless one is named."""
+
+MAKES = _names("""
+    zeros_like ones_like empty_like eye identity meshgrid mgrid ogrid indices
+    bincount nonzero argwhere flatnonzero count_nonzero fromiter frombuffer fromstring fromfile
+    loadtxt genfromtxt load histogram histogram2d histogramdd histogram_bin_edges tri hanning
+    hamming blackman bartlett kaiser digitize argpartition lexsort unravel_index ravel_multi_index
+    fftfreq rfftfreq interp unwrap cov corrcoef polyfit roots poly vander fromfunction packbits
+    unpackbits isclose logspace geomspace linspace iscomplex isreal isneginf isposinf isnat
+    frexp modf apply_along_axis apply_over_axes vectorize piecewise select full_like
+    tril_indices triu_indices diag_indices triu_indices_from tril_indices_from ix_ bitwise_count
+    divmod newbyteorder byteswap searchsorted
+    random rand randn randint random_sample normal uniform choice permutation standard_normal
+    integers poisson binomial exponential beta gamma lognormal multivariate_normal shuffle laplace
+    geometric standard_exponential multinomial dirichlet rayleigh weibull triangular vonmises
+    bytes permuted chisquare logistic pareto zipf standard_t standard_gamma
+""")
+"""The dtype is the program's, or follows from no promotion."""
+
+DEFAULTS: dict[str, float | None] = {
+    **dict.fromkeys(_names("zeros ones empty"), 0.0),
+    **dict.fromkeys(_names("array asarray asanyarray arange full")),
+}
+"""What has a default dtype if none is named: a number like those it holds; None if it is given."""
+
+REDUCTIONS = {
+    ("add", "reduce"): "sum",
+    ("multiply", "reduce"): "prod",
+    ("maximum", "reduce"): "max",
+    ("minimum", "reduce"): "min",
+    ("logical_and", "reduce"): "all",
+    ("logical_or", "reduce"): "any",
+    ("add", "accumulate"): "cumulative_sum",
+    ("multiply", "accumulate"): "cumulative_prod",
+}
+"""Methods of ufuncs that are operations of their own."""
+
+OPERANDS = {
+    "where": (1, ("x", "y")),
+    "clip": (0, ("a", "a_min", "a_max", "min", "max")),
+}
+"""From which argument on the operands are, and their names where they have any."""
+
+
+class Step(NamedTuple):
+    """One operation of an expansion; an operand is a parameter's name, ``"_"`` the step before."""
+
+    operation: str
+    operands: tuple[str, ...]
+
+
+class Expansion(NamedTuple):
+    """What a call stands for: its parameters in their order, and the steps."""
+
+    parameters: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+@cache
+def operations() -> dict[str, str]:
+    """From NumPy's names to operations."""
+    found = {name: name for name in OPERATIONS if name not in MOVES}
+    for line in _NAMED_OTHERWISE.strip().splitlines():
+        name, *others = line.split()
+        found |= dict.fromkeys(others, name)
+    inverse = (n for n in OPERATIONS if n.startswith("a") and n[1:] in OPERATIONS)
+    found |= {f"arc{name[1:]}": name for name in inverse}
+    return {name: each for name, each in found.items() if name not in MAKES}
+
+
+@cache
+def expansions() -> dict[str, Expansion]:
+    """From NumPy's names to what they stand for."""
+    found: dict[str, Expansion] = {}
+    lines = _EXPANSIONS.strip().splitlines()
+    for head, body in zip(lines[::2], lines[1::2], strict=True):
+        names, _, parameters = head.rstrip(")").partition(" (")
+        steps = tuple(Step(name, _listed(given)) for name, given in _STEP.findall(body))
+        found |= dict.fromkeys(names.split(), Expansion(_listed(parameters), steps))
+    return found
+
+
+_STEP = re.compile(r"(\w+)\(([^)]*)\)")
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(text.split(", "))

@@ -1,0 +1,365 @@
+"""The hook that rewritten programs pass their operands and results through.
+
+It is one object among the builtins. While nothing is recorded it hands on what it is given.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.record.numpy.call import Call
+from promoarray.diagnostics.record.numpy.callee import Callee, callee_of
+from promoarray.diagnostics.record.numpy.operand import ARRAYS, alike, operand_of, result_of
+from promoarray.diagnostics.record.numpy.past import Past
+from promoarray.diagnostics.record.numpy.rewriting import RESERVED
+from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.report import MOVE, OPERATION, UNKNOWN
+from promoarray.operations import Form
+
+Key = tuple[int, int]
+
+MOST = 1 << 12
+"""So many operations may have begun: those that an exception stopped are forgotten then."""
+
+
+_MOST_HELD = 1 << 16
+
+
+class Given(NamedTuple):
+    """What a function of NumPy's is being given."""
+
+    callee: Callee
+    args: list[Any]
+    kwargs: dict[str, Any]
+
+
+class Hook:
+    """Sees the operands and results of rewritten programs.
+
+    A frame and a number name an operation that has begun. Each method returns what it is given.
+    """
+
+    slice = slice
+    augmented = SimpleNamespace(
+        add=operator.iadd,
+        subtract=operator.isub,
+        multiply=operator.imul,
+        divide=operator.itruediv,
+        floor_divide=operator.ifloordiv,
+        remainder=operator.imod,
+        pow=operator.ipow,
+        matmul=operator.imatmul,
+        bitwise_and=operator.iand,
+        bitwise_or=operator.ior,
+        bitwise_xor=operator.ixor,
+        bitwise_left_shift=operator.ilshift,
+        bitwise_right_shift=operator.irshift,
+    )
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+        self._begun: dict[Key, Any] = {}
+        self._held: dict[Key, Any] = {}
+
+    # -- operators --------------------------------------------------------------------------------
+
+    def first(self, number: int, x: Any) -> Any:
+        """The first operand, with which an operation begins."""
+        if self.session is not None:
+            self._begin(sys._getframe(1), number, [x])
+        return x
+
+    changed = first
+
+    def then(self, number: int, name: str, x: Any) -> Any:
+        """The second operand."""
+        return self._second(sys._getframe(1), number, name, x, Form.OPERATOR)
+
+    def onto(self, number: int, name: str, x: Any) -> Any:
+        """The second operand of ``x += y``."""
+        return self._second(sys._getframe(1), number, name, x, Form.INPLACE)
+
+    def _second(self, frame: FrameType, number: int, name: str, x: Any, form: Form) -> Any:
+        operands, session = self._begun.get((id(frame), number)), self.session
+        if operands is None or session is None:
+            return x
+        operands.append(x)
+        if session.past is not None:
+            return session.past.operand(name, operands[0], x, form)
+        return x
+
+    def done(self, number: int, name: str, x: Any) -> Any:
+        """The result."""
+        return self._done(sys._getframe(1), number, name, x, Form.OPERATOR)
+
+    def updated(self, number: int, name: str, x: Any) -> Any:
+        """The result of ``x += y``, in place where the operand is an array."""
+        return self._done(sys._getframe(1), number, name, x, Form.INPLACE)
+
+    def _done(self, frame: FrameType, number: int, name: str, x: Any, form: Form) -> Any:
+        operands, session = self._begun.pop((id(frame), number), None), self.session
+        if operands is None or session is None:
+            return x
+        for each in operands:
+            if isinstance(each, ARRAYS):
+                break
+        else:
+            return x
+        if form is Form.INPLACE and operands[0] is not x:
+            form = Form.OPERATOR
+        session.tell(session.operator, name, operands, x, frame, form)
+        return x
+
+    def viewed(self, number: int, name: str, x: Any) -> Any:
+        """A part or a view of an array."""
+        frame = sys._getframe(1)
+        source, session = self._begun.pop((id(frame), number), None), self.session
+        if source is not None and session is not None and isinstance(source[0], ARRAYS):
+            session.tell(session.viewed, name, source[0], x, frame)
+        return x
+
+    # -- calls ------------------------------------------------------------------------------------
+
+    def call(self, number: int, f: Any) -> Any:
+        """A function that is about to be called."""
+        session, frame = self.session, sys._getframe(1)
+        callee = None if session is None else callee_of(f)
+        if callee is not None and callee.name == "resize" and session is not None:
+            session.forget(callee.owner)  # as it refuses an array that anything refers to
+            callee = None
+        if callee is None or session is None:
+            self._begun.pop((id(frame), number), None)
+            return f
+        own = [] if callee.owner is None else [callee.owner]
+        self._begin(frame, number, Given(callee, own, {}))
+        return f if session.past is None else session.past.function(f, callee)
+
+    def argument(self, number: int, x: Any) -> Any:
+        """An argument of it."""
+        given = self._begun.get((id(sys._getframe(1)), number))
+        if given is not None:
+            given.args.append(x)
+        return x
+
+    def named(self, number: int, name: str, x: Any) -> Any:
+        """A keyword argument."""
+        given = self._begun.get((id(sys._getframe(1)), number))
+        if given is not None:
+            given.kwargs[name] = x
+        return x
+
+    def starred(self, number: int, values: Any) -> Any:
+        """Arguments in a sequence; an iterator's are not looked at, as that would use them up."""
+        key = id(sys._getframe(1)), number
+        given = self._begun.get(key)
+        if given is not None and type(values) in (list, tuple):
+            given.args.extend(values)
+        elif given is not None:
+            del self._begun[key]
+        return values
+
+    def rest(self, number: int, values: Any) -> Any:
+        """Keyword arguments in a dict."""
+        key = id(sys._getframe(1)), number
+        given = self._begun.get(key)
+        if given is not None and type(values) is dict:
+            given.kwargs.update(values)
+        elif given is not None:
+            del self._begun[key]
+        return values
+
+    def called(self, number: int, x: Any) -> Any:
+        """What the function returned."""
+        frame = sys._getframe(1)
+        given, session = self._begun.pop((id(frame), number), None), self.session
+        if given is not None and session is not None:
+            session.tell(session.call, given, x, frame)
+        return x
+
+    # -- assignments ------------------------------------------------------------------------------
+
+    def target(self, number: int, x: Any) -> Any:
+        """The array of ``x[key] = value``, whose value is there already."""
+        frame = sys._getframe(1)
+        value, session = self._begun.pop((id(frame), number), None), self.session
+        if value is None or session is None or not isinstance(x, np.ndarray):
+            return x
+        session.tell(session.assigned, x, value[0], frame)
+        return x if session.past is None else session.past.target(x, value[0])
+
+    # -- what is evaluated once and stands twice ---------------------------------------------------
+
+    def hold(self, number: int, x: Any) -> Any:
+        """A value that is needed again."""
+        held = self._held
+        if len(held) >= _MOST_HELD:  # no recursion goes so deep: these are of frames that are gone
+            for key in tuple(held)[: _MOST_HELD // 2]:
+                held.pop(key, None)
+        held[id(sys._getframe(1)), number] = x
+        return x
+
+    def taken(self, number: int) -> Any:
+        """That value."""
+        return self._held.pop((id(sys._getframe(1)), number))
+
+    def released(self, x: Any, *numbers: int) -> Any:
+        """The end of a chain of comparisons, which may have stopped before all were needed."""
+        frame = id(sys._getframe(1))
+        for number in numbers:
+            self._held.pop((frame, number), None)
+        return x
+
+    def _begin(self, frame: FrameType, number: int, operands: Any) -> None:
+        begun = self._begun
+        if len(begun) >= MOST:
+            begun.clear()
+        begun[id(frame), number] = operands
+
+    @contextmanager
+    def recording(self, session: Session) -> Iterator[None]:
+        """Record in a block, in all threads."""
+        before, self.session = self.session, session
+        try:
+            yield
+        finally:
+            self.session = before
+            self._begun.clear()
+
+
+class Session:
+    """Tells a recorder what a hook sees.
+
+    Parameters
+    ----------
+    recorder : Recorder
+    past : Past or None
+        Does what NumPy 2 refuses.
+
+    Attributes
+    ----------
+    bug : str
+        The traceback of what went wrong in recording, which never stops the program.
+    """
+
+    def __init__(self, recorder: Recorder, past: Past | None = None) -> None:
+        self.recorder, self.past = recorder, past
+        self.bug = ""
+        self._agreed: dict[Any, tuple[str, int]] = {}
+
+    def tell(self, what: Callable[..., None], *seen: Any) -> None:
+        """Record; the program goes on whatever comes of it."""
+        try:
+            with notify_lock:
+                what(*seen)
+        except RecursionError:  # the program left too few levels of it
+            self.recorder.count(UNKNOWN, "at the end of the recursion")
+        except Exception:
+            self.bug = self.bug or traceback.format_exc()
+
+    def operator(self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form) -> None:
+        """An operator's operands and result."""
+        result, recorder = result_of(x), self.recorder
+        if result is None:
+            return
+        key = self._key((name, form), given)
+        if self._again(key, name):
+            return
+        operands = tuple(operand_of(recorder, x) for x in given)
+        if any(x is None for x in operands):
+            return
+        before, recorder.noted = recorder.report.operations, False
+        recorder.count(OPERATION, name)
+        past = self.past.took_over(x) if self.past is not None else None
+        recorder.saw(name, operands, result, frame, form=form, policy=past)
+        self._remember(key, OPERATION, x, before)
+
+    def call(self, given: Given, x: Any, frame: FrameType) -> None:
+        """A call's arguments and result."""
+        callee, args, kwargs = given
+        key = self._key((callee.name, callee.form, *kwargs), (*args, *kwargs.values()))
+        if self._again(key, callee.name):
+            return
+        recorder = self.recorder
+        before, recorder.noted = recorder.report.operations, False
+        call = Call(recorder, callee, args, kwargs, x, frame)
+        if self.past is not None:
+            call.policy = self.past.took_over(x)
+        call.tell()
+        if call.kind:
+            self._remember(key, call.kind, x, before)
+
+    def viewed(self, name: str, source: Any, x: Any, frame: FrameType) -> None:
+        """A part of an array carries what the array does."""
+        result = result_of(x)
+        if result is None or source is x:
+            return
+        operand = operand_of(self.recorder, source) if name in ("real", "imag") else None
+        if operand is not None:
+            self.recorder.count(OPERATION, name)
+            self.recorder.saw(name, (operand,), result, frame)
+        elif source in self.recorder.carried:
+            self.recorder.count(MOVE, name)
+            self.recorder.moved(source, result)
+
+    def assigned(self, target: Any, value: Any, frame: FrameType) -> None:
+        """``target[...] = value``."""
+        key = self._key(("__setitem__",), (target, value))
+        if self._again(key, "__setitem__"):
+            return
+        recorder = self.recorder
+        ghosts = operand_of(recorder, target), operand_of(recorder, value)
+        if any(x is None for x in ghosts):
+            return
+        before = recorder.report.operations
+        recorder.count(OPERATION, "__setitem__")
+        places = recorder.report.places
+        past = self.past.stores(target, value) if self.past is not None else None
+        recorder.assigned(*ghosts, frame, policy=past)
+        recorder.noted = recorder.report.places != places
+        self._remember(key, OPERATION, None, before)
+
+    def forget(self, x: Any) -> None:
+        """Forget what an array carries."""
+        result = result_of(x)
+        if result is not None:
+            self.recorder.made(result)
+
+    # -- calls that are alike ---------------------------------------------------------------------
+
+    def _key(self, what: tuple[Any, ...], values: Any) -> Any:
+        parts = alike(self.recorder, values)
+        return None if parts is None else (*what, *parts)
+
+    def _again(self, key: Any, name: str) -> bool:
+        """Whether there was nothing to note at one that was alike; if so it is counted."""
+        known = self._agreed.get(key) if key is not None else None
+        if known is not None:
+            self.recorder.again(known[0], name, known[1])
+        return known is not None
+
+    def _remember(self, key: Any, kind: str, x: Any, before: int) -> None:
+        recorder = self.recorder
+        if key is None or recorder.noted or x in recorder.carried:
+            return
+        if len(self._agreed) >= MOST:
+            self._agreed.clear()
+        self._agreed[key] = kind, recorder.report.operations - before
+
+
+def hook() -> Hook:
+    """Return the hook, put among the builtins once it is asked for."""
+    found: Hook | None = getattr(builtins, RESERVED, None)
+    if found is None:
+        found = Hook()
+        setattr(builtins, RESERVED, found)
+    return found

@@ -1,0 +1,73 @@
+"""The modules of a program are rewritten when they are imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+from promoarray.core.call_site import is_library
+from promoarray.diagnostics.record.numpy.rewriting import rewritten
+
+_NEVER = frozenset({"numpy", "ml_dtypes", "promoarray"})
+"""What is recorded, and who records."""
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module rewritten; what Python keeps compiled is neither read nor written."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return rewritten(self.get_data(path), path)
+
+
+class Finder(MetaPathFinder):
+    """Finds the modules that are rewritten.
+
+    Parameters
+    ----------
+    packages : sequence of str
+        Installed libraries that are rewritten, too; of the rest only what is not installed.
+
+    Attributes
+    ----------
+    found : list of str
+        The modules that were.
+    """
+
+    def __init__(self, packages: Sequence[str] = ()) -> None:
+        is_library("")  # which imports a module when it is first asked
+        self._packages = frozenset(packages)
+        self.found: list[str] = []
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a module as Python would, if it is to be rewritten."""
+        root = fullname.partition(".")[0]
+        if root in _NEVER:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or type(spec.loader) is not SourceFileLoader or not spec.origin:
+            return None
+        if root not in self._packages and is_library(os.path.abspath(spec.origin)):
+            return None
+        spec.loader = _Loader(fullname, spec.origin)
+        self.found.append(fullname)
+        return spec
+
+
+@contextmanager
+def importing(packages: Sequence[str] = ()) -> Iterator[Finder]:
+    """Rewrite the modules that are imported in a block."""
+    finder: Any = Finder(packages)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield finder
+    finally:
+        sys.meta_path.remove(finder)

@@ -1,0 +1,88 @@
+"""What stands in a NumPy program, as ghosts and Python scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.dtypes import CONCRETE, WEAK, DType
+
+ARRAYS = np.ndarray, np.generic
+
+_BY_NAME = {
+    np.dtype(row.storage).name: row for row in CONCRETE if row.storage is not None and row.bits >= 8
+}
+_KNOWN: dict[Any, DType | None] = {}
+
+
+def dtype_of(x: Any) -> DType | None:
+    """The dtype of an array or scalar of NumPy's; None if it is no number of a known format."""
+    given = x.dtype
+    found = _KNOWN.get(given, ...)
+    if found is ...:
+        found = _KNOWN[given] = None if given.names else _BY_NAME.get(given.name)
+    return found
+
+
+def operand_of(recorder: Recorder, x: Any) -> Any:
+    """A ghost or a Python scalar; None if it is neither an array nor a number."""
+    if type(x) in WEAK:
+        return x
+    if isinstance(x, ARRAYS):
+        dtype = dtype_of(x)
+        if dtype is None:
+            return None
+        return recorder.ghost(x, dtype, x.ndim, x.item if x.ndim == 0 else None)
+    kinds: tuple[Any, ...] = int, float, complex
+    return next((kind(x) for kind in kinds if isinstance(x, kind)), None)  # an IntEnum, and such
+
+
+def array_of(recorder: Recorder, x: Any, least: int = 0) -> Any:
+    """An operand; of a list the array that NumPy makes of it, of so many axes at least."""
+    if isinstance(x, np.flatiter):
+        x = x.base
+    if least and type(x) in WEAK:
+        x = np.asarray(x)
+    elif isinstance(x, (list, tuple)):
+        try:
+            x = np.asarray(x)
+        except (ValueError, TypeError, OverflowError):
+            return None
+    if least and isinstance(x, ARRAYS) and x.ndim < least:
+        dtype = dtype_of(x)
+        return dtype and recorder.ghost(x, dtype, least)
+    return operand_of(recorder, x)
+
+
+def result_of(x: Any) -> Result | None:
+    """An array that was made; None if it is none."""
+    if not isinstance(x, ARRAYS):
+        return None
+    dtype = dtype_of(x)
+    return None if dtype is None else Result(x, dtype, x.ndim)
+
+
+def results_of(x: Any) -> list[Result]:
+    """The arrays that a call made."""
+    found = (result_of(each) for each in (x if isinstance(x, (list, tuple)) else (x,)))
+    return [each for each in found if each is not None]
+
+
+def alike(recorder: Recorder, operands: Any) -> tuple[Hashable, ...] | None:
+    """What operands that the policies do not tell apart have in common; None of disputed ones."""
+    parts: list[Hashable] = []
+    for x in operands:
+        if isinstance(x, ARRAYS):
+            if x in recorder.carried:
+                return None
+            value = magnitude(x.item()) if recorder.by_value and not x.ndim and dtype_of(x) else ()
+            parts.append((x.dtype, x.ndim == 0, value))
+        elif type(x) in WEAK:
+            parts.append(magnitude(x))
+        else:
+            return None
+    return tuple(parts)

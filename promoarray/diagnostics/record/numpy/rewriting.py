@@ -1,0 +1,322 @@
+"""Programs with a hook at each operation, which stays where it was: in the program's own frame.
+
+Operands pass through the hook on their way to the operator, and so does the result: ``a + b``
+becomes ``H.done(1, H.first(1, a) + H.then(1, b))``, with the operation's name besides. So types,
+values, exceptions, tracebacks and the lines that warnings name are those of the program as it is.
+The number tells the operations of a file apart, the frame those of a recursion.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Sequence
+from types import CodeType
+from typing import Any
+
+RESERVED = "__promoarray__"
+"""The hook's name, among the builtins."""
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "bitwise_and",
+    ast.BitOr: "bitwise_or",
+    ast.BitXor: "bitwise_xor",
+    ast.LShift: "bitwise_left_shift",
+    ast.RShift: "bitwise_right_shift",
+    ast.Eq: "equal",
+    ast.NotEq: "not_equal",
+    ast.Lt: "less",
+    ast.LtE: "less_equal",
+    ast.Gt: "greater",
+    ast.GtE: "greater_equal",
+    ast.USub: "negative",
+    ast.UAdd: "positive",
+    ast.Invert: "bitwise_invert",
+}
+
+ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat"})
+"""Attributes that are views of an array, or parts of it."""
+
+_BUILTIN = frozenset(dir(builtins))
+_NUMERIC = frozenset({"abs", "pow", "divmod", "round"})
+_LOOK_AROUND = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
+"""Builtins that look at the frame they are called in; Python compiles ``super()`` specially."""
+
+
+def rewritten(source: str | bytes, path: str) -> CodeType:
+    """Return the code of a program with a hook at its operations.
+
+    Parameters
+    ----------
+    source : str or bytes
+    path : str
+        What tracebacks call the file.
+
+    Raises
+    ------
+    SyntaxError
+        If it is no program, as Python itself would.
+    """
+    try:
+        tree = ast.parse(source, path)
+        found: ast.AST = _Rewriter(_left_alone(tree)).visit(tree)
+        return compile(ast.fix_missing_locations(found), path, "exec", dont_inherit=True)  # type: ignore[call-overload,no-any-return]
+    except RecursionError:  # of an expression with hundreds of terms
+        return compile(source, path, "exec", dont_inherit=True)
+
+
+def _left_alone(tree: ast.Module) -> frozenset[str]:
+    """The names of functions that are called as they are: builtins, and those of the file."""
+    own = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    bound = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and type(n.ctx) is ast.Store}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = {alias.asname or alias.name for alias in node.names}
+            bound |= _BUILTIN | own if "*" in names else names
+    return (_BUILTIN - bound - _NUMERIC) | (own - bound) | _LOOK_AROUND
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Puts the hook in.
+
+    Parameters
+    ----------
+    left_alone : set of str
+        Functions of these names are called as they are: of the file itself, and builtins.
+    """
+
+    def __init__(self, left_alone: frozenset[str]) -> None:
+        self._left_alone = left_alone
+        self._count = 0
+
+    # -- expressions ------------------------------------------------------------------------------
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if _text(node.left) or (_constant(node.left) and _constant(node.right)):
+            return self._inside(node)
+        name, left, right = OPERATORS[type(node.op)], self.visit(node.left), self.visit(node.right)
+        number = self._number()
+        node.left = self._hook("first", left, number, left)
+        node.right = self._hook("then", right, number, name, right)
+        return self._hook("done", node, number, name, node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if type(node.op) not in OPERATORS or _constant(node.operand):
+            return self._inside(node)
+        number, operand = self._number(), self.visit(node.operand)
+        node.operand = self._hook("first", operand, number, operand)
+        return self._hook("done", node, number, OPERATORS[type(node.op)], node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        if not all(type(op) in OPERATORS for op in node.ops):  # ``in`` and ``is`` compute nothing
+            return self._inside(node)
+        values = [self.visit(x) for x in (node.left, *node.comparators)]
+        if len(node.ops) == 1:
+            return self._compared(node, node.ops[0], *values)
+        # a < b < c is a < b and b < c, but for b, which is evaluated once.
+        parts, left, numbers = [], values[0], []
+        for op, value in zip(node.ops[:-1], values[1:-1], strict=True):
+            number = self._number()
+            numbers.append(number)
+            kept = self._hook("hold", value, number, value)
+            parts.append(self._compared(node, op, left, kept))
+            left = self._hook("taken", value, number)
+        parts.append(self._compared(node, node.ops[-1], left, values[-1]))
+        both = ast.copy_location(ast.BoolOp(ast.And(), parts), node)
+        return self._hook("released", node, both, *numbers)
+
+    def _compared(
+        self, node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr
+    ) -> ast.expr:
+        number, name = self._number(), OPERATORS[type(op)]
+        left = self._hook("first", left, number, left)
+        right = self._hook("then", right, number, name, right)
+        compare = ast.copy_location(ast.Compare(left, [op], [right]), node)
+        return self._hook("done", node, number, name, compare)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self._inside(node)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        number = self._number()
+        node.value = self._hook("first", node.value, number, node.value)
+        return self._hook("viewed", node, number, "__getitem__", node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self._inside(node)
+        if not isinstance(node.ctx, ast.Load) or node.attr not in ATTRIBUTES:
+            return node
+        number = self._number()
+        node.value = self._hook("first", node.value, number, node.value)
+        return self._hook("viewed", node, number, node.attr, node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self._inside(node)
+        if isinstance(node.func, ast.Name) and node.func.id in self._left_alone:
+            return node
+        number, function = self._number(), node.func
+        place = _of_method(node, function)
+        node.func = self._hook("call", function, number, function)
+        node.args = [self._argument(x, number) for x in node.args]
+        for keyword in node.keywords:
+            value = keyword.value
+            given = (number, value) if keyword.arg is None else (number, keyword.arg, value)
+            keyword.value = self._hook("named" if keyword.arg else "rest", value, *given)
+        done = self._hook("called", node, number, node)
+        for name, at in place.items():
+            setattr(node, name, at)
+        return done
+
+    def _argument(self, x: ast.expr, number: int) -> ast.expr:
+        if isinstance(x, ast.Starred):
+            x.value = self._hook("starred", x.value, number, x.value)
+            return x
+        return self._hook("argument", x, number, x)
+
+    # -- statements -------------------------------------------------------------------------------
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self._inside(node)
+        target = node.targets[0]
+        if len(node.targets) == 1 and isinstance(target, ast.Subscript):
+            number = self._number()
+            node.value = self._hook("first", node.value, number, node.value)
+            target.value = self._hook("target", node, number, target.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        number, name = self._number(), OPERATORS[type(node.op)]
+        target, value = node.target, self.visit(node.value)
+        if isinstance(target, ast.Name):
+            old: ast.expr = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        elif isinstance(target, ast.Attribute):
+            self._inside(target)
+            owner = self._number()
+            kept = self._hook("hold", target.value, owner, target.value)
+            old = ast.copy_location(ast.Attribute(kept, target.attr, ast.Load()), target)
+            target.value = self._hook("taken", target.value, owner)
+        else:
+            old = self._item(target)
+        old = self._hook("changed", old, number, old)
+        value = self._hook("onto", value, number, name, value)
+        operator = _named("augmented", node, name)
+        done = ast.copy_location(ast.Call(operator, [old, value], []), node)
+        made = self._hook("updated", node, number, name, done)
+        return ast.copy_location(ast.Assign([target], made), node)
+
+    def _item(self, target: ast.Subscript) -> ast.expr:
+        """What ``x[key]`` is before ``x[key] += 1``; both are evaluated once."""
+        owner, index = self._number(), self._number()
+        x, key = self.visit(target.value), self._key(target.slice)
+        kept = self._hook("hold", x, owner, x)
+        kept_key = self._hook("hold", key, index, key)
+        target.value = self._hook("taken", x, owner)
+        target.slice = self._hook("taken", key, index)
+        return ast.copy_location(ast.Subscript(kept, kept_key, ast.Load()), target)
+
+    def _key(self, key: ast.expr) -> ast.expr:
+        """A key as an expression, slices too."""
+        if isinstance(key, ast.Slice):
+            parts = [p and self.visit(p) for p in (key.lower, key.upper, key.step)]
+            given = [p or ast.copy_location(ast.Constant(None), key) for p in parts]
+            return self._hook("slice", key, *given)
+        if isinstance(key, ast.Tuple):
+            key.elts = [self._key(x) for x in key.elts]
+            return key
+        visited: ast.expr = self.visit(key)
+        return visited
+
+    # -- what stays as it is ----------------------------------------------------------------------
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        self._defaults(node.args)
+        node.body = self._block(node.body)
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return self.visit_FunctionDef(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        self._defaults(node.args)
+        node.body = self.visit(node.body)
+        return node
+
+    def _defaults(self, arguments: ast.arguments) -> None:
+        arguments.defaults = [self.visit(x) for x in arguments.defaults]
+        arguments.kw_defaults = [x and self.visit(x) for x in arguments.kw_defaults]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        node.body = self._block(node.body)
+        return node
+
+    def visit_match_case(self, node: ast.match_case) -> ast.match_case:
+        if node.guard is not None:
+            node.guard = self.visit(node.guard)
+        node.body = self._block(node.body)
+        return node
+
+    def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
+        return node
+
+    def _block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        return [self.visit(statement) for statement in body]
+
+    # -- making nodes -----------------------------------------------------------------------------
+
+    def _inside(self, node: Any) -> Any:  # its own type, or what takes its place
+        return self.generic_visit(node)
+
+    def _number(self) -> int:
+        self._count += 1
+        return self._count
+
+    def _hook(self, method: str, at: ast.AST, *given: Any) -> ast.Call:
+        """A call of the hook that stands where ``at`` does."""
+        args: list[Any] = [
+            x if isinstance(x, ast.AST) else ast.copy_location(ast.Constant(x), at) for x in given
+        ]
+        return ast.copy_location(ast.Call(_named(method, at), args, []), at)
+
+
+def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
+    """``H.method``; with further names, attributes of it."""
+    found: ast.expr = ast.copy_location(ast.Name(RESERVED, ast.Load()), at)
+    for name in (method, *further):
+        found = ast.copy_location(ast.Attribute(found, name, ast.Load()), at)
+    return found
+
+
+def _constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)
+
+
+def _text(node: ast.expr) -> bool:
+    """Whether an expression is a text, of which ``%`` and ``+`` make others."""
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.JoinedStr) or (_constant(node) and isinstance(value, (str, bytes)))
+
+
+def _of_method(node: ast.Call, function: ast.expr) -> dict[str, int]:
+    """Where Python says that a method is called: on the line of its name, not of its object."""
+    line, column = function.end_lineno, function.end_col_offset
+    if not isinstance(function, ast.Attribute) or line is None or column is None:
+        return {}
+    if line == node.lineno or column < len(function.attr):
+        return {}
+    return {"lineno": line, "col_offset": column - len(function.attr)}

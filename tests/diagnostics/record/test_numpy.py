@@ -1,0 +1,371 @@
+"""NumPy programs as they are, recorded while NumPy 2 itself runs them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import sys
+import textwrap
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.diagnostics.record.numpy import calls
+from promoarray.diagnostics.record.numpy.hook import hook
+from promoarray.diagnostics.record.numpy.rewriting import rewritten
+from promoarray.diagnostics.record.numpy.running import recorded_run
+from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.operations import OPERATIONS
+from promoarray.policies import as_policy
+
+CONFORMANCE = Path(__file__).parents[3] / "conformance"
+
+
+def recorder(*policies: str) -> Recorder:
+    run = as_policy("numpy@2")
+    return Recorder(run, (run, *map(as_policy, policies or ("numpy@1",))))
+
+
+def recorded(
+    tmp_path: Path, source: str, *policies: str, past: bool = False
+) -> tuple[RecordedReport, str]:
+    """What was found in a program, and what it printed."""
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(source))
+    told, output = recorder(*policies), io.StringIO()
+    with contextlib.redirect_stdout(output):
+        recorded_run(str(script), told, past=as_policy("numpy@1") if past else None)
+    return told.report, output.getvalue()
+
+
+def answers(report: RecordedReport) -> dict[str, str]:
+    """What NumPy 1 gives, by the expressions in which it gives something else."""
+    return {d.site.expression: str(d.answers["numpy@1"]) for d in report.divergences}
+
+
+def expressions() -> ModuleType:
+    path = CONFORMANCE / "numpy_expressions.py"
+    spec = importlib.util.spec_from_file_location("numpy_expressions", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_numpy_1_is_predicted_from_a_run_on_numpy_2() -> None:
+    module = expressions()
+    kept = module.read()
+    assert len(kept) >= 300
+    every, right = zip(*kept, strict=True)
+    assert sum(answer == module.RAISES for answer in right) < len(kept) // 3
+    guesses = list(module.predicted(list(every)))
+    wrong = [
+        (text, guess, answer)
+        for text, guess, answer in zip(every, guesses, right, strict=True)
+        if guess != answer
+    ]
+    assert not wrong
+    changed = sum(module.answer(text) != answer for text, answer in kept)
+    assert changed > len(kept) // 20  # else nothing was predicted
+
+
+def test_the_lines_that_change_from_numpy_1_to_2(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        image = np.arange(12, dtype=np.float32).reshape(3, 4)
+        scale = np.float64(0.5)
+        scaled = image * scale
+        word = np.float32(3) + 3.0
+        small = np.array([1, 2], dtype=np.int8) + np.int64(3)
+        row = scaled[1]
+        again = row.T + np.float32(1)
+        same = image + 1
+        """,
+    )
+    assert answers(report) == {
+        "image * scale": "float32",
+        "np.float32(3) + 3.0": "float64",
+        "np.array([1, 2], dtype=np.int8) + np.int64(3)": "int8",
+        "row.T + np.float32(1)": "float32",
+    }
+    (inherited,) = (d for d in report.divergences if d.site.expression.startswith("row"))
+    assert inherited.answers["numpy@1"].origin == "inherits"
+    assert not report.drift
+    assert report.understood == 1
+
+
+def test_what_numpy_2_stops_at_is_done_as_numpy_1_did_it(tmp_path: Path) -> None:
+    report, output = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        a = np.array([1, 2, 3], np.uint8)
+        b = a + 300
+        c = 300 - a
+        d = np.uint8(3) * 300
+        e = np.add(a, 300)
+        a[0] = 300
+        a += 400
+        f = np.uint8(300)
+        g = np.array([1, 300], dtype=np.uint8)
+        h = np.array([1], np.int8) << np.uint64(1)
+        for x in (a, b, c, d, e, f, g, h):
+            print(x.dtype, x.tolist())
+        """,
+        past=True,
+    )
+    # What NumPy 1.26.4 prints.
+    assert output.splitlines() == [
+        "uint8 [188, 146, 147]",
+        "uint16 [301, 302, 303]",
+        "uint16 [299, 298, 297]",
+        "int64 900",
+        "uint16 [301, 302, 303]",
+        "uint8 44",
+        "uint8 [1, 44]",
+        "int8 [2]",
+    ]
+    refused = {d.site.expression for d in report.divergences if d.answers["numpy@2"].dtype is None}
+    assert {"a + 300", "300 - a", "np.uint8(3) * 300", "np.add(a, 300)"} <= refused
+
+
+def test_without_the_past_the_program_stops_where_numpy_2_does(tmp_path: Path) -> None:
+    with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
+        recorded(tmp_path, "import numpy as np\nnp.array([1], np.uint8) + 300")
+
+
+PROGRAMS = {
+    "names": """
+        x = 3
+        class Base:
+            def who(self): return "base", sorted(locals())
+        class Own(Base):
+            y = x + 1
+            def who(self):
+                return super().who(), self.__class__.__name__
+        def outer():
+            n = 0
+            def inner():
+                nonlocal n
+                n += 2
+                return n
+            global x
+            x += inner() * 2
+            return inner(), n, x
+        print(Own().who(), Own.y, outer(), sorted(k for k in globals() if not k.startswith("__")))
+        """,
+    "chains": """
+        def f(x):
+            print("asked", x)
+            return x
+        print(f(1) < f(2) < f(3), f(3) < f(2) < f(1), f(1) == f(1) != f(2) > f(0))
+        print(1 in [1] == [1], not f(1) <= f(2) is None)
+        """,
+    "forms": """
+        import sys
+        xs = [1, 2, 3]
+        def f(*args, k=2 * 3, **rest): return args, k, rest
+        print(f(*xs, *iter(xs), k=(y := 4) + y, **{"z": -y}), f"{y + 1!r:>{y * 2}}")
+        print("%d" % 3, "a" + "b")
+        match xs:
+            case [a, *b] if a + 1 == 2: print(a, b)
+        def g():
+            got = 1 + (yield 2 * 3)
+            print("got", got)
+            yield from (i * i for i in xs if i % 2)
+        it = g()
+        print(next(it), it.send(5), list(it))
+        d = {"n": [1]}
+        d["n"][0] += 5
+        d["n"] += [7]
+        xs[:2] += "ab"
+        xs[1:], z = [9 - 1], ~5
+        print(d, xs, z, (lambda q=1 + 1: q ** 2)(), [i + j for i in xs if i == 8 for j in (1, 2)])
+        async def h(): return 1 + await k()
+        async def k(): return 2
+        import asyncio
+        print(asyncio.run(h()), sys._getframe().f_code.co_name)
+        """,
+    "arrays": """
+        import numpy as np
+        x = np.arange(6.0).reshape(2, 3)
+        x[0] += 1
+        x[x > 3] *= np.float32(2)
+        x.T[0, ...] -= 1
+        y = x @ x.T; y.real += 1
+        print(x, y, type(x.sum()), x[1:, ::2].shape, np.r_[x[0], 1] | np.r_[0:4] == 0
+              if False else abs(-x), divmod(x, 2), round(np.float32(2.5)), -np.int8(-12))
+        class Mine(np.ndarray): pass
+        print(type(x.view(Mine) + 1).__name__, 1 <= x[0, 1] <= 3)
+        np.resize(x, 3); z = np.zeros(2); z.resize(3); print(z)
+        """,
+    "errors": """
+        import traceback, warnings
+        import numpy as np
+        def f(x):
+            return (x +
+                    np.array([1, 2, 3])) * 2
+        def g(d): d["a"]["b"] += 1
+        class C:
+            def m(self, *a): return self
+        def h():
+            (C()
+              .m(1)
+              .m(2)
+              .n())
+        for call in (lambda: f(np.zeros(2)), lambda: g({}), h, lambda: C().m(**1), lambda: 1 + "a",
+                     lambda: int("x" * 2), lambda: f(*3), lambda: np.zeros(2)[5],
+                     lambda: undefined + 1, lambda: np.zeros(2).reshape(5),
+                     lambda: bool(0 < np.zeros(2) < 1)):
+            try: call()
+            except Exception: print(traceback.format_exc())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            np.float32(1) / np.float32(0)
+            np.array([1.0]) / 0
+        print([(w.filename, w.lineno, str(w.message)) for w in caught])
+        """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_prints_what_it_prints_anyway(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "program.py"
+    source = textwrap.dedent(PROGRAMS[name])
+    script.write_text(source)
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(source, str(script), "exec"), {"__name__": "__main__"})
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        recorded_run(str(script), recorder())
+    assert told.getvalue() == output.getvalue()
+    assert output.getvalue()
+
+
+def test_an_error_of_the_program_is_the_programs(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text("def f(x):\n    return 1 / x + f(x - 1)\n\nf(2)\n")
+    with pytest.raises(ZeroDivisionError) as caught:
+        recorded_run(str(script), recorder())
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    own = [(frame.lineno, frame.name) for frame in frames if frame.filename == str(script)]
+    assert own == [(4, "<module>"), (2, "f"), (2, "f"), (2, "f")]
+    assert frames[-1].filename == str(script)
+    assert sys.modules["__main__"].__dict__.get("__file__") != str(script)
+
+
+def test_a_deep_expression_runs_as_it_is(tmp_path: Path) -> None:
+    _, output = recorded(tmp_path, f"x = 1\nprint({' + '.join(['x'] * 900)})\n")
+    assert output == "900\n"
+
+
+def test_modules_of_the_program_are_recorded_and_libraries_are_not(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text(
+        '"""Says.\n\n>>> int(twice(2))\n4\n"""\nimport numpy as np\n\ndef twice(x):\n'
+        "    return x * np.float32(2)\n"
+    )
+    report, output = recorded(
+        tmp_path,
+        """
+        import doctest, inspect
+        import numpy as np
+        import beside
+        beside.twice(np.float16(1))
+        beside.twice(np.zeros(2, np.float16))
+        print(doctest.testmod(beside), inspect.getsource(beside.twice))
+        """,
+    )
+    assert "TestResults(failed=0, attempted=1)" in output
+    assert "return x * np.float32(2)" in output
+    found = {d.operands: str(d.answers["numpy@1"]) for d in report.divergences}
+    assert found == {("float16", "float32[]"): "float16", ("Python int", "float32[]"): "float64"}
+    assert {Path(d.site.file).name for d in report.divergences} == {"beside.py"}
+    assert not (tmp_path / "__pycache__").exists()
+    del sys.modules["beside"]
+
+
+def test_a_block_records_what_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "imported_here.py").write_text(
+        "import numpy as np\ndef work():\n    return np.zeros(2, np.float32) + np.float64(1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pa.record("numpy", "numpy@1") as report:
+        import imported_here  # type: ignore[import-not-found]
+
+        imported_here.work()
+    assert list(answers(report).values()) == ["float32"]
+    before = report.operations
+    imported_here.work()  # which records no more
+    assert report.operations == before
+    assert hook().session is None
+    with pytest.raises(RuntimeError, match="this block imports none"), pa.record("numpy"):
+        np.zeros(2) + 1
+    del sys.modules["imported_here"]
+
+
+def test_a_loop_of_small_operations_keeps_nothing(tmp_path: Path) -> None:
+    held = len(hook()._held)
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.zeros(3, np.float32)
+        for i in range(500):
+            try:
+                x + np.zeros(i)
+            except ValueError:
+                pass
+            x = x * np.float64(1.0) + i
+            x = x.astype(np.float32)
+            assert (0 <= i < 1000) and not (0 < i < -1 < i)
+        """,
+    )
+    assert report.operations > 1000
+    assert not hook()._begun
+    assert len(hook()._held) == held
+
+
+def test_positions_are_those_of_the_source() -> None:
+    source = "value = alpha + beta\nother = value.T @ (alpha -\n    beta)\nalpha += beta\n"
+    plain, code = compile(source, "a.py", "exec"), rewritten(source, "a.py")
+
+    def operators(code: Any) -> list[Any]:
+        import dis
+
+        return [i.positions for i in dis.get_instructions(code) if i.opname.startswith("BINARY_OP")]
+
+    assert operators(code) == [p for p in operators(plain) if p[0] != 4]
+
+
+def test_a_program_that_is_none_says_so_as_python_does() -> None:
+    with pytest.raises(SyntaxError, match="invalid syntax"):
+        rewritten("a +* b", "a.py")
+
+
+def test_every_name_means_an_operation_and_none_means_two() -> None:
+    for name, expansion in calls.expansions().items():
+        assert name not in calls.operations(), name
+        for number, step in enumerate(expansion.steps):
+            assert step.operation in OPERATIONS, name
+            assert set(step.operands) <= {*expansion.parameters, "_"}, name
+            assert number or "_" not in step.operands, name
+            assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
+    assert set(calls.operations().values()) <= set(OPERATIONS)
+    groups = [calls.MOVES, calls.MAKES, calls.operations(), calls.expansions()]
+    for number, names in enumerate(groups):
+        for others in groups[number + 1 :]:
+            assert not set(names) & set(others)
