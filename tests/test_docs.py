@@ -24,8 +24,14 @@ DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
 DOCS = [page for page in DOCS if page.name != "contributing.md"]
 
 
+NEEDED = {"record.md": ("torch",)}
+"""What the examples of a page need besides the extra test."""
+
+
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
 def test_examples_print_what_the_page_says(page: Path) -> None:
+    for module in NEEDED.get(page.name, ()):
+        pytest.importorskip(module, reason=f"docs/{page.name} needs {module}")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=flags)
     assert failed == 0

@@ -44,6 +44,19 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         type=lambda names: [name.strip() for name in names.split(",")],
         help="the globals to compare between the runs under each policy; implies --run-all",
     )
+    add(
+        "--framework",
+        metavar="NAME",
+        default="auto",
+        help="what the program is written against: promoarray, or a framework of which an "
+        "unmodified program is recorded, such as torch; default: auto, what the program imports",
+    )
+    add(
+        "--drift",
+        action="store_true",
+        help="of an unmodified program: also show where promoarray's policy of the framework "
+        "differs from the framework itself",
+    )
     add("--all", action="store_true", help="show the places that only inherit, too")
     add("--html", metavar="FILE", help="also write the report as one page")
     add("--max-sites", metavar="N", type=_count, help="keep at most so many places; default: 10000")

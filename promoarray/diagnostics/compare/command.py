@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from promoarray.diagnostics.compare.frameworks import AUTO, OWN, framework_of, names
 from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
 from promoarray.diagnostics.compare.program import STOPPED, Ended, Program, of_module, of_script
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
@@ -24,10 +25,12 @@ from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
 from promoarray.diagnostics.findings.baseline import Baseline, read
 from promoarray.diagnostics.findings.judged import Judged, judge
+from promoarray.diagnostics.record.block import FRAMEWORKS
+from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.whole_file import require_place
-from promoarray.errors import UnknownPolicyError
+from promoarray.errors import UnknownPolicyError, quoted
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -86,6 +89,8 @@ class Comparison:
     baseline : Baseline or None
         The findings that are known.
     args : Namespace
+    framework : str
+        The framework that is recorded; "" of a program written against promoarray.
     """
 
     program: Program
@@ -93,19 +98,27 @@ class Comparison:
     run: Policy | None
     baseline: Baseline | None
     args: argparse.Namespace
+    framework: str = ""
 
     def compared(self, given: StandardInput | None) -> Ended:
         """Run it, and compare."""
         names = tuple(policy.name for policy in self.policies)
         full = self.args.traceback == "full"
-        asked = Task(names, self._run_name, all_frames=full, max_sites=self._max_sites)
+        asked = Task(
+            names,
+            self._run_name,
+            all_frames=full,
+            max_sites=self._max_sites,
+            framework=self.framework,
+        )
         return self.program.run(asked, given, quiet=False, aside=self._aside)
 
     def report(self, ended: Ended) -> Report:
         """Return what all of its processes found."""
-        own = ended.findings[0].run if ended.findings else self._run_name
+        own = ended.findings[0].run if ended.findings else self._run_name or self.framework
         run = _named(own) if own else process_default()
-        report = Report(run, self.policies, max_sites=self._max_sites)
+        kind = RecordedReport if self.framework else Report
+        report = kind(run, self.policies, max_sites=self._max_sites)
         for each in ended.findings:
             if each.report is not None:
                 report.merge(each.report)
@@ -186,7 +199,39 @@ def _read(args: argparse.Namespace) -> Comparison:
     if args.output:
         require_place(Path(args.output))
     run = as_policy(args.run) if args.run else None
-    return Comparison(of, policies, run, _baseline(args), args)
+    return Comparison(of, policies, run, _baseline(args), args, _recorded(args))
+
+
+def _recorded(args: argparse.Namespace) -> str:
+    """Return the framework that is recorded; "" of a program written against promoarray.
+
+    Raises
+    ------
+    UsageError
+        If there is no such framework, or what is asked for does not go with it.
+    """
+    if args.framework not in (AUTO, *names()):
+        known = ", ".join((AUTO, *names()))
+        raise UsageError(f"--framework {quoted(args.framework)} is none of {known}")
+    found: str = args.framework
+    if found == AUTO:
+        found = framework_of(args.script, args.module)
+    if found == OWN:
+        if args.drift:
+            raise UsageError(
+                "--drift is about unmodified programs of a framework, which is recorded; this one "
+                f"is taken for one of promoarray's. Write --framework {' or '.join(FRAMEWORKS)}"
+            )
+        return ""
+    for name in ("run", "run_all", "stop"):  # --show has set run_all
+        if getattr(args, name):
+            option = "--show" if name == "run_all" and args.show else f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} runs a program of promoarray under another policy; this is a program of "
+                f"{found}, which {found} itself computes while it is recorded. Leave {option} out, "
+                f"or write --framework {OWN} if it computes with promoarray"
+            )
+    return found
 
 
 def _baseline(args: argparse.Namespace) -> Baseline | None:
@@ -237,10 +282,14 @@ def _tell(report: Report, ended: Ended) -> None:
     sys.stdout.flush()
     if ended.status:
         _say(stopped_in_words(report, ended))
+    elif isinstance(report, RecordedReport):
+        if not report.calls:
+            _say(f"the program called nothing that computes under {report.run.name}")
     elif not report.operations:
         _say(
             "the program computed nothing with promoarray; write import promoarray as xp, and "
-            "make its arrays with xp.asarray"
+            "make its arrays with xp.asarray. An unmodified program that imports its framework "
+            f"elsewhere takes --framework {' or '.join(FRAMEWORKS)}"
         )
     for bug in ended.bugs:
         print(bug, file=sys.stderr)

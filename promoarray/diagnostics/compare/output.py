@@ -18,6 +18,7 @@ from promoarray.diagnostics.findings.finding import Finding, findings
 from promoarray.diagnostics.findings.formats import as_github, as_sarif
 from promoarray.diagnostics.findings.judged import Judged
 from promoarray.diagnostics.findings.shown import without
+from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.sarif import Invocation, Note, fingerprint
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.spans import base_folder, relative, span_of
@@ -26,7 +27,7 @@ from promoarray.diagnostics.whole_file import write_whole
 SCHEMA = Path(__file__).with_name("report.schema.json")
 """Of the JSON report; docs/ci.md says what may change in it."""
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 """The second number counts additions, the first all else."""
 
 
@@ -82,6 +83,9 @@ def _write_text(compared: Compared, args: argparse.Namespace, file: IO[str] | No
         console(file).print(shown, crop=False)
     if compared.outcomes.every:
         console(file).print(compared.outcomes, crop=False)
+    if args.drift and isinstance(report, RecordedReport):
+        for line in report.drift_in_words():
+            print(line, file=file)
     for line in _about_findings(judged):
         print(line, file=file)
 

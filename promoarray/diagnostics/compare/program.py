@@ -17,7 +17,7 @@ from typing import Any
 
 from promoarray.diagnostics.compare import notebook
 from promoarray.diagnostics.compare.standard_input import StandardInput
-from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, found
+from promoarray.diagnostics.compare.task import Findings, Task, found
 
 STOPPED = "interrupted"
 """What stopped a program that its user stopped."""
@@ -63,7 +63,7 @@ class Program:
                     stdin=given.for_run() if given else None,
                     stdout=kept if quiet else _ERRORS if aside else _OUTPUT,
                     stderr=DEVNULL if quiet else None,
-                    env=os.environ | {VARIABLE: folder},
+                    env=os.environ | task.environment(folder),
                 )
                 children.append(program)
                 if given:

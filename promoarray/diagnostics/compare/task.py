@@ -20,6 +20,11 @@ VARIABLE = "PROMOARRAY_COMPARE"
 
 _TASK, _FOUND = "task", ".found"
 
+_FRAMEWORK = "framework"
+"""The file that names it to ``sitecustomize``, which shall not import promoarray to know it."""
+
+_STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -43,6 +48,8 @@ class Task:
         The process of the command.
     probe : Probe or None
         What else observes the run, and is asked at its end.
+    framework : str
+        The framework that is recorded; "" of a program written against promoarray.
     """
 
     policies: tuple[str, ...] = ()
@@ -53,10 +60,20 @@ class Task:
     max_sites: int = MAX_SITES
     command: int = field(default_factory=os.getpid)
     probe: Probe | None = None
+    framework: str = ""
 
     def write(self, folder: str) -> None:
         """Put it where the program finds it."""
         Path(folder, _TASK).write_bytes(pickle.dumps(self))
+        if self.framework:
+            Path(folder, _FRAMEWORK).write_text(self.framework, encoding="utf-8")
+
+    def environment(self, folder: str) -> dict[str, str]:
+        """Return what the environment of the program has besides."""
+        if not self.framework:
+            return {VARIABLE: folder}
+        paths = filter(None, (_STARTUP, os.environ.get("PYTHONPATH")))
+        return {VARIABLE: folder, "PYTHONPATH": os.pathsep.join(paths)}
 
     @staticmethod
     def read(folder: str) -> Task | None:

@@ -59,6 +59,9 @@ ROOM = 1000
 SHARE = 20
 """Writing the findings down may take one part in so many of the program's time."""
 
+AT_ONCE = 8
+"""So many places are written down as soon as they are found, whatever time that takes."""
+
 PAUSE = 1.0
 """Seconds after which counts are written down, where no new place was found."""
 
@@ -78,7 +81,7 @@ def begin(module: ModuleType) -> None:
         promoarray itself, which a program may import twice.
     """
     task = Task.read(os.environ[VARIABLE])
-    if task is None:
+    if task is None or task.framework:  # whose import begins the recording
         return
     if task.policy is not None:
         policy = as_policy(task.policy)
@@ -89,6 +92,11 @@ def begin(module: ModuleType) -> None:
     watch = Watch(task, os.environ[VARIABLE])
     entered = observing(watch, everywhere=True)
     entered.__enter__()
+    keep_watching(task, watch, entered)
+
+
+def keep_watching(task: Task, watch: Watch, entered: Any) -> None:
+    """Have a watch last as long as the process, and write down what it found at its end."""
     keep_source(getattr(sys.modules["__main__"], "__file__", None) or "")
     _kept[:] = watch, entered
     # The first to be registered runs last: what the program does at its own exit is found, too.
@@ -219,6 +227,11 @@ class Watch(Observer):
             with contextlib.suppress(ValueError):  # of a thread, which takes no handlers
                 signal.signal(signal.SIGTERM, terminated)
 
+    @property
+    def run(self) -> Policy:
+        """The policy that the process runs under."""
+        return as_policy(self._task.policy) if self._task.policy else in_force.process_default()
+
     # -- what observers are told ------------------------------------------------------------------
 
     def on_operation(self, event: OperationEvent) -> Repeat | None:
@@ -299,7 +312,8 @@ class Watch(Observer):
 
     def _write_if_due(self) -> None:
         now, places = time.monotonic(), self._report.places
-        if now < self._due + (PAUSE if places == self._places else 0.0):
+        new = places != self._places
+        if not (new and places <= AT_ONCE) and now < self._due + (0.0 if new else PAUSE):
             return
         self._places = places
         # Threads may outlive the program's exit, and must not take back what was written of it.
@@ -335,20 +349,24 @@ class Watch(Observer):
             findings.stopped = stopped_at(error)
             self._tell_stopped(error, findings)
         if self._task.policies:
-            self._report.finals = final_dtypes(vars(self._main), self._report.policies)
+            self._report.finals = final_dtypes(self._globals(), self._report.policies)
         else:
             findings.finals = finals(vars(self._main), self._task.names)
         if self._task.probe is not None:
             findings.probed = self._task.probe.ended(vars(self._main))
         return findings
 
+    def _globals(self) -> dict[str, Any]:
+        """What the program leaves, in which arrays are looked for."""
+        return vars(self._main)
+
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
-        report, run = self._report, in_force.process_default()
+        report, run = self._report, self.run
         given = error, findings.error, findings.stopped, report.refused
         report.stopped = stopped_of(run, report.policies, *given)
 
     def _findings(self) -> Findings:
-        run = self._task.policy or in_force.process_default().name
+        run = self.run.name
         report = self._report if self._task.policies else None
         return Findings(run, report, self._casting.recovered, bug=self._bug)
 

@@ -168,7 +168,7 @@ def _of_dtype(
     d, run, other = divergence, divergence.answers[before.name], divergence.answers[after.name]
     own = other.fix is not None and d.program == d.site
     fix = other.fix if own else None
-    edit = (fix.written(d.site.expression, d.site.file) or str(fix)) if fix else ""
+    edit = (d.written(fix) or str(fix)) if fix else ""
     return Change(
         "dtype" if other.dtype else "refusal",
         d.site,

@@ -114,6 +114,7 @@ def _all(report: Report) -> Iterator[Finding]:
 def of_divergence(divergence: Divergence) -> Iterator[Finding]:
     """Yield a finding for each policy that gives another dtype, or refuses."""
     under, run = next(iter(divergence.answers.items()))
+    outside = divergence.shown_at != divergence.site
     for name, answer in divergence.answers.items():
         root = answer.origin == ROOT
         if not (root or (answer.origin and answer.dtype is None)):
@@ -123,7 +124,7 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
             "dtype" if answer.dtype else "refuse",
             root,
             name,
-            *_places(divergence.site, divergence.program),
+            *_places(divergence.program if outside else divergence.site, divergence.program),
             spelled(divergence),
             divergence.name,
             divergence.operands,
@@ -183,5 +184,5 @@ def _edit(divergence: Divergence, answer: Answer) -> tuple[str, str]:
     site = divergence.site
     if answer.fix is None or divergence.program != site:
         return "", ""
-    edit = answer.fix.written(site.expression, site.file)
+    edit = divergence.written(answer.fix)
     return edit, "" if edit else str(answer.fix)

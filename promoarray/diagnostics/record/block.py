@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -15,6 +15,8 @@ from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
+
+Hook = Callable[[], AbstractContextManager[Any]]
 
 
 class Framework(NamedTuple):
@@ -43,11 +45,21 @@ FRAMEWORKS = {
         "promoarray.diagnostics.record.pytorch.mode",
         (((2, 12), "torch@2.13"), ((0, 0), "torch@2.11")),
     ),
+    "paddle": Framework(
+        "promoarray.diagnostics.record.paddle.hook",
+        (((3, 0), "paddle@3.3"), ((0, 0), "paddle@2.6")),
+    ),
+    # What it is without x64; the hook looks whether the program has set it.
+    "jax": Framework("promoarray.diagnostics.record.jax.hook", (((0, 0), "jax@x32"),)),
+}
+
+REWRITTEN = {
     "numpy": Framework(
         "promoarray.diagnostics.record.numpy.running",
         (((2, 0), "numpy@2"), ((0, 0), "numpy@1")),
     ),
 }
+"""Those of which a program is rewritten before it runs, as no hook sees all of it."""
 
 
 @one_block
@@ -60,7 +72,8 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     Parameters
     ----------
     framework : str
-        ``"torch"``, or ``"numpy"``, of which the modules are recorded that the block imports.
+        ``"torch"``, ``"paddle"`` or ``"jax"``; or ``"numpy"``, of which the modules are recorded
+        that the block imports.
     *policies : str or Policy
         The policies to compare with; by default those of ``pa.shadow``.
 
@@ -82,12 +95,13 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     What a framework does without its Python API is not seen, such as PyTorch's ``backward()``, nor
     what is compiled. Threads that the block starts are recorded as well.
     """
-    known = FRAMEWORKS.get(framework)
+    known = (FRAMEWORKS | REWRITTEN).get(framework)
     if known is None:
-        names = ", ".join(FRAMEWORKS)
+        names = ", ".join(FRAMEWORKS | REWRITTEN)
         raise ValueError(f"cannot record {quoted(framework)}; write one of {names}")
-    home = known.home(import_module(framework).__version__)
-    recorder = Recorder(home, tuple(as_policy(p) for p in policies or DEFAULT))
+    version = import_module(framework).__version__
+    asked = tuple(as_policy(p) for p in policies or DEFAULT)
+    recorder = Recorder(known.home(version), asked, framework=f"{framework} {version}")
     with recording(known, recorder):
         yield recorder.report
 
@@ -100,19 +114,50 @@ def recording(framework: Framework, recorder: Recorder) -> Iterator[None]:
         yield
 
 
+class _Started(threading.local):
+    """The hooks that threads get which this thread starts."""
+
+    hooks: tuple[Hook, ...] = ()
+
+
+_started = _Started()
+_starting = threading.Lock()
+_users = 0
+_start = threading.Thread.start
+
+
 @contextmanager
-def _in_new_threads(hook: Any) -> Iterator[None]:
-    """Have threads that are started meanwhile run inside a hook of their own."""
-    begin = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
-
-    def begun(self: threading.Thread) -> None:
-        with ExitStack() as entered:
-            made: AbstractContextManager[Any] = hook()
-            entered.enter_context(made)
-            begin(self)
-
-    threading.Thread._bootstrap_inner = begun  # type: ignore[attr-defined]
+def _in_new_threads(hook: Hook) -> Iterator[None]:
+    """Have threads that this one starts meanwhile, and those that they start, get a hook too."""
+    before = _started.hooks
+    _started.hooks = (*before, hook)
+    _count(1)
     try:
         yield
     finally:
-        threading.Thread._bootstrap_inner = begin  # type: ignore[attr-defined]
+        _started.hooks = before
+        _count(-1)
+
+
+def _count(step: int) -> None:
+    """Replace how threads are started as long as anybody records, in whatever order they end."""
+    global _users
+    with _starting:
+        _users += step
+        threading.Thread.start = _watched_start if _users else _start  # type: ignore[method-assign]
+
+
+def _watched_start(self: threading.Thread) -> None:
+    hooks, begin = _started.hooks, self._bootstrap_inner  # type: ignore[attr-defined]
+
+    def begun() -> None:
+        del self._bootstrap_inner  # type: ignore[attr-defined]
+        _started.hooks = hooks
+        with ExitStack() as entered:
+            for hook in hooks:
+                entered.enter_context(hook())
+            begin()
+
+    if hooks:
+        self._bootstrap_inner = begun  # type: ignore[attr-defined]
+    _start(self)

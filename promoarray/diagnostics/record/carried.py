@@ -38,6 +38,11 @@ class Carried:
             return dtype
         return held[1]
 
+    def slot(self, x: Any) -> TypeRecord | None:
+        """What an array carries; None if all policies agree on it."""
+        held = self._weak.get(id(x)) or self._strong.get(id(x))
+        return held and held[1]
+
     def put(self, x: Any, slot: DType | TypeRecord) -> None:
         """Note what an array carries from now on."""
         key = id(x)

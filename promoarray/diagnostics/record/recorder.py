@@ -20,6 +20,7 @@ from promoarray.diagnostics.record.carried import Carried
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.report import REFUSES, Drift, RecordedReport
 from promoarray.diagnostics.shadow.observer import ShadowObserver
+from promoarray.diagnostics.shadow.report import MAX_SITES
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
@@ -55,28 +56,60 @@ class Recorder:
         Whether there was anything to note since this was last set to False.
     """
 
-    def __init__(self, home: Policy, policies: tuple[Policy, ...]) -> None:
+    def __init__(
+        self,
+        home: Policy,
+        policies: tuple[Policy, ...],
+        *,
+        framework: str = "",
+        max_sites: int = MAX_SITES,
+    ) -> None:
         self.home = home
-        self.report = RecordedReport(home, policies)
         self.carried = Carried()
-        self._observer = ShadowObserver(self.report)
+        self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = False
-        # Of the framework's policy, whatever policy promoarray itself is set to.
-        self._ghost: type[Ghost] = type("Ghost", (Ghost,), {"__slots__": (), "_policy": home})
+        self._ghost = _ghosts_of(home)
+
+    def begin_again(self, report: RecordedReport) -> None:
+        """Fill another report from here on."""
+        self.report = report
+        self._observer = ShadowObserver(report, report.framework.partition(" ")[0])
+
+    def guarded(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call what looks at the program's own calls.
+
+        A recorder of a program that must go on whatever goes wrong here answers None then.
+        """
+        return function(*given)
 
     @property
     def by_value(self) -> bool:
         """Whether some policy looks at the values of 0-d arrays."""
         return any(policy.by_value is not None for policy in self.report.policies)
 
+    def settle(self, home: Policy) -> bool:
+        """Take the policy of the mode that the framework is in, unless something is recorded.
+
+        Returns
+        -------
+        bool
+            Whether it is the policy of this run.
+        """
+        if home is not self.home and not self.report.calls:
+            self.home = self.report.run = home
+            self._ghost = _ghosts_of(home)
+        return home is self.home
+
     def again(self, kind: str, name: str, operations: int) -> None:
         """Count a call like one at which there was nothing to note."""
-        self.report.calls[kind, name] += 1
-        self.report.operations += operations
+        with notify_lock:
+            self.report.calls[kind, name] += 1
+            self.report.operations += operations
 
     def count(self, kind: str, name: str) -> None:
         """Count a call of the framework among those of a kind."""
-        self.report.calls[kind, name] += 1
+        with notify_lock:
+            self.report.calls[kind, name] += 1
 
     def ghost(
         self, array: Any, dtype: DType, ndim: int, value: Callable[[], Any] | None = None
@@ -94,6 +127,7 @@ class Recorder:
         form: Form = Form.OPERATOR,
         options: Mapping[str, Any] = NO_OPTIONS,
         exact: bool = True,
+        edited: bool | None = None,
         policy: Policy | None = None,
     ) -> Ghost:
         """Record an operation.
@@ -112,6 +146,9 @@ class Recorder:
         exact : bool
             Whether the framework did just this; False of a step that stands for a part of
             something greater, of which its own dtype is no evidence.
+        edited : bool, optional
+            Whether its operands are those of the call, in their order, so that they can be cast
+            there; by default if it is exact.
         policy : Policy, optional
             What it was done by, if not by the framework itself.
 
@@ -128,18 +165,21 @@ class Recorder:
             plan = Plan(tuple(home.strong(o.type) for o in seen), None, result.dtype)
         else:
             plan, values = decided.plan, decided.values
-            predicted = home.strong(plan.result).name
+            predicted = (plan.result if home.weak_arrays else home.strong(plan.result)).name
         if predicted != result.dtype.name:
             self.noted = True
             if exact and policy is None:
                 drift = Drift(name, form, tuple(map(str, seen)), predicted, result.dtype.name)
-                self.report.drift[drift] += 1
+                with notify_lock:
+                    self.report.drift[drift] += 1
             plan = plan._replace(result=result.dtype)
         inplace = form is Form.INPLACE and isinstance(given[0], Ghost)
         made = given[0] if inplace else self._ghost.of(plan.result, result.ndim)
         event = OperationEvent(name, home, given, seen, plan, values, made, (), options, form)
         with notify_lock, standing_at(frame):
+            self._observer.edited = exact if edited is None else edited
             repeat = self._observer.on_operation(event)
+            self._observer.edited = True
         self.noted |= repeat is None or repeat.tell != self._observer.count
         self.carried.put(result.array, made._type)
         return made
@@ -172,6 +212,15 @@ class Recorder:
             self._observer.on_default(WEAK[type(number)], made, lone)
         self.carried.put(result.array, made._type)
 
+    def left(self, values: Mapping[str, Any]) -> dict[str, Ghost]:
+        """Those of a program's globals on which some policy has another dtype."""
+        slots = {name: self.carried.slot(x) for name, x in tuple(values.items())}
+        return {
+            name: self._ghost.of(slot, 1)
+            for name, slot in slots.items()
+            if slot is not None and not slot.dtype.weak  # of which the dtype stored is not known
+        }
+
     def moved(self, array: Any, result: Result) -> None:
         """Record values that were moved: the result carries what the array does."""
         self.carried.put(result.array, self.carried.get(array, result.dtype))
@@ -179,3 +228,8 @@ class Recorder:
     def made(self, result: Result) -> None:
         """Record an array whose dtype the program named, or that it has from elsewhere."""
         self.carried.put(result.array, result.dtype)
+
+
+def _ghosts_of(home: Policy) -> type[Ghost]:
+    """The ghosts of the framework's policy, whatever policy promoarray itself is set to."""
+    return type("Ghost", (Ghost,), {"__slots__": (), "_policy": home})

@@ -73,10 +73,13 @@ class RecordedReport(Report):
         From each (kind, name) to how often the framework was called so; kinds are ``KINDS``.
     drift : Counter
         From each Drift to how often it was met.
+    framework : str
+        The framework with its version: "torch 2.13.0".
     """
 
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     drift: Counter[Drift] = field(default_factory=Counter)
+    framework: str = ""
 
     @property
     def understood(self) -> float:
@@ -91,10 +94,12 @@ class RecordedReport(Report):
         if isinstance(other, RecordedReport):
             self.calls.update(other.calls)
             self.drift.update(other.drift)
+            self.framework = self.framework or other.framework
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as data."""
         return super().to_dict() | {
+            "framework": self.framework,
             "calls": [
                 {"kind": kind, "name": name, "count": n}
                 for (kind, name), n in sorted(self.calls.items())
@@ -122,6 +127,14 @@ class RecordedReport(Report):
         """Say where our policy of the framework differs from the framework, a line each."""
         for each, n in self.drift.most_common():
             yield f"{each}  ×{n}"
+
+    def drift_in_words(self) -> Iterator[str]:
+        """Say how our policy of the framework and the framework compare, a line each."""
+        if not self.drift:
+            yield f"{self.run.name} gives every dtype that {self.framework} gave."
+            return
+        yield f"{self.run.name} differs from {self.framework}:"
+        yield from (f"    {line}" for line in self.drifted())
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from super().__rich_console__(console, options)

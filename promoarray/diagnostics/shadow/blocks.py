@@ -139,9 +139,10 @@ def _entries(places: list[Divergence], inherited: bool) -> list[Entry]:
     order: dict[Site, int] = {}
     for place in places:
         run = next(iter(place.answers.values())).dtype
-        key = place.site, place.name, place.form, run
-        found.setdefault(key, Entry(place.site)).add(place, inherited=inherited)
-        order.setdefault(place.site, len(order))
+        site = place.shown_at
+        key = site, place.name, place.form, run
+        found.setdefault(key, Entry(site)).add(place, inherited=inherited)
+        order.setdefault(site, len(order))
     return sorted(found.values(), key=lambda each: order[each.site])
 
 
@@ -166,7 +167,7 @@ def block_lines(block: Block, told: dict[str, str], console: Console, width: int
     """
     from rich.text import Text
 
-    alone = len(block.entries) == 1 and block.entries[0].site == block.line
+    alone = len(block.entries) == 1 and _same_line(block.entries[0].site, block.line)
     path = Text(block.line.path, style="bold cyan")
     if not alone:
         yield from wrapped(path + "  ", Text(block.line.text, "bold"), console, width)
@@ -176,6 +177,15 @@ def block_lines(block: Block, told: dict[str, str], console: Console, width: int
             head.append(f"{short_path(entry.site)}  ", "cyan")
         yield from wrapped(head, _headed(entry, "" if alone else block.line.text), console, width)
         yield from _answers(entry, told, console, width)
+
+
+def _same_line(site: Site, line: Site) -> bool:
+    """Whether an entry is the line of its block, or one of its expressions."""
+    return site == line or (site.file, site.line, site.expression) == (
+        line.file,
+        line.line,
+        line.text,
+    )
 
 
 def short_path(site: Site) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.shadow.fixes import Fix
@@ -69,6 +69,8 @@ class Divergence:
         How often the place was passed with these answers.
     form : Form
         How the operation is written.
+    framework : str
+        Of a program that was recorded: the framework, in whose words its edits are written.
     """
 
     site: Site
@@ -78,16 +80,29 @@ class Divergence:
     answers: dict[str, Answer]
     count: int = 1
     form: Form = Form.OPERATOR
+    framework: str = ""
 
     def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
         _, slots = state
-        for name, value in ({"form": Form.OPERATOR} | slots).items():  # 0.1.0 had no form
+        former = {"form": Form.OPERATOR, "framework": ""}  # which 0.1.0 had not
+        for name, value in (former | slots).items():
             setattr(self, name, value)
 
     @property
     def root(self) -> bool:
         """Whether some policy differs here for the first time."""
         return any(answer.origin == "root" for answer in self.answers.values())
+
+    def written(self, fix: Fix) -> str:
+        """Write its source with the casts of an edit; "" if that cannot be written."""
+        return fix.written(self.site.expression, self.site.file, self.framework)
+
+    @property
+    def shown_at(self) -> Site:
+        """The place; of arrays that a library makes with the default dtype, the program's line."""
+        if self.name != DEFAULT_DTYPE or self.program == self.site:
+            return self.site
+        return replace(self.program, column=-1, expression=self.program.text)
 
     @property
     def line(self) -> tuple[str, int, str, int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from promoarray.core.array_base import Array
 from promoarray.diagnostics.shadow.verdict import as_seen_by
-from promoarray.parray import PArray
 from promoarray.promotion.policy import Policy
 
 
@@ -39,7 +39,7 @@ def final_dtypes(ended: dict[str, Any], policies: tuple[Policy, ...]) -> tuple[F
     found = []
     for name, value in list(ended.items()):
         # Not isinstance, which asks the value for its class: anything may answer.
-        if name.startswith("_") or not issubclass(type(value), PArray):
+        if name.startswith("_") or not issubclass(type(value), Array):
             continue
         run = value.dtype
         seen = {policy.name: policy.strong(as_seen_by(policy, value).type) for policy in policies}

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from promoarray.diagnostics.shadow.spellings import OWN, SPELLINGS, Spelling
 from promoarray.dtypes import DType
 from promoarray.promotion.plan import Operand
 
@@ -55,7 +56,7 @@ class Fix(NamedTuple):
             "dtype": self.made.name if self.made else None,
         }
 
-    def written(self, expression: str, file: str) -> str:
+    def written(self, expression: str, file: str, framework: str = "") -> str:
         """Write the expression with the casts; "" if its operands are not to be told apart.
 
         Parameters
@@ -64,21 +65,28 @@ class Fix(NamedTuple):
             The source of the operation.
         file : str
             The program it stands in, which says by what name it has the array namespace.
+        framework : str
+            The framework of a program that was recorded, in whose words it is written.
         """
-        namespace = namespace_in(file, expression)
+        words = SPELLINGS.get(framework)
+        if words is None:
+            return ""
+        namespace = namespace_in(file, expression, words)
         try:
             tree = ast.parse(expression, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
         if self.made:
-            return _made(tree, self.made, namespace)
+            return _made(tree, words.dtype_of(self.made, namespace))
         nodes = operand_nodes(tree, {namespace, *modules_in(file)})
         if self.casts and max(index for index, _ in self.casts) >= len(nodes):
             return ""
         casts = {id(nodes[index]): dtype for index, dtype in self.casts}
         numbers = {id(nodes[index]) for index in self.scalars}
-        edited = ast.unparse(_Writer(casts, numbers, namespace).visit(tree))
-        return _cast(edited, self.result, namespace) if self.result else edited
+        edited: ast.expr = _Writer(casts, numbers, words, namespace).written(tree)
+        if self.result:
+            edited = words.cast_of(edited, self.result, namespace)
+        return ast.unparse(edited)
 
 
 def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
@@ -118,33 +126,43 @@ def _method_of(call: ast.Call, modules: Collection[str]) -> ast.expr | None:
 class _Writer(ast.NodeTransformer):
     """Puts casts around some expressions."""
 
-    def __init__(self, casts: dict[int, DType], numbers: set[int], namespace: str) -> None:
-        self._casts, self._numbers, self._namespace = casts, numbers, namespace
+    def __init__(
+        self, casts: dict[int, DType], numbers: set[int], words: Spelling, namespace: str
+    ) -> None:
+        self._casts, self._numbers = casts, numbers
+        self._words, self._namespace = words, namespace
+
+    def written(self, tree: ast.expr) -> ast.expr:
+        """Return an expression with its casts."""
+        edited = self.visit(tree)
+        assert isinstance(edited, ast.expr)
+        return edited
 
     def visit(self, node: ast.AST) -> ast.AST:
         dtype = self._casts.get(id(node))
         if dtype is None:
             return self.generic_visit(node)
-        number = id(node) in self._numbers or _is_number(node)
-        text = _cast(ast.unparse(node), dtype, self._namespace, number=number)
-        return ast.parse(text, mode="eval").body
+        assert isinstance(node, ast.expr)
+        if id(node) in self._numbers or _is_number(node):
+            return self._words.array_of(_as_number(node), dtype, self._namespace)
+        return self._words.cast_of(node, dtype, self._namespace)
 
 
-def _made(tree: ast.expr, dtype: DType, namespace: str) -> str:
+def _made(tree: ast.expr, dtype: ast.expr) -> str:
     if not isinstance(tree, ast.Call) or any(word.arg == "dtype" for word in tree.keywords):
         return ""
-    asked = ast.parse(f"f(dtype={namespace}.{dtype.name})", mode="eval").body
-    assert isinstance(asked, ast.Call)
-    return ast.unparse(ast.Call(tree.func, tree.args, [*tree.keywords, *asked.keywords]))
+    asked = ast.keyword("dtype", dtype)
+    return ast.unparse(ast.Call(tree.func, tree.args, [*tree.keywords, asked]))
 
 
-def namespace_in(file: str, expression: str) -> str:
-    """Return by what name a program has promoarray: as it imports it, or as it calls it here."""
+def namespace_in(file: str, expression: str, words: Spelling = OWN) -> str:
+    """Return by what name a program has a namespace: as it imports it, or as it calls it here."""
     for line in linecache.getlines(file):
-        if found := _IMPORTED.match(line):
-            return found[1] or "promoarray"
-    called = _CALLED.match(expression)
-    return called[1] if called else "xp"
+        found = _IMPORTED.match(line)
+        if found and found[1] == words.module:
+            return found[2] or found[1]
+    called = _CALLED.match(expression) if words is OWN else None
+    return called[1] if called else words.namespace
 
 
 def modules_in(file: str) -> set[str]:
@@ -159,7 +177,7 @@ def modules_in(file: str) -> set[str]:
 
 _IMPORTS = re.compile(r"^\s*(?:from [\w.]+ )?import ([\w., ]+)", re.MULTILINE)
 _NAMESPACES = re.compile(r"^\s*(\w+)\b[^=\n]*=.*namespace\w*\(", re.MULTILINE)
-_IMPORTED = re.compile(r"\s*import promoarray(?: as (\w+))?\s*(?:#.*)?$")
+_IMPORTED = re.compile(r"\s*import ([\w.]+)(?: as (\w+))?\s*(?:#.*)?$")
 _CALLED = re.compile(r"(\w+)\.\w+\(")
 
 
@@ -168,9 +186,8 @@ def _is_number(node: ast.AST) -> bool:
     return isinstance(inner, ast.Constant)
 
 
-def _cast(text: str, dtype: DType, namespace: str, *, number: bool = False) -> str:
-    target = f"{namespace}.{dtype.name}"
-    if number:
-        text = {"True": "1", "False": "0"}.get(text, text)  # which not every dtype takes
-        return f"{namespace}.asarray({text}, dtype={target})"
-    return f"{namespace}.astype({text}, {target})"
+def _as_number(node: ast.expr) -> ast.expr:
+    """A number; 1 and 0 for True and False, which not every dtype takes."""
+    if isinstance(node, ast.Constant) and type(node.value) is bool:
+        return ast.Constant(int(node.value))
+    return node

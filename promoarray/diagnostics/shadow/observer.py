@@ -72,9 +72,16 @@ class ShadowObserver(Observer):
     ----------
     report : Report
         Which names the policies to ask.
+    framework : str
+        The framework of a program that is recorded.
+    edited : bool
+        Whether the operations that it is told of stand in the source as they are, so that their
+        operands can be cast there.
     """
 
     report: Report
+    framework: str = ""
+    edited: bool = True
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
     _passes: Passes[Divergence] = field(default_factory=Passes)
 
@@ -202,6 +209,8 @@ class ShadowObserver(Observer):
         Where that is not the run's, both rules cast what the run's array is in it: what differs
         then is a matter of the rules, and not of the dtype, which differs from an earlier line on.
         """
+        if not array.size:  # arrays of recorded programs have no values here
+            return
         by_dtype: dict[DType, list[Policy]] = {}
         for p in self.policies:
             if cast is None or as_seen_by(p, cast.result).type is target:
@@ -242,7 +251,10 @@ class ShadowObserver(Observer):
         form: Form = Form.OPERATOR,
     ) -> Divergence:
         """Note a place at which the answers differ, or count it once more."""
-        return self.report.record(Divergence(*sites(), name, operands, answers, form=form))
+        if not self.edited:
+            answers = {name: replace(answer, fix=None) for name, answer in answers.items()}
+        place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
+        return self.report.record(place)
 
 
 MOST_VERDICTS = 1 << 14

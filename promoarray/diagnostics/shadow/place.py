@@ -22,7 +22,7 @@ def edits(divergence: Divergence) -> dict[str, list[str]]:
         return found
     for name, answer in divergence.answers.items():
         if answer.fix is not None:
-            written = answer.fix.written(site.expression, site.file)
+            written = divergence.written(answer.fix)
             found.setdefault(written or str(answer.fix), []).append(name)
     return found
 
@@ -84,9 +84,7 @@ def as_data(divergence: Divergence) -> dict[str, Any]:
 
 
 def _fix(divergence: Divergence, fix: Fix) -> dict[str, Any]:
-    site = divergence.site
-    own = divergence.program == site
-    edit = fix.written(site.expression, site.file) if own else ""
+    edit = divergence.written(fix) if divergence.program == divergence.site else ""
     return fix.to_dict() | {"edit": edit or None}
 
 

@@ -83,7 +83,7 @@ def summary_of(
     """Count what a policy asks for."""
     answers = [(d, d.answers[policy]) for d in divergences if policy in d.answers]
     roots = [(d, answer) for d, answer in answers if answer.origin == "root"]
-    causes = {(d.site, d.name, answer.dtype, answer.reason): d for d, answer in roots}
+    causes = {(d.shown_at, d.name, answer.dtype, answer.reason): d for d, answer in roots}
     fixes = {
         (d.site, d.name, answer.fix): d.program
         for d, answer in roots

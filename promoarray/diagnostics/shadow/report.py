@@ -261,7 +261,7 @@ class Report(Printable):
         if self.divergences:
             yield _ROOT
             yield _INHERITS if inherited else _LEFT_OUT
-        if any(d.program != d.site for d in self.divergences):
+        if any(d.program != d.site and d.name != DEFAULT_DTYPE for d in self.divergences):
             yield _LIBRARY
         if any(d.name == DEFAULT_DTYPE for d in self.divergences):
             yield _DEFAULT

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+from promoarray.core.array_base import type_of
 from promoarray.core.observers import OperationEvent, RefusalEvent
 from promoarray.core.read_dtype import read_dtype
 from promoarray.core.recovery import dtypes_after
@@ -205,7 +206,7 @@ def _origin(policy: Policy, event: OperationEvent, which: int, run: DType) -> st
     So roots are what has to be edited, and with their edits nothing is left to inherit; but for a
     dtype that the policy never holds, which differs from where it comes up.
     """
-    given = tuple(as_held(policy, x) for x in event.operands)
+    given = tuple(_as_stored(policy, event.policy, x) for x in event.operands)
     decided = _decide(policy, event, given, which)
     answer = None if isinstance(decided, Refusal) else policy.strong(decided)
     never_held = answer is held(policy, run) and any(
@@ -213,6 +214,21 @@ def _origin(policy: Policy, event: OperationEvent, which: int, run: DType) -> st
         for x in event.operands
     )
     return "inherits" if answer is run or never_held else "root"
+
+
+def _as_stored(policy: Policy, run: Policy, x: Any) -> Operand:
+    """An operand of the run as a policy sees it; a weakly typed array as the run stores it.
+
+    Where defaults differ, as of JAX with and without x64, it was told where the array was made.
+    """
+    operand = as_held(policy, x)
+    label = None if type(x) in WEAK else x._type
+    if label is None or not type_of(label).weak:
+        return operand
+    told = type(label) is ShadowDTypes and policy.name in label.answers
+    stored, seen = run.strong(type_of(label)), policy.strong(as_seen_by(policy, x).type)
+    differs = seen is not stored and (told or policy.weak_arrays)
+    return operand._replace(type=stored) if differs else operand
 
 
 def _decide(

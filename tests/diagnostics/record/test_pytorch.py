@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.shadow.place import edits
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
 
@@ -184,3 +185,62 @@ def test_a_name_that_is_no_framework() -> None:
         pa.record("pytorch"),
     ):
         pass
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = 2.5
+
+    def forward(self, x: Any) -> Any:
+        return self.scale * x
+
+
+def test_edits_are_in_the_words_of_pytorch_at_the_operand_that_the_program_wrote() -> None:
+    x, y, n = torch.tensor([1, 2], dtype=torch.int8), torch.ones(2, dtype=torch.float64), 2.5
+    with pa.record("torch", "numpy@2", "paddle@3.3") as report:
+        Scaled()(x)
+        n * x
+        x * n
+        -0.5 + x
+        True + x.float().int()
+        float(n) * x.abs()  # which of the two is the number is not known
+        torch.rsub(x, 1.5)
+        x.where(x > 1, y)
+        torch.where(x > 1, x, y)
+        torch.sigmoid(x)
+        torch.add(x, y, alpha=2)
+        torch.randn(3)
+        torch.stack([x, y])
+    written = {d.site.expression: list(edits(d)) for d in report.divergences}
+    assert written == {
+        "self.scale * x": ["self.scale * x.to(torch.float32)"],
+        "n * x": ["n * x.to(torch.float32)"],
+        "x * n": ["x.to(torch.float32) * n"],
+        "-0.5 + x": ["-0.5 + x.to(torch.float32)"],
+        "float(n) * x.abs()": [],
+        "torch.rsub(x, 1.5)": [],
+        "x.where(x > 1, y)": [],
+        "torch.where(x > 1, x, y)": ["torch.where(x > 1, x.to(torch.float64), y)"],
+        "torch.sigmoid(x)": ["torch.sigmoid(x.to(torch.float32))"],
+        "torch.add(x, y, alpha=2)": [],
+        "torch.randn(3)": ["torch.randn(3, dtype=torch.float32)"],
+        "torch.stack([x, y])": ["torch.stack([x.to(torch.float64), y])"],
+    }
+
+
+def test_where_as_a_method_has_its_condition_second() -> None:
+    x, y = torch.tensor([1, 2], dtype=torch.int8), torch.ones(2, dtype=torch.float64)
+    with pa.record("torch", "paddle@3.3") as report:
+        x.where(x > 1, y)
+    (found,) = report.divergences
+    assert found.operands == ("int8", "float64")
+
+
+def test_numbers_compared_from_the_left_are_seen_so() -> None:
+    x = torch.tensor([1, 2], dtype=torch.int8)
+    number = 1.5
+    with pa.record("torch", "tensorflow") as report:
+        assert (number < x).tolist() == [False, True]
+    (found,) = report.divergences
+    assert (found.name, found.operands) == ("less", ("Python float", "int8"))

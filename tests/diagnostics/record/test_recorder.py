@@ -14,8 +14,10 @@ import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.diagnostics.record.block import FRAMEWORKS
 from promoarray.diagnostics.record.carried import MOST
+from promoarray.diagnostics.record.common import Words, is_reflected
 from promoarray.diagnostics.record.ghost import Ghost
-from promoarray.diagnostics.record.pytorch import calls
+from promoarray.diagnostics.record.paddle.calls import words as of_paddle
+from promoarray.diagnostics.record.pytorch.calls import words as of_torch
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import Drift
 from promoarray.operations import OPERATIONS, Form
@@ -146,9 +148,10 @@ def test_reports_of_several_processes_are_merged(recorder: Recorder) -> None:
     assert "not understood: mystery ×1" in str(other.report)
 
 
-def test_every_expansion_is_made_of_operations_and_its_own_parameters() -> None:
-    for name, expansion in calls.expansions().items():
-        assert name not in calls.operations(), name
+@pytest.mark.parametrize("words", [of_torch(), of_paddle()], ids=["torch", "paddle"])
+def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Words) -> None:
+    for name, expansion in words.expansions.items():
+        assert name not in words.operations, name
         assert expansion.steps, name
         for number, step in enumerate(expansion.steps):
             assert step.operation in OPERATIONS, name
@@ -157,15 +160,19 @@ def test_every_expansion_is_made_of_operations_and_its_own_parameters() -> None:
             assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
 
 
-def test_no_name_has_two_meanings() -> None:
-    groups = [calls.MOVES, calls.CASTS, calls.MAKES, calls.DEFAULTS, calls.expansions()]
+@pytest.mark.parametrize("words", [of_torch(), of_paddle()], ids=["torch", "paddle"])
+def test_no_name_has_two_meanings(words: Words) -> None:
+    groups = [words.moves, words.casts, words.makes, words.defaults, words.expansions]
     for number, names in enumerate(groups):
         for others in groups[number + 1 :]:
             assert not set(names) & set(others)
-    assert set(calls.operations().values()) <= set(OPERATIONS)
-    assert calls.is_reflected("__rsub__")
-    assert not calls.is_reflected("__rshift__")
-    assert calls.is_reflected("__rrshift__")
+    assert set(words.operations.values()) <= set(OPERATIONS)
+
+
+def test_methods_of_the_right_operand() -> None:
+    assert is_reflected("__rsub__")
+    assert not is_reflected("__rshift__")
+    assert is_reflected("__rrshift__")
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,19 @@
-"""One call of PyTorch's: its tensors as ghosts, its place in the program."""
+"""One call of PyTorch's."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import torch
 from torch.overrides import resolve_name
 
-from promoarray.core.operands import operand_of
-from promoarray.diagnostics.record.ghost import Ghost
-from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record import call
+from promoarray.diagnostics.record.call import flat
+from promoarray.diagnostics.record.pytorch.calls import words as of_pytorch
+from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.written import MIRRORED
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 
@@ -27,26 +28,39 @@ _HOOKS = ("torch/overrides.py", "torch/_tensor.py")
 """Files through which calls of PyTorch's functions in Python come to a mode."""
 
 
-class Call:
-    """One call, with what its operands carry."""
+class Call(call.Call):
+    """One call of PyTorch's."""
+
+    tensor = torch.Tensor
+    words = of_pytorch()
 
     def __init__(
-        self, recorder: Recorder, name: str, func: Any, args: tuple[Any, ...], kwargs: Any
+        self,
+        recorder: Recorder,
+        name: str,
+        func: Any,
+        args: tuple[Any, ...],
+        kwargs: Any,
+        frame: FrameType,
     ) -> None:
-        self.recorder, self.name, self.func = recorder, name, func
-        self.args, self.kwargs = args, kwargs
-        self.result: Any = None
-        self.kind = ""
-        self._ghosts: dict[int, Ghost] = {}
-        frame = sys._getframe(2)
         while frame.f_back is not None and _of_torch(frame, func):
             frame = frame.f_back
-        self.frame = frame
+        super().__init__(recorder, name, func, args, kwargs, frame)
 
-    def look(self) -> None:
-        """Note what the tensors carry before the call."""
-        for x in flat((*self.args, *self.kwargs.values())):
-            self.operand(x)
+    @staticmethod
+    def dtype_of(x: torch.Tensor) -> DType | None:
+        """The dtype of a tensor; None if promoarray has no such dtype."""
+        return DTYPES.get(x.dtype)
+
+    @staticmethod
+    def value_of(x: torch.Tensor) -> Callable[[], Any]:
+        """What reads a 0-d tensor."""
+        return lambda: x.detach().item()
+
+    @staticmethod
+    def is_dtype(x: Any) -> bool:
+        """Whether an argument names a dtype."""
+        return isinstance(x, torch.dtype)
 
     @property
     def form(self) -> Form:
@@ -54,72 +68,29 @@ class Call:
         qualified = resolve_name(self.func) or ""
         return Form.OPERATOR if qualified.startswith("torch.Tensor.") else Form.FUNCTION
 
-    def operand(self, x: Any) -> Any:
-        """A ghost or a Python scalar; None if it is neither a tensor nor a number."""
-        if isinstance(x, torch.Tensor):
-            known = self._ghosts.get(id(x))
-            if known is None:
-                dtype = DTYPES.get(x.dtype)
-                if dtype is None:
-                    return None
-                value = _value_of(x) if x.ndim == 0 else None
-                known = self._ghosts[id(x)] = self.recorder.ghost(x, dtype, x.ndim, value)
-            return known
-        return x if type(x) in WEAK else None
+    @property
+    def condition_first(self) -> bool:
+        """Whether ``where`` was called as a function: ``x.where(condition, y)`` is another."""
+        return self.form is Form.FUNCTION
 
-    def results(self) -> list[Result]:
-        """The tensors that it made."""
-        return [
-            Result(x, DTYPES[x.dtype], x.ndim)
-            for x in flat((self.result,))
-            if isinstance(x, torch.Tensor) and x.dtype in DTYPES
-        ]
+    def as_written(
+        self, operation: str, given: tuple[Any, ...]
+    ) -> tuple[str, tuple[Any, ...], bool]:
+        """An operation and its operands as they stand in the source; and whether they do so."""
+        operator = self.form is Form.OPERATOR
+        if self.name == "rsub" or (self.name == "where" and operator):
+            return operation, given, False
+        if operator and operation in MIRRORED and type(given[1]) in WEAK:
+            return self.mirrored(operation, given)
+        return operation, given, True
 
-    def count(self, kind: str) -> None:
-        """Count it among the calls of a kind."""
-        self.kind = kind
-        self.recorder.count(kind, self.name)
-
-    def step(self, operation: str, operands: Sequence[Any]) -> Ghost:
-        """Record a step of something greater, whose result no variable has."""
-        home, last = self.recorder.home, self.results()[0]
-        seen = tuple(operand_of(x, home) for x in operands)
-        plan = home.plan(operation, seen, Form.OPERATOR)
-        dtype = home.strong(getattr(plan, "result", last.dtype))
-        ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
-        held = _Held()
-        return self.recorder.saw(
-            operation, operands, Result(held, dtype, ndim), self.frame, exact=False
+    @property
+    def autocast(self) -> bool:
+        """Whether PyTorch casts operands by lists of its own before it operates."""
+        device = next(
+            (x.device.type for x in flat(self.args) if isinstance(x, torch.Tensor)), "cpu"
         )
-
-    def disputed(self) -> bool:
-        """Whether some policy has another dtype for a tensor that it made."""
-        return any(result.array in self.recorder.carried for result in self.results())
-
-    def made(self, kind: str) -> None:
-        """Its tensors have the dtype that the program names, or one that follows from none."""
-        results = self.results()
-        if results:
-            self.count(kind)
-        for result in results:
-            self.recorder.made(result)
-
-
-class _Held:
-    """Stands for a tensor that PyTorch has, but the program does not."""
-
-
-def flat(values: Any) -> Iterator[Any]:
-    for x in values:
-        if isinstance(x, (list, tuple)):
-            yield from flat(x)
-        else:
-            yield x
-
-
-def _value_of(x: torch.Tensor) -> Callable[[], Any]:
-    """Reads a 0-d tensor."""
-    return lambda: x.detach().item()
+        return torch.is_autocast_enabled(device)
 
 
 def _of_torch(frame: FrameType, func: Any) -> bool:

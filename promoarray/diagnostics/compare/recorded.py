@@ -1,0 +1,91 @@
+"""The program's side of ``promoarray compare``, of programs of other frameworks.
+
+Python starts the program with ``startup/sitecustomize.py``, which calls ``begin`` once the
+framework has been imported. From there on the framework's calls are recorded, in every thread that
+is started and in the processes that the program starts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from promoarray.core.array_base import Array
+from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.compare.task import VARIABLE, Task
+from promoarray.diagnostics.compare.watch import Watch, keep_watching
+from promoarray.diagnostics.record.block import FRAMEWORKS, recording
+from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+
+
+def begin() -> None:
+    """Record this process, if the command that asked for it still waits."""
+    task = Task.read(os.environ[VARIABLE])
+    if task is None or not task.framework:
+        return
+    watch = RecordingWatch(task, os.environ[VARIABLE])
+    entered = recording(FRAMEWORKS[task.framework], watch.recorder)
+    entered.__enter__()
+    atexit.register(entered.__exit__, None, None, None)  # after what keep_watching registers
+    keep_watching(task, watch, entered)
+
+
+class RecordingWatch(Watch):
+    """Watches a process whose framework is recorded.
+
+    Attributes
+    ----------
+    recorder : Recorder
+    """
+
+    def __init__(self, task: Task, folder: str) -> None:
+        version = sys.modules[task.framework].__version__
+        self._home = FRAMEWORKS[task.framework].home(version)
+        self._framework = f"{task.framework} {version}"
+        self.recorder: Recorder = _Unfailing(
+            self._heard, self._home, tuple(as_policy(name) for name in task.policies)
+        )
+        super().__init__(task, folder)
+
+    @property
+    def run(self) -> Policy:
+        """The framework's own policy."""
+        return self._home
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._report = report = RecordedReport(
+            self._home,
+            self._report.policies,
+            max_sites=self._task.max_sites,
+            framework=self._framework,
+        )
+        self.recorder.begin_again(report)
+
+    def _heard(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call what looks at the program's calls, and write down what it found."""
+        answer = self._guarded(function, *given)
+        with notify_lock:
+            self._guarded(self._write_if_due)
+        return answer
+
+    def _globals(self) -> dict[str, Array]:
+        return dict(self.recorder.left(vars(self._main)))
+
+
+class _Unfailing(Recorder):
+    """A recorder of a program that goes on whatever goes wrong in recording it."""
+
+    def __init__(self, heard: Callable[..., Any], home: Policy, policies: tuple[Policy, ...]):
+        super().__init__(home, policies)
+        self._heard = heard
+
+    def guarded(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call it; answer None if that goes wrong."""
+        return self._heard(function, *given)

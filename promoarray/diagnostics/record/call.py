@@ -1,0 +1,184 @@
+"""One call of another framework: its tensors as ghosts, its place in the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any, ClassVar
+
+from promoarray.core.operands import operand_of
+from promoarray.diagnostics.record.common import Words, plain
+from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.written import MIRRORED, number_first
+from promoarray.dtypes import WEAK, DType
+from promoarray.operations import Form
+
+
+class Call:
+    """One call, with what its operands carry; each framework has its own kind.
+
+    Attributes
+    ----------
+    args, kwargs : tuple and dict
+        Its arguments, under the names that the tables use.
+    result : object
+        What it returned.
+    kind : str
+        What it was counted as.
+    frame : FrameType
+        Where it stands.
+    """
+
+    tensor: ClassVar[type[Any]]
+    words: ClassVar[Words]
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """From the framework's names of parameters to those of the tables."""
+    augments: ClassVar[bool] = True
+    """Whether ``x.add_(y)`` is what ``x += y`` does."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        name: str,
+        func: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> None:
+        self.recorder, self.name, self.func = recorder, name, func
+        self.args, self.frame = args, frame
+        self.kwargs = {self.renamed.get(key, key): x for key, x in kwargs.items()}
+        self.result: Any = None
+        self.kind = ""
+        self._ghosts: dict[int, Ghost] = {}
+
+    @staticmethod
+    def dtype_of(x: Any) -> DType | None:
+        """The dtype of a tensor; None if promoarray has no such dtype."""
+        raise NotImplementedError
+
+    @staticmethod
+    def value_of(x: Any) -> Callable[[], Any]:
+        """What reads a 0-d tensor."""
+        raise NotImplementedError
+
+    @staticmethod
+    def is_dtype(x: Any) -> bool:
+        """Whether an argument names a dtype."""
+        raise NotImplementedError
+
+    @property
+    def form(self) -> Form:
+        """How the call is written: functions answer otherwise than operators at places."""
+        raise NotImplementedError
+
+    @property
+    def condition_first(self) -> bool:
+        """Whether ``where`` was called as a function, and not as a method of what it takes."""
+        return True
+
+    def as_written(
+        self, operation: str, given: tuple[Any, ...]
+    ) -> tuple[str, tuple[Any, ...], bool]:
+        """An operation and its operands as they stand in the source; and whether they do so."""
+        return operation, given, True
+
+    def mirrored(self, operation: str, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], bool]:
+        """The same for an operator that is told with its number on the right, wherever it is."""
+        first = number_first(self.frame, self.tensor)
+        if first:
+            operation, given = MIRRORED[operation], given[::-1]
+        return operation, given, first is not None
+
+    @property
+    def autocast(self) -> bool:
+        """Whether the framework casts operands by lists of its own before it operates."""
+        raise NotImplementedError
+
+    @property
+    def named(self) -> bool:
+        """Whether the program names the dtype of the result."""
+        return self.kwargs.get("dtype") is not None
+
+    @property
+    def plain(self) -> str:
+        """Its name without what says that it is in place."""
+        return plain(self.name, self.words.operations)
+
+    def look(self) -> None:
+        """Note what the tensors carry before the call."""
+        for x in flat((*self.args, *self.kwargs.values())):
+            self.operand(x)
+
+    def operand(self, x: Any) -> Any:
+        """A ghost or a Python scalar; None if it is neither a tensor nor a number."""
+        if isinstance(x, self.tensor):
+            known = self._ghosts.get(id(x))
+            if known is None:
+                dtype = self.dtype_of(x)
+                if dtype is None:
+                    return None
+                value = self.value_of(x) if x.ndim == 0 else None
+                known = self._ghosts[id(x)] = self.recorder.ghost(x, dtype, x.ndim, value)
+            return known
+        return x if type(x) in WEAK else None
+
+    def results(self) -> list[Result]:
+        """The tensors that it made."""
+        return list(self.described(flat((self.result,))))
+
+    def described(self, values: Any) -> Iterator[Result]:
+        """The tensors among values, as results."""
+        for x in values:
+            if isinstance(x, self.tensor) and (dtype := self.dtype_of(x)) is not None:
+                yield Result(x, dtype, x.ndim)
+
+    def count(self, kind: str) -> None:
+        """Count it among the calls of a kind."""
+        self.kind = kind
+        self.recorder.count(kind, self.name)
+
+    def step(self, operation: str, operands: Sequence[Any]) -> Ghost:
+        """Record a step of something greater, whose result no variable has."""
+        last = self.results()[0]
+        ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
+        dtype = self.predicted(operation, operands) or last.dtype
+        held = _Held()
+        return self.recorder.saw(
+            operation, operands, Result(held, dtype, ndim), self.frame, exact=False
+        )
+
+    def predicted(
+        self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR
+    ) -> DType | None:
+        """The dtype that our policy of the framework gives; None if it refuses."""
+        home = self.recorder.home
+        plan = home.plan(operation, tuple(operand_of(x, home) for x in operands), form)
+        result = getattr(plan, "result", None)
+        return None if result is None else home.strong(result)
+
+    def disputed(self) -> bool:
+        """Whether some policy has another dtype for a tensor that it made."""
+        return any(result.array in self.recorder.carried for result in self.results())
+
+    def made(self, kind: str) -> None:
+        """Its tensors have the dtype that the program names, or one that follows from none."""
+        results = self.results()
+        if results:
+            self.count(kind)
+        for result in results:
+            self.recorder.made(result)
+
+
+class _Held:
+    """Stands for a tensor that the framework has, but the program does not."""
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """What is in lists and tuples, and in those that they hold."""
+    for x in values:
+        if isinstance(x, (list, tuple)):
+            yield from flat(x)
+        else:
+            yield x

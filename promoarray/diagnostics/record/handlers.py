@@ -1,0 +1,263 @@
+"""What each sort of call is recorded as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from promoarray.diagnostics.record.call import Call, flat
+from promoarray.diagnostics.record.common import Words, is_reflected, plain
+from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.report import (
+    APPROXIMATE,
+    AUTOCAST,
+    CAST,
+    MAKE,
+    MOVE,
+    OPERATION,
+    UNKNOWN,
+)
+from promoarray.diagnostics.record.tables import bound
+from promoarray.dtypes import WEAK
+from promoarray.operations import OPERATIONS, Form
+
+Handler = Callable[[Call], None]
+
+
+def handler_in(words: Words, name: str) -> Handler | None:
+    """What to do with calls of a name, as its framework's tables have it; None if none does."""
+    own = _BY_NAME.get(name)
+    if own is not None:
+        return own
+    rows: tuple[tuple[Any, Handler], ...] = (
+        (words.moves, move),
+        (words.casts, cast),
+        (words.defaults, default),
+        (words.makes, make),
+    )
+    found = next((handler for row, handler in rows if name in row), None)
+    if found is not None:
+        return found
+    called = plain(name, words.operations)
+    if called in words.operations:
+        return compute
+    return expand if name in words.expansions or called in words.expansions else None
+
+
+def compute(call: Call) -> None:
+    """One operation."""
+    name = call.plain
+    inplace = name != call.name
+    operation = call.words.operations[name]
+    given, options = _operands(call, operation)
+    if is_reflected(name):
+        given = given[::-1]
+    if operation == "divide" and call.kwargs.get("rounding_mode"):
+        operation = "floor_divide"
+    if call.named:
+        return call.made(MAKE)
+    form = Form.INPLACE if inplace else call.form
+    alpha = call.kwargs.get("alpha", 1)
+    results = call.results()
+    if not results or any(x is None for x in given) or not given:
+        return other(call)
+    if _autocast(call, operation, given, form):
+        return
+    exact = alpha == 1 and (call.augments or not inplace)
+    if alpha != 1:
+        given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
+    call.count(OPERATION)
+    operation, given, edited = call.as_written(operation, given)
+    call.recorder.saw(
+        operation,
+        given,
+        results[0],
+        call.frame,
+        form=form,
+        options=options,
+        exact=exact,
+        edited=alpha == 1 and edited,
+    )
+    for result in results[1:]:
+        call.recorder.made(result)
+
+
+def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The operands of an operation among the arguments, and its options."""
+    args, kwargs = call.args, call.kwargs
+    options: dict[str, Any] = {}
+    if operation in ("concat", "stack"):
+        given: Sequence[Any] = args[0] if args else kwargs.get("tensors", ())
+    elif operation == "where":
+        first = ("condition", "input") if call.condition_first else ("input", "condition")
+        named = bound((*first, "other"), args, kwargs)
+        given = [named[key] for key in ("input", "other") if key in named]
+    elif operation == "clip":
+        named = bound(("input", "min", "max"), args, kwargs)
+        given = [named[k] for k in ("input", "min", "max") if named.get(k) is not None]
+        options["low"] = named.get("min") is not None
+    else:
+        arity = OPERATIONS[operation].arity or 2
+        named_by = ("input", "self", "other", "exponent", "mat2", "vec", "vec2", "tensor", "target")
+        given = [*args, *(kwargs[key] for key in named_by if key in kwargs)][:arity]
+    return tuple(call.operand(x) for x in given), options
+
+
+def expand(call: Call) -> None:
+    """Several operations, of which the last has the result's dtype."""
+    known = call.words.expansions
+    name = call.name if call.name in known else call.plain
+    expansion, inplace = known[name], call.plain != call.name
+    results = call.results()
+    named = bound(expansion.parameters, call.args, call.kwargs)
+    if not results or call.named:
+        return call.made(MAKE)
+    values = {key: call.operand(x) for key, x in named.items()}
+    steps = [
+        step
+        for step in expansion.steps
+        if all(x == "_" or values.get(x) is not None for x in step.operands)
+    ]
+    if not steps:
+        return other(call)
+    if _autocast(call, steps[0].operation, tuple(values.get(x) for x in steps[0].operands)):
+        return None
+    call.count(APPROXIMATE)
+    before: Any = None
+    for step in steps[:-1]:
+        operands = tuple(before if x == "_" else values[x] for x in step.operands)
+        if None in operands:
+            return other(call)
+        before = call.step(step.operation, operands)
+    last = tuple(before if x == "_" else values[x] for x in steps[-1].operands)
+    form = Form.INPLACE if inplace and last[0] is values.get("input") else Form.OPERATOR
+    given = last == tuple(values.get(name) for name in expansion.parameters[: len(last)])
+    call.recorder.saw(
+        steps[-1].operation,
+        last,
+        results[0],
+        call.frame,
+        form=form,
+        exact=False,
+        edited=len(steps) == 1 and given,
+    )
+    return None
+
+
+def einsum(call: Call) -> None:
+    """Products of all operands, one after the other."""
+    tensors = tuple(x for x in flat(call.args) if isinstance(x, call.tensor))
+    operands = [call.operand(x) for x in tensors]
+    results = call.results()
+    if not results or None in operands:
+        return other(call)
+    call.count(APPROXIMATE)
+    before = operands[0]
+    for x in operands[1:-1]:
+        before = call.step("matmul", (before, x))
+    if len(operands) > 1:
+        call.recorder.saw("matmul", (before, operands[-1]), results[0], call.frame, exact=False)
+    else:
+        call.recorder.moved(tensors[0], results[0])
+    return None
+
+
+def move(call: Call) -> None:
+    """Values that are moved: the result carries what they did."""
+    results = call.results()
+    number = call.words.argument.get(call.name, 0)
+    source = next((x for x in flat(call.args[number : number + 1])), None)
+    if not isinstance(source, call.tensor):
+        source = next((x for x in flat(call.kwargs.values()) if isinstance(x, call.tensor)), None)
+    if results:
+        call.count(MOVE)
+    for result in results:
+        same = source is not None and call.dtype_of(source) is result.dtype
+        if same:
+            call.recorder.moved(source, result)
+        else:
+            call.recorder.made(result)
+
+
+def cast(call: Call) -> None:
+    """An explicit cast, which also ends what differs where there is nothing to cast.
+
+    ``x.to(y)`` takes the dtype that each policy has for ``y``; ``x.to(device)`` names none.
+    """
+    results, source = call.results(), call.operand(call.args[0]) if call.args else None
+    if not results or source is None:
+        return
+    call.count(CAST)
+    named = list(flat((*call.args[1:], *call.kwargs.values())))
+    like = next((x for x in named if isinstance(x, call.tensor)), None)
+    if like is not None:
+        call.recorder.moved(like, results[0])
+    elif call.name == "to" and not any(call.is_dtype(x) for x in named):
+        call.recorder.moved(call.args[0], results[0])
+    else:
+        call.recorder.cast(source, results[0], call.frame)
+
+
+def default(call: Call) -> None:
+    """A tensor that has the default dtype, unless one is named."""
+    number = call.words.defaults[call.name]
+    results = call.results()
+    if not results:
+        return
+    call.count(MAKE)
+    if call.named:
+        return call.recorder.made(results[0])
+    lone = False
+    if number is None:
+        given = call.args[1:2] if call.name == "full" else call.args[:3]
+        if "fill_value" in call.kwargs:
+            given = (call.kwargs["fill_value"],)
+        numbers = [x for x in flat(given) if type(x) in WEAK]
+        tensors = [x for x in flat(given) if not (type(x) in WEAK or x is None)]
+        if tensors or not numbers:
+            return call.recorder.made(results[0])
+        number = max(numbers, key=lambda x: _ORDER[type(x)])
+        lone = call.name in _OF_ONE and results[0].ndim == 0
+    return call.recorder.default(number, results[0], call.frame, lone=lone)
+
+
+_ORDER = {bool: 0, int: 1, float: 2, complex: 3}
+_OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
+
+
+def make(call: Call) -> None:
+    """A tensor whose dtype the program names, or that follows from no promotion."""
+    call.made(MAKE)
+
+
+def other(call: Call) -> None:
+    """What is not known; what makes no tensor only asks."""
+    call.made(UNKNOWN)
+
+
+def assign(call: Call) -> None:
+    """``x[key] = value``."""
+    target, value = call.operand(call.args[0]), call.operand(call.args[2])
+    if target is not None and value is not None:
+        call.count(OPERATION)
+        call.recorder.assigned(target, value, call.frame)
+
+
+_BY_NAME: dict[str, Handler] = {"__setitem__": assign, "einsum": einsum}
+
+
+def _autocast(
+    call: Call, operation: str, operands: tuple[Any, ...], form: Form = Form.OPERATOR
+) -> bool:
+    """Whether autocast cast the operands before the operation saw them."""
+    results = call.results()
+    if form is Form.INPLACE or not results or not call.autocast:
+        return False
+    given = {x.dtype for x in operands if isinstance(x, Ghost)}
+    if not any("float" in each.name for each in given):
+        return False
+    if call.predicted(operation, operands, form) is results[0].dtype:
+        return False
+    call.count(AUTOCAST)
+    call.recorder.made(results[0])
+    return True

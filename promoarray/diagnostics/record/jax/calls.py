@@ -1,0 +1,274 @@
+"""What JAX's functions, operators and methods are in promoarray's words.
+
+Names of ``jax.numpy``, and of arrays' methods, stand as they are; those of other modules have the
+module's before them: ``lax.add``. A call *computes* one operation, stands for several (an
+*expansion*, which is approximate), *moves* values, *makes* an array, *casts* it, or asks about it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from promoarray.diagnostics.record.tables import Expansion, expansions_in, names, synonyms
+from promoarray.operations import OPERATIONS
+
+_NAMED_OTHERWISE = """
+add       __add__ __radd__ lax.add
+subtract  __sub__ __rsub__ lax.sub
+multiply  __mul__ __rmul__ lax.mul
+divide    true_divide __truediv__ __rtruediv__ lax.div
+floor_divide  __floordiv__ __rfloordiv__
+remainder mod __mod__ __rmod__
+pow       power __pow__ __rpow__ lax.pow lax.integer_pow
+equal     __eq__ lax.eq
+not_equal __ne__ lax.ne
+less      __lt__ lax.lt
+less_equal __le__ lax.le
+greater   __gt__ lax.gt
+greater_equal __ge__ lax.ge
+bitwise_and __and__ __rand__
+bitwise_or  __or__ __ror__
+bitwise_xor __xor__ __rxor__
+bitwise_invert invert bitwise_not __invert__ lax.bitwise_not
+bitwise_left_shift  left_shift __lshift__ __rlshift__ lax.shift_left
+bitwise_right_shift right_shift __rshift__ __rrshift__ lax.shift_right_arithmetic
+maximum   lax.max
+minimum   lax.min
+atan2     arctan2
+where     lax.select
+clip      lax.clamp
+matmul    dot inner __matmul__ __rmatmul__ lax.dot
+concat    concatenate hstack vstack dstack column_stack append lax.concatenate
+abs       absolute __abs__
+negative  __neg__ lax.neg
+positive  __pos__
+conj      conjugate
+max       amax
+min       amin
+cumulative_sum  cumsum
+cumulative_prod cumprod
+trunc     fix
+round     around __round__
+isfinite  lax.is_finite
+vector_norm linalg.norm
+unique_values unique
+fftn      fft.fft2
+ifftn     fft.ifft2
+rfftn     fft.rfft2
+irfftn    fft.irfft2
+"""
+
+_OF_LAX = names("""
+    abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil conj cos cosh
+    exp expm1 floor imag log log1p nextafter real reciprocal sign sin sinh sqrt square tan tanh
+""")
+_OF_LINALG = names("""
+    cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power
+    matrix_rank outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm
+""")
+_OF_FFT = names("fft fftn ifft ifftn rfft rfftn irfft irfftn hfft ihfft fftshift ifftshift")
+
+_EXPANSIONS = """
+divmod __divmod__ (x, y)
+    floor_divide(x, y)
+__rdivmod__ (x, y)
+    floor_divide(y, x)
+fmod lax.rem (x, y)
+    remainder(x, y)
+float_power (x, y)
+    pow(x, y)
+gcd lcm heaviside (x, y)
+    add(x, y)
+logaddexp2 (x, y)
+    logaddexp(x, y)
+kron (a, b)
+    multiply(a, b)
+vdot convolve correlate matvec vecmat (a, b)
+    multiply(a, b) sum(_)
+polyval (p, x)
+    multiply(p, x) add(_, p)
+interp (x, xp, fp)
+    multiply(x, xp) multiply(_, fp)
+trapezoid (y, x)
+    multiply(y, x) sum(_)
+gradient (f)
+    subtract(f, f) divide(_, _)
+ptp (a)
+    subtract(a, a)
+ediff1d (a)
+    diff(a)
+isclose allclose array_equal array_equiv (a, b)
+    equal(a, b)
+exp2 cbrt sinc deg2rad degrees rad2deg radians fabs rint i0 angle lax.exp2 lax.cbrt lax.rsqrt (x)
+    exp(x)
+lax.logistic lax.erf lax.erfc lax.erf_inv lax.lgamma lax.digamma (x)
+    exp(x)
+nanmean average median nanmedian quantile percentile nanquantile nanpercentile cov corrcoef (a)
+    mean(a)
+nanstd (a)
+    std(a)
+nanvar (a)
+    var(a)
+nansum lax.reduce_sum (a)
+    sum(a)
+nanprod lax.reduce_prod (a)
+    prod(a)
+nancumsum lax.cumsum (a)
+    cumulative_sum(a)
+nancumprod lax.cumprod (a)
+    cumulative_prod(a)
+nanmax lax.reduce_max (a)
+    max(a)
+nanmin lax.reduce_min (a)
+    min(a)
+lax.dot_general lax.batch_matmul lax.ragged_dot lax.conv lax.conv_general_dilated (lhs, rhs)
+    matmul(lhs, rhs)
+lax.conv_with_general_padding lax.conv_transpose (lhs, rhs)
+    matmul(lhs, rhs)
+linalg.lstsq linalg.tensorsolve (a, b)
+    solve(a, b)
+linalg.cond linalg.tensorinv (a)
+    inv(a)
+nn.softmax nn.log_softmax nn.logsumexp nn.logmeanexp nn.log1mexp nn.sigmoid nn.log_sigmoid (x)
+    exp(x)
+nn.silu nn.swish nn.gelu nn.elu nn.celu nn.selu nn.mish nn.softplus nn.soft_sign nn.tanh (x)
+    exp(x)
+nn.squareplus nn.leaky_relu nn.glu nn.hard_sigmoid nn.hard_silu nn.hard_swish nn.sparse_sigmoid (x)
+    exp(x)
+nn.standardize (x)
+    mean(x) subtract(x, _)
+nn.dot_product_attention (query, key, value)
+    matmul(query, key) exp(_) matmul(_, value)
+special.erf special.erfc special.erfinv special.erfcx special.gammaln special.gamma (x)
+    exp(x)
+special.digamma special.loggamma special.expit (x)
+    exp(x)
+special.logit special.entr special.ndtr special.ndtri (x)
+    exp(x)
+special.i0 special.log_ndtr special.factorial special.i0e (x)
+    exp(x)
+special.i1 special.i1e special.exp1 special.expi (x)
+    exp(x)
+special.softmax special.log_softmax special.logsumexp special.dawsn special.spence (x)
+    exp(x)
+special.betaln special.beta special.gammainc special.gammaincc special.zeta special.poch (x, y)
+    multiply(x, y) exp(_)
+special.kl_div special.rel_entr special.polygamma special.bessel_jn (x, y)
+    multiply(x, y) exp(_)
+special.betainc (a, b, x)
+    multiply(a, b) multiply(_, x) exp(_)
+special.xlogy special.xlog1py (x, y)
+    log(y) multiply(x, _)
+"""
+
+MOVES = names("""
+    T mT reshape ravel flatten transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis
+    expand_dims squeeze broadcast_to broadcast_arrays atleast_1d atleast_2d atleast_3d resize
+    __getitem__ take take_along_axis choose compress extract delete insert diag diagflat
+    tile repeat roll rot90 flip fliplr flipud pad tril triu meshgrid split array_split hsplit vsplit
+    dsplit unstack block copy nan_to_num partition sort_complex lexsort select trim_zeros
+    zeros_like ones_like empty_like full_like put_along_axis fill_diagonal real_if_close
+    linalg.matrix_transpose
+    lax.reshape lax.transpose lax.rev lax.squeeze lax.expand_dims lax.broadcast lax.broadcast_in_dim
+    lax.broadcast_like lax.broadcast_to_rank lax.collapse lax.slice lax.slice_in_dim
+    lax.index_in_dim lax.index_take lax.dynamic_slice lax.dynamic_slice_in_dim
+    lax.dynamic_index_in_dim
+    lax.dynamic_update_slice lax.dynamic_update_slice_in_dim lax.dynamic_update_index_in_dim
+    lax.gather lax.scatter lax.scatter_add lax.scatter_apply lax.scatter_max lax.scatter_min
+    lax.scatter_mul lax.scatter_sub lax.pad lax.tile lax.split lax.sort lax.sort_key_val lax.top_k
+    lax.approx_max_k lax.approx_min_k lax.stop_gradient lax.optimization_barrier lax.full_like
+    lax.reduce lax.reduce_window lax.cummax lax.cummin lax.round lax.stack lax.unstack lax.psum
+    lax.pmean lax.pmax lax.pmin lax.all_gather lax.all_to_all lax.ppermute lax.psum_scatter
+    lax.with_sharding_constraint lax.reduce_precision lax.cumlogsumexp lax.reduce_and lax.reduce_or
+    nn.relu nn.relu6 nn.hard_tanh nn.identity nn.sparse_plus
+    random.permutation random.choice at.get at.apply
+""")
+"""The dtype stays as it is."""
+
+ARGUMENT = {"random.permutation": 1, "random.choice": 1, "extract": 1, "compress": 1, "select": 1}
+"""Which argument's values are moved, if not the first's."""
+
+CASTS = names("astype lax.convert_element_type")
+"""The program names the dtype."""
+
+MAKES = names("""
+    view frombuffer from_dlpack fromiter fromstring indices mask_indices diag_indices
+    diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from ix_
+    nonzero flatnonzero argwhere argpartition unravel_index ravel_multi_index digitize bincount
+    histogram histogram2d histogramdd histogram_bin_edges count_nonzero packbits unpackbits
+    bitwise_count frexp modf ldexp iscomplex isreal isneginf isposinf nanargmax nanargmin
+    polyfit roots poly vander intersect1d setdiff1d setxor1d union1d
+    lax.iota lax.broadcasted_iota lax.argmax lax.argmin lax.bitcast_convert_type
+    lax.complex lax.population_count lax.clz lax.fft lax.axis_index lax.shift_right_logical
+    lax.dtype lax.rng_bit_generator
+    random.PRNGKey random.key random.split random.fold_in random.key_data random.wrap_key_data
+    random.clone random.bits random.bernoulli
+""")
+"""The dtype is the program's, or follows from no promotion."""
+
+_OF_FLOATS = names("""
+    zeros ones empty eye identity tri linspace logspace geomspace hamming hanning blackman bartlett
+    kaiser fft.fftfreq fft.rfftfreq nn.one_hot
+    random.normal random.uniform random.truncated_normal random.exponential random.gamma random.beta
+    random.cauchy random.dirichlet random.gumbel random.laplace random.logistic random.lognormal
+    random.multivariate_normal random.orthogonal random.pareto random.rayleigh random.t random.f
+    random.ball random.chisquare random.maxwell random.triangular random.wald random.weibull_min
+    random.generalized_normal random.loggamma
+""")
+_OF_INTS = names("""
+    random.randint random.categorical random.poisson random.geometric random.binomial
+    random.multinomial random.rademacher
+""")
+_OF_WHAT_IS_GIVEN = names("array asarray arange full lax.full")
+
+DEFAULTS: dict[str, float | None] = {
+    **dict.fromkeys(_OF_FLOATS, 0.0),
+    **dict.fromkeys(_OF_INTS, 0),
+    **dict.fromkeys(_OF_WHAT_IS_GIVEN),
+}
+"""What has a default dtype if none is named: a number like those it holds; None if it is given."""
+
+UPDATES = names("at.set at.add at.subtract at.multiply at.mul at.divide at.power at.min at.max")
+"""``x.at[key].set(value)``: the dtype of ``x`` stays, whatever the value has."""
+
+UNSEEN = names("""
+    vectorize frompyfunc apply_along_axis apply_over_axes piecewise fromfunction printoptions
+    lax.scan lax.map lax.cond lax.switch lax.while_loop lax.fori_loop lax.associative_scan
+    lax.custom_root lax.custom_linear_solve lax.platform_dependent lax.composite
+""")
+"""Functions that call the program's own, in which everything is seen as it is traced."""
+
+OPERATORS = names("""
+    __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
+    __rfloordiv__ __mod__ __rmod__ __divmod__ __rdivmod__ __pow__ __rpow__ __matmul__ __rmatmul__
+    __and__ __rand__ __or__ __ror__ __xor__ __rxor__ __lshift__ __rlshift__ __rshift__ __rrshift__
+    __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __abs__ __invert__ __round__
+    __getitem__
+""")
+METHODS = names("""
+    T mT real imag all any argmax argmin argpartition argsort astype choose clip compress conj
+    conjugate copy cumprod cumsum diagonal dot flatten max mean min nonzero prod ptp ravel repeat
+    reshape round searchsorted sort squeeze std sum swapaxes take trace transpose var view
+""")
+
+
+@cache
+def operations() -> dict[str, str]:
+    """From JAX's names to operations."""
+    found = {name: name for name in OPERATIONS} | synonyms(_NAMED_OTHERWISE)
+    found |= {f"lax.{name}": name for name in _OF_LAX}
+    found |= {f"linalg.{name}": name for name in _OF_LINALG}
+    found |= {f"fft.{name}": name for name in _OF_FFT}
+    inverse = (n for n in OPERATIONS if n.startswith("a") and n[1:] in OPERATIONS)
+    return found | {f"arc{name[1:]}": name for name in inverse}
+
+
+@cache
+def expansions() -> dict[str, Expansion]:
+    """From JAX's names to what they stand for."""
+    return expansions_in(_EXPANSIONS)
+
+
+def is_reflected(name: str) -> bool:
+    """Whether a method is that of the right operand: ``__radd__``."""
+    return name.startswith("__r") and f"__{name[3:]}" in OPERATORS

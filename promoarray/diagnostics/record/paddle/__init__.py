@@ -1,0 +1,1 @@
+"""Programs of Paddle: its tensor methods, functions and kernels, patched while it records."""

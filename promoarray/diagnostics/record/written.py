@@ -1,0 +1,70 @@
+"""On which side of an operator the program wrote a Python number.
+
+Python tells of ``1 < x`` as of ``x > 1``, and PyTorch of ``2 * x`` as of ``x * 2``.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from types import FrameType
+from typing import Any
+
+from promoarray.core.call_site import site_of
+from promoarray.dtypes import WEAK
+
+MIRRORED = {
+    **{name: name for name in ("add", "multiply", "equal", "not_equal")},
+    **{name: name for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
+    "less": "greater",
+    "greater": "less",
+    "less_equal": "greater_equal",
+    "greater_equal": "less_equal",
+}
+"""From an operation to the one that does the same with its operands exchanged."""
+
+
+def number_first(frame: FrameType, tensor: type[Any]) -> bool | None:
+    """Whether the operator at which a frame stands has a number on its left; None if unknown."""
+    site = site_of(frame.f_code, frame.f_lasti, frame.f_lineno)
+    sides = _sides(site.expression)
+    if sides is None:  # a function, or a method
+        return False
+    left, right = (_is_number(side, frame, tensor) for side in sides)
+    if left is None and right is None:
+        return None
+    return left if left is not None else not right
+
+
+@lru_cache(maxsize=1024)
+def _sides(expression: str) -> tuple[ast.expr, ast.expr] | None:
+    try:
+        tree = ast.parse(expression, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    match tree:
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+            return left, right
+    return None
+
+
+def _is_number(node: ast.expr, frame: FrameType, tensor: type[Any]) -> bool | None:
+    """Whether an expression is a number and no tensor; None if that takes computing it."""
+    try:
+        return type(ast.literal_eval(node)) in WEAK
+    except (ValueError, TypeError):
+        pass
+    value = _value(node, frame)
+    if isinstance(value, tensor):
+        return False
+    return True if type(value) in WEAK else None
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """What a name stands for, or an attribute that an object holds; None if unknown."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if isinstance(node, ast.Attribute):
+        held: dict[str, Any] = getattr(_value(node.value, frame), "__dict__", {})
+        return held.get(node.attr)
+    return None

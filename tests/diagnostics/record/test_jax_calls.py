@@ -1,0 +1,35 @@
+"""The tables of JAX's names, which need no JAX."""
+
+from __future__ import annotations
+
+from promoarray.diagnostics.record.jax import calls
+from promoarray.operations import OPERATIONS
+
+
+def test_every_expansion_is_made_of_operations_and_its_own_parameters() -> None:
+    for name, expansion in calls.expansions().items():
+        assert name not in calls.operations(), name
+        assert expansion.steps, name
+        for number, step in enumerate(expansion.steps):
+            assert step.operation in OPERATIONS, name
+            assert set(step.operands) <= {*expansion.parameters, "_"}, name
+            assert number or "_" not in step.operands, name
+            assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
+
+
+def test_no_name_has_two_meanings() -> None:
+    groups = [calls.MOVES, calls.CASTS, calls.MAKES, calls.DEFAULTS, calls.UPDATES, calls.UNSEEN]
+    groups += [frozenset(calls.operations()), frozenset(calls.expansions())]
+    for number, names in enumerate(groups):
+        for others in groups[number + 1 :]:
+            assert not set(names) & set(others)
+    assert set(calls.operations().values()) <= set(OPERATIONS)
+
+
+def test_every_operator_and_method_has_a_meaning() -> None:
+    known = {*calls.operations(), *calls.expansions(), *calls.MOVES, *calls.CASTS, *calls.MAKES}
+    assert known >= calls.OPERATORS | calls.METHODS
+    assert calls.is_reflected("__rsub__")
+    assert calls.is_reflected("__rrshift__")
+    assert not calls.is_reflected("__rshift__")
+    assert not calls.is_reflected("__round__")
