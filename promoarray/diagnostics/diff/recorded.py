@@ -16,7 +16,7 @@ import numpy as np
 
 from promoarray.diagnostics.compare.program import Program, of_script
 from promoarray.diagnostics.compare.watch import adopt
-from promoarray.diagnostics.record.block import FRAMEWORKS
+from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.promotion.policy import Policy
@@ -28,7 +28,7 @@ COMMAND = "from promoarray.diagnostics.diff.recorded import main; main()"
 
 def is_recorded(script: str | None, before: Policy, after: Policy) -> bool:
     """Whether a script computes with NumPy itself, and it is NumPy's editions that are compared."""
-    editions = {as_policy(name) for _, name in FRAMEWORKS["numpy"].editions}
+    editions = {as_policy(name) for _, name in REWRITTEN["numpy"].editions}
     if script is None or not script.endswith(".py") or {before, after} != editions:
         return False
     try:
@@ -61,7 +61,7 @@ def recorded_program(args: argparse.Namespace, before: Policy, after: Policy) ->
 def main() -> None:
     """Record the script that the command line names; its findings go to the command."""
     before, after, script, *arguments = sys.argv[1:]
-    home = FRAMEWORKS["numpy"].home(np.__version__)
+    home = REWRITTEN["numpy"].home(np.__version__)
     policies = as_policy(before), as_policy(after)
     recorder = Recorder(home, policies)
     adopt(recorder.report)

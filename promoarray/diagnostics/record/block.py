@@ -51,49 +51,58 @@ FRAMEWORKS = {
     ),
     # What it is without x64; the hook looks whether the program has set it.
     "jax": Framework("promoarray.diagnostics.record.jax.hook", (((0, 0), "jax@x32"),)),
+}
+
+REWRITTEN = {
     "numpy": Framework(
         "promoarray.diagnostics.record.numpy.running",
         (((2, 0), "numpy@2"), ((0, 0), "numpy@1")),
     ),
 }
+"""Those of which a program is rewritten before it runs, as no hook sees all of it."""
 
 
 @one_block
 def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     """Record what a block does with another framework, and what the policies would make of it.
 
-    The block computes what it would anyway. Each call of the framework is looked at, and every
-    policy is asked what dtype it would give, as ``pa.shadow`` does for promoarray's own arrays.
+        The block computes what it would anyway. Each call of the framework is looked at, and every
+        policy is asked what dtype it would give, as ``pa.shadow`` does for promoarray's own arrays.
 
-    Parameters
-    ----------
-    framework : str
-        ``"torch"``, ``"paddle"``, ``"jax"``, or ``"numpy"``, of which the modules are recorded that
-        the block imports.
-    *policies : str or Policy
-        The policies to compare with; by default those of ``pa.shadow``.
+        Parameters
+        ----------
+        framework : str
+    <<<<<<< HEAD
+            ``"torch"``, ``"paddle"``, ``"jax"``, or ``"numpy"``, of which the modules are recorded that
+            the block imports.
+    =======
+            ``"torch"``, ``"paddle"`` or ``"jax"``; or ``"numpy"``, of which the modules are recorded
+            that the block imports.
+    >>>>>>> h-recnumpy
+        *policies : str or Policy
+            The policies to compare with; by default those of ``pa.shadow``.
 
-    Yields
-    ------
-    RecordedReport
-        Filled as the block runs. ``calls`` tells what was understood; ``drift`` where our policy of
-        the framework itself differs from what it did.
+        Yields
+        ------
+        RecordedReport
+            Filled as the block runs. ``calls`` tells what was understood; ``drift`` where our policy of
+            the framework itself differs from what it did.
 
-    Raises
-    ------
-    ValueError
-        If no such framework can be recorded.
-    ImportError
-        If it is not installed.
+        Raises
+        ------
+        ValueError
+            If no such framework can be recorded.
+        ImportError
+            If it is not installed.
 
-    Notes
-    -----
-    What a framework does without its Python API is not seen, such as PyTorch's ``backward()``, nor
-    what is compiled. Threads that the block starts are recorded as well.
+        Notes
+        -----
+        What a framework does without its Python API is not seen, such as PyTorch's ``backward()``, nor
+        what is compiled. Threads that the block starts are recorded as well.
     """
-    known = FRAMEWORKS.get(framework)
+    known = (FRAMEWORKS | REWRITTEN).get(framework)
     if known is None:
-        names = ", ".join(FRAMEWORKS)
+        names = ", ".join(FRAMEWORKS | REWRITTEN)
         raise ValueError(f"cannot record {quoted(framework)}; write one of {names}")
     version = import_module(framework).__version__
     asked = tuple(as_policy(p) for p in policies or DEFAULT)
