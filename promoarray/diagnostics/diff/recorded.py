@@ -63,7 +63,7 @@ def main() -> None:
     before, after, script, *arguments = sys.argv[1:]
     home = REWRITTEN["numpy"].home(np.__version__)
     policies = as_policy(before), as_policy(after)
-    recorder = Recorder(home, policies)
+    recorder = Recorder(home, policies, framework=f"numpy {np.__version__}")
     adopt(recorder.report)
     sys.path[0] = str(Path(script).resolve().parent)  # as for ``python SCRIPT``
     past = next((policy for policy in policies if policy is not home), None)

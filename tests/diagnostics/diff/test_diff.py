@@ -97,12 +97,13 @@ def test_a_numpy_program_as_it_is(tmp_path: Path, capfd: pytest.CaptureFixture[s
     out, err = capfd.readouterr()
     # What NumPy 1.26 prints, which does not stop.
     assert err.splitlines()[-1] == "['one'] [301 302] [0 2] __main__"
-    found = {c["line"]: (c["before"], c["after"]) for c in json.loads(out)["changes"]}
-    assert found == {
+    changes = {c["line"]: c for c in json.loads(out)["changes"]}
+    assert {line: (c["before"], c["after"]) for line, c in changes.items()} == {
         5: ("uint16", "refuses"),
         6: ("uint8", "refuses"),
         7: ("float32", "float64"),
     }
+    assert changes[5]["edit"] == "pixels.astype(np.uint16) + 300"
 
 
 def test_nothing_changes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
