@@ -66,39 +66,34 @@ REWRITTEN = {
 def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     """Record what a block does with another framework, and what the policies would make of it.
 
-        The block computes what it would anyway. Each call of the framework is looked at, and every
-        policy is asked what dtype it would give, as ``pa.shadow`` does for promoarray's own arrays.
+    The block computes what it would anyway. Each call of the framework is looked at, and every
+    policy is asked what dtype it would give, as ``pa.shadow`` does for promoarray's own arrays.
 
-        Parameters
-        ----------
-        framework : str
-    <<<<<<< HEAD
-            ``"torch"``, ``"paddle"``, ``"jax"``, or ``"numpy"``, of which the modules are recorded that
-            the block imports.
-    =======
-            ``"torch"``, ``"paddle"`` or ``"jax"``; or ``"numpy"``, of which the modules are recorded
-            that the block imports.
-    >>>>>>> h-recnumpy
-        *policies : str or Policy
-            The policies to compare with; by default those of ``pa.shadow``.
+    Parameters
+    ----------
+    framework : str
+        ``"torch"``, ``"paddle"`` or ``"jax"``; or ``"numpy"``, of which the modules are recorded
+        that the block imports.
+    *policies : str or Policy
+        The policies to compare with; by default those of ``pa.shadow``.
 
-        Yields
-        ------
-        RecordedReport
-            Filled as the block runs. ``calls`` tells what was understood; ``drift`` where our policy of
-            the framework itself differs from what it did.
+    Yields
+    ------
+    RecordedReport
+        Filled as the block runs. ``calls`` tells what was understood; ``drift`` where our policy of
+        the framework itself differs from what it did.
 
-        Raises
-        ------
-        ValueError
-            If no such framework can be recorded.
-        ImportError
-            If it is not installed.
+    Raises
+    ------
+    ValueError
+        If no such framework can be recorded.
+    ImportError
+        If it is not installed.
 
-        Notes
-        -----
-        What a framework does without its Python API is not seen, such as PyTorch's ``backward()``, nor
-        what is compiled. Threads that the block starts are recorded as well.
+    Notes
+    -----
+    What a framework does without its Python API is not seen, such as PyTorch's ``backward()``, nor
+    what is compiled. Threads that the block starts are recorded as well.
     """
     known = (FRAMEWORKS | REWRITTEN).get(framework)
     if known is None:
