@@ -289,7 +289,8 @@ def _tell(report: Report, ended: Ended) -> None:
         _say(
             "the program computed nothing with promoarray; write import promoarray as xp, and "
             "make its arrays with xp.asarray. An unmodified program that imports its framework "
-            f"elsewhere takes --framework {' or '.join(FRAMEWORKS)}"
+            f"elsewhere takes --framework {' or '.join(FRAMEWORKS)}; one of NumPy, promoarray diff "
+            "--from numpy@1 --to numpy@2"
         )
     for bug in ended.bugs:
         print(bug, file=sys.stderr)

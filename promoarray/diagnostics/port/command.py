@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from promoarray.diagnostics.compare.frameworks import OWN, framework_of
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
 from promoarray.errors import UnknownPolicyError
@@ -60,6 +61,12 @@ def main(args: argparse.Namespace) -> int:
         return USAGE
     if args.script and not Path(args.script).is_file():
         _say(f"no such file: {args.script}")
+        return USAGE
+    if (framework := framework_of(args.script, args.module)) != OWN:
+        _say(
+            f"the program computes with {framework} itself, and port writes casts of promoarray's "
+            f"arrays; promoarray compare writes the edits in {framework}'s words"
+        )
         return USAGE
     policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in args.to.split(",") if n.strip()))
     run = as_policy(args.run) if args.run else None
