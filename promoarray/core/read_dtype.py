@@ -93,6 +93,9 @@ class ReadDType(DType):
         return read_dtype(make(self.plain), answers, default=self.default)
 
 
+ReadDType.__name__ = DType.__name__  # which is what messages call it, watched or not
+
+
 def _told(name: str) -> Any:
     """An attribute of the run's dtype; observers are told where another policy's has another."""
 

@@ -192,6 +192,7 @@ def loop(repetitions: int) -> None:
         pa.where(t > 1, t, Y)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_repetitions() -> None:
     with pa.shadow() as report, pa.policy("numpy"):
         loop(50)

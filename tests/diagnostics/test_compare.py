@@ -50,6 +50,7 @@ def test_digits_is_compared_and_ends_everywhere_with_the_casts_applied(
     assert "xp.mean(images)" in page
 
 
+@pytest.mark.slow
 def test_stop_ends_at_the_first_refusal(capfd: pytest.CaptureFixture[str]) -> None:
     arguments = ["--run-all", "--stop", "--policies", "torch", "--json"]
     assert cli.main(["compare", DIGITS, *arguments]) == 1
@@ -117,6 +118,7 @@ def test_a_scalar_that_is_refused_has_its_array_cast_as_the_error_says(
     assert answers[4]["origin"] == "inherits"
 
 
+@pytest.mark.slow
 def test_a_scalar_that_fits_no_cast_array_stops_the_program_there(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,6 +142,7 @@ def test_a_program_without_operations_is_told_so(
     assert "import promoarray as xp" in err
 
 
+@pytest.mark.slow
 def test_imported_modules_are_made_anew_under_each_policy(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,6 +163,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_run(
     assert "no such folder" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_threads_are_watched_and_run_under_the_same_policy(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,6 +231,7 @@ for _ in range(9):
 """
 
 
+@pytest.mark.slow
 def test_max_sites_bounds_the_places_and_the_report_says_so(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -276,6 +276,7 @@ z = y * xp.ones(3, dtype=xp.result_type(x, y))
 """
 
 
+@pytest.mark.slow
 def test_compare_predicts_what_its_actual_runs_give(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,6 +86,7 @@ def program() -> None:
                 continue
 
 
+@pytest.mark.slow
 def test_what_is_remembered_is_what_would_be_answered_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

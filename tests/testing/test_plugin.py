@@ -345,6 +345,7 @@ def test_broken(broken): pass
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 1])
 def test_the_table_of_tests_that_failed(run, workers: int) -> None:
     result = run(TABLE, "-n", str(workers), "--pa-policies=torch,numpy,paddle@3.3")

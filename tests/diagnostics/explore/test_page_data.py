@@ -38,6 +38,7 @@ def answer(page: Any, policy: Any, op: int, cell: tuple[int, ...]) -> Any:
     return None if number < 0 else page["answering"][number]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_every_cell_is_what_the_policy_answers(name: str) -> None:
     assert wrong_cells(data(*SMALL), name, FEW) == []
@@ -190,6 +191,7 @@ def test_marks_are_filled_in_exactly() -> None:
         mark("¤", {})
 
 
+@pytest.mark.slow
 def test_operations_that_share_a_table_have_one_rule() -> None:
     """Where a rule may look at the name of its operation, every operation is asked."""
     policy = as_policy("tensorflow")

@@ -49,6 +49,7 @@ def test_two_files_are_edited_in_place_and_agree(
     assert "agree: numpy@2 and torch@2.13" in err
 
 
+@pytest.mark.slow
 def test_a_module_is_run_as_python_does_it(
     program: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
