@@ -359,6 +359,7 @@ def test_ctrl_c_of_a_terminal_comes_once_and_the_input_is_the_terminal(tmp_path:
     )
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # where the tests ignore it
         os.chdir(tmp_path)
         command = [sys.executable, *COMPARE, "program.py", *TORCH, "--run-all", "--show", "y"]
         os.execv(sys.executable, command)
