@@ -213,3 +213,14 @@ def test_what_cannot_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert done.value.code == 2
     assert suites.main(["--read", "no/such/file"]) == 2
     assert "no/such/file" in capsys.readouterr().err
+
+
+def test_a_pytest_that_breaks_down_is_no_run_in_which_nothing_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = Suite("numpy", "numpy", lambda _: {"module": [tmp_path]}, {})
+    # It ends with the 1 of tests that failed, and has run none.
+    (tmp_path / "pytest.py").write_text("raise SystemExit(1)\n", "utf-8")
+    monkeypatch.setattr(suites_run, "_environment", lambda suite: {"PYTHONPATH": str(tmp_path)})
+    with pytest.raises(SuiteError, match="numpy module did not run"):
+        suites_run.run(suite, "module", ["promoarray"])
