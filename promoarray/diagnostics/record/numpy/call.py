@@ -15,7 +15,6 @@ from promoarray.diagnostics.record.numpy.calls import (
     MAKES,
     MOVES,
     OPERANDS,
-    Expansion,
     expansions,
     operations,
 )
@@ -35,6 +34,7 @@ from promoarray.diagnostics.record.report import (
     OPERATION,
     UNKNOWN,
 )
+from promoarray.diagnostics.record.tables import Expansion
 from promoarray.dtypes import WEAK
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import Policy

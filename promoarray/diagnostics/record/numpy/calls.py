@@ -6,10 +6,9 @@ values, *makes* an array, or *casts* one. Tables say which; no rule of promotion
 
 from __future__ import annotations
 
-import re
 from functools import cache
-from typing import NamedTuple
 
+from promoarray.diagnostics.record.tables import Expansion, expansions_in, names, synonyms
 from promoarray.operations import OPERATIONS
 
 _NAMED_OTHERWISE = """
@@ -75,11 +74,7 @@ float_power ldexp (x1, x2)
 """
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-MOVES = _names("""
+MOVES = names("""
     reshape ravel transpose permute_dims matrix_transpose swapaxes squeeze flatten copy take repeat
     tile roll flip fliplr flipud broadcast_to expand_dims moveaxis rollaxis split array_split hsplit
     vsplit dsplit unstack atleast_1d atleast_2d atleast_3d pad triu tril diag diagflat diagonal
@@ -90,7 +85,7 @@ MOVES = _names("""
 """)
 """The dtype stays as it is, unless one is named."""
 
-MAKES = _names("""
+MAKES = names("""
     zeros_like ones_like empty_like eye identity meshgrid mgrid ogrid indices
     bincount nonzero argwhere flatnonzero count_nonzero fromiter frombuffer fromstring fromfile
     loadtxt genfromtxt load histogram histogram2d histogramdd histogram_bin_edges tri hanning
@@ -108,8 +103,8 @@ MAKES = _names("""
 """The dtype is the program's, or follows from no promotion."""
 
 DEFAULTS: dict[str, float | None] = {
-    **dict.fromkeys(_names("zeros ones empty"), 0.0),
-    **dict.fromkeys(_names("array asarray asanyarray arange full")),
+    **dict.fromkeys(names("zeros ones empty"), 0.0),
+    **dict.fromkeys(names("array asarray asanyarray arange full")),
 }
 """What has a default dtype if none is named: a number like those it holds; None if it is given."""
 
@@ -132,27 +127,11 @@ OPERANDS = {
 """From which argument on the operands are, and their names where they have any."""
 
 
-class Step(NamedTuple):
-    """One operation of an expansion; an operand is a parameter's name, ``"_"`` the step before."""
-
-    operation: str
-    operands: tuple[str, ...]
-
-
-class Expansion(NamedTuple):
-    """What a call stands for: its parameters in their order, and the steps."""
-
-    parameters: tuple[str, ...]
-    steps: tuple[Step, ...]
-
-
 @cache
 def operations() -> dict[str, str]:
     """From NumPy's names to operations."""
     found = {name: name for name in OPERATIONS if name not in MOVES}
-    for line in _NAMED_OTHERWISE.strip().splitlines():
-        name, *others = line.split()
-        found |= dict.fromkeys(others, name)
+    found |= synonyms(_NAMED_OTHERWISE)
     inverse = (n for n in OPERATIONS if n.startswith("a") and n[1:] in OPERATIONS)
     found |= {f"arc{name[1:]}": name for name in inverse}
     return {name: each for name, each in found.items() if name not in MAKES}
@@ -161,17 +140,4 @@ def operations() -> dict[str, str]:
 @cache
 def expansions() -> dict[str, Expansion]:
     """From NumPy's names to what they stand for."""
-    found: dict[str, Expansion] = {}
-    lines = _EXPANSIONS.strip().splitlines()
-    for head, body in zip(lines[::2], lines[1::2], strict=True):
-        names, _, parameters = head.rstrip(")").partition(" (")
-        steps = tuple(Step(name, _listed(given)) for name, given in _STEP.findall(body))
-        found |= dict.fromkeys(names.split(), Expansion(_listed(parameters), steps))
-    return found
-
-
-_STEP = re.compile(r"(\w+)\(([^)]*)\)")
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(text.split(", "))
+    return expansions_in(_EXPANSIONS)
