@@ -222,5 +222,7 @@ def test_a_pytest_that_breaks_down_is_no_run_in_which_nothing_failed(
     # It ends with the 1 of tests that failed, and has run none.
     (tmp_path / "pytest.py").write_text("raise SystemExit(1)\n", "utf-8")
     monkeypatch.setattr(suites_run, "_environment", lambda suite: {"PYTHONPATH": str(tmp_path)})
+    # Whether what the suites need is installed is no matter here.
+    monkeypatch.setattr(Suite, "home", lambda suite: tmp_path)
     with pytest.raises(SuiteError, match="numpy module did not run"):
         suites_run.run(suite, "module", ["promoarray"])
