@@ -11,12 +11,12 @@ from __future__ import annotations
 import sys
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tables
 
@@ -67,8 +67,7 @@ NAMES = {
 NAMES |= {"greater_than": "greater", "smooth_l1_loss": "huber_loss"}
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """One recorded answer beside ours."""
 
     section: str
@@ -87,16 +86,14 @@ class Cell:
         return f"{self.section}: {self.row} {self.column} -> {said}"
 
 
-def compare(golden: str) -> list[Cell]:
+def compare(golden: str) -> Iterator[Cell]:
     """Ask the policy every question of a golden file."""
     policy = as_policy(POLICY_OF[golden])
     _, sections = tables.read(GOLDEN / f"{golden}.txt")
-    return [
-        Cell(section, row, column, recorded, answer(policy, section, row, column))
-        for section, cells in promised(sections).items()
-        if not section.startswith("scalars/")
-        for (row, column), recorded in cells.items()
-    ]
+    for section, cells in promised(sections).items():
+        if not section.startswith("scalars/"):
+            for (row, column), recorded in cells.items():
+                yield Cell(section, row, column, recorded, answer(policy, section, row, column))
 
 
 def promised(sections: Mapping[str, Any]) -> dict[str, Any]:
@@ -286,7 +283,7 @@ def _same_value(a: str, b: str, code: str) -> bool:
     return repr(x) == repr(y) or abs(x - y) <= digits * abs(x) or (x != x and y != y)
 
 
-def unexplained(golden: str, cells: list[Cell]) -> Iterator[Cell]:
+def unexplained(golden: str, cells: Iterable[Cell]) -> Iterator[Cell]:
     """Yield the cells that differ without standing in `departures.toml`."""
     known = departures()
     for cell in cells:
