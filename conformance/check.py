@@ -86,14 +86,27 @@ class Cell(NamedTuple):
         return f"{self.section}: {self.row} {self.column} -> {said}"
 
 
-def compare(golden: str) -> Iterator[Cell]:
-    """Ask the policy every question of a golden file."""
+def compare(golden: str, pattern: str = "* : * : *") -> Iterator[Cell]:
+    """Ask the policy every question of a golden file that a pattern names."""
     policy = as_policy(POLICY_OF[golden])
-    _, sections = tables.read(GOLDEN / f"{golden}.txt")
-    for section, cells in promised(sections).items():
+    for section, cells in promised(_sections(golden)).items():
         if not section.startswith("scalars/"):
-            for (row, column), recorded in cells.items():
+            for (row, column), recorded in _named(pattern, section, cells):
                 yield Cell(section, row, column, recorded, answer(policy, section, row, column))
+
+
+@cache
+def _sections(golden: str) -> dict[str, tables.Cells]:
+    return tables.read(GOLDEN / f"{golden}.txt")[1]
+
+
+def _named(pattern: str, section: str, cells: tables.Cells) -> Iterator[tuple[Any, str]]:
+    """The cells of a section that a pattern names; most patterns name few sections."""
+    sections, rows, columns = _parts(pattern)
+    if _any(section, sections):
+        for (row, column), recorded in cells.items():
+            if _any(row, rows) and _any(column, columns):
+                yield (row, column), recorded
 
 
 def promised(sections: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,10 +218,12 @@ class Departure:
 
 def matches(pattern: str, cell: Cell) -> bool:
     """Whether a pattern ``sections : rows : columns`` names a cell."""
-    return all(
-        any(fnmatchcase(name, part) for part in parts)
-        for parts, name in zip(_parts(pattern), (cell.section, cell.row, cell.column), strict=True)
-    )
+    return all(map(_any, (cell.section, cell.row, cell.column), _parts(pattern)))
+
+
+@cache
+def _any(name: str, parts: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, part) for part in parts)
 
 
 @cache
@@ -222,16 +237,15 @@ def departures() -> list[Departure]:
         return [Departure(**entry) for entry in tomllib.load(file).get("departure", [])]
 
 
-def scalars(golden: str) -> list[Cell]:
-    """Compute every recorded ``array op scalar``: its dtype and its first element, or its error."""
+def scalars(golden: str, pattern: str = "* : * : *") -> list[Cell]:
+    """Compute the recorded ``array op scalar``: the dtype and the first element, or the error."""
     policy = as_policy(POLICY_OF[golden])
-    _, sections = tables.read(GOLDEN / f"{golden}.txt")
     with in_force(policy):
         return [
             Cell(section, row, column, *_settled(recorded, _computed(section, row, column)))
-            for section, cells in sections.items()
+            for section, cells in _sections(golden).items()
             if section.startswith("scalars/")
-            for (row, column), recorded in cells.items()
+            for (row, column), recorded in _named(pattern, section, cells)
         ]
 
 
