@@ -19,7 +19,13 @@ import numpy as np
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee, callee_of
-from promoarray.diagnostics.record.numpy.operand import ARRAYS, alike, operand_of, result_of
+from promoarray.diagnostics.record.numpy.operand import (
+    ARRAYS,
+    alike,
+    form_of,
+    operand_of,
+    result_of,
+)
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.numpy.rewriting import RESERVED
 from promoarray.diagnostics.record.recorder import Recorder
@@ -117,6 +123,7 @@ class Hook:
             return x
         if form is Form.INPLACE and operands[0] is not x:
             form = Form.OPERATOR
+        form = form_of(name, operands[0], form)
         session.tell(session.operator, name, operands, x, frame, form)
         return x
 
@@ -259,12 +266,15 @@ class Session:
     def tell(self, what: Callable[..., None], *seen: Any) -> None:
         """Record; the program goes on whatever comes of it."""
         try:
-            with notify_lock:
-                what(*seen)
+            self.recorder.guarded(self._told, what, *seen)
         except RecursionError:  # the program left too few levels of it
             self.recorder.count(UNKNOWN, "at the end of the recursion")
         except Exception:
             self.bug = self.bug or traceback.format_exc()
+
+    def _told(self, what: Callable[..., None], *seen: Any) -> None:
+        with notify_lock:
+            what(*seen)
 
     def operator(self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form) -> None:
         """An operator's operands and result."""

@@ -51,7 +51,7 @@ _LOOK_AROUND = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "
 """Builtins that look at the frame they are called in; Python compiles ``super()`` specially."""
 
 
-def rewritten(source: str | bytes, path: str) -> CodeType:
+def rewritten(source: str | bytes, path: str, flags: int = 0, *, whole: bool = True) -> CodeType:
     """Return the code of a program with a hook at its operations.
 
     Parameters
@@ -59,6 +59,10 @@ def rewritten(source: str | bytes, path: str) -> CodeType:
     source : str or bytes
     path : str
         What tracebacks call the file.
+    flags : int
+        Those of ``compile``.
+    whole : bool
+        Whether no other source has the same names, as the cells of a notebook do.
 
     Raises
     ------
@@ -66,11 +70,13 @@ def rewritten(source: str | bytes, path: str) -> CodeType:
         If it is no program, as Python itself would.
     """
     try:
-        tree = ast.parse(source, path)
-        found: ast.AST = _Rewriter(_left_alone(tree)).visit(tree)
-        return compile(ast.fix_missing_locations(found), path, "exec", dont_inherit=True)  # type: ignore[call-overload,no-any-return]
+        tree = compile(source, path, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        left_alone = _left_alone(tree) if whole else _LOOK_AROUND
+        found = ast.fix_missing_locations(_Rewriter(left_alone).visit(tree))
+        code: CodeType = compile(found, path, "exec", flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
-        return compile(source, path, "exec", dont_inherit=True)
+        code = compile(source, path, "exec", flags, dont_inherit=True)
+    return code
 
 
 def _left_alone(tree: ast.Module) -> frozenset[str]:
