@@ -40,6 +40,9 @@ MOST = 1 << 12
 
 _MOST_HELD = 1 << 16
 
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple, dict, set})
+"""What has nothing to do with NumPy, if it stands on both sides of an operator."""
+
 
 class Given(NamedTuple):
     """What a function of NumPy's is being given."""
@@ -56,6 +59,7 @@ class Hook:
     """
 
     slice = slice
+    inplace = Form.INPLACE
     augmented = SimpleNamespace(
         add=operator.iadd,
         subtract=operator.isub,
@@ -73,6 +77,7 @@ class Hook:
     )
 
     def __init__(self) -> None:
+        self.itself = _Itself()
         self.session: Session | None = None
         self._begun: dict[Key, Any] = {}
         self._held: dict[Key, Any] = {}
@@ -87,32 +92,23 @@ class Hook:
 
     changed = first
 
-    def then(self, number: int, name: str, x: Any) -> Any:
+    def then(self, number: int, name: str, x: Any, form: Form = Form.OPERATOR) -> Any:
         """The second operand."""
-        return self._second(sys._getframe(1), number, name, x, Form.OPERATOR)
-
-    def onto(self, number: int, name: str, x: Any) -> Any:
-        """The second operand of ``x += y``."""
-        return self._second(sys._getframe(1), number, name, x, Form.INPLACE)
-
-    def _second(self, frame: FrameType, number: int, name: str, x: Any, form: Form) -> Any:
-        operands, session = self._begun.get((id(frame), number)), self.session
+        key = id(sys._getframe(1)), number
+        operands, session = self._begun.get(key), self.session
         if operands is None or session is None:
+            return x
+        if type(x) in _PLAIN and type(operands[0]) in _PLAIN:
+            del self._begun[key]
             return x
         operands.append(x)
         if session.past is not None:
             return session.past.operand(name, operands[0], x, form)
         return x
 
-    def done(self, number: int, name: str, x: Any) -> Any:
-        """The result."""
-        return self._done(sys._getframe(1), number, name, x, Form.OPERATOR)
-
-    def updated(self, number: int, name: str, x: Any) -> Any:
-        """The result of ``x += y``, in place where the operand is an array."""
-        return self._done(sys._getframe(1), number, name, x, Form.INPLACE)
-
-    def _done(self, frame: FrameType, number: int, name: str, x: Any, form: Form) -> Any:
+    def done(self, number: int, name: str, x: Any, form: Form = Form.OPERATOR) -> Any:
+        """The result; of ``x += y`` the operand itself where it is an array."""
+        frame = sys._getframe(1)
         operands, session = self._begun.pop((id(frame), number), None), self.session
         if operands is None or session is None:
             return x
@@ -142,7 +138,8 @@ class Hook:
         session, frame = self.session, sys._getframe(1)
         callee = None if session is None else callee_of(f)
         if callee is not None and callee.name == "resize" and session is not None:
-            session.forget(callee.owner)  # as it refuses an array that anything refers to
+            self._forget(callee.owner)  # as it refuses an array that anything refers to
+            session.forget(callee.owner)
             callee = None
         if callee is None or session is None:
             self._begun.pop((id(frame), number), None)
@@ -232,6 +229,16 @@ class Hook:
             begun.clear()
         begun[id(frame), number] = operands
 
+    def _forget(self, x: Any) -> None:
+        """Let go of an array and its views: an operation with them has begun, and was stopped."""
+        for key, begun in tuple(self._begun.items()):
+            given = (*begun.args, *begun.kwargs.values()) if isinstance(begun, Given) else begun
+            if any(each is x or getattr(each, "base", None) is x for each in given):
+                self._begun.pop(key, None)
+        for key, held in tuple(self._held.items()):
+            if held is x or getattr(held, "base", None) is x:
+                self._held.pop(key, None)
+
     @contextmanager
     def recording(self, session: Session) -> Iterator[None]:
         """Record in a block, in all threads."""
@@ -241,6 +248,15 @@ class Hook:
         finally:
             self.session = before
             self._begun.clear()
+
+
+class _Itself:
+    """Compared to anything, it gives that."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, x: object) -> Any:
+        return x
 
 
 class Session:
@@ -261,19 +277,23 @@ class Session:
     def __init__(self, recorder: Recorder, past: Past | None = None) -> None:
         self.recorder, self.past = recorder, past
         self.bug = ""
+        self._too_deep = 0
         self._agreed: dict[Any, tuple[str, int]] = {}
 
     def tell(self, what: Callable[..., None], *seen: Any) -> None:
         """Record; the program goes on whatever comes of it."""
         try:
             self.recorder.guarded(self._told, what, *seen)
-        except RecursionError:  # the program left too few levels of it
-            self.recorder.count(UNKNOWN, "at the end of the recursion")
+        except RecursionError:  # the program left too few levels of it, for counting as well
+            self._too_deep += 1
         except Exception:
             self.bug = self.bug or traceback.format_exc()
 
     def _told(self, what: Callable[..., None], *seen: Any) -> None:
         with notify_lock:
+            for _ in range(self._too_deep):
+                self.recorder.count(UNKNOWN, "at the end of the recursion")
+            self._too_deep = 0
             what(*seen)
 
     def operator(self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form) -> None:
