@@ -105,6 +105,20 @@ def test_the_lines_that_change_from_numpy_1_to_2(tmp_path: Path) -> None:
     assert report.understood == 1
 
 
+def test_outer_makes_arrays_of_python_numbers(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.ones(2, np.float32)
+        np.add.outer(300, x), np.add.outer(x[0], 1.5), np.power.outer(x.astype(np.int8), 2)
+        """,
+    )
+    # NumPy 1.26.4 gives the same: the numbers get the axes of the other.
+    assert not report.drift
+    assert not answers(report)
+
+
 def test_what_numpy_2_stops_at_is_done_as_numpy_1_did_it(tmp_path: Path) -> None:
     report, output = recorded(
         tmp_path,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from promoarray.core.array_base import type_of
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.record.ghost import Ghost
@@ -215,6 +217,10 @@ class Call:
         given = [*args[start:wanted], *(kwargs[key] for key in names if key in kwargs)]
         if name == "clip":
             given = [x for x in given if x is not None]
+        if self.callee.outer:  # the first gets the axes of the second, too
+            arrays = (np.asarray(x) if type(x) in WEAK else x for x in given[:wanted])
+            axes = self.results[0].ndim, 0
+            return tuple(listed(self.recorder, *each) for each in zip(arrays, axes, strict=False))
         return tuple(listed(self.recorder, x) for x in given[:wanted])
 
     def _low(self) -> Any:

@@ -316,7 +316,9 @@ class Session:
     def call(self, given: Given, x: Any, frame: FrameType) -> None:
         """A call's arguments and result."""
         callee, args, kwargs = given
-        key = self._key((callee.name, callee.form, *kwargs), (*args, *kwargs.values()))
+        key = self._key(
+            (callee.name, callee.form, callee.outer, *kwargs), (*args, *kwargs.values())
+        )
         if self._again(key, callee.name):
             return
         recorder = self.recorder

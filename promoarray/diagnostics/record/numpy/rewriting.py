@@ -179,8 +179,8 @@ class _Rewriter(ast.NodeTransformer):
         Where a condition is a comparison, Python says of an error in its truth that it stands
         there; of a call it would not.
         """
-        operands = _named("itself", node), [ast.copy_location(ast.Eq(), node)], [x]
-        return ast.copy_location(ast.Compare(*operands), node)
+        compare = ast.Compare(_named("itself", node), [ast.Eq()], [x])
+        return ast.copy_location(compare, node)
 
     def _with_test(self, node: Any) -> Any:
         """What has a condition."""
