@@ -230,11 +230,8 @@ class Hook:
         begun[id(frame), number] = operands
 
     def _forget(self, x: Any) -> None:
-        """Let go of an array and its views: an operation with them has begun, and was stopped."""
-        for key, begun in tuple(self._begun.items()):
-            given = (*begun.args, *begun.kwargs.values()) if isinstance(begun, Given) else begun
-            if any(each is x or getattr(each, "base", None) is x for each in given):
-                self._begun.pop(key, None)
+        """Let go of an array and its views, which operations may have that were stopped."""
+        self._begun.clear()
         for key, held in tuple(self._held.items()):
             if held is x or getattr(held, "base", None) is x:
                 self._held.pop(key, None)
