@@ -1,23 +1,24 @@
 """The program's side of ``promoarray compare``, of programs of other frameworks.
 
 Python starts the program with ``startup/sitecustomize.py``, which calls ``begin`` once the
-framework has been imported. From there on the framework's calls are recorded, in every thread that
-is started and in the processes that the program starts.
+framework has been imported; at once if programs of it are rewritten. From there on the framework's
+calls are recorded, in every thread that is started and in the processes that the program starts.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from importlib import import_module
 from typing import Any
 
 from promoarray.core.array_base import Array
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.compare.task import VARIABLE, Task
 from promoarray.diagnostics.compare.watch import Watch, keep_watching
-from promoarray.diagnostics.record.block import FRAMEWORKS, recording
+from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, recording
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.promotion.policy import Policy
@@ -30,7 +31,7 @@ def begin() -> None:
     if task is None or not task.framework:
         return
     watch = RecordingWatch(task, os.environ[VARIABLE])
-    entered = recording(FRAMEWORKS[task.framework], watch.recorder)
+    entered = watch.recording()
     entered.__enter__()
     atexit.register(entered.__exit__, None, None, None)  # after what keep_watching registers
     keep_watching(task, watch, entered)
@@ -45,13 +46,28 @@ class RecordingWatch(Watch):
     """
 
     def __init__(self, task: Task, folder: str) -> None:
-        version = sys.modules[task.framework].__version__
-        self._home = FRAMEWORKS[task.framework].home(version)
+        version = import_module(task.framework).__version__
+        self._home = RECORDED[task.framework].home(version)
         self._framework = f"{task.framework} {version}"
         self.recorder: Recorder = _Unfailing(
             self._heard, self._home, tuple(as_policy(name) for name in task.policies)
         )
         super().__init__(task, folder)
+        if task.probe is not None:
+            self.recorder.heard = task.probe.on_operation
+
+    def recording(self) -> AbstractContextManager[Any]:
+        """Return what records as long as it is entered."""
+        task = self._task
+        if task.framework not in REWRITTEN:
+            return recording(RECORDED[task.framework], self.recorder)
+        adapter: Any = import_module(REWRITTEN[task.framework].adapter)
+        others = (p for p in self.recorder.report.policies if p is not self._home)
+        past = next(others, None) if task.past else None
+        entered: AbstractContextManager[Any] = adapter.rewriting(
+            self.recorder, packages=task.packages, past=past
+        )
+        return entered
 
     @property
     def run(self) -> Policy:

@@ -45,12 +45,22 @@ def recorded_run(
     BaseException
         Whatever the script raises.
     """
-    session = Session(recorder, None if past is None else Past(recorder, past))
-    with importing(packages), hook().recording(session), _as_main(script, argv) as module:
+    recording = rewriting(recorder, packages=packages, past=past)
+    with recording as session, _as_main(script, argv) as module:
         with open(script, "rb") as file:
             code = rewritten(file.read(), script)
         exec(code, module.__dict__)
     _require_no_bug(session)
+
+
+@contextmanager
+def rewriting(
+    recorder: Recorder, *, packages: Sequence[str] = (), past: Policy | None = None
+) -> Iterator[Session]:
+    """Rewrite what is imported in a block, and record it; see ``recorded_run``."""
+    session = Session(recorder, None if past is None else Past(recorder, past))
+    with importing(packages), hook().recording(session):
+        yield session
 
 
 @contextmanager
