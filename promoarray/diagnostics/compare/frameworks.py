@@ -22,8 +22,13 @@ def framework_of(script: str | None, module: str | None) -> str:
 
     Those that import none compute with promoarray, if with anything: by way of their own modules.
     """
-    found = {name for source in _sources(script, module) for name in _imported(source)}
+    found = imported_by(script, module)
     return next((name for name in names() if name in found), OWN)
+
+
+def imported_by(script: str | None, module: str | None) -> set[str]:
+    """Return the packages that a program itself imports at top level."""
+    return {name for source in _sources(script, module) for name in _imported(source)}
 
 
 def names() -> tuple[str, ...]:
