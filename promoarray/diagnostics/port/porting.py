@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from promoarray.diagnostics.port.edited_text import EditedText
 from promoarray.diagnostics.port.edits import Edit, Left, Port, edit_of, groups
 from promoarray.diagnostics.port.final import Final, Unequal, unequal
 from promoarray.diagnostics.port.places import Places
@@ -101,25 +101,6 @@ class Stopped(Exception):
     def __init__(self, ran: Ran) -> None:
         super().__init__(ran.stopped)
         self.ran = ran
-
-
-@dataclass
-class _Text:
-    """The edited files, and where each of their expressions stood before."""
-
-    changed: dict[Path, Source] = field(default_factory=dict)
-    origins: dict[Path, dict[Position, Position]] = field(default_factory=dict)
-    _places: dict[str, Places | None] = field(default_factory=dict)
-
-    def places(self, file: str) -> Places | None:
-        """The expressions of a file as it is with the edits; None if it cannot be read."""
-        if file not in self._places:
-            self._places[file] = None
-            with suppress(OSError, SyntaxError, ValueError):
-                real = Path(file).resolve()
-                edited = next((s for p, s in self.changed.items() if p.resolve() == real), None)
-                self._places[file] = Places((edited or Source.read(real)).text)
-        return self._places[file]
 
 
 class _Tried(NamedTuple):
@@ -253,7 +234,7 @@ class Work:
 
     # -- trying -----------------------------------------------------------------------------------
 
-    def _run(self, policy: str | None, text: _Text | None = None) -> Ran:
+    def _run(self, policy: str | None, text: EditedText | None = None) -> Ran:
         """Run with edits; once only, however often that is asked for."""
         texts = {path: source.data for path, source in text.changed.items()} if text else {}
         key = policy, tuple(sorted(texts.items()))
@@ -273,12 +254,12 @@ class Work:
     def _asked(self) -> tuple[str, ...]:
         return tuple(policy.name for policy in self.port.policies)
 
-    def _text(self, edits: Collection[Edit]) -> _Text:
+    def _text(self, edits: Collection[Edit]) -> EditedText:
         """The files with edits; those that cannot be written stay as they are."""
         by_file: dict[Path, list[Edit]] = {}
         for edit in edits:
             by_file.setdefault(Path(edit.span.file), []).append(edit)
-        text = _Text()
+        text = EditedText()
         for path, own in by_file.items():
             source, places = self._files[path]
             wraps = [wrap for edit in own for wrap in edit.wraps]
@@ -319,7 +300,7 @@ class Work:
         every = [found[name] for name in names]
         return _Tried(edits, [checked for checked, _ in every], [each for _, each in every])
 
-    def _checked(self, name: str | None, ran: Ran, text: _Text) -> Checked:
+    def _checked(self, name: str | None, ran: Ran, text: EditedText) -> Checked:
         """How the program ended under a policy; None is that of the run itself."""
         run, recorded = self.port.run.name, self.runner.recorded
         if ran.stopped:
@@ -389,7 +370,7 @@ class Work:
             )
 
 
-def _back(seen: Seen, text: _Text) -> Seen | None:
+def _back(seen: Seen, text: EditedText) -> Seen | None:
     """What was recorded of an edited file, where it stood before; None of the edits' own casts."""
     origins = text.origins.get(Path(seen.span.file))
     if origins is None:
@@ -403,7 +384,7 @@ def _span(span: Span, at: Position) -> Span:
     return Span(span.file, line, column, end_line, end_column, span.stores)
 
 
-def _results(ran: Ran, text: _Text) -> Results:
+def _results(ran: Ran, text: EditedText) -> Results:
     found: dict[tuple[Span, str], set[tuple[str, ...]]] = {}
     for each in ran.seen:
         back = _back(each, text)
