@@ -23,11 +23,16 @@ def framework_of(script: str | None, module: str | None) -> str:
     If it imports none, it is what the modules beside it import. Those of which none does compute
     with promoarray, if with anything.
     """
-    path = _path_of(script, module)
-    found = {name for source in _sources(path) for name in _imported(source)}
+    found = imported_by(script, module)
     if REWRITTEN.keys() & found or not found & {*names()}:  # which those of others import as well
-        found |= _imported_beside(path, found)
+        found |= _imported_beside(_path_of(script, module), found)
     return next((name for name in names() if name in found), OWN)
+
+
+def imported_by(script: str | None, module: str | None) -> set[str]:
+    """Return the packages that a program itself imports at top level."""
+    path = _path_of(script, module)
+    return {name for source in _sources(path) for name in _imported(source)}
 
 
 def names() -> tuple[str, ...]:

@@ -16,9 +16,11 @@ from typing import Any
 
 from promoarray.core.array_base import Array
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.compare.task import VARIABLE, Task
+from promoarray.diagnostics.compare.probe import Probe
+from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task
 from promoarray.diagnostics.compare.watch import Watch, keep_watching
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, recording
+from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.promotion.policy import Policy
@@ -49,12 +51,10 @@ class RecordingWatch(Watch):
         version = import_module(task.framework).__version__
         self._home = RECORDED[task.framework].home(version)
         self._framework = f"{task.framework} {version}"
-        self.recorder: Recorder = _Unfailing(
-            self._heard, self._home, tuple(as_policy(name) for name in task.policies)
-        )
+        policies = tuple(as_policy(name) for name in task.policies)
+        self._ending = False
+        self.recorder: Recorder = _Unfailing(self._heard, self._home, policies, task.probe)
         super().__init__(task, folder)
-        if task.probe is not None:
-            self.recorder.heard = task.probe.on_operation
 
     def recording(self) -> AbstractContextManager[Any]:
         """Return what records as long as it is entered."""
@@ -86,20 +86,32 @@ class RecordingWatch(Watch):
 
     def _heard(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what looks at the program's calls, and write down what it found."""
+        if self._ending:  # what is called then is no part of the program
+            return None
         answer = self._guarded(function, *given)
         with notify_lock:
             self._guarded(self._write_if_due)
         return answer
 
+    def _ended(self) -> Findings:
+        self._ending = True
+        return super()._ended()
+
     def _globals(self) -> dict[str, Array]:
         return dict(self.recorder.left(vars(self._main)))
 
 
-class _Unfailing(Recorder):
+class _Unfailing(ProbedRecorder):
     """A recorder of a program that goes on whatever goes wrong in recording it."""
 
-    def __init__(self, heard: Callable[..., Any], home: Policy, policies: tuple[Policy, ...]):
-        super().__init__(home, policies)
+    def __init__(
+        self,
+        heard: Callable[..., Any],
+        home: Policy,
+        policies: tuple[Policy, ...],
+        probe: Probe | None,
+    ) -> None:
+        super().__init__(home, policies, listener=probe)
         self._heard = heard
 
     def guarded(self, function: Callable[..., Any], *given: Any) -> Any:

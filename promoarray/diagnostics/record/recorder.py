@@ -54,8 +54,6 @@ class Recorder:
     carried : Carried
     noted : bool
         Whether there was anything to note since this was last set to False.
-    heard : callable or None
-        Who else is told of each operation.
     """
 
     def __init__(
@@ -70,7 +68,6 @@ class Recorder:
         self.carried = Carried()
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = False
-        self.heard: Callable[[OperationEvent], Any] | None = None
         self._ghost = _ghosts_of(home)
 
     def begin_again(self, report: RecordedReport) -> None:
@@ -183,8 +180,6 @@ class Recorder:
             self._observer.edited = exact if edited is None else edited
             repeat = self._observer.on_operation(event)
             self._observer.edited = True
-            if self.heard is not None:
-                self.heard(event)
         self.noted |= repeat is None or repeat.tell != self._observer.count
         self.carried.put(result.array, made._type)
         return made
