@@ -73,10 +73,9 @@ def _run_script(script: str, arguments: list[str], names: dict[str, Any]) -> Non
     path = os.path.abspath(script)
     _put_first(os.path.dirname(os.path.realpath(script)))
     keep_source(path)
-    names.update(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path))
-    with open(path, "rb") as file:
-        code = rewritten(file.read(), path)
-    exec(code, names)
+    loader = SourceFileLoader("__main__", path)
+    names.update(__file__=path, __cached__=None, __loader__=loader)
+    exec(rewritten(loader.get_data(path), path), names)
 
 
 _run_as_main: Any = runpy._run_module_as_main  # type: ignore[attr-defined]

@@ -42,7 +42,6 @@ from promoarray.diagnostics.compare.autocast import AutoCast
 from promoarray.diagnostics.compare.ending import in_short, last_line
 from promoarray.diagnostics.compare.final_values import finals
 from promoarray.diagnostics.compare.own_files import own_files
-from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.compare.short_traceback import shorten, stopped_at
 from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, new_file, write
 from promoarray.diagnostics.shadow.final_dtypes import final_dtypes
@@ -116,12 +115,6 @@ def keep_watching(task: Task, watch: Watch, entered: Any) -> None:
 def watching() -> bool:
     """Whether this process is watched."""
     return bool(_kept)
-
-
-def probe() -> Probe | None:
-    """Return what the command has in this process besides the comparison."""
-    watch: Watch | None = _kept[0] if _kept else None
-    return watch.probe if watch is not None else None
 
 
 def _set_nothing(policy: str | Policy) -> None:
@@ -228,11 +221,6 @@ class Watch(Observer):
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             with contextlib.suppress(ValueError):  # of a thread, which takes no handlers
                 signal.signal(signal.SIGTERM, terminated)
-
-    @property
-    def probe(self) -> Probe | None:
-        """What the command has here besides the comparison."""
-        return self._task.probe
 
     @property
     def run(self) -> Policy:

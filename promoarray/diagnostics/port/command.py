@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from promoarray.diagnostics.compare.frameworks import OWN
+from promoarray.diagnostics.compare.frameworks import OWN, framework_of
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
-from promoarray.diagnostics.port.frameworks import recorded_framework, refused, wanted
+from promoarray.diagnostics.port.frameworks import refused, wanted
 from promoarray.diagnostics.port.runs import Recordings
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
 from promoarray.errors import UnknownPolicyError
@@ -65,7 +65,7 @@ def main(args: argparse.Namespace) -> int:
     if args.script and not Path(args.script).is_file():
         _say(f"no such file: {args.script}")
         return USAGE
-    framework = recorded_framework(args.script, args.module)
+    framework = framework_of(args.script, args.module)
     policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in args.to.split(",") if n.strip()))
     run = as_policy(args.run) if args.run else None
     if not policies:
@@ -73,7 +73,7 @@ def main(args: argparse.Namespace) -> int:
         return USAGE
     recorded = None
     if framework != OWN:
-        if why := refused(framework, args.script, run):
+        if why := refused(framework, run):
             _say(why)
             return USAGE
         recorded = Recordings(framework, wanted(framework, run))

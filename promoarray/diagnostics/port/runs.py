@@ -6,18 +6,19 @@ import os
 import pickle
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from promoarray.diagnostics.compare.program import Ended, Program
+from promoarray.diagnostics.compare.rewritten import rewriting
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
-from promoarray.diagnostics.port import launch, numpy_program
+from promoarray.diagnostics.port import launch, rewritten
 from promoarray.diagnostics.port.final import Final
 from promoarray.diagnostics.port.recording import Recorded, Recording
 from promoarray.diagnostics.port.seen import Seen
-from promoarray.diagnostics.record.block import FRAMEWORKS
+from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.shadow.report import Report
 
 Texts = Mapping[Path, bytes]
@@ -96,26 +97,27 @@ class Runner:
     ) -> Ran:
         """Run it under a policy, or what it sets itself, and ask others besides."""
         self.count += 1
-        task, command = self._task(policy, asked)
+        task = self._task(policy, asked)
+        again = task.framework in REWRITTEN  # each run rewrites it anew
         if not texts:
-            return _ran(Program(command).run(task, self.given, quiet=True))
+            program = rewriting(self.program) if again else self.program
+            return _ran(program.run(task, self.given, quiet=True))
         with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
             kept = os.path.join(folder, "texts")
             edited = {os.path.realpath(path): data for path, data in texts.items()}
             Path(kept).write_bytes(pickle.dumps(edited))
-            edited_program = Program((launch.__file__, kept, *command))
-            return _ran(edited_program.run(task, self.given, quiet=True))
+            beginning = ("-c", rewritten.COMMAND) if again else (launch.__file__,)
+            program = Program((*beginning, kept, *self.program.command))
+            return _ran(program.run(task, self.given, quiet=True))
 
-    def _task(self, policy: str | None, asked: tuple[str, ...]) -> tuple[Task, tuple[str, ...]]:
-        """What a run is asked for, and what follows ``python``."""
-        own = self.program.command
+    def _task(self, policy: str | None, asked: tuple[str, ...]) -> Task:
+        """What a run is asked for."""
         if self.recorded is None:
-            return Task((), policy, names=(), probe=Recording(asked)), own
+            return Task((), policy, names=(), probe=Recording(asked))
         framework, wanted = self.recorded
-        task = Task(asked, names=(), probe=Recording(asked, framework, wanted))
-        if framework in FRAMEWORKS:
-            return replace(task, framework=framework), own
-        return task, ("-m", numpy_program.__name__, wanted, ",".join(asked), *own)
+        policies = tuple(dict.fromkeys(filter(None, (wanted, *asked))))
+        probe = Recording(asked, framework, wanted)
+        return Task(policies, names=(), probe=probe, framework=framework, past=bool(wanted))
 
 
 def _ran(ended: Ended) -> Ran:
