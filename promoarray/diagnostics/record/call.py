@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any, ClassVar
 
@@ -30,7 +30,8 @@ class Call:
         Where it stands.
     """
 
-    tensor: ClassVar[type[Any]]
+    tensor: ClassVar[Any]
+    """The framework's class of tensors, or several in a tuple."""
     words: ClassVar[Words]
     renamed: ClassVar[Mapping[str, str]] = {}
     """From the framework's names of parameters to those of the tables."""
@@ -53,10 +54,15 @@ class Call:
         self.kind = ""
         self._ghosts: dict[int, Ghost] = {}
 
-    @staticmethod
-    def dtype_of(x: Any) -> DType | None:
+    def dtype_of(self, x: Any) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
         raise NotImplementedError
+
+    @staticmethod
+    def kind_of(x: Any) -> Hashable:
+        """What tensors that are alike have in common, besides being 0-d or not."""
+        dtype: Hashable = x.dtype
+        return dtype
 
     @staticmethod
     def value_of(x: Any) -> Callable[[], Any]:
@@ -98,8 +104,27 @@ class Call:
 
     @property
     def named(self) -> bool:
-        """Whether the program names the dtype of the result."""
-        return self.kwargs.get("dtype") is not None
+        """Whether the program names the dtype of the result, by keyword or by position."""
+        return self.kwargs.get("dtype") is not None or any(map(self.is_dtype, self.args))
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """The parameters of ``clip``."""
+        return "input", "min", "max"
+
+    @property
+    def joined(self) -> Sequence[Any]:
+        """The operands of ``concat`` and ``stack``, which come in a list."""
+        lists = (x for x in (*self.args[:1], *self.kwargs.values()) if isinstance(x, (list, tuple)))
+        return next(lists, self.args[:1])
+
+    def is_evidence(self, operation: str) -> bool:
+        """Whether what it made tells how the framework promotes in that operation."""
+        return True
+
+    def is_lone(self, result: Result) -> bool:
+        """Whether a tensor that it made stands for one Python number."""
+        return self.name in _OF_ONE and result.ndim == 0
 
     @property
     def plain(self) -> str:
@@ -155,8 +180,8 @@ class Call:
         """The dtype that our policy of the framework gives; None if it refuses."""
         home = self.recorder.home
         plan = home.plan(operation, tuple(operand_of(x, home) for x in operands), form)
-        result = getattr(plan, "result", None)
-        return None if result is None else home.strong(result)
+        result: DType | None = getattr(plan, "result", None)
+        return result if result is None or home.weak_arrays else home.strong(result)
 
     def disputed(self) -> bool:
         """Whether some policy has another dtype for a tensor that it made."""
@@ -171,14 +196,19 @@ class Call:
             self.recorder.made(result)
 
 
+_OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
+
+
 class _Held:
     """Stands for a tensor that the framework has, but the program does not."""
 
 
 def flat(values: Any) -> Iterator[Any]:
-    """What is in lists and tuples, and in those that they hold."""
+    """What is in lists, tuples and dictionaries, and in those that they hold."""
     for x in values:
         if isinstance(x, (list, tuple)):
             yield from flat(x)
+        elif isinstance(x, dict):
+            yield from flat(x.values())
         else:
             yield x

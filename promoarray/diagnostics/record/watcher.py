@@ -56,12 +56,14 @@ class Watcher:
         known = self._agreed.get(key) if key is not None else None
         if known is not None:
             result = carry_out(*args, **kwargs)
-            self._recorder.again(known.kind, name, known.operations)
+            if result is not NotImplemented:
+                self._recorder.again(known.kind, name, known.operations)
             return result
         guarded = self._recorder.guarded
         call = guarded(self._looked_at, name, func, args, kwargs, frame)
         result = carry_out(*args, **kwargs)
-        if call is not None:
+        # Of an operator that answers NotImplemented Python asks the other operand.
+        if call is not None and result is not NotImplemented:
             call.result = result
             guarded(self._record, call, handler, key)
         return result
@@ -99,11 +101,11 @@ class Watcher:
                 flat = x.ndim == 0
                 if x in carried or (flat and self._by_value):
                     return False
-                parts.append((x.dtype, flat))
+                parts.append((self._kind.kind_of(x), flat))
             elif kind in WEAK:
                 parts.append(magnitude(x))
             elif kind in (list, tuple):
-                parts.append(kind)
+                parts.append((kind, len(x)))
                 if not self._add(parts, x):
                     return False
             elif kind is str or self._kind.is_dtype(x):

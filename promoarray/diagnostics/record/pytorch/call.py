@@ -47,8 +47,7 @@ class Call(call.Call):
             frame = frame.f_back
         super().__init__(recorder, name, func, args, kwargs, frame)
 
-    @staticmethod
-    def dtype_of(x: torch.Tensor) -> DType | None:
+    def dtype_of(self, x: torch.Tensor) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
         return DTYPES.get(x.dtype)
 
