@@ -28,6 +28,10 @@ class Call:
         What it was counted as.
     frame : FrameType
         Where it stands.
+    number_first : bool or None
+        What was read from the source, if anything was (``written.number_first``).
+    read : bool
+        Whether anything was.
     """
 
     tensor: ClassVar[Any]
@@ -48,11 +52,18 @@ class Call:
         frame: FrameType,
     ) -> None:
         self.recorder, self.name, self.func = recorder, name, func
-        self.args, self.frame = args, frame
+        self.args, self.frame = args, self.standing(frame, func)
         self.kwargs = {self.renamed.get(key, key): x for key, x in kwargs.items()}
         self.result: Any = None
+        self.number_first: bool | None = None
         self.kind = ""
+        self.read = False
         self._ghosts: dict[int, Ghost] = {}
+
+    @staticmethod
+    def standing(frame: FrameType, func: Any) -> FrameType:
+        """Where a call stands that came to the hook from a frame."""
+        return frame
 
     def dtype_of(self, x: Any) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
@@ -68,6 +79,11 @@ class Call:
     def value_of(x: Any) -> Callable[[], Any]:
         """What reads a 0-d tensor."""
         raise NotImplementedError
+
+    @staticmethod
+    def is_at_hand(x: Any) -> bool:
+        """Whether reading a 0-d tensor waits for no device."""
+        return False
 
     @staticmethod
     def is_dtype(x: Any) -> bool:
@@ -92,7 +108,8 @@ class Call:
 
     def mirrored(self, operation: str, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], bool]:
         """The same for an operator that is told with its number on the right, wherever it is."""
-        first = number_first(self.frame, self.tensor)
+        self.read = True
+        first = self.number_first = number_first(self.frame, self.tensor)
         if first:
             operation, given = MIRRORED[operation], given[::-1]
         return operation, given, first is not None
@@ -169,10 +186,8 @@ class Call:
         last = self.results()[0]
         ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
         dtype = self.predicted(operation, operands) or last.dtype
-        held = _Held()
-        return self.recorder.saw(
-            operation, operands, Result(held, dtype, ndim), self.frame, exact=False
-        )
+        made = Result(None, dtype, ndim)
+        return self.recorder.saw(operation, operands, made, self.frame, exact=False)
 
     def predicted(
         self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR
@@ -182,10 +197,6 @@ class Call:
         plan = home.plan(operation, tuple(operand_of(x, home) for x in operands), form)
         result: DType | None = getattr(plan, "result", None)
         return result if result is None or home.weak_arrays else home.strong(result)
-
-    def disputed(self) -> bool:
-        """Whether some policy has another dtype for a tensor that it made."""
-        return any(result.array in self.recorder.carried for result in self.results())
 
     def made(self, kind: str) -> None:
         """Its tensors have the dtype that the program names, or one that follows from none."""
@@ -197,10 +208,6 @@ class Call:
 
 
 _OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
-
-
-class _Held:
-    """Stands for a tensor that the framework has, but the program does not."""
 
 
 def flat(values: Any) -> Iterator[Any]:

@@ -16,6 +16,7 @@ from promoarray.diagnostics.record.report import (
     MOVE,
     OPERATION,
     UNKNOWN,
+    UNSEEN,
 )
 from promoarray.diagnostics.record.tables import bound
 from promoarray.dtypes import WEAK
@@ -257,6 +258,13 @@ def make(call: Call) -> None:
 def other(call: Call) -> None:
     """What is not known; what makes no tensor only asks."""
     call.made(UNKNOWN)
+
+
+def unseen(call: Call) -> None:
+    """What the framework computes by itself, where no hook hears of it."""
+    call.count(UNSEEN)
+    for result in call.results():
+        call.recorder.made(result)
 
 
 def assign(call: Call) -> None:

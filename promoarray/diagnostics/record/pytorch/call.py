@@ -12,7 +12,6 @@ from torch.overrides import resolve_name
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.pytorch.calls import words as of_pytorch
-from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.written import MIRRORED
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
@@ -34,18 +33,12 @@ class Call(call.Call):
     tensor = torch.Tensor
     words = of_pytorch()
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        name: str,
-        func: Any,
-        args: tuple[Any, ...],
-        kwargs: Any,
-        frame: FrameType,
-    ) -> None:
+    @staticmethod
+    def standing(frame: FrameType, func: Any) -> FrameType:
+        """Where a call stands that came to the mode from a frame."""
         while frame.f_back is not None and _of_torch(frame, func):
             frame = frame.f_back
-        super().__init__(recorder, name, func, args, kwargs, frame)
+        return frame
 
     def dtype_of(self, x: torch.Tensor) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
@@ -55,6 +48,11 @@ class Call(call.Call):
     def value_of(x: torch.Tensor) -> Callable[[], Any]:
         """What reads a 0-d tensor."""
         return lambda: x.detach().item()
+
+    @staticmethod
+    def is_at_hand(x: torch.Tensor) -> bool:
+        """Whether reading a 0-d tensor waits for no device."""
+        return x.device.type == "cpu"
 
     @staticmethod
     def is_dtype(x: Any) -> bool:
