@@ -8,7 +8,6 @@ Jupyter numbers them when all are run.
 from __future__ import annotations
 
 import ast
-import asyncio
 import inspect
 import json
 import linecache
@@ -101,6 +100,8 @@ def _run(cell: Cell, source: str, names: dict[str, Any]) -> None:
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         made = eval(compile(source, cell.file, "exec", flags, dont_inherit=True), names)
         if inspect.iscoroutine(made):
+            import asyncio  # takes long, and few notebooks need it
+
             asyncio.run(_awaited(made))
     except Exception as error:
         sys.excepthook = _from_cell(_from_file(error.__traceback__, cell.file))
