@@ -164,6 +164,11 @@ class Call:
                 value = self.value_of(x) if x.ndim == 0 else None
                 known = self._ghosts[id(x)] = self.recorder.ghost(x, dtype, x.ndim, value)
             return known
+        return self.number_of(x)
+
+    @staticmethod
+    def number_of(x: Any) -> Any:
+        """The Python scalar that the framework takes an argument for; None if it is none."""
         return x if type(x) in WEAK else None
 
     def results(self) -> list[Result]:

@@ -8,6 +8,7 @@ from typing import Any
 from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.common import Words, is_reflected, plain
 from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
     AUTOCAST,
@@ -71,10 +72,14 @@ def compute(call: Call) -> None:
         given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
     call.count(OPERATION)
     operation, given, edited = call.as_written(operation, given)
+    made = results[0]
+    if call.kwargs.get("out") is not None:  # which has its own dtype, whatever is written into it
+        made = Result(None, call.predicted(operation, given, form) or made.dtype, made.ndim)
+        exact = False
     call.recorder.saw(
         operation,
         given,
-        results[0],
+        made,
         call.frame,
         form=form,
         options=options,

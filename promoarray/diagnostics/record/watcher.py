@@ -184,7 +184,8 @@ class Watcher:
             elif kind is str or self._kind.is_dtype(x):
                 parts.append(x)
             else:
-                parts.append(kind)
+                number = self._kind.number_of(x)
+                parts += (kind, None if number is None else magnitude(number))
         return True
 
     def _add_value(self, parts: list[Any], x: Any) -> bool:

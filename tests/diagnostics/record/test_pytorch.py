@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import promoarray as pa
@@ -99,6 +100,28 @@ def test_what_hangs_on_more_than_types_is_decided_again() -> None:
     assert counts["a * b", ("float32", "Python int")] == 1
     assert counts["y.add_(1)", ("float32", "Python int")] == 1
     assert counts["torch.split(x / 2, parts)[0] + 1", ("float32", "Python int")] == 2
+
+
+def test_scalars_of_numpy_are_python_numbers_to_pytorch() -> None:
+    x = torch.ones(2, dtype=torch.int8)
+    with pa.record("torch", "numpy@2") as report:
+        for number in (np.float32(0.5), np.float64(0.5), np.int64(2), np.bool_(True)):
+            assert (x * number).dtype is (torch.int8 if number == 2 else torch.float32)
+    assert [(d.operands, d.count) for d in report.divergences] == [(("int8", "Python float"), 3)]
+    assert report.understood == 1
+    assert not report.drift
+
+
+def test_what_is_written_into_has_the_dtype_that_it_was_made_with() -> None:
+    x, y = torch.ones(2, dtype=torch.int8), torch.ones(2, dtype=torch.uint8)
+    target = torch.empty(2, dtype=torch.float64)
+    with pa.record("torch", "numpy@2", "jax@x64") as report:
+        for _ in range(2):
+            torch.mul(x, 0.5, out=target)
+            torch.add(x, y, out=target)
+        target * 2
+    assert not report.drift
+    assert [(d.operands, d.count) for d in report.divergences] == [(("int8", "Python float"), 2)]
 
 
 def test_what_is_computed_without_python_functions_is_named() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from torch.overrides import resolve_name
 
@@ -43,6 +44,13 @@ class Call(call.Call):
     def dtype_of(self, x: torch.Tensor) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
         return DTYPES.get(x.dtype)
+
+    @staticmethod
+    def number_of(x: Any) -> Any:
+        """The Python scalar that an argument is to PyTorch, NumPy's scalars among them."""
+        if isinstance(x, np.generic):
+            x = float(x) if isinstance(x, np.bool_) else x.item()  # PyTorch reads a float there
+        return x if type(x) in WEAK else None
 
     @staticmethod
     def value_of(x: torch.Tensor) -> Callable[[], Any]:
