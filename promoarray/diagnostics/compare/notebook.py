@@ -8,7 +8,6 @@ Jupyter numbers them when all are run.
 from __future__ import annotations
 
 import ast
-import asyncio
 import inspect
 import json
 import linecache
@@ -120,6 +119,8 @@ def _run(cell: Cell, code: Callable[[], CodeType], names: dict[str, Any]) -> Non
     try:
         made = eval(code(), names)
         if inspect.iscoroutine(made):
+            import asyncio  # takes long, and few notebooks need it
+
             asyncio.run(_awaited(made))
     except Exception as error:
         sys.excepthook = _from_cell(_from_file(error.__traceback__, cell.file))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any, ClassVar
 
@@ -28,9 +28,14 @@ class Call:
         What it was counted as.
     frame : FrameType
         Where it stands.
+    number_first : bool or None
+        What was read from the source, if anything was (``written.number_first``).
+    read : bool
+        Whether anything was.
     """
 
-    tensor: ClassVar[type[Any]]
+    tensor: ClassVar[Any]
+    """The framework's class of tensors, or several in a tuple."""
     words: ClassVar[Words]
     renamed: ClassVar[Mapping[str, str]] = {}
     """From the framework's names of parameters to those of the tables."""
@@ -47,21 +52,38 @@ class Call:
         frame: FrameType,
     ) -> None:
         self.recorder, self.name, self.func = recorder, name, func
-        self.args, self.frame = args, frame
+        self.args, self.frame = args, self.standing(frame, func)
         self.kwargs = {self.renamed.get(key, key): x for key, x in kwargs.items()}
         self.result: Any = None
+        self.number_first: bool | None = None
         self.kind = ""
+        self.read = False
         self._ghosts: dict[int, Ghost] = {}
 
     @staticmethod
-    def dtype_of(x: Any) -> DType | None:
+    def standing(frame: FrameType, func: Any) -> FrameType:
+        """Where a call stands that came to the hook from a frame."""
+        return frame
+
+    def dtype_of(self, x: Any) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
         raise NotImplementedError
+
+    @staticmethod
+    def kind_of(x: Any) -> Hashable:
+        """What tensors that are alike have in common, besides being 0-d or not."""
+        dtype: Hashable = x.dtype
+        return dtype
 
     @staticmethod
     def value_of(x: Any) -> Callable[[], Any]:
         """What reads a 0-d tensor."""
         raise NotImplementedError
+
+    @staticmethod
+    def is_at_hand(x: Any) -> bool:
+        """Whether reading a 0-d tensor waits for no device."""
+        return False
 
     @staticmethod
     def is_dtype(x: Any) -> bool:
@@ -86,7 +108,8 @@ class Call:
 
     def mirrored(self, operation: str, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], bool]:
         """The same for an operator that is told with its number on the right, wherever it is."""
-        first = number_first(self.frame, self.tensor)
+        self.read = True
+        first = self.number_first = number_first(self.frame, self.tensor)
         if first:
             operation, given = MIRRORED[operation], given[::-1]
         return operation, given, first is not None
@@ -98,8 +121,27 @@ class Call:
 
     @property
     def named(self) -> bool:
-        """Whether the program names the dtype of the result."""
-        return self.kwargs.get("dtype") is not None
+        """Whether the program names the dtype of the result, by keyword or by position."""
+        return self.kwargs.get("dtype") is not None or any(map(self.is_dtype, self.args))
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """The parameters of ``clip``."""
+        return "input", "min", "max"
+
+    @property
+    def joined(self) -> Sequence[Any]:
+        """The operands of ``concat`` and ``stack``, which come in a list."""
+        lists = (x for x in (*self.args[:1], *self.kwargs.values()) if isinstance(x, (list, tuple)))
+        return next(lists, self.args[:1])
+
+    def is_evidence(self, operation: str) -> bool:
+        """Whether what it made tells how the framework promotes in that operation."""
+        return True
+
+    def is_lone(self, result: Result) -> bool:
+        """Whether a tensor that it made stands for one Python number."""
+        return self.name in _OF_ONE and result.ndim == 0
 
     @property
     def plain(self) -> str:
@@ -122,6 +164,11 @@ class Call:
                 value = self.value_of(x) if x.ndim == 0 else None
                 known = self._ghosts[id(x)] = self.recorder.ghost(x, dtype, x.ndim, value)
             return known
+        return self.number_of(x)
+
+    @staticmethod
+    def number_of(x: Any) -> Any:
+        """The Python scalar that the framework takes an argument for; None if it is none."""
         return x if type(x) in WEAK else None
 
     def results(self) -> list[Result]:
@@ -144,10 +191,8 @@ class Call:
         last = self.results()[0]
         ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
         dtype = self.predicted(operation, operands) or last.dtype
-        held = _Held()
-        return self.recorder.saw(
-            operation, operands, Result(held, dtype, ndim), self.frame, exact=False
-        )
+        made = Result(None, dtype, ndim)
+        return self.recorder.saw(operation, operands, made, self.frame, exact=False)
 
     def predicted(
         self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR
@@ -155,12 +200,8 @@ class Call:
         """The dtype that our policy of the framework gives; None if it refuses."""
         home = self.recorder.home
         plan = home.plan(operation, tuple(operand_of(x, home) for x in operands), form)
-        result = getattr(plan, "result", None)
-        return None if result is None else home.strong(result)
-
-    def disputed(self) -> bool:
-        """Whether some policy has another dtype for a tensor that it made."""
-        return any(result.array in self.recorder.carried for result in self.results())
+        result: DType | None = getattr(plan, "result", None)
+        return result if result is None or home.weak_arrays else home.strong(result)
 
     def made(self, kind: str) -> None:
         """Its tensors have the dtype that the program names, or one that follows from none."""
@@ -171,14 +212,15 @@ class Call:
             self.recorder.made(result)
 
 
-class _Held:
-    """Stands for a tensor that the framework has, but the program does not."""
+_OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
 
 
 def flat(values: Any) -> Iterator[Any]:
-    """What is in lists and tuples, and in those that they hold."""
+    """What is in lists, tuples and dictionaries, and in those that they hold."""
     for x in values:
         if isinstance(x, (list, tuple)):
             yield from flat(x)
+        elif isinstance(x, dict):
+            yield from flat(x.values())
         else:
             yield x

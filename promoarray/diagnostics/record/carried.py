@@ -43,12 +43,12 @@ class Carried:
         held = self._weak.get(id(x)) or self._strong.get(id(x))
         return held and held[1]
 
-    def put(self, x: Any, slot: DType | TypeRecord) -> None:
-        """Note what an array carries from now on."""
+    def put(self, x: Any, slot: DType | TypeRecord | None) -> None:
+        """Note what an array carries from now on; a dtype, or None, where all policies agree."""
         key = id(x)
         self._weak.pop(key, None)
         self._strong.pop(key, None)
-        if isinstance(slot, DType):
+        if slot is None or isinstance(slot, DType):
             return
         try:
             self._weak[key] = weakref.ref(x, lambda _: self._weak.pop(key, None)), slot

@@ -8,6 +8,7 @@ from typing import Any
 from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.common import Words, is_reflected, plain
 from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
     AUTOCAST,
@@ -16,6 +17,7 @@ from promoarray.diagnostics.record.report import (
     MOVE,
     OPERATION,
     UNKNOWN,
+    UNSEEN,
 )
 from promoarray.diagnostics.record.tables import bound
 from promoarray.dtypes import WEAK
@@ -56,6 +58,8 @@ def compute(call: Call) -> None:
         operation = "floor_divide"
     if call.named:
         return call.made(MAKE)
+    if operation == "where" and not given:  # where the condition is true
+        return call.made(MAKE)
     form = Form.INPLACE if inplace else call.form
     alpha = call.kwargs.get("alpha", 1)
     results = call.results()
@@ -63,15 +67,19 @@ def compute(call: Call) -> None:
         return other(call)
     if _autocast(call, operation, given, form):
         return
-    exact = alpha == 1 and (call.augments or not inplace)
+    exact = alpha == 1 and (call.augments or not inplace) and call.is_evidence(operation)
     if alpha != 1:
         given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
     call.count(OPERATION)
     operation, given, edited = call.as_written(operation, given)
+    made = results[0]
+    if call.kwargs.get("out") is not None:  # which has its own dtype, whatever is written into it
+        made = Result(None, call.predicted(operation, given, form) or made.dtype, made.ndim)
+        exact = False
     call.recorder.saw(
         operation,
         given,
-        results[0],
+        made,
         call.frame,
         form=form,
         options=options,
@@ -87,13 +95,13 @@ def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, An
     args, kwargs = call.args, call.kwargs
     options: dict[str, Any] = {}
     if operation in ("concat", "stack"):
-        given: Sequence[Any] = args[0] if args else kwargs.get("tensors", ())
+        given: Sequence[Any] = call.joined
     elif operation == "where":
         first = ("condition", "input") if call.condition_first else ("input", "condition")
         named = bound((*first, "other"), args, kwargs)
         given = [named[key] for key in ("input", "other") if key in named]
     elif operation == "clip":
-        named = bound(("input", "min", "max"), args, kwargs)
+        named = bound(call.bounds, args, kwargs)
         given = [named[k] for k in ("input", "min", "max") if named.get(k) is not None]
         options["low"] = named.get("min") is not None
     else:
@@ -118,7 +126,7 @@ def expand(call: Call) -> None:
         for step in expansion.steps
         if all(x == "_" or values.get(x) is not None for x in step.operands)
     ]
-    if not steps:
+    if not steps or "_" in steps[0].operands:
         return other(call)
     if _autocast(call, steps[0].operation, tuple(values.get(x) for x in steps[0].operands)):
         return None
@@ -126,8 +134,6 @@ def expand(call: Call) -> None:
     before: Any = None
     for step in steps[:-1]:
         operands = tuple(before if x == "_" else values[x] for x in step.operands)
-        if None in operands:
-            return other(call)
         before = call.step(step.operation, operands)
     last = tuple(before if x == "_" else values[x] for x in steps[-1].operands)
     form = Form.INPLACE if inplace and last[0] is values.get("input") else Form.OPERATOR
@@ -141,6 +147,8 @@ def expand(call: Call) -> None:
         exact=False,
         edited=len(steps) == 1 and given,
     )
+    for result in results[1:]:
+        call.recorder.made(result)
     return None
 
 
@@ -149,7 +157,7 @@ def einsum(call: Call) -> None:
     tensors = tuple(x for x in flat(call.args) if isinstance(x, call.tensor))
     operands = [call.operand(x) for x in tensors]
     results = call.results()
-    if not results or None in operands:
+    if not results or not operands or None in operands:
         return other(call)
     call.count(APPROXIMATE)
     before = operands[0]
@@ -166,17 +174,20 @@ def move(call: Call) -> None:
     """Values that are moved: the result carries what they did."""
     results = call.results()
     number = call.words.argument.get(call.name, 0)
-    source = next((x for x in flat(call.args[number : number + 1])), None)
-    if not isinstance(source, call.tensor):
-        source = next((x for x in flat(call.kwargs.values()) if isinstance(x, call.tensor)), None)
+    sources = _tensors(call, call.args[number:]) or _tensors(call, call.kwargs.values())
+    if call.named or not sources:
+        return call.made(MOVE)
     if results:
         call.count(MOVE)
-    for result in results:
-        same = source is not None and call.dtype_of(source) is result.dtype
-        if same:
-            call.recorder.moved(source, result)
-        else:
-            call.recorder.made(result)
+    # Of several tensors each may have its own result: so ``broadcast_tensors``.
+    each = [x.dtype for x in results] == [call.dtype_of(x) for x in sources]
+    for number, result in enumerate(results):
+        call.recorder.moved(sources[number if each else 0], result)
+    return None
+
+
+def _tensors(call: Call, values: Any) -> list[Any]:
+    return [x for x in flat(values) if isinstance(x, call.tensor)]
 
 
 def cast(call: Call) -> None:
@@ -200,29 +211,48 @@ def cast(call: Call) -> None:
 
 def default(call: Call) -> None:
     """A tensor that has the default dtype, unless one is named."""
-    number = call.words.defaults[call.name]
     results = call.results()
     if not results:
         return
+    number = call.words.defaults[call.name]
+    given = _numbers_of(call) if number is None else []
+    if _tensors(call, given):
+        return _of_tensors(call, given)
     call.count(MAKE)
-    if call.named:
+    if number is None and all(type(x) in WEAK for x in given):
+        number = max(given, key=lambda x: _ORDER[type(x)], default=None)
+    if number is None or call.named:
         return call.recorder.made(results[0])
-    lone = False
-    if number is None:
-        given = call.args[1:2] if call.name == "full" else call.args[:3]
-        if "fill_value" in call.kwargs:
-            given = (call.kwargs["fill_value"],)
-        numbers = [x for x in flat(given) if type(x) in WEAK]
-        tensors = [x for x in flat(given) if not (type(x) in WEAK or x is None)]
-        if tensors or not numbers:
-            return call.recorder.made(results[0])
-        number = max(numbers, key=lambda x: _ORDER[type(x)])
-        lone = call.name in _OF_ONE and results[0].ndim == 0
+    lone = call.is_lone(results[0])
     return call.recorder.default(number, results[0], call.frame, lone=lone)
 
 
 _ORDER = {bool: 0, int: 1, float: 2, complex: 3}
-_OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
+_VALUES = frozenset({"data", "end", "fill_value", "object", "obj", "start", "step", "stop"})
+"""Parameters whose values are those of the tensor that is made."""
+
+
+def _numbers_of(call: Call) -> list[Any]:
+    """The values of a tensor that is made of some."""
+    name = call.name.rpartition(".")[2]
+    first, last = {"full": (1, 2), "arange": (0, 3)}.get(name, (0, 1))
+    given = [*call.args[first:last], *(x for key, x in call.kwargs.items() if key in _VALUES)]
+    return [x for x in flat(given) if x is not None and not call.is_dtype(x)]
+
+
+def _of_tensors(call: Call, given: list[Any]) -> None:
+    """``asarray`` of a tensor, which moves or casts it, or of a list, which promotes its parts."""
+    result, operands = call.results()[0], [call.operand(x) for x in given]
+    if call.named and call.args and call.operand(call.args[0]) is not None:
+        return cast(call)
+    if call.named or call.name == "arange" or None in operands:
+        return call.made(MAKE)
+    if len(given) == 1:
+        call.count(MOVE)
+        return call.recorder.moved(given[0], result)
+    call.count(APPROXIMATE)
+    call.recorder.saw("stack", operands, result, call.frame, form=call.form, exact=False)
+    return None
 
 
 def make(call: Call) -> None:
@@ -235,6 +265,13 @@ def other(call: Call) -> None:
     call.made(UNKNOWN)
 
 
+def unseen(call: Call) -> None:
+    """What the framework computes by itself, where no hook hears of it."""
+    call.count(UNSEEN)
+    for result in call.results():
+        call.recorder.made(result)
+
+
 def assign(call: Call) -> None:
     """``x[key] = value``."""
     target, value = call.operand(call.args[0]), call.operand(call.args[2])
@@ -243,7 +280,8 @@ def assign(call: Call) -> None:
         call.recorder.assigned(target, value, call.frame)
 
 
-_BY_NAME: dict[str, Handler] = {"__setitem__": assign, "einsum": einsum}
+_PRODUCTS = ("einsum", "multi_dot", "linalg_multi_dot", "linalg.multi_dot")
+_BY_NAME: dict[str, Handler] = {"__setitem__": assign, **dict.fromkeys(_PRODUCTS, einsum)}
 
 
 def _autocast(

@@ -8,11 +8,13 @@ policy of that framework: where the two differ is *drift*.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from promoarray.core.array_base import type_of
+from promoarray.core.array_base import TypeRecord, type_of
 from promoarray.core.call_site import standing_at
 from promoarray.core.observers import CastEvent, OperationEvent, SetitemEvent, notify_lock
 from promoarray.core.operands import operand_of
@@ -25,6 +27,8 @@ from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
+
+Told = TypeVar("Told")
 
 
 class Result(NamedTuple):
@@ -43,6 +47,31 @@ class Result(NamedTuple):
     ndim: int
 
 
+class Heard(threading.local):
+    """What the call in hand of a thread has told the recorder, for those that are like it.
+
+    Attributes
+    ----------
+    tells : list of callable
+        Each tells the observer once more.
+    operations : int
+        How many operations there were at which nothing was noted.
+    arrays : set of int
+        The addresses of the arrays of which it was put down what they carry.
+    lasting : bool
+        Whether calls that are alike tell the same.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Hear of another call."""
+        self.tells: list[Callable[[], object]] = []
+        self.arrays: set[int] = set()
+        self.operations, self.lasting = 0, True
+
+
 class Recorder:
     """Puts recorded operations to every policy.
 
@@ -54,6 +83,9 @@ class Recorder:
     carried : Carried
     noted : bool
         Whether there was anything to note since this was last set to False.
+    heard : Heard
+    known : dict
+        What is known of calls, by all that it hangs on (``watcher.py``).
     """
 
     def __init__(
@@ -68,12 +100,14 @@ class Recorder:
         self.carried = Carried()
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = False
+        self.heard = Heard()
         self._ghost = _ghosts_of(home)
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
         self.report = report
         self._observer = ShadowObserver(report, report.framework.partition(" ")[0])
+        self.known: dict[Hashable, Any] = {}
 
     def guarded(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what looks at the program's own calls.
@@ -97,6 +131,7 @@ class Recorder:
         """
         if home is not self.home and not self.report.calls:
             self.home = self.report.run = home
+            self.known.clear()
             self._ghost = _ghosts_of(home)
         return home is self.home
 
@@ -105,6 +140,23 @@ class Recorder:
         with notify_lock:
             self.report.calls[kind, name] += 1
             self.report.operations += operations
+
+    def tell_again(
+        self,
+        kind: str,
+        name: str,
+        operations: int,
+        tells: tuple[Callable[[], object], ...],
+        frame: FrameType,
+    ) -> None:
+        """Tell of a call what was told of one that is like it (``Heard``); of no kind is what
+        only asks."""
+        with notify_lock, standing_at(frame):
+            if kind:
+                self.report.calls[kind, name] += 1
+            self.report.operations += operations
+            for tell in tells:
+                tell()
 
     def count(self, kind: str, name: str) -> None:
         """Count a call of the framework among those of a kind."""
@@ -170,28 +222,58 @@ class Recorder:
             self.noted = True
             if exact and policy is None:
                 drift = Drift(name, form, tuple(map(str, seen)), predicted, result.dtype.name)
-                with notify_lock:
-                    self.report.drift[drift] += 1
+                self._drifted(drift)
+                self.heard.tells.append(partial(self._drifted, drift))
             plan = plan._replace(result=result.dtype)
         inplace = form is Form.INPLACE and isinstance(given[0], Ghost)
         made = given[0] if inplace else self._ghost.of(plan.result, result.ndim)
         event = OperationEvent(name, home, given, seen, plan, values, made, (), options, form)
+        edited = exact if edited is None else edited
         with notify_lock, standing_at(frame):
-            self._observer.edited = exact if edited is None else edited
-            repeat = self._observer.on_operation(event)
-            self._observer.edited = True
+            repeat = self._as_written(edited, partial(self._observer.on_operation, event))
         self.noted |= repeat is None or repeat.tell != self._observer.count
-        self.carried.put(result.array, made._type)
+        if repeat is None:
+            self.heard.lasting = False
+        elif repeat.tell == self._observer.count:
+            self.heard.operations += 1
+        else:
+            self.heard.tells.append(partial(self._as_written, edited, repeat.tell))
+        self._put(result.array, made._type)
         return made
+
+    def _as_written(self, edited: bool, tell: Callable[[], Told]) -> Told:
+        """Tell the observer of what stands in the source as it is, or of what does not."""
+        self._observer.edited = edited
+        try:
+            return tell()
+        finally:
+            self._observer.edited = True
+
+    def _drifted(self, drift: Drift) -> None:
+        with notify_lock:
+            self.report.drift[drift] += 1
+
+    def _put(self, array: Any, slot: DType | TypeRecord) -> None:
+        """Note what an array carries; None stands for one that the program does not have."""
+        if array is not None:
+            self.heard.arrays.add(id(array))
+            self.carried.put(array, slot)
 
     def cast(self, operand: Ghost, result: Result, frame: FrameType) -> None:
         """Record an explicit cast, ``x.to(dtype)``: from here on every policy has its dtype."""
         source = type_of(operand._type)
         made = self._ghost.of(result.dtype, result.ndim)
+        given = self._ghost.of(operand._type, operand.ndim)  # which does not hold the array
         self.noted = True
+        event = CastEvent(self.home, given, made, source, result.dtype)
+        self._tell(partial(self._observer.on_cast, event), frame)
+        self._put(result.array, made._type)
+
+    def _tell(self, tell: Callable[[], object], frame: FrameType) -> None:
+        """Tell the observer, now and of calls that are alike."""
         with notify_lock, standing_at(frame):
-            self._observer.on_cast(CastEvent(self.home, operand, made, source, result.dtype))
-        self.carried.put(result.array, made._type)
+            tell()
+        self.heard.tells.append(tell)
 
     def assigned(
         self, target: Ghost, value: Any, frame: FrameType, *, policy: Policy | None = None
@@ -202,15 +284,19 @@ class Recorder:
         self.noted = True
         event = SetitemEvent(policy or self.home, target, value, source, type_of(target._type))
         with notify_lock, standing_at(frame):
+            before = self._observer.notes
             self._observer.on_setitem(event)
+            if self._observer.notes == before:
+                self.heard.operations += 1
+            else:  # what was noted may name the value
+                self.heard.lasting = False
 
     def default(self, number: Any, result: Result, frame: FrameType, *, lone: bool) -> None:
         """Record an array that was made of Python numbers like this one, with no dtype named."""
         made = self._ghost.of(result.dtype, result.ndim)
         self.noted = True
-        with notify_lock, standing_at(frame):
-            self._observer.on_default(WEAK[type(number)], made, lone)
-        self.carried.put(result.array, made._type)
+        self._tell(partial(self._observer.on_default, WEAK[type(number)], made, lone), frame)
+        self._put(result.array, made._type)
 
     def left(self, values: Mapping[str, Any]) -> dict[str, Ghost]:
         """Those of a program's globals on which some policy has another dtype."""
@@ -223,11 +309,11 @@ class Recorder:
 
     def moved(self, array: Any, result: Result) -> None:
         """Record values that were moved: the result carries what the array does."""
-        self.carried.put(result.array, self.carried.get(array, result.dtype))
+        self._put(result.array, self.carried.get(array, result.dtype))
 
     def made(self, result: Result) -> None:
         """Record an array whose dtype the program named, or that it has from elsewhere."""
-        self.carried.put(result.array, result.dtype)
+        self._put(result.array, result.dtype)
 
 
 def _ghosts_of(home: Policy) -> type[Ghost]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 REFUSES = "refuses"
 
-OPERATION, APPROXIMATE, AUTOCAST, CAST, MOVE, MAKE, UNKNOWN = (
-    *("operation", "approximate", "autocast", "cast", "move", "make", "unknown"),
+OPERATION, APPROXIMATE, AUTOCAST, CAST, MOVE, MAKE, UNKNOWN, UNSEEN = (
+    *("operation", "approximate", "autocast", "cast", "move", "make", "unknown", "unseen"),
 )
 KINDS = {
     OPERATION: "one operation each",
@@ -28,7 +28,7 @@ KINDS = {
     MAKE: "make arrays",
     UNKNOWN: "not understood",
 }
-"""The kinds of calls, with the words for them."""
+"""The kinds of calls that are seen, with the words for them."""
 
 
 class Drift(NamedTuple):
@@ -84,7 +84,7 @@ class RecordedReport(Report):
     @property
     def understood(self) -> float:
         """The share of calls that compute or make arrays which is understood, from 0 to 1."""
-        total = self.calls.total()
+        total = sum(n for (kind, _), n in tuple(self.calls.items()) if kind != UNSEEN)
         unknown = sum(n for (kind, _), n in tuple(self.calls.items()) if kind == UNKNOWN)
         return 1 - unknown / total if total else 1.0
 
@@ -113,15 +113,19 @@ class RecordedReport(Report):
 
     def recorded(self) -> Iterator[str]:
         """Say what was understood of the program, a line each."""
-        by_kind: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+        by_kind: dict[str, Counter[str]] = {kind: Counter() for kind in (*KINDS, UNSEEN)}
         for (kind, name), n in tuple(self.calls.items()):
             by_kind[kind][name] += n
+        unseen = by_kind.pop(UNSEEN)
         counts = [f"{n.total()} {KINDS[kind]}" for kind, n in by_kind.items() if n]
-        yield f"{self.calls.total()} calls recorded: {', '.join(counts)}."
+        total = sum(n.total() for n in by_kind.values())
+        yield f"{total} calls recorded{': ' * bool(counts)}{', '.join(counts)}."
         if by_kind[APPROXIMATE]:
             yield f"approximate: {_most(by_kind[APPROXIMATE])}"
         if by_kind[UNKNOWN]:
             yield f"not understood: {_most(by_kind[UNKNOWN])}"
+        if unseen:
+            yield f"not seen, as no Python function is called there: {_most(unseen)}"
 
     def drifted(self) -> Iterator[str]:
         """Say where our policy of the framework differs from the framework, a line each."""

@@ -1,7 +1,9 @@
 """What a hook does with each call: carry it out, and record what it was.
 
-A call is known by the function, the dtypes of tensors, whether they are 0-d, and the magnitude of
-Python scalars. If all policies agreed on one, they agree on all that are alike.
+A call is known by the function, by the dtypes of tensors and what the policies have in their place,
+whether they are 0-d, and by the magnitude of Python scalars. What was told of one call is told of
+all that are alike, and nothing is decided again. Where it stands in the program is no part of that:
+places are counted by ``core/passes.py``.
 """
 
 from __future__ import annotations
@@ -10,18 +12,43 @@ from collections.abc import Callable, Hashable
 from types import FrameType
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.record.call import Call
+from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.handlers import Handler
 from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.written import number_first
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import WEAK
 
 
 class Known(NamedTuple):
-    """A call at which there was nothing to note: how it is counted when it comes again."""
+    """What to do with a call that is like another.
+
+    Attributes
+    ----------
+    kind : str
+        What it is counted as.
+    operations : int
+        How many operations it stands for at which there is nothing to note.
+    tells : tuple of callable
+        What to tell the observer besides.
+    made : tuple of (object, TypeRecord or None)
+        Of each tensor that it makes its kind, and what it carries.
+    checked : bool
+        Whether it is looked whether it made these: something is told, or carried.
+    """
 
     kind: str
     operations: int
+    tells: tuple[Callable[[], object], ...]
+    made: tuple[tuple[Hashable, Any], ...]
+    checked: bool
+
+
+MOST = 1 << 14
+"""So many calls are known."""
+
+_BY_SIDE: Any = object()
+"""Stands for a call that hangs on which side of an operator its number is, too."""
 
 
 class Watcher:
@@ -39,7 +66,6 @@ class Watcher:
     def __init__(self, recorder: Recorder, kind: type[Call], state: Callable[[], Hashable]) -> None:
         self._recorder, self._kind, self._state = recorder, kind, state
         self._by_value = recorder.by_value
-        self._agreed: dict[Hashable, Known] = {}
 
     def watch(
         self,
@@ -52,15 +78,24 @@ class Watcher:
         carry_out: Callable[..., Any],
     ) -> Any:
         """Carry out a call of a function, and record what it was."""
-        key = self._key(func, args, kwargs)
-        known = self._agreed.get(key) if key is not None else None
-        if known is not None:
-            result = carry_out(*args, **kwargs)
-            self._recorder.again(known.kind, name, known.operations)
-            return result
         guarded = self._recorder.guarded
-        call = guarded(self._looked_at, name, func, args, kwargs, frame)
+        key = self._key(func, args, kwargs)
+        known = self._recorder.known.get(key) if key is not None else None
+        if known is _BY_SIDE:
+            frame = self._kind.standing(frame, func)
+            known = self._recorder.known.get((key, number_first(frame, self._kind.tensor)))
+        looked = name, func, args, kwargs, frame
+        call = None if known is not None else guarded(self._looked_at, *looked)
         result = carry_out(*args, **kwargs)
+        if result is NotImplemented:  # Python asks the other operand of an operator
+            return result
+        if known is not None:
+            if not known.checked:
+                self._recorder.again(known.kind, name, known.operations)
+                return result
+            if guarded(self._again, known, name, func, result, frame):
+                return result
+            call = guarded(self._looked_at, *looked)  # it made others than those that are alike
         if call is not None:
             call.result = result
             guarded(self._record, call, handler, key)
@@ -72,17 +107,53 @@ class Watcher:
         call.look()
         return call
 
+    def _again(self, known: Known, name: str, func: Any, result: Any, frame: FrameType) -> bool:
+        """Tell of a call what was told of one like it, if it made the same."""
+        kind, carried = self._kind, self._recorder.carried
+        made = (result,) if isinstance(result, kind.tensor) else self._tensors(result)
+        if len(made) != len(known.made):
+            return False
+        for x, (kind_of, _) in zip(made, known.made, strict=True):
+            if kind.kind_of(x) != kind_of:
+                return False
+        for x, (_, slot) in zip(made, known.made, strict=True):
+            carried.put(x, slot)
+        standing = kind.standing(frame, func)
+        self._recorder.tell_again(known.kind, name, known.operations, known.tells, standing)
+        return True
+
+    def _tensors(self, result: Any) -> tuple[Any, ...]:
+        return tuple([x for x in flat((result,)) if isinstance(x, self._kind.tensor)])
+
     def _record(self, call: Call, handler: Handler, key: Hashable | None) -> None:
         """Record a call that was carried out."""
-        recorder = self._recorder
-        before, recorder.noted = recorder.report.operations, False
+        heard, known = self._recorder.heard, self._recorder.known
+        heard.begin()
         handler(call)
-        if key is not None and call.kind and not (recorder.noted or call.disputed()):
-            self._agreed[key] = Known(call.kind, recorder.report.operations - before)
+        if key is None or not heard.lasting:
+            return
+        made = self._tensors(call.result)
+        if not heard.arrays <= {id(x) for x in made}:
+            return
+        slots = [self._recorder.carried.slot(x) for x in made]
+        told = bool(heard.tells or any(slots))
+        if len(known) >= MOST:
+            known.clear()
+        if told and call.read:
+            known[key] = _BY_SIDE
+            key = key, call.number_first
+        kinds = [self._kind.kind_of(x) for x in made]
+        known[key] = Known(
+            call.kind,
+            heard.operations,
+            tuple(heard.tells),
+            tuple(zip(kinds, slots, strict=True)),
+            told or not call.kind,
+        )
 
     def _key(self, func: Any, args: Any, kwargs: Any) -> Hashable | None:
         """What calls that are alike have in common; None where one stands for itself alone."""
-        parts: list[Hashable] = [func, self._state()]
+        parts: list[Any] = [func, self._state()]
         if not self._add(parts, args):
             return None
         for name, x in kwargs.items():
@@ -91,23 +162,38 @@ class Watcher:
                 return None
         return tuple(parts)
 
-    def _add(self, parts: list[Hashable], values: Any) -> bool:
-        tensor, carried = self._kind.tensor, self._recorder.carried
+    def _add(self, parts: list[Any], values: Any) -> bool:
+        tensor, slot = self._kind.tensor, self._recorder.carried.slot
         for x in values:
             kind: Any = type(x)
             if isinstance(x, tensor):
                 flat = x.ndim == 0
-                if x in carried or (flat and self._by_value):
+                parts += (self._kind.kind_of(x), flat, slot(x))
+                if flat and self._by_value and not self._add_value(parts, x):
                     return False
-                parts.append((x.dtype, flat))
             elif kind in WEAK:
                 parts.append(magnitude(x))
             elif kind in (list, tuple):
-                parts.append(kind)
+                parts += kind, len(x)
                 if not self._add(parts, x):
+                    return False
+            elif kind is dict:
+                parts += kind, *x
+                if not self._add(parts, x.values()):
                     return False
             elif kind is str or self._kind.is_dtype(x):
                 parts.append(x)
             else:
-                parts.append(kind)
+                number = self._kind.number_of(x)
+                parts += (kind, None if number is None else magnitude(number))
+        return True
+
+    def _add_value(self, parts: list[Any], x: Any) -> bool:
+        """Add the value of a 0-d tensor, at which policies look; answer whether it can be read."""
+        if not self._kind.is_at_hand(x):
+            return False
+        try:
+            parts.append(magnitude(self._kind.value_of(x)()))
+        except Exception:  # such as of a tensor that holds no values
+            return False
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.core.call_site import site_of
 from promoarray.dtypes import WEAK
@@ -24,7 +24,7 @@ MIRRORED = {
 """From an operation to the one that does the same with its operands exchanged."""
 
 
-def number_first(frame: FrameType, tensor: type[Any]) -> bool | None:
+def number_first(frame: FrameType, tensor: type[Any] | tuple[type[Any], ...]) -> bool | None:
     """Whether the operator at which a frame stands has a number on its left; None if unknown."""
     site = site_of(frame.f_code, frame.f_lasti, frame.f_lineno)
     sides = _sides(site.expression)
@@ -36,25 +36,39 @@ def number_first(frame: FrameType, tensor: type[Any]) -> bool | None:
     return left if left is not None else not right
 
 
+class _Side(NamedTuple):
+    """What stands on one side of an operator; and if it is a literal, whether it is a number."""
+
+    node: ast.expr
+    number: bool | None
+
+
 @lru_cache(maxsize=1024)
-def _sides(expression: str) -> tuple[ast.expr, ast.expr] | None:
+def _sides(expression: str) -> tuple[_Side, _Side] | None:
     try:
         tree = ast.parse(expression, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     match tree:
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            return left, right
+            return _side(left), _side(right)
     return None
 
 
-def _is_number(node: ast.expr, frame: FrameType, tensor: type[Any]) -> bool | None:
-    """Whether an expression is a number and no tensor; None if that takes computing it."""
+def _side(node: ast.expr) -> _Side:
     try:
-        return type(ast.literal_eval(node)) in WEAK
+        return _Side(node, type(ast.literal_eval(node)) in WEAK)
     except (ValueError, TypeError):
-        pass
-    value = _value(node, frame)
+        return _Side(node, None)
+
+
+def _is_number(
+    side: _Side, frame: FrameType, tensor: type[Any] | tuple[type[Any], ...]
+) -> bool | None:
+    """Whether an expression is a number and no tensor; None if that takes computing it."""
+    if side.number is not None:
+        return side.number
+    value = _value(side.node, frame)
     if isinstance(value, tensor):
         return False
     return True if type(value) in WEAK else None

@@ -77,11 +77,14 @@ class ShadowObserver(Observer):
     edited : bool
         Whether the operations that it is told of stand in the source as they are, so that their
         operands can be cast there.
+    notes : int
+        How often it noted that answers differ.
     """
 
     report: Report
     framework: str = ""
     edited: bool = True
+    notes: int = 0
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
     _passes: Passes[Divergence] = field(default_factory=Passes)
 
@@ -251,6 +254,7 @@ class ShadowObserver(Observer):
         form: Form = Form.OPERATOR,
     ) -> Divergence:
         """Note a place at which the answers differ, or count it once more."""
+        self.notes += 1
         if not self.edited:
             answers = {name: replace(answer, fix=None) for name, answer in answers.items()}
         place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)

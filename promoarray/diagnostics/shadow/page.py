@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.metadata import version
 
 from promoarray import pages
 from promoarray.diagnostics.shadow.listing import listings
@@ -68,6 +67,8 @@ def report_page(overview: Overview, remarks: Sequence[Remark], extra: str) -> st
 
 def _facts(command: str) -> str:
     """How and when the report was made."""
+    from importlib.metadata import version  # takes long to import, and is for pages alone
+
     epoch = os.environ.get("SOURCE_DATE_EPOCH")  # of builds that can be repeated
     made = time.gmtime(int(epoch) if epoch else None)
     facts = [

@@ -16,6 +16,7 @@ from promoarray.diagnostics.compare.frameworks import framework_of
 from promoarray.diagnostics.compare.program import Ended, Program
 
 PROGRAM = """\
+import gc
 import multiprocessing
 import os
 import subprocess
@@ -26,6 +27,7 @@ seen += [[m for m in sys.modules if m.startswith("promoarray")], __name__, sorte
 import torch
 
 seen += [type(torch.__spec__.loader).__name__, [f for f in sys.meta_path if "_Imports" in str(f)]]
+seen += [gc.isenabled(), gc.get_freeze_count()]
 layer = torch.nn.Linear(2, 3)
 counts = torch.tensor([1, 2, 4], dtype=torch.int32)
 
@@ -112,7 +114,7 @@ def test_processes_that_the_program_starts_are_recorded(ran: tuple[Path, Ended, 
 def test_what_stopped_it_and_the_exit_status(compared: Any) -> None:
     status, out = compared()
     assert status == 3
-    assert "The program stopped at train.py:28 under torch@2." in out
+    assert "The program stopped at train.py:30 under torch@2." in out
     assert "AttributeError: 'Tensor' object has no attribute 'backwards'" in out
 
 
@@ -162,7 +164,7 @@ def test_a_baseline_and_the_other_formats(compared: Any, ran: tuple[Path, Ended,
         assert status == 1
         assert "counts.to(torch.float32) * 0.5" in out
         status, out = compared("--format", "github")
-        assert "::warning file=train.py,line=16" in out
+        assert "::warning file=train.py,line=18" in out
         status, _ = compared("--html", "page.html")
         page = (script.parent / "page.html").read_text(encoding="utf-8")
         assert "counts.to(torch.float32) * 0.5" in page

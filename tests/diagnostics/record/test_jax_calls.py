@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from promoarray.diagnostics.record.common import is_reflected
 from promoarray.diagnostics.record.jax import calls
 from promoarray.operations import OPERATIONS
 
@@ -29,7 +30,7 @@ def test_no_name_has_two_meanings() -> None:
 def test_every_operator_and_method_has_a_meaning() -> None:
     known = {*calls.operations(), *calls.expansions(), *calls.MOVES, *calls.CASTS, *calls.MAKES}
     assert known >= calls.OPERATORS | calls.METHODS
-    assert calls.is_reflected("__rsub__")
-    assert calls.is_reflected("__rrshift__")
-    assert not calls.is_reflected("__rshift__")
-    assert not calls.is_reflected("__round__")
+    assert is_reflected("__rsub__")
+    assert is_reflected("__rrshift__")
+    assert not is_reflected("__rshift__")
+    assert not is_reflected("__round__")

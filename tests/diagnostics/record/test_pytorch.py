@@ -5,12 +5,15 @@ from __future__ import annotations
 import runpy
 import threading
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.record.watcher import Watcher
 from promoarray.diagnostics.shadow.place import edits
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
@@ -31,8 +34,9 @@ def ran(path: Path) -> dict[str, Any]:
     return runpy.run_path(str(path), run_name="__main__")
 
 
-def recorded(path: Path, *policies: str) -> tuple[Any, dict[str, Any]]:
-    with pa.record("torch", *policies or POLICIES) as report:
+@cache
+def recorded(path: Path) -> tuple[Any, dict[str, Any]]:
+    with pa.record("torch", *POLICIES) as report:
         left = ran(path)
     return report, left
 
@@ -66,6 +70,70 @@ def test_the_program_computes_what_it_would_anyway(path: Path) -> None:
         assert torch.equal(
             torch.nan_to_num(x.detach(), nan=7), torch.nan_to_num(watched[name].detach(), nan=7)
         )
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_calls_alike_are_told_as_if_each_were_decided_about(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Watcher, "_key", lambda *_: None)
+    each = recorded.__wrapped__(path)[0].to_dict()
+    assert recorded(path)[0].to_dict() == each
+
+
+def test_what_hangs_on_more_than_types_is_decided_again() -> None:
+    x, small, large = torch.ones(2, dtype=torch.int8), torch.tensor(3), torch.tensor(300)
+    mine, number = x * 0.5, 2
+    with pa.record("torch", "numpy@1") as report:
+        for y in (small, large, small, large, large):
+            x + y  # NumPy 1 looks at the value
+    assert [d.count for d in report.divergences] == [3]
+    with pa.record("torch", "numpy@2") as report:
+        for a, b in ((number, x / 2), (x / 2, number), (number, x / 2)):
+            a * b
+        for y in (mine, x * 0.5):
+            y.add_(1)
+        for parts in (1, 2):
+            torch.split(x / 2, parts)[0] + 1
+    counts = {(d.site.expression, d.operands): d.count for d in report.divergences}
+    assert counts["a * b", ("Python int", "float32")] == 2
+    assert counts["a * b", ("float32", "Python int")] == 1
+    assert counts["y.add_(1)", ("float32", "Python int")] == 1
+    assert counts["torch.split(x / 2, parts)[0] + 1", ("float32", "Python int")] == 2
+
+
+def test_scalars_of_numpy_are_python_numbers_to_pytorch() -> None:
+    x = torch.ones(2, dtype=torch.int8)
+    with pa.record("torch", "numpy@2") as report:
+        for number in (np.float32(0.5), np.float64(0.5), np.int64(2), np.bool_(True)):
+            assert (x * number).dtype is (torch.int8 if number == 2 else torch.float32)
+    assert [(d.operands, d.count) for d in report.divergences] == [(("int8", "Python float"), 3)]
+    assert report.understood == 1
+    assert not report.drift
+
+
+def test_what_is_written_into_has_the_dtype_that_it_was_made_with() -> None:
+    x, y = torch.ones(2, dtype=torch.int8), torch.ones(2, dtype=torch.uint8)
+    target = torch.empty(2, dtype=torch.float64)
+    with pa.record("torch", "numpy@2", "jax@x64") as report:
+        for _ in range(2):
+            torch.mul(x, 0.5, out=target)
+            torch.add(x, y, out=target)
+        target * 2
+    assert not report.drift
+    assert [(d.operands, d.count) for d in report.divergences] == [(("int8", "Python float"), 2)]
+
+
+def test_what_is_computed_without_python_functions_is_named() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pa.record("torch", "numpy@2") as report:
+        for _ in range(2):
+            (x * 2).sum().backward()
+        torch.autograd.grad((x * 2).sum(), x)
+    lines = list(report.recorded())
+    assert "not seen, as no Python function is called there: backward ×2, grad ×1" in lines
+    assert report.understood == 1
+    assert report.calls.total() == 9
 
 
 def test_the_report_names_the_lines_that_someone_who_ports_has_to_change() -> None:

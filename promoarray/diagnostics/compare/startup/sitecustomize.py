@@ -8,6 +8,7 @@ inherit the environment of the process, which still names the folder.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -59,7 +60,14 @@ class _Recorded:
         """Execute the module, which knows its own loader alone."""
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
-        _begin()
+        collecting = gc.isenabled()
+        gc.disable()  # the framework has made much that takes long to look at, and is no garbage
+        try:
+            _begin()
+        finally:
+            _grow_old()
+            if collecting:
+                gc.enable()
 
 
 def _begin() -> None:
@@ -69,6 +77,16 @@ def _begin() -> None:
         recorded.begin()
     except Exception:  # the program goes on
         traceback.print_exc()
+
+
+def _grow_old() -> None:
+    """Have the garbage collector count all that there is among what is old.
+
+    So it looks at everything when it would without promoarray, and not because of it.
+    """
+    if not gc.get_freeze_count():  # else it is the program that has frozen
+        gc.freeze()
+        gc.unfreeze()
 
 
 def _keep_for_children(event: str, given: Any) -> None:

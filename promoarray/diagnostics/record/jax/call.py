@@ -1,23 +1,33 @@
-"""One call of JAX's: its arrays and tracers as ghosts, its place in the program."""
+"""One call of JAX's: its arrays and tracers as ghosts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.core.operands import operand_of
-from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record import call
+from promoarray.diagnostics.record.jax.calls import RENAMED
+from promoarray.diagnostics.record.jax.calls import words as of_jax
 from promoarray.diagnostics.record.recorder import Recorder, Result
-from promoarray.dtypes import BY_NAME, WEAK, DType, Kind
+from promoarray.dtypes import BY_NAME, INEXACT, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
 
 _WEAK_OF = {Kind.INT: dt.weak_int, Kind.FLOAT: dt.weak_float, Kind.COMPLEX: dt.weak_complex}
+
+
+def settled(recorder: Recorder) -> bool:
+    """Whether what is recorded is in the mode that JAX is in, which the first call decides.
+
+    Programs choose x64 before they compute anything. What one that changes it later computes in
+    the other mode is recorded, and is no evidence of drift.
+    """
+    return recorder.settle(as_policy(f"jax@{'x64' if jax.config.jax_enable_x64 else 'x32'}"))
 
 
 def dtype_of(x: Any, home: Policy) -> DType | None:
@@ -25,117 +35,78 @@ def dtype_of(x: Any, home: Policy) -> DType | None:
 
     NumPy's arrays are what JAX makes of them.
     """
-    if isinstance(x, jax.Array):
-        dtype = BY_NAME.get(x.dtype.name)
-        weak = dtype is not None and getattr(x, "weak_type", False)
-        return _WEAK_OF.get(dtype.kind, dtype) if weak and dtype else dtype
-    if isinstance(x, (np.ndarray, np.generic)):
-        dtype = BY_NAME.get(x.dtype.name)
+    dtype = BY_NAME.get(x.dtype.name)
+    if dtype is None or isinstance(x, (np.ndarray, np.generic)):
         return home.canonical.get(dtype, dtype) if dtype else None
-    return None
+    return _WEAK_OF.get(dtype.kind, dtype) if getattr(x, "weak_type", False) else dtype
 
 
-class Call:
-    """One call, with what its operands carry."""
+class Call(call.Call):
+    """One call of JAX's."""
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        name: str,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        frame: FrameType,
-        *,
-        evidence: bool,
-    ) -> None:
-        self.recorder, self.name, self.frame = recorder, name, frame
-        self.args, self.kwargs, self.evidence = args, kwargs, evidence
-        self.result: Any = None
-        self.kind = ""
-        self._ghosts: dict[int, Ghost] = {}
+    tensor = (jax.Array, np.ndarray, np.generic)
+    words = of_jax()
+    renamed = RENAMED
+
+    def __init__(self, recorder: Recorder, *given: Any) -> None:
+        super().__init__(recorder, *given)
+        self._settled = settled(recorder)
+
+    def dtype_of(self, x: Any) -> DType | None:
+        """The dtype of an array or tracer; None if promoarray has no such dtype."""
+        return dtype_of(x, self.recorder.home)
+
+    @staticmethod
+    def kind_of(x: Any) -> Hashable:
+        """What arrays that are alike have in common: tracers are told from arrays."""
+        return type(x), x.dtype, getattr(x, "weak_type", False)
+
+    @staticmethod
+    def value_of(x: Any) -> Callable[[], Any]:
+        """What reads a 0-d array; of a tracer there is no value to read."""
+        return lambda: np.asarray(x).item()
+
+    @staticmethod
+    def is_dtype(x: Any) -> bool:
+        """Whether an argument names a dtype."""
+        return isinstance(x, (type, np.dtype)) or (type(x) is str and x in BY_NAME)
 
     @property
     def form(self) -> Form:
-        """How the call is written."""
+        """How the call is written: methods that are not Python's operators are functions."""
         return Form.OPERATOR if self.name.startswith("__") else Form.FUNCTION
 
-    def operand(self, x: Any) -> Any:
-        """A ghost or a Python scalar; None if it is neither an array nor a number."""
-        if type(x) in WEAK:
-            return x
-        known = self._ghosts.get(id(x))
-        if known is None:
-            dtype = dtype_of(x, self.recorder.home)
-            if dtype is None:
-                return None
-            value = _value_of(x) if x.ndim == 0 else None
-            known = self._ghosts[id(x)] = self.recorder.ghost(x, dtype, x.ndim, value)
-        return known
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """The parameters of ``clip``."""
+        return ("min", "input", "max") if self.name == "lax.clamp" else super().bounds
 
-    def results(self) -> list[Result]:
-        """The arrays that it made."""
-        made = ((x, dtype_of(x, self.recorder.home)) for x in flat((self.result,)))
-        return [Result(x, dtype, x.ndim) for x, dtype in made if dtype is not None]
+    @property
+    def joined(self) -> Sequence[Any]:
+        """The operands of ``concat`` and ``stack``: those of ``append`` come one by one."""
+        return self.args[:2] if self.name == "append" else super().joined
 
-    def count(self, kind: str) -> None:
-        """Count it among the calls of a kind."""
-        self.kind = kind
-        self.recorder.count(kind, self.name)
-
-    def saw(
-        self, operation: str, operands: Sequence[Any], result: Result, *, exact: bool = True
-    ) -> None:
-        """Record an operation, with options where the operation has some."""
-        options = {"low": self._low()} if operation == "clip" else {}
-        self.recorder.saw(
-            *(operation, operands, result, self.frame),
-            form=self.form,
-            options=options,
-            exact=exact and self.evidence,
+    def is_evidence(self, operation: str) -> bool:
+        """Whether it was made in the mode of this run, and not by a value that is yet to come."""
+        later = operation == "pow" and any(
+            isinstance(x, jax.core.Tracer) and x.ndim == 0 for x in self.args
         )
+        return self._settled and not later
 
-    def _low(self) -> bool:
-        named = dict(zip(("x", "min", "max"), self.args, strict=False)) | self.kwargs
-        return any(named.get(key) is not None for key in ("min", "a_min"))
+    def is_lone(self, result: Result) -> bool:
+        """Whether an array that it made stands for one Python number."""
+        return result.dtype.weak
 
-    def step(self, operation: str, operands: Sequence[Any]) -> Ghost:
-        """Record a step of something greater, whose result no variable has."""
-        home, last = self.recorder.home, self.results()[0]
-        seen = tuple(operand_of(x, home) for x in operands)
-        plan = home.plan(operation, seen, Form.OPERATOR)
-        dtype = getattr(plan, "result", last.dtype)
-        ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
-        result = Result(_Held(), dtype, ndim)
-        return self.recorder.saw(operation, operands, result, self.frame, exact=False)
+    def as_written(
+        self, operation: str, given: tuple[Any, ...]
+    ) -> tuple[str, tuple[Any, ...], bool]:
+        """An operation and its operands: ``lax.div`` of integers is a floor division."""
+        dtype = self.recorder.home.strong(self.results()[0].dtype)
+        if self.name == "lax.div" and dtype.kind not in INEXACT:
+            return "floor_divide", given, True
+        return operation, given, True
 
-    def disputed(self) -> bool:
-        """Whether some policy has another dtype for an array that it made."""
-        return any(result.array in self.recorder.carried for result in self.results())
-
-    def made(self, kind: str) -> None:
-        """Its arrays have the dtype that the program names, or one that follows from none."""
-        results = self.results()
-        if results:
-            self.count(kind)
-        for result in results:
-            self.recorder.made(result)
-
-
-class _Held:
-    """Stands for an array that JAX has, but the program does not."""
-
-
-def flat(values: Any) -> Iterator[Any]:
-    """The leaves of lists, tuples and dictionaries."""
-    for x in values:
-        if isinstance(x, (list, tuple)):
-            yield from flat(x)
-        elif isinstance(x, dict):
-            yield from flat(x.values())
-        else:
-            yield x
-
-
-def _value_of(x: Any) -> Callable[[], Any]:
-    """Reads a 0-d array; of a tracer there is no value to read."""
-    return lambda: np.asarray(x).item()
+    @property
+    def autocast(self) -> bool:
+        """JAX has none."""
+        return False

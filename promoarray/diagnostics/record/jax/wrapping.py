@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial, update_wrapper, wraps
+from functools import update_wrapper, wraps
 from types import FrameType, MethodType, ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import jax
 from jax import lax
@@ -24,6 +23,8 @@ from jax._src.numpy.array_methods import _IndexUpdateRef
 from jax.scipy import special
 
 from promoarray.diagnostics.record.jax.calls import METHODS, OPERATORS, UNSEEN, UPDATES
+from promoarray.diagnostics.record.jax.handlers import handler_of
+from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out
 
 MODULES: dict[str, ModuleType] = {
     "": jnp,
@@ -47,72 +48,20 @@ _OWN = tuple(
 """Where JAX computes with arrays itself; its other files call what the program gives them."""
 
 
-class Listener(Protocol):
-    """Who records."""
-
-    def carry_out(
-        self,
-        name: str,
-        func: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        frame: FrameType,
-    ) -> Any:
-        """Carry out a call, and record what it was."""
-
-
-class _Listeners(threading.local):
-    innermost_last: tuple[Listener, ...] = ()
-
-
-_listeners = _Listeners()
-_lock = threading.Lock()
-_put_back: list[Callable[[], None]] = []
-_users = 0
-
-
-def listen(listener: Listener) -> None:
-    """Have a listener hear of every call of this thread."""
-    global _users
-    with _lock:
-        if not _users:
-            _wrap_all()
-        _users += 1
-    _listeners.innermost_last += (listener,)
-
-
-def leave(listener: Listener) -> None:
-    """Have it hear no more; when nobody is left to hear, everything is as it was."""
-    global _users
-    _listeners.innermost_last = tuple(x for x in _listeners.innermost_last if x is not listener)
-    with _lock:
-        _users -= 1
-        if not _users:
-            while _put_back:
-                _put_back.pop()()
-
-
 def _carried_out(
     name: str,
     func: Callable[..., Any],
     frame: FrameType,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    bare: Callable[..., Any] | None = None,
 ) -> Any:
-    listeners = _listeners.innermost_last
     # JAX tells functions by identity: a sum's, ``lax.reduce(x, 0.0, lax.add, (0,))``, from others.
     args = tuple(vars(x)["__wrapped__"] if type(x) in _WRAPPERS else x for x in args)
-    if not listeners or frame.f_code.co_filename.startswith(_OWN):
-        return func(*args, **kwargs)
-    for listener in listeners:
-        func = _heard(listener, name, func, frame)
-    return func(*args, **kwargs)
-
-
-def _heard(
-    listener: Listener, name: str, func: Callable[..., Any], frame: FrameType
-) -> Callable[..., Any]:
-    return lambda *args, **kwargs: listener.carry_out(name, func, args, kwargs, frame)
+    bare, watchers = bare or func, REPLACED.watchers
+    if not watchers or frame.f_code.co_filename.startswith(_OWN):
+        return bare(*args, **kwargs)
+    return carry_out(watchers, func, name, handler_of(name), args, kwargs, frame, bare)
 
 
 class Wrapper:
@@ -154,36 +103,48 @@ def _same(x: Any) -> Any:
     return x
 
 
-def _wrap_all() -> None:
-    for owner, name, wrapped in _wrapped():
-        _put_back.append(partial(setattr, owner, name, vars(owner)[name]))
-        setattr(owner, name, wrapped)
-
-
-def _wrapped() -> Iterator[tuple[Any, str, Any]]:
-    """Whatever is wrapped: where it stands, by what name, and its wrapper."""
+def _places() -> Iterator[Place]:
+    """Every attribute to replace, with what takes its place."""
     for prefix, module in MODULES.items():
         for name, func in tuple(vars(module).items()):
             plain = callable(func) and not (isinstance(func, type) or name.startswith("_"))
             if plain and prefix + name not in UNSEEN:
                 kind = WrapperOfFunction if hasattr(type(func), "__get__") else Wrapper
-                yield module, name, kind(prefix + name, func)
+                yield Place(module, name, func, kind(prefix + name, func))
     for cls in (ArrayImpl, jax.core.Tracer):
         for name in OPERATORS | METHODS:
             found = vars(cls).get(name)
             if isinstance(found, property):
-                yield cls, name, property(_method(name, found.fget), doc=found.__doc__)
+                getter = _method(name, found.fget)
+                yield Place(cls, name, found, property(getter, doc=found.__doc__))
             elif found is not None:
-                yield cls, name, _method(name, found)
+                yield Place(cls, name, found, _method(name, found))
     for name in UPDATES | {"at.get", "at.apply"}:
         method = name.removeprefix("at.")
-        if method in vars(_IndexUpdateRef):
-            yield _IndexUpdateRef, method, _method(name, vars(_IndexUpdateRef)[method])
+        if found := vars(_IndexUpdateRef).get(method):
+            yield Place(_IndexUpdateRef, method, found, _update(name, found))
+
+
+REPLACED = Replaced(_places)
 
 
 def _method(name: str, func: Any) -> Callable[..., Any]:
     @wraps(func)
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         return _carried_out(name, func, sys._getframe(1), (self, *args), kwargs)
+
+    return method
+
+
+def _update(name: str, func: Any) -> Callable[..., Any]:
+    """A method of ``x.at[key]``, which is told as one of ``x``."""
+
+    @wraps(func)
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        def bare(_: Any, *args: Any, **kwargs: Any) -> Any:
+            return func(self, *args, **kwargs)
+
+        frame = sys._getframe(1)
+        return _carried_out(name, func, frame, (self.array, *args), kwargs, bare)
 
     return method

@@ -31,8 +31,7 @@ class Call(call.Call):
     renamed = RENAMED
     augments = False  # x += y is x = x + y, and x.add_(y) has a rule of its own
 
-    @staticmethod
-    def dtype_of(x: Any) -> DType | None:
+    def dtype_of(self, x: Any) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
         return DTYPES.get(x.dtype)
 
@@ -45,11 +44,6 @@ class Call(call.Call):
     def is_dtype(x: Any) -> bool:
         """Whether an argument names a dtype."""
         return isinstance(x, paddle.dtype) or (type(x) is str and x in BY_NAME)
-
-    @property
-    def named(self) -> bool:
-        """Whether the program names the dtype of the result, which may be by position."""
-        return super().named or any(self.is_dtype(x) for x in self.args)
 
     @property
     def form(self) -> Form:

@@ -20,7 +20,6 @@ pow           elementwise_pow
 less          less_than
 greater       greater_than
 outer         ger
-matmul        multi_dot
 sign          sgn
 concat        row_stack
 vector_norm   p_norm frobenius_norm

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from torch.overrides import resolve_name
 
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.pytorch.calls import words as of_pytorch
-from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.written import MIRRORED
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
@@ -34,28 +34,33 @@ class Call(call.Call):
     tensor = torch.Tensor
     words = of_pytorch()
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        name: str,
-        func: Any,
-        args: tuple[Any, ...],
-        kwargs: Any,
-        frame: FrameType,
-    ) -> None:
+    @staticmethod
+    def standing(frame: FrameType, func: Any) -> FrameType:
+        """Where a call stands that came to the mode from a frame."""
         while frame.f_back is not None and _of_torch(frame, func):
             frame = frame.f_back
-        super().__init__(recorder, name, func, args, kwargs, frame)
+        return frame
 
-    @staticmethod
-    def dtype_of(x: torch.Tensor) -> DType | None:
+    def dtype_of(self, x: torch.Tensor) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
         return DTYPES.get(x.dtype)
+
+    @staticmethod
+    def number_of(x: Any) -> Any:
+        """The Python scalar that an argument is to PyTorch, NumPy's scalars among them."""
+        if isinstance(x, np.generic):
+            x = float(x) if isinstance(x, np.bool_) else x.item()  # PyTorch reads a float there
+        return x if type(x) in WEAK else None
 
     @staticmethod
     def value_of(x: torch.Tensor) -> Callable[[], Any]:
         """What reads a 0-d tensor."""
         return lambda: x.detach().item()
+
+    @staticmethod
+    def is_at_hand(x: torch.Tensor) -> bool:
+        """Whether reading a 0-d tensor waits for no device."""
+        return x.device.type == "cpu"
 
     @staticmethod
     def is_dtype(x: Any) -> bool:

@@ -75,7 +75,8 @@ _MOVES = names("""
 """)
 _CASTS = names("to type byte char cfloat cdouble chalf")
 _MAKES = names("""
-    constant_ eye_ frombuffer histc isin kaiming_normal_ kaiming_uniform_ new_tensor
+    _is_all_true _is_any_true constant_ eye_ frombuffer histc isin kaiming_normal_
+    kaiming_uniform_ new_tensor
     nonzero_static normal numpy ones_ orthogonal_ quantize_per_tensor searchsorted trunc_normal_
     xavier_normal_ xavier_uniform_ zeros_
 """)

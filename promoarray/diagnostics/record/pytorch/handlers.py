@@ -8,9 +8,17 @@ from torch.overrides import resolve_name
 
 from promoarray.diagnostics.record.call import Call
 from promoarray.diagnostics.record.common import plain
-from promoarray.diagnostics.record.handlers import Handler, compute, handler_in, move, other
+from promoarray.diagnostics.record.handlers import (
+    Handler,
+    compute,
+    handler_in,
+    move,
+    other,
+    unseen,
+)
 from promoarray.diagnostics.record.pytorch.calls import words
 from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
+from promoarray.diagnostics.record.tables import names
 from promoarray.operations import OPERATIONS, Form
 
 
@@ -23,11 +31,28 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         if name in ("real", "imag"):
             return name, compute
         return name, move if name in words().moves and func.__name__ == "__get__" else None
+    if name in _UNSEEN:
+        return name, unseen
+    if name in _ASKS:
+        return name, None
     if name in ("max", "min"):
         return name, _extreme
     if name.startswith("_foreach_"):
         return name, _each
     return name, handler_in(words(), name) or other
+
+
+_UNSEEN = names("backward grad run_backward")
+"""Functions by which PyTorch computes gradients, in C++."""
+
+_ASKS = names("""
+    __bool__ __contains__ __float__ __format__ __index__ __int__ __len__ __repr__ _is_view
+    _record_function_enter_new _record_function_exit _record_function_exit._RecordFunction
+    _set_grad_enabled allclose data_ptr dim element_size get_device is_complex is_contiguous
+    is_floating_point is_same_size item ndimension nelement numel register_hook size
+    storage_offset stride tolist untyped_storage
+""")
+"""Functions that make no tensor: they ask, or set what is not about dtypes."""
 
 
 def _extreme(call: Call) -> None:

@@ -1,0 +1,128 @@
+"""Functions that are replaced while somebody records: of frameworks that have no hook."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from types import FrameType
+from typing import Any, ClassVar, NamedTuple, Self
+
+from promoarray.diagnostics.record.call import Call
+from promoarray.diagnostics.record.handlers import Handler
+from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.watcher import Watcher
+
+
+class Place(NamedTuple):
+    """An attribute that is replaced."""
+
+    owner: Any
+    name: str
+    before: Any
+    after: Any
+
+
+class _Thread(threading.local):
+    watchers: tuple[Watcher, ...] = ()
+
+
+class Replaced:
+    """Attributes that are replaced as long as any thread records.
+
+    Parameters
+    ----------
+    places : callable
+        Answers what to replace.
+    """
+
+    def __init__(self, places: Callable[[], Iterator[Place]]) -> None:
+        self._all = places
+        self._places: list[Place] = []
+        self._users = 0
+        self._lock = threading.Lock()
+        self._thread = _Thread()
+
+    @property
+    def watchers(self) -> tuple[Watcher, ...]:
+        """Who watches the calls of this thread, the innermost last."""
+        return self._thread.watchers
+
+    @watchers.setter
+    def watchers(self, watchers: tuple[Watcher, ...]) -> None:
+        self._thread.watchers = watchers
+
+    def begin(self, watcher: Watcher) -> None:
+        """Have one more watcher hear of the calls of this thread."""
+        with self._lock:
+            if not self._users:
+                self._places = list(self._all())
+                for place in self._places:
+                    setattr(place.owner, place.name, place.after)
+            self._users += 1
+        self.watchers += (watcher,)
+
+    def end(self, watcher: Watcher) -> None:
+        """Have it hear no more; put back what was there, but for what the program has set."""
+        self.watchers = tuple(x for x in self.watchers if x is not watcher)
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                for place in self._places:
+                    if vars(place.owner).get(place.name) is place.after:
+                        setattr(place.owner, place.name, place.before)
+                self._places = []
+
+
+def carry_out(
+    watchers: tuple[Watcher, ...],
+    function: Any,
+    name: str,
+    handler: Handler,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: FrameType,
+    bare: Callable[..., Any],
+) -> Any:
+    """Carry out a call of a function, ``bare``, watched by all watchers."""
+    for watcher in watchers:
+        bare = _through(watcher, function, name, handler, frame, bare)
+    return bare(*args, **kwargs)
+
+
+def _through(
+    watcher: Watcher,
+    function: Any,
+    name: str,
+    handler: Handler,
+    frame: FrameType,
+    bare: Callable[..., Any],
+) -> Callable[..., Any]:
+    """The call as one more watcher carries it out."""
+    return lambda *args, **kwargs: watcher.watch(function, name, handler, args, kwargs, frame, bare)
+
+
+class Recording:
+    """Tells a recorder of every call that this thread makes.
+
+    Parameters
+    ----------
+    recorder : Recorder
+    """
+
+    kind: ClassVar[type[Call]]
+    replaced: ClassVar[Replaced]
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._watcher = Watcher(recorder, self.kind, lambda: self.state(recorder))
+
+    @staticmethod
+    def state(recorder: Recorder) -> Hashable:
+        """What calls depend on besides their arguments."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self.replaced.begin(self._watcher)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.replaced.end(self._watcher)
