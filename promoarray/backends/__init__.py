@@ -76,8 +76,11 @@ from promoarray.errors import quoted
 
 _BY_TYPE: dict[type, Any] = {np.ndarray: numpy_backend}
 
-_MODULES = {"cupy": "promoarray.backends.cupy"}
+_MODULES = {"cupy": "promoarray.backends.cupy", "dask": "promoarray.backends.dask"}
 """The backend of a library, by the first part of its arrays' module."""
+
+_ARRAYS = {"dask": ("dask.array", "Array")}
+"""What a library calls its arrays, where that is not ``library.ndarray``."""
 
 
 def find(kind: type) -> Any:
@@ -93,9 +96,17 @@ def _loaded(kind: type) -> Any:
         return numpy_backend
     for base in kind.__mro__:  # a subclass may be of any module
         library = base.__module__.partition(".")[0]
-        if library in _MODULES and issubclass(kind, sys.modules[library].ndarray):
+        if library in _MODULES and issubclass(kind, _array_class(library)):
             return import_module(_MODULES[library])
+    if kind.__module__.startswith(f"{__name__}."):  # a back end's own class of buffers
+        return import_module(kind.backend)  # type: ignore[attr-defined]
     return None
+
+
+def _array_class(library: str) -> Any:
+    """The class of a library's arrays; none of what it has besides, if that is not imported."""
+    module, name = _ARRAYS.get(library, (library, "ndarray"))
+    return getattr(sys.modules.get(module), name, ())
 
 
 def backend_of(buffer: object) -> Any:
@@ -124,6 +135,8 @@ def common_backend(*values: object) -> Any:
         If buffers of two libraries are among them.
     """
     found = {backend.name: backend for v in values if (backend := find(type(v))) is not None}
+    if found.keys() == {"numpy", "dask"}:  # what is in memory goes into the graph
+        return found["dask"]
     if len(found) > 1:
         devices = sorted({find(type(v)).device_of(v) for v in values if find(type(v))})
         raise ValueError(
@@ -152,6 +165,13 @@ def on_device(device: str | None) -> Any:
             return backend
         if not there:
             raise ValueError(f"there is no device {quoted(device)}: {backend.why_none()}")
+    if device == "dask":
+        try:
+            return import_module(_MODULES["dask"])
+        except ImportError as error:
+            raise ValueError(
+                f"there is no device 'dask': {error}. Write pip install 'promoarray[dask]'"
+            ) from None
     known = ", ".join(map(repr, devices()))
     raise ValueError(f"unknown device {quoted(device)}. Write one of: {known}")
 
