@@ -23,6 +23,7 @@ from promoarray import dtypes
 from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
 from promoarray.errors import (
+    ComputeError,
     EscapeError,
     ImplicitCastError,
     ImplicitCastWarning,
@@ -73,6 +74,7 @@ from promoarray.renamed import OldModule as OldModule
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg, testing
+    from promoarray.backends.computing import no_compute
     from promoarray.core.escape import no_escape
     from promoarray.diagnostics.cast_report import cast_report
     from promoarray.diagnostics.explain.question import explain
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
 
 # The chapters list their names; what stands here is what is no chapter's.
 __all__ = [
+    "ComputeError",
     "EscapeError",
     "ImplicitCastError",
     "ImplicitCastWarning",
@@ -142,6 +145,7 @@ __all__ = [
     "nan",
     "nanquantile",
     "newaxis",
+    "no_compute",
     "no_escape",
     "pack",
     "pad",
@@ -191,6 +195,8 @@ _TOOLS = {
     "explain": "promoarray.diagnostics.explain.question",
     "from_onnx": "promoarray.io.onnx",
     "load": "promoarray.io.npz",
+    "from_dask": "promoarray.io.dask_arrays",
+    "no_compute": "promoarray.backends.computing",
     "no_escape": "promoarray.core.escape",
     "pack": "promoarray.io.packing",
     "record": "promoarray.diagnostics.record.block",

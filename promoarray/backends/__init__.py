@@ -58,6 +58,11 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     Export, with the options of the array API's ``__dlpack__``.
 ``from_dlpack(x, copy) -> tuple[buffer, DType]``
     Import what lies on one of its devices.
+``lazy``
+    True of Dask's alone, whose buffers are graphs: nothing but ``to_numpy`` computes one. Where a
+    length is not known before that, a shape has None.
+``described(buffer) -> str``
+    Only of a lazy one's: what a repr shows in place of values.
 
 Nothing is imported for the user: CuPy's module is loaded when a CuPy array or a CUDA device is
 seen, and only then.
@@ -124,6 +129,11 @@ def backend_of(buffer: object) -> Any:
             "write pa.asarray(np.asarray(x))"
         )
     return found
+
+
+def is_lazy(backend: Any) -> bool:
+    """Whether a backend's buffers are computed later: ``lazy`` among its names."""
+    return getattr(backend, "lazy", False)
 
 
 def common_backend(*values: object) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import dask.array as da
@@ -63,6 +62,37 @@ def cast_on_blocks(
     return run
 
 
+def codes_on_blocks(dtype: DType) -> Callable[[Any], Any]:
+    """Blocks of the dtype of NumPy's or ml_dtypes' as codes, for ``BlockExecutable``."""
+
+    def run(block: Any) -> Any:
+        values = numpy_backend.native(block) if isinstance(block, np.ndarray) else block
+        return closed(values, dtype)
+
+    return run
+
+
+def stored_on_blocks(dtype: DType) -> Callable[[Any], Any]:
+    """Codes as blocks of that dtype, for ``BlockExecutable``."""
+    return lambda block: block.view(dtype.storage)
+
+
+def view_on_blocks(source: DType, target: DType) -> Callable[[Any], Any]:
+    """The same bits under another dtype, for ``BlockExecutable``."""
+    most = 1 if target is dt.bool else (1 << target.bits) - 1
+    narrows = source.bits > target.bits or target is dt.bool
+    width = target.storage.itemsize
+
+    def run(block: Any) -> Any:
+        block = block if block.ndim else np.asarray(block)
+        codes = block.view(f"u{width}") if width <= 8 else block
+        if narrows and codes.size and int(codes.max()) > most:
+            raise ValueError(f"{target.name} has no code beyond {most}")
+        return codes.view(storage(target))
+
+    return run
+
+
 def kernel_on_blocks(
     kernel: str, compute: DType, which: int = 0, options: tuple[tuple[str, Any], ...] = ()
 ) -> Callable[..., Any]:
@@ -80,7 +110,11 @@ def kernel_on_blocks(
     return run
 
 
-@cache
+def no_casts(source: DType, target: DType) -> Any:
+    """The casts of a plan that has none."""
+    raise LookupError(f"no cast from {source} to {target} was planned")
+
+
 def kernel_dtype(kernel: str, compute: DType, operands: int = 1, **options: Any) -> DType:
     """The dtype that a kernel answers in, asked of ones."""
     with np.errstate(all="ignore"):

@@ -31,6 +31,8 @@ class Buffer:
     array : dask.array.Array
     view_of : Buffer, optional
         Whose memory it would lie in, were it NumPy's.
+    frozen : bool
+        Whether it is only to be read, as what ``broadcast_to`` gives.
 
     Attributes
     ----------
@@ -38,12 +40,15 @@ class Buffer:
         Its lengths are ``nan`` where they are not known before it is computed.
     """
 
-    __slots__ = ("__weakref__", "_memory", "array")
+    __slots__ = ("__weakref__", "_memory", "array", "frozen")
 
     backend = "promoarray.backends.dask"
 
-    def __init__(self, array: Blocks, view_of: Buffer | None = None) -> None:
+    def __init__(
+        self, array: Blocks, view_of: Buffer | None = None, *, frozen: bool = False
+    ) -> None:
         self.array = array
+        self.frozen: bool = frozen or (view_of is not None and view_of.frozen)
         self._memory: WeakSet[Buffer] = WeakSet() if view_of is None else view_of._memory
         self._memory.add(self)
 

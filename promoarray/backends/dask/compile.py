@@ -19,11 +19,11 @@ from promoarray.backends.dask.block_executable import BlockExecutable
 from promoarray.backends.dask.buffer import Buffer, array_of
 from promoarray.backends.dask.call import graph_of
 from promoarray.backends.dask.storage import closed, opened, storage
-from promoarray.dtypes import NATIVE, DType
+from promoarray.dtypes import BY_STORAGE, NATIVE, DType
+from promoarray.promotion.plan import Plan
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.blocks import Casts
-    from promoarray.promotion.plan import Plan
 
 
 class CastTable:
@@ -136,13 +136,7 @@ def one_by_one(
         arrays = tuple(
             cast(array_of(x, dtype)) for cast, x, dtype in zip(chains, buffers, held, strict=True)
         )
-        options = {
-            key: array_of(value, numpy_backend.dtype_of(value))
-            if isinstance(value, (Buffer, np.ndarray))
-            else value
-            for key, value in options.items()
-        }
-        found = graph(name, arrays, computed[0], **options)
+        found = graph(name, arrays, computed[0], **entered(options))
         wanted = (plan.result, *plan.extra_results)
         outs = tuple(
             Buffer(_chain((made, dtype), casts)(out))
@@ -151,6 +145,17 @@ def one_by_one(
         return outs if plan.extra_results else outs[0]
 
     return run
+
+
+def entered(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a graph function: arrays among them, which are of NumPy's own dtypes, as
+    Dask's."""
+    return {
+        key: array_of(value, BY_STORAGE[value.dtype])
+        if isinstance(value, (Buffer, np.ndarray))
+        else value
+        for key, value in options.items()
+    }
 
 
 def _chain(dtypes: tuple[DType, ...], casts: Casts) -> Callable[[Any], Any]:
@@ -186,3 +191,16 @@ def compile(
     if graph is not None:
         return one_by_one(graph, name, held, plan, casts)
     return Compiled(name, held, plan, casts, {"low": low, "high": high})
+
+
+def call(
+    kernel: str, buffers: tuple[Any, ...], compute: DType, **options: Any
+) -> tuple[Buffer, DType]:
+    """Run one elementwise kernel without casts."""
+    held = (compute,) * len(buffers)
+    known = {key: value for key, value in options.items() if key != "condition"}
+    if "condition" in options:
+        known["condition"] = np.ones(1, np.bool)
+    made = blocks.kernel_dtype(kernel, compute, len(buffers), **known)
+    run = Compiled(kernel, held, Plan(held, compute, made), blocks.no_casts, {})
+    return run(*buffers, **options), made
