@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
     from promoarray.io.packing import pack, unpack
+    from promoarray.io.zarr import from_zarr, to_zarr
 
 # The chapters list their names; what stands here is what is no chapter's.
 __all__ = [
@@ -132,6 +133,7 @@ __all__ = [
     "extras",
     "fft",
     "from_onnx",
+    "from_zarr",
     "get_policy",
     "gradient",
     "histogram",
@@ -160,6 +162,7 @@ __all__ = [
     "table",
     "testing",
     "to_onnx",
+    "to_zarr",
     "trace",
     "transpose",
     "unpack",
@@ -194,6 +197,7 @@ _TOOLS = {
     "Report": "promoarray.diagnostics.shadow.report",
     "explain": "promoarray.diagnostics.explain.question",
     "from_onnx": "promoarray.io.onnx",
+    "from_zarr": "promoarray.io.zarr",
     "load": "promoarray.io.npz",
     "from_dask": "promoarray.io.dask_arrays",
     "no_compute": "promoarray.backends.computing",
@@ -204,6 +208,7 @@ _TOOLS = {
     "shadow": "promoarray.diagnostics.shadow.observer",
     "table": "promoarray.diagnostics.policy_table",
     "to_onnx": "promoarray.io.onnx",
+    "to_zarr": "promoarray.io.zarr",
     "trace": "promoarray.diagnostics.trace",
     "unpack": "promoarray.io.packing",
     **dict.fromkeys(NUMPYS, "promoarray.extras"),
