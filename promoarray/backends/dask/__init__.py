@@ -130,7 +130,7 @@ def empty(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
 def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
     """Every bit 0."""
     dummy = _of_shape(shape)
-    return Buffer(da.zeros(dummy.shape, storage(dtype)))
+    return Buffer(da.zeros(dummy.shape, dtype=storage(dtype)))
 
 
 def _of_shape(shape: Any) -> Any:

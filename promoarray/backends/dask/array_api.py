@@ -65,8 +65,8 @@ xp = SimpleNamespace(
         fftfreq=_in_memory("fftfreq", "fft"), rfftfreq=_in_memory("rfftfreq", "fft")
     ),
     ones=ones,
-    tril=lambda mask, *, k=0: Buffer(da.tri(*mask.shape, k, bool)),
-    triu=lambda mask, *, k=0: Buffer(~da.tri(*mask.shape, k - 1, bool)),
+    tril=lambda mask, *, k=0: Buffer(da.tri(*mask.shape, k=k, dtype=bool)),
+    triu=lambda mask, *, k=0: Buffer(~da.tri(*mask.shape, k=k - 1, dtype=bool)),
     count_nonzero=count_nonzero,
     nonzero=nonzero,
 )

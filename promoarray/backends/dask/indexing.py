@@ -31,7 +31,7 @@ def read(buffer: Buffer, key: Any) -> Buffer:
     parts = tuple(_plain(part) for part in parts)
     if not any(isinstance(part, (np.ndarray, bool)) for part in parts):
         _basic_shape(x, parts)
-        return Buffer(x[parts], buffer)
+        return Buffer(_sliced(x, parts), buffer)
     found = _points(x.shape, parts)
     y = _basic(x, found)
     if found.lone:
@@ -45,7 +45,7 @@ def read(buffer: Buffer, key: Any) -> Buffer:
         full = (slice(None),) * len(found.rest)
         picked = front.vindex[(*(index.ravel() for index in found.indices), *full)]
     else:
-        picked = da.zeros((0, *shape[len(found.shape) :]), x.dtype)
+        picked = da.zeros((0, *shape[len(found.shape) :]), dtype=x.dtype)
     picked = picked.reshape(shape)
     axes = range(len(found.shape))
     return Buffer(da.moveaxis(picked, tuple(axes), tuple(found.place + axis for axis in axes)))
@@ -205,7 +205,27 @@ def _within(index: Any, length: int, axis: int) -> Any:
 
 
 def _basic(x: Blocks, found: Points) -> Blocks:
-    return x[found.basic] if any(part != slice(None) for part in found.basic) else x
+    return _sliced(x, found.basic)
+
+
+def _sliced(x: Blocks, parts: tuple[Any, ...]) -> Blocks:
+    """``x[parts]``, of ints, slices, None and Ellipsis, with the slices as Dask gets them right:
+    those that begin beyond an end it takes for others."""
+    key, axis = [], 0
+    for part in _expanded(parts, x.ndim):
+        if isinstance(part, slice) and part != slice(None):
+            part = _normal(part, int(x.shape[axis]))
+        key.append(part)
+        axis += part is not None
+    return x[tuple(key)] if any(part != slice(None) for part in key) else x
+
+
+def _normal(part: slice, length: int) -> slice:
+    """The same slice with its ends inside."""
+    places = range(*part.indices(length))
+    if not places:
+        return slice(0, 0, 1)
+    return slice(places.start, places.stop if places.stop >= 0 else None, places.step)
 
 
 def _read_lazily(x: Blocks, parts: tuple[Any, ...]) -> Blocks:
@@ -226,7 +246,11 @@ def _read_lazily(x: Blocks, parts: tuple[Any, ...]) -> Blocks:
         mask = index.array
         if index.ndim == 1:  # Dask would take its blocks for those of x
             mask = mask.rechunk((x.chunks[axis],)) if None not in index.shape else mask
-        return x[tuple(mask if part is index else part for part in expanded)]
+        if len(expanded) == 1:
+            return x[mask]
+        left = sum(not isinstance(part, int) for part in expanded[:place])
+        others = tuple(slice(None) if part is index else part for part in expanded)
+        return _sliced(x, others)[(slice(None),) * left + (mask,)]
     if index.ndim > 1:
         raise _not_lazily(f"indices of {index.ndim} axes")
     if math.isnan(x.shape[axis]):
@@ -235,7 +259,7 @@ def _read_lazily(x: Blocks, parts: tuple[Any, ...]) -> Blocks:
         _within, int(x.shape[axis]), axis, dtype=np.int64, name=None, meta=index.array._meta
     )
     others = tuple(slice(None) if part is index else part for part in expanded)
-    y = x[others] if any(part != slice(None) for part in others) else x
+    y = _sliced(x, others)
     left = sum(not isinstance(part, int) for part in expanded[:place])
     return y[(slice(None),) * left + (checked,)]
 
@@ -285,27 +309,19 @@ def _without(shape: Shape, axis: int) -> Shape:
 
 def write(buffer: Buffer, key: Any, value: Any) -> None:
     """``buffer[key] = value``, both of one dtype: another Dask array takes the place."""
-    x, parts = buffer.array, key if isinstance(key, tuple) else (key,)
-    held = value.array if isinstance(value, Buffer) else np.asarray(value).view(x.dtype)
+    parts = tuple(_plain(part) for part in (key if isinstance(key, tuple) else (key,)))
+    held = value.array if isinstance(value, Buffer) else np.asarray(value).view(buffer.dtype)
+    buffer.array = _written(parts)(buffer.array, parts, held)
+
+
+def _written(parts: tuple[Any, ...]) -> Any:
+    """How what a key leads to is written."""
     if any(isinstance(part, Buffer) for part in parts):
-        buffer.array = _masked(x, parts, held)
-        return
-    parts = tuple(_plain(part) for part in parts)
-    if all(part is Ellipsis or part == slice(None) for part in parts if _is_basic(part)) and all(
-        map(_is_basic, parts)
-    ):
-        buffer.array = _filled(x, held)
-    elif all(_is_basic(part) and part is not None for part in parts):
-        room = _basic_shape(x, parts)
-        _require_known(x)
-        if math.prod(room):
-            new = x.copy()
-            new[parts] = _shaped(held, room)
-            buffer.array = new
-        else:
-            _shaped(held, room)
-    else:
-        buffer.array = _scattered(x, parts, held)
+        return _masked
+    if not all(_is_basic(part) for part in parts) or None in parts:
+        return _scattered
+    everything = all(part is Ellipsis or part == slice(None) for part in parts)
+    return _filled if parts and everything else _cut
 
 
 def _is_basic(part: Any) -> bool:
@@ -320,12 +336,37 @@ def _require_known(x: Blocks) -> None:
         )
 
 
-def _filled(x: Blocks, value: Any) -> Blocks:
+def _cut(x: Blocks, parts: tuple[Any, ...], value: Any) -> Blocks:
+    """Written where integers and slices lead, as Dask does."""
+    room = _basic_shape(x, parts)
+    _require_known(x)
+    if not room and value.ndim:
+        raise ValueError("setting an array element with a sequence")
+    value = _shaped(value, room)
+    if not parts:
+        return _filled(x, parts, value)
+    if not math.prod(room):
+        return x
+    forward, turned, axis = [], [slice(None)] * len(room), 0
+    for part, length in zip(_expanded(parts, x.ndim), x.shape, strict=True):
+        if isinstance(part, slice):
+            places = range(*part.indices(length))
+            if places.step < 0:  # which Dask gets wrong
+                part = slice(places[-1], places[0] + 1, -places.step)
+                turned[axis] = slice(None, None, -1)
+            axis += 1
+        forward.append(part)
+    new = x.copy()
+    new[tuple(forward)] = value[tuple(turned[len(room) - value.ndim :])]
+    return new
+
+
+def _filled(x: Blocks, parts: tuple[Any, ...], value: Any) -> Blocks:
     """All of an array written over."""
     if isinstance(value, da.Array) and known(value.shape) == known(x.shape):
         return value
     _require_known(x)
-    return da.broadcast_to(_shaped(value, x.shape), x.shape, chunks=x.chunks)
+    return da.broadcast_to(_shaped(value, x.shape), x.shape).rechunk(x.chunks)
 
 
 def _shaped(value: Any, room: Shape) -> Any:
@@ -338,6 +379,8 @@ def _shaped(value: Any, room: Shape) -> Any:
     """
     while value.ndim > len(room) and value.shape[0] == 1:
         value = value[0]
+    if value.ndim > len(room):
+        raise ValueError(f"shape {value.shape} has more axes than {room}")
     np.broadcast_to(np.broadcast_to(np.empty((), np.int8), value.shape), room)
     return value
 
@@ -368,6 +411,8 @@ def _scattered(x: Blocks, parts: tuple[Any, ...], value: Any) -> Blocks:
     NumPy itself answers where: each axis, as an array that takes no memory, is asked with the key.
     """
     _require_known(x)
+    if not x.ndim:
+        return _scattered(x.reshape(1), (0, *parts), value).reshape(())
     where = [
         np.broadcast_to(np.arange(n).reshape(-1, *(1,) * (x.ndim - 1 - axis)), x.shape)[parts]
         for axis, n in enumerate(x.shape)
