@@ -20,6 +20,7 @@ from promoarray.backends.dask.buffer import Buffer, array_of
 from promoarray.backends.dask.call import graph_of
 from promoarray.backends.dask.storage import closed, opened, storage
 from promoarray.dtypes import BY_STORAGE, NATIVE, DType
+from promoarray.kernels.portable.xla import ASKING_SHAPES
 from promoarray.promotion.plan import Plan
 
 if TYPE_CHECKING:
@@ -58,20 +59,26 @@ class Compiled:
         arrays = [_entered(x, dtype) for x, dtype in zip(buffers, self._held, strict=True)]
         if condition is not None:
             arrays.append(_entered(condition, dt.bool))
-        run = self._executable(condition is not None, options)
+        run = self._executable(buffers, condition is not None, options)
         return Buffer(blocks.each(run, tuple(arrays), self._plan.result, self._name))
 
-    def _executable(self, has_condition: bool, options: dict[str, Any]) -> BlockExecutable:
-        key = has_condition, tuple(sorted(options.items()))
+    def _executable(
+        self, buffers: tuple[Any, ...], has_condition: bool, options: dict[str, Any]
+    ) -> BlockExecutable:
+        spread = _spread(buffers) if self._name in ASKING_SHAPES else ()
+        key = spread, has_condition, tuple(sorted(options.items()))
         found = self._executables.get(key)
         if found is None:
-            table = CastTable(self._asked(has_condition, options))
+            table = CastTable(self._asked(buffers, has_condition, options))
             fields = self._name, self._held, self._plan, table, self._bounds, *key
             found = self._executables[key] = BlockExecutable(plan_on_blocks, *fields)
         return found
 
-    def _asked(self, has_condition: bool, options: dict[str, Any]) -> dict[Any, Any]:
-        """Which casts NumPy's back end asks for, and the answers: told by a run on ones."""
+    def _asked(
+        self, buffers: tuple[Any, ...], has_condition: bool, options: dict[str, Any]
+    ) -> dict[Any, Any]:
+        """Which casts NumPy's back end asks for, and the answers: told by a run on ones, of no
+        axes where the operands have none, as some kernels look at that."""
         answers: dict[tuple[DType, DType], Any] = {}
 
         def casts(source: DType, target: DType) -> Any:
@@ -81,7 +88,13 @@ class Compiled:
         run = numpy_backend.compile(self._name, self._held, self._plan, casts, **self._bounds)
         given = dict(options, condition=np.ones(1, np.bool)) if has_condition else options
         with np.errstate(all="ignore"):
-            run(*map(blocks.ones, self._held), **given)
+            run(
+                *(
+                    blocks.ones(dtype, (1,) if x.ndim else ())
+                    for x, dtype in zip(buffers, self._held, strict=True)
+                ),
+                **given,
+            )
         return answers
 
 
@@ -98,6 +111,7 @@ def plan_on_blocks(
     plan: Plan,
     casts: CastTable,
     bounds: dict[str, bool],
+    spread: tuple[bool, ...],
     has_condition: bool,
     options: tuple[tuple[str, Any], ...],
 ) -> Callable[..., Any]:
@@ -114,9 +128,35 @@ def plan_on_blocks(
         backend = backend_of(max(values, key=np.ndim))
         if backend not in compiled:
             compiled[backend] = backend.compile(name, held, plan, casts, **bounds)
-        return closed(compiled[backend](*values, **given), plan.result)
+        if True not in spread:
+            return closed(compiled[backend](*values, **given), plan.result)
+        out = compiled[backend](*_spread_out(values, spread), **given)
+        return closed(out[(0,) * sum(spread)], plan.result)
 
     return run
+
+
+def _spread(buffers: tuple[Any, ...]) -> tuple[bool, ...]:
+    """Which of the operands have fewer elements than the result."""
+    ndim = max(x.ndim for x in buffers)
+    shapes = [(1,) * (ndim - x.ndim) + x.shape for x in buffers]
+    longest = [next((n for n in lengths if n != 1), 1) for lengths in zip(*shapes, strict=True)]
+    return tuple(
+        any(n == 1 and most != 1 for n, most in zip(shape, longest, strict=True))
+        for shape in shapes
+    )
+
+
+def _spread_out(values: list[Any], spread: tuple[bool, ...]) -> list[Any]:
+    """Blocks of operands with axes in front, along which those that are spread have one element
+    and the others two: in a block of a single row, what is spread over the rows would not be."""
+    ndim = max(x.ndim for x in values)
+    out = []
+    for i, x in enumerate(values):
+        new = tuple(1 if i == of else 2 for of, is_spread in enumerate(spread) if is_spread)
+        shape = (*new, *(1,) * (ndim - x.ndim), *x.shape)
+        out.append(backend_of(x).move("broadcast_to", x, shape))
+    return out
 
 
 def one_by_one(
