@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of what distributed, tornado and asyncio deprecate
 ]
 
-VALUES = np.random.default_rng(5).normal(size=(60, 45)).astype(np.float32)
+VALUES = np.random.default_rng(5).normal(size=(30, 21)).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def client() -> Iterator[Any]:
         yield found
 
 
-@pytest.mark.parametrize("policy", ["numpy@2", "torch@2.13", "jax@x64", "onnx@25"])
+@pytest.mark.parametrize("policy", ["numpy@2", "torch@2.13"])
 def test_operations_and_refusals(client: Any, policy: str) -> None:
     tally = bits.tallied(bits.elementwise(np.random.default_rng(1), 40), policy)
     assert not tally.differing
@@ -41,10 +41,10 @@ def test_operations_and_refusals(client: Any, policy: str) -> None:
 
 
 def test_casts(client: Any) -> None:
-    some = (case for i, case in enumerate(bits.casts(np.random.default_rng(2))) if i % 13 == 0)
+    some = (case for i, case in enumerate(bits.casts(np.random.default_rng(2))) if i % 20 == 0)
     tally = bits.tallied(some, "torch")
     assert not tally.differing
-    assert tally.equal > 30
+    assert tally.equal > 20
 
 
 def test_extended_dtypes_over_wire_and_zarr(client: Any, tmp_path: Path) -> None:
