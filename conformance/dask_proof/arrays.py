@@ -18,7 +18,7 @@ EXTENDED = tuple(dtype for dtype in DTYPES if dtype not in dt.NATIVE)
 
 
 def random_values(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Any:
-    """Values in NumPy's storage: half of them random bits, half of a size that does not overflow."""
+    """Values in NumPy's storage: half of them random bits, half small whole numbers."""
     size, width = int(np.prod(shape)), dtype.storage.itemsize
     codes = rng.integers(0, 256, size * width, np.uint8)
     if dtype is dt.bool:

@@ -133,7 +133,7 @@ def _in_memory(values: Any, dtype: Any) -> Any:
 
 
 def _in_blocks(values: Any, dtype: Any) -> Any:
-    return lazy(values, dtype, tuple(-(-n // 2) for n in values.shape))
+    return lazy(values, dtype, (*(-(-n // 2) for n in values.shape[:1]), *values.shape[1:]))
 
 
 def _refused(case: Case, want: Any, got: Exception) -> Tally:

@@ -18,7 +18,7 @@ EXACT = ("sum", "prod", "max", "min", "argmax", "argmin", "all", "any", "cumulat
 ROUNDED = ("sum", "mean", "var", "std")
 INTEGERS = (dt.bool, dt.int8, dt.uint8, dt.int16, dt.int32, dt.int64, dt.uint64, dt.int4)
 FLOATS = (dt.float32, dt.float64, dt.float16, dt.bfloat16, dt.float8_e4m3fn)
-SHAPE, CHUNKS = (37, 53), (10, 7)
+SHAPE, CHUNKS = (37, 53), (13, 18)
 
 BOUND = "n * eps * mean(|x|) of the dtype that is summed in, and one rounding of the result"
 """How far a sum of n terms over many blocks may be from the exact one, as NumPy's own may."""
@@ -51,6 +51,10 @@ def _values(rng: np.random.Generator, dtype: Any) -> Any:
 def _along(name: str, axis: int | None) -> Callable[..., Any]:
     function = getattr(pa, name)
     return lambda x: function(x, axis=axis)
+
+
+POLICIES = ("numpy@2", "jax@x64", "torch@2.13", "tensorflow", "paddle@2.6")
+"""Those whose kernels of reductions differ."""
 
 
 def exactly(rng: np.random.Generator, policy: Any) -> Tally:
