@@ -101,6 +101,7 @@ if TYPE_CHECKING:
         quantile,
         transpose,
     )
+    from promoarray.io.dask_arrays import from_dask
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
     from promoarray.io.packing import pack, unpack
@@ -132,6 +133,7 @@ __all__ = [
     "explain",
     "extras",
     "fft",
+    "from_dask",
     "from_onnx",
     "from_zarr",
     "get_policy",
@@ -196,10 +198,10 @@ _TOOLS = {
     "cast_report": "promoarray.diagnostics.cast_report",
     "Report": "promoarray.diagnostics.shadow.report",
     "explain": "promoarray.diagnostics.explain.question",
+    "from_dask": "promoarray.io.dask_arrays",
     "from_onnx": "promoarray.io.onnx",
     "from_zarr": "promoarray.io.zarr",
     "load": "promoarray.io.npz",
-    "from_dask": "promoarray.io.dask_arrays",
     "no_compute": "promoarray.backends.computing",
     "no_escape": "promoarray.core.escape",
     "pack": "promoarray.io.packing",

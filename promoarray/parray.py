@@ -283,6 +283,12 @@ class PArray(Channels):
         cumsum = dot = fill = flatten = max = mean = min = nonzero = prod = ravel = _method
         repeat = round = searchsorted = sort = squeeze = std = sum = swapaxes = take = _method
         transpose = var = _method
+        # of lazy arrays, io/dask_arrays.py
+        compute = compute_chunk_sizes = persist = rechunk = to_dask = visualize = _method
+        chunks: tuple[tuple[int, ...], ...]
+        chunksize: tuple[int, ...]
+        numblocks: tuple[int, ...]
+        npartitions: int
         real: Self
         imag: Self
 

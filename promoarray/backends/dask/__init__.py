@@ -200,7 +200,7 @@ def writeable(buffer: Buffer) -> bool:
     ValueError
         If another array would see the write under NumPy, and cannot here.
     """
-    if not buffer.alone:
+    if not buffer.alone and not buffer.frozen:
         raise ValueError(
             "x and another array are views of the same values, and of lazy arrays the other would "
             "not see what is written to x. Write x = pa.asarray(x, copy=True) before, or give up "

@@ -60,7 +60,6 @@ def _carried(version: str, content: bytes) -> BlockExecutable:
     return found
 
 
-@lru_cache(maxsize=1024)
 def _made(version: str, content: bytes) -> Callable[..., Any]:
     """Open what has arrived, unless it was made by another promoarray.
 
@@ -75,6 +74,11 @@ def _made(version: str, content: bytes) -> Callable[..., Any]:
             f"{version}: they may cast and compute differently. Install promoarray {version} on "
             "the workers"
         )
+    return _opened(content)
+
+
+@lru_cache(maxsize=1024)
+def _opened(content: bytes) -> Callable[..., Any]:
     make, fields = cloudpickle.loads(content)
     function: Callable[..., Any] = make(*fields)
     return function

@@ -11,7 +11,7 @@ import numpy as np
 
 from promoarray.backends.dask.buffer import Buffer, known
 from promoarray.backends.dask.indexing import positions_within, read
-from promoarray.errors import quoted
+from promoarray.errors import clipped
 
 Blocks = Any
 Shape = tuple[int, ...]
@@ -59,12 +59,8 @@ def reshaped(shape: tuple[int | None, ...], wanted: Shape) -> Shape:
     if -1 in wanted and rest and size % rest == 0:
         return tuple(size // rest if n == -1 else n for n in wanted)
     if -1 in wanted or rest != size or min(wanted, default=0) < 0:
-        shown = str(wanted[0]) if len(wanted) == 1 else str(wanted)
-        raise ValueError(
-            f"cannot reshape array of size {size} into shape ({shown},)"
-            if len(wanted) == 1
-            else f"cannot reshape array of size {size} into shape {quoted(wanted)}"
-        )
+        shown = f"({wanted[0]},)" if len(wanted) == 1 else f"({','.join(map(str, wanted))})"
+        raise ValueError(f"cannot reshape array of size {size} into shape {clipped(shown)}")
     return wanted
 
 
