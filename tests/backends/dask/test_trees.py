@@ -13,18 +13,11 @@ from promoarray.backends import numpy as numpy_backend
 from promoarray.dtypes import DType, Kind
 
 da = pytest.importorskip("dask.array")
-dask = pytest.importorskip("dask")
 
 from promoarray.backends.dask.call import graph_of  # noqa: E402
 from promoarray.backends.dask.storage import closed, opened  # noqa: E402
 
 DTYPES = (dt.bool, dt.int8, dt.uint64, dt.float32, dt.complex64)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def values(shape: tuple[int, ...], dtype: DType, seed: int = 0) -> Any:
