@@ -42,6 +42,7 @@ from promoarray.diagnostics.compare.autocast import AutoCast
 from promoarray.diagnostics.compare.ending import in_short, last_line
 from promoarray.diagnostics.compare.final_values import finals
 from promoarray.diagnostics.compare.own_files import own_files
+from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.compare.short_traceback import shorten, stopped_at
 from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, new_file, write
 from promoarray.diagnostics.shadow.final_dtypes import final_dtypes
@@ -112,10 +113,15 @@ def keep_watching(task: Task, watch: Watch, entered: Any) -> None:
         threading.excepthook = _shortened_in_thread(threading.excepthook)
 
 
-def adopt(report: Report) -> None:
-    """Have the watch of this process tell a report that something else fills."""
-    if _kept:
-        _kept[0].adopt(report)
+def watching() -> bool:
+    """Whether this process is watched."""
+    return bool(_kept)
+
+
+def probe() -> Probe | None:
+    """Return what the command has in this process besides the comparison."""
+    watch: Watch | None = _kept[0] if _kept else None
+    return watch.probe if watch is not None else None
 
 
 def _set_nothing(policy: str | Policy) -> None:
@@ -206,10 +212,6 @@ class Watch(Observer):
         with contextlib.suppress(OSError):  # the command has ended
             self._file = new_file(self._folder)
 
-    def adopt(self, report: Report) -> None:
-        """Tell this report from now on."""
-        self._report = report
-
     def begin_again(self) -> None:
         """Start with nothing found, in a process that was forked."""
         self._begin()
@@ -226,6 +228,11 @@ class Watch(Observer):
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             with contextlib.suppress(ValueError):  # of a thread, which takes no handlers
                 signal.signal(signal.SIGTERM, terminated)
+
+    @property
+    def probe(self) -> Probe | None:
+        """What the command has here besides the comparison."""
+        return self._task.probe
 
     @property
     def run(self) -> Policy:
