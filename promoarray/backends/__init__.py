@@ -190,7 +190,7 @@ def devices() -> tuple[str, ...]:
     """List the devices at hand: the CPU, and those of libraries the program has imported."""
     found = list(numpy_backend.devices())
     for library, module in _MODULES.items():
-        if library in sys.modules:
+        if _ARRAYS.get(library, (library,))[0] in sys.modules:
             try:
                 found += import_module(module).devices()
             except ImportError:  # the library is a ruin, as CuPy without CUDA can be
