@@ -23,6 +23,7 @@ from promoarray import dtypes
 from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
 from promoarray.errors import (
+    ComputeError,
     EscapeError,
     ImplicitCastError,
     ImplicitCastWarning,
@@ -73,6 +74,7 @@ from promoarray.renamed import OldModule as OldModule
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg, testing
+    from promoarray.backends.computing import no_compute
     from promoarray.core.escape import no_escape
     from promoarray.diagnostics.cast_report import cast_report
     from promoarray.diagnostics.explain.question import explain
@@ -99,12 +101,15 @@ if TYPE_CHECKING:
         quantile,
         transpose,
     )
+    from promoarray.io.dask_arrays import from_dask
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
     from promoarray.io.packing import pack, unpack
+    from promoarray.io.zarr import from_zarr, to_zarr
 
 # The chapters list their names; what stands here is what is no chapter's.
 __all__ = [
+    "ComputeError",
     "EscapeError",
     "ImplicitCastError",
     "ImplicitCastWarning",
@@ -128,7 +133,9 @@ __all__ = [
     "explain",
     "extras",
     "fft",
+    "from_dask",
     "from_onnx",
+    "from_zarr",
     "get_policy",
     "gradient",
     "histogram",
@@ -142,6 +149,7 @@ __all__ = [
     "nan",
     "nanquantile",
     "newaxis",
+    "no_compute",
     "no_escape",
     "pack",
     "pad",
@@ -156,6 +164,7 @@ __all__ = [
     "table",
     "testing",
     "to_onnx",
+    "to_zarr",
     "trace",
     "transpose",
     "unpack",
@@ -189,8 +198,11 @@ _TOOLS = {
     "cast_report": "promoarray.diagnostics.cast_report",
     "Report": "promoarray.diagnostics.shadow.report",
     "explain": "promoarray.diagnostics.explain.question",
+    "from_dask": "promoarray.io.dask_arrays",
     "from_onnx": "promoarray.io.onnx",
+    "from_zarr": "promoarray.io.zarr",
     "load": "promoarray.io.npz",
+    "no_compute": "promoarray.backends.computing",
     "no_escape": "promoarray.core.escape",
     "pack": "promoarray.io.packing",
     "record": "promoarray.diagnostics.record.block",
@@ -198,6 +210,7 @@ _TOOLS = {
     "shadow": "promoarray.diagnostics.shadow.observer",
     "table": "promoarray.diagnostics.policy_table",
     "to_onnx": "promoarray.io.onnx",
+    "to_zarr": "promoarray.io.zarr",
     "trace": "promoarray.diagnostics.trace",
     "unpack": "promoarray.io.packing",
     **dict.fromkeys(NUMPYS, "promoarray.extras"),

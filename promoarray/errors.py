@@ -68,6 +68,10 @@ class EscapeError(RuntimeError):
         return EscapeError, (str(self), self.escape)
 
 
+class ComputeError(RuntimeError):
+    """A lazy array was about to be computed inside ``no_compute``."""
+
+
 class ImplicitCastWarning(UserWarning):
     """An operation cast a value that nobody asked it to, in ``pa.trace(action="warn")``."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from promoarray.backends import backend_of, on_device
+from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.core import cast
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.asarray import asarray, unbound
@@ -40,6 +40,14 @@ def _package() -> Any:
 def _numpy_api(part: str) -> Any:
     """What answers NumPy's functions by ours, which stand above: by name alone."""
     return import_module(f"promoarray.numpy_api.{part}")
+
+
+def _known(length: int | None) -> int:
+    if length is None:
+        raise TypeError(
+            "the length is not known before the array is computed; write x.compute_chunk_sizes()"
+        )
+    return length
 
 
 def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
@@ -234,12 +242,12 @@ class PArray(Channels):
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("a 0-d array has no length")
-        return self.shape[0]
+        return _known(self.shape[0])
 
     def __iter__(self) -> Iterator[Self]:
         if not self.ndim:
             raise TypeError("a 0-d array has no elements to iterate over; write x.item()")
-        return (self[i] for i in range(self.shape[0]))
+        return (self[i] for i in range(_known(self.shape[0])))
 
     # -- indexing ---------------------------------------------------------------------------------
 
@@ -254,7 +262,12 @@ class PArray(Channels):
     if not TYPE_CHECKING:  # else a type checker would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Refuse an unknown attribute; for one of another library, name what to write."""
+            """What only arrays have that are computed later. Else refuse an unknown attribute; for
+            one of another library, name what to write."""
+            if name != "_buffer" and is_lazy(backend_of(self._buffer)):
+                more = import_module("promoarray.io.dask_arrays").ATTRIBUTES  # which stands above
+                if name in more:
+                    return more[name](self)
             message = f"'PArray' object has no attribute {quoted(name)}"
             if not name.startswith("_"):
                 package = _package()
@@ -270,6 +283,12 @@ class PArray(Channels):
         cumsum = dot = fill = flatten = max = mean = min = nonzero = prod = ravel = _method
         repeat = round = searchsorted = sort = squeeze = std = sum = swapaxes = take = _method
         transpose = var = _method
+        # of lazy arrays, io/dask_arrays.py
+        compute = compute_chunk_sizes = persist = rechunk = to_dask = visualize = _method
+        chunks: tuple[tuple[int, ...], ...]
+        chunksize: tuple[int, ...]
+        numblocks: tuple[int, ...]
+        npartitions: int
         real: Self
         imag: Self
 
@@ -313,7 +332,9 @@ class PArray(Channels):
         return _numpy_api("functions").answer(type(self), func, types, args, kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
+        backend = backend_of(self._buffer)
+        lazy = is_lazy(backend)  # what is not computed yet stays so, and travels as a graph
+        values = self._buffer if lazy else backend.to_numpy(self._buffer, self.dtype)
         kept = type_of(self._type).code, self.dtype.code, self.device
         name = self._policy and registered_name(self._policy, "the array is bound to")
         return rebuild, (name, values, *kept)

@@ -58,6 +58,11 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     Export, with the options of the array API's ``__dlpack__``.
 ``from_dlpack(x, copy) -> tuple[buffer, DType]``
     Import what lies on one of its devices.
+``lazy``
+    True of Dask's alone, whose buffers are graphs: nothing but ``to_numpy`` computes one. Where a
+    length is not known before that, a shape has None.
+``described(buffer) -> str``
+    Only of a lazy one's: what a repr shows in place of values.
 
 Nothing is imported for the user: CuPy's module is loaded when a CuPy array or a CUDA device is
 seen, and only then.
@@ -76,8 +81,11 @@ from promoarray.errors import quoted
 
 _BY_TYPE: dict[type, Any] = {np.ndarray: numpy_backend}
 
-_MODULES = {"cupy": "promoarray.backends.cupy"}
+_MODULES = {"cupy": "promoarray.backends.cupy", "dask": "promoarray.backends.dask"}
 """The backend of a library, by the first part of its arrays' module."""
+
+_ARRAYS = {"dask": ("dask.array", "Array")}
+"""What a library calls its arrays, where that is not ``library.ndarray``."""
 
 
 def find(kind: type) -> Any:
@@ -93,9 +101,17 @@ def _loaded(kind: type) -> Any:
         return numpy_backend
     for base in kind.__mro__:  # a subclass may be of any module
         library = base.__module__.partition(".")[0]
-        if library in _MODULES and issubclass(kind, sys.modules[library].ndarray):
+        if library in _MODULES and issubclass(kind, _array_class(library)):
             return import_module(_MODULES[library])
+    if kind.__module__.startswith(f"{__name__}."):  # a back end's own class of buffers
+        return import_module(kind.backend)  # type: ignore[attr-defined]
     return None
+
+
+def _array_class(library: str) -> Any:
+    """The class of a library's arrays; none of what it has besides, if that is not imported."""
+    module, name = _ARRAYS.get(library, (library, "ndarray"))
+    return getattr(sys.modules.get(module), name, ())
 
 
 def backend_of(buffer: object) -> Any:
@@ -115,6 +131,11 @@ def backend_of(buffer: object) -> Any:
     return found
 
 
+def is_lazy(backend: Any) -> bool:
+    """Whether a backend's buffers are computed later: ``lazy`` among its names."""
+    return getattr(backend, "lazy", False)
+
+
 def common_backend(*values: object) -> Any:
     """Return the one backend of the buffers among values; NumPy's where there are none.
 
@@ -124,6 +145,8 @@ def common_backend(*values: object) -> Any:
         If buffers of two libraries are among them.
     """
     found = {backend.name: backend for v in values if (backend := find(type(v))) is not None}
+    if found.keys() == {"numpy", "dask"}:  # what is in memory goes into the graph
+        return found["dask"]
     if len(found) > 1:
         devices = sorted({find(type(v)).device_of(v) for v in values if find(type(v))})
         raise ValueError(
@@ -152,6 +175,13 @@ def on_device(device: str | None) -> Any:
             return backend
         if not there:
             raise ValueError(f"there is no device {quoted(device)}: {backend.why_none()}")
+    if device == "dask":
+        try:
+            return import_module(_MODULES["dask"])
+        except ImportError as error:
+            raise ValueError(
+                f"there is no device 'dask': {error}. Write pip install 'promoarray[dask]'"
+            ) from None
     known = ", ".join(map(repr, devices()))
     raise ValueError(f"unknown device {quoted(device)}. Write one of: {known}")
 
@@ -160,7 +190,7 @@ def devices() -> tuple[str, ...]:
     """List the devices at hand: the CPU, and those of libraries the program has imported."""
     found = list(numpy_backend.devices())
     for library, module in _MODULES.items():
-        if library in sys.modules:
+        if _ARRAYS.get(library, (library,))[0] in sys.modules:
             try:
                 found += import_module(module).devices()
             except ImportError:  # the library is a ruin, as CuPy without CUDA can be

@@ -69,7 +69,7 @@ class Array(ArraySlots):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The length of each axis."""
+        """The length of each axis; None where it is not known before it is computed."""
         shape: tuple[int, ...] = self._buffer.shape
         return shape
 
@@ -80,8 +80,9 @@ class Array(ArraySlots):
 
     @property
     def size(self) -> int:
-        """The number of elements."""
-        return int(self._buffer.size)
+        """The number of elements; None where it is not known before it is computed."""
+        size: int = self._buffer.size
+        return size
 
     @property
     def itemsize(self) -> int:
@@ -90,8 +91,9 @@ class Array(ArraySlots):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements as they are stored."""
-        return self.size * self.itemsize
+        """The bytes of all elements as they are stored; None where ``size`` is."""
+        size: int | None = self._buffer.size
+        return size and size * self.itemsize  # type: ignore[return-value]
 
     @property
     def strides(self) -> tuple[int, ...]:

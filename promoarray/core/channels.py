@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends import backend_of
+from promoarray.backends import backend_of, is_lazy
 from promoarray.core.array_base import Array
 from promoarray.core.observers import guarded_here, observers_anywhere
 from promoarray.dtypes import Kind
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
+
+DECIDING = frozenset({"bool", "index"})
+"""Conversions that decide a branch or an index, where nothing leaves but of a lazy array."""
 
 
 def _of_masked(frame: FrameType) -> bool:
@@ -91,6 +94,8 @@ class Channels(Array):
             raise TypeError(
                 f"{conversion}(x) of a string: write astype under a policy that casts strings"
             )
+        if conversion in DECIDING and observers_anywhere and is_lazy(backend_of(self._buffer)):
+            _leave(self, conversion)  # a lazy array is computed for it
         return self.item()
 
     def _converts(self, conversion: str) -> bool:
@@ -164,14 +169,15 @@ class Channels(Array):
                 "a masked array computes outside of the policy; write x.filled(...) for it, or "
                 "np.asarray(...) around the other operand to leave the policy on purpose"
             )
-        if self.device != "cpu":
+        backend = backend_of(self._buffer)
+        if self.device != "cpu" and not is_lazy(backend):
             raise TypeError(
                 f"the array lies on {self.device!r}, and NumPy would copy it unasked; "
                 "write x.to_device('cpu')"
             )
         if observers_anywhere or guarded_here():
             _leave(self, "__array__")
-        values = backend_of(self._buffer).to_numpy(self._buffer, self.dtype)
+        values = backend.to_numpy(self._buffer, self.dtype)
         given = np.array(values, dtype, copy=copy)
         # Whoever sets dtype or shape of what is handed out leaves ours as they are.
         return given.view() if given is values else given

@@ -111,7 +111,7 @@ def _resolve(
     backend = common_backend(*map(_buffer, entered), *options.values())
     obeyed = comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    if obeyed is plan:
+    if obeyed is plan and _all_held_by(backend, entered):
         kept = observed.keep if observers_anywhere else keep
         kept(name, _kept_as(form), policy, entered, seen, plan, executable, bounds)
     out = _run(executable, name, _buffers(policy, obeyed, values), options)
@@ -123,6 +123,12 @@ def _resolve(
             OperationEvent(name, policy, entered, seen, plan, values, result, extra, options, form)
         )
     return (result, *more) if more else result
+
+
+def _all_held_by(backend: Any, entered: tuple[Any, ...]) -> bool:
+    """Whether operands tell which back end an executable is for: where lazy arrays meet others,
+    those others have executables of their own."""
+    return all(type(x) in WEAK or backend_of(x._buffer) is backend for x in entered)
 
 
 def _kept_as(form: Form) -> Form:
@@ -272,8 +278,9 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     backend = common_backend(target._buffer, _buffer(entered[1]))
     _require_writeable(backend, name, target)
     executable = compiled(backend, name, policy, plan, values, seen[0].type)
-    kept = observed.keep if observers_anywhere else keep
-    kept(name, form, policy, entered, seen, plan, executable)
+    if _all_held_by(backend, entered):
+        kept = observed.keep if observers_anywhere else keep
+        kept(name, form, policy, entered, seen, plan, executable)
     buffers = _buffers(policy, plan, values)
     event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
     if observers_anywhere:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends import backend_of
+from promoarray.backends import backend_of, is_lazy
 from promoarray.core.array_base import Array
 from promoarray.kernels.float_state import in_default_float_state
 
@@ -24,7 +24,13 @@ _PLAIN: Any = {
 
 @in_default_float_state
 def text(x: Array) -> str:
-    """Return ``PArray([...], dtype=...)``, shortened as NumPy would where it is long."""
+    """Return ``PArray([...], dtype=...)``, shortened as NumPy would where it is long.
+
+    What is not computed yet is described, and stays so.
+    """
+    backend = backend_of(x._buffer)
+    if is_lazy(backend):
+        return f"PArray({backend.described(x._buffer)}, {', '.join(_attributes(x))})"
     shown, options = _shown(x)
     with np.printoptions(**_PLAIN):
         values = np.array2string(
@@ -73,6 +79,9 @@ def html(x: Array) -> str:
 
     shape = " × ".join(map(str, x.shape)) or "0-d"
     head = f"<b>PArray</b> {shape} · {', '.join(map(escape, _attributes(x)))}"
+    backend = backend_of(x._buffer)
+    if is_lazy(backend):
+        return f"<div>{head}<pre>{escape(backend.described(x._buffer))}</pre></div>"
     with np.printoptions(threshold=60):
         shown, options = _shown(x)
         body = escape(np.array2string(shown, separator=", ", **options))

@@ -5,7 +5,8 @@ are ``__array__`` and DLPack, by which other libraries take an array, and ``toli
 ``float()``, ``int()`` and ``complex()``, which make Python numbers. There is no other: Array has
 no buffer protocol, so ``memoryview(x)`` is a TypeError. What decides a branch or an index
 (``bool(x)``, ``__index__``) does not leave, nor does what promoarray itself prints, saves, exports
-or wraps again.
+or wraps again. Of a lazy array, which is computed for it, a branch is told to observers, and not
+forbidden.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ from promoarray.core.observers import guarded_here, guards, notify_lock, observe
 from promoarray.dtypes import DType
 from promoarray.errors import EscapeError
 
-SCALAR_CHANNELS = frozenset({"item", "float", "int", "complex"})
+SCALAR_CHANNELS = frozenset({"item", "float", "int", "complex", "bool", "index"})
 """The channels of one number at a time, which ``no_escape(scalars=False)`` allows."""
+
+ALLOWED = frozenset({"bool", "index"})
+"""Those that ``no_escape`` allows always."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,7 +43,7 @@ class Escape:
         The function of the library, with its module; "" where the program took the data itself.
     channel : str
         ``"__array__"``, ``"__dlpack__"``, ``"tolist"``, ``"item"``, ``"float"``, ``"int"`` or
-        ``"complex"``.
+        ``"complex"``; of a lazy array ``"bool"`` and ``"index"``, too.
     dtype : str
     shape : tuple of int
     """
@@ -88,7 +92,7 @@ def leaving(array: Array, channel: str) -> None:
     with notify_lock:
         for observer in observers:
             observer.on_escape(escape)
-    if forbidden and (not escape.scalar or "scalars" in forbidden):
+    if forbidden and channel not in ALLOWED and (not escape.scalar or "scalars" in forbidden):
         raise EscapeError(_message(escape), escape)
 
 

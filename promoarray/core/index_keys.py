@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import backend_of
+from promoarray.backends import backend_of, is_lazy
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.move import require_taken
 from promoarray.core.operands import as_operand
@@ -86,8 +86,9 @@ def positions(array: Any, backend: Any) -> Any:
 
 
 def _moved(buffer: Any, backend: Any, dtype: dt.DType) -> Any:
-    """Indices may lie on the CPU though the array does not."""
+    """Indices may lie on the CPU though the array does not. There they stay where the array is
+    computed later, as the shape of the result hangs on them."""
     home = backend_of(buffer)
-    if home is backend or home.name != "numpy":
+    if home is backend or home.name != "numpy" or is_lazy(backend):
         return buffer
     return backend.from_numpy(buffer, dtype)

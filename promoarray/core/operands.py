@@ -12,7 +12,7 @@ from promoarray.backends import backend_of, find
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, held
 from promoarray.dtypes import WEAK, DType
-from promoarray.errors import quoted
+from promoarray.errors import ComputeError, quoted
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -96,7 +96,16 @@ def operand_of(x: Any, policy: Policy) -> Operand:
     dtype, flat = type_of(x._type), x._buffer.ndim == 0
     if not flat:
         return Operand(dtype)
-    return Operand(dtype, Rank.ZERO_D, x._decoded().item() if policy.by_value else None)
+    return Operand(dtype, Rank.ZERO_D, _looked_at(x, policy) if policy.by_value else None)
+
+
+def _looked_at(x: Array, policy: Policy) -> Any:
+    """The value of a 0-d array, which the policy promotes by; a lazy one is computed for it."""
+    try:
+        return x._decoded().item()
+    except ComputeError as error:
+        why = f"policy {quoted(policy.name)} promotes by the value of a 0-d array"
+        raise ComputeError(f"{why}: {error}") from None
 
 
 def fitted(policy: Policy, value: Any, dtype: DType) -> Any:

@@ -109,7 +109,7 @@ def _quick_key(repeats: Repeats, event: OperationEvent) -> Hashable | None:
     for x in event.operands:
         if type(x) in WEAK:
             key.append(repeats.scalar(x))
-        elif x._buffer.ndim and not type_of(x._type).weak:
+        elif type(x._buffer) is np.ndarray and x._buffer.ndim and not type_of(x._type).weak:
             key.append(x._type)
         else:
             return None

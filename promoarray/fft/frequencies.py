@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.backends import on_device
+from promoarray.backends import is_lazy, on_device
 from promoarray.core.cast import convert
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
@@ -138,4 +138,6 @@ def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None)
     values = getattr(on_device(device).xp.fft, name)(n, d=d, device=device)
     target = default(dt.weak_float, dtype, "zeros")
     made = PArray._wrap(convert(get_policy(), values, dt.float64, target), target)
+    if is_lazy(on_device(device)):  # whose ranges are made in memory
+        made = made.to_device("dask")
     return notified(made, dt.weak_float, dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.backends import on_device
+from promoarray.backends import is_lazy, on_device
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
 from promoarray.core.observers import notify_default
@@ -65,6 +65,7 @@ def cast_values(
         fit(end, target)
     if values.dtype == object:
         values = backend.from_numpy(values.astype(source.storage), source, device)
-    return notified(
-        PArray._wrap(convert(get_policy(), values, source, target), target), weak, dtype
-    )
+    made = PArray._wrap(convert(get_policy(), values, source, target), target)
+    if is_lazy(backend):  # whose ranges are made in memory
+        made = made.to_device(backend.name)
+    return notified(made, weak, dtype)

@@ -1,1 +1,1 @@
-"""Files and formats: npz, ONNX tensors, packed 2-, 4- and 6-bit dtypes."""
+"""Files and formats: npz, Zarr, ONNX tensors, packed 2-, 4- and 6-bit dtypes."""

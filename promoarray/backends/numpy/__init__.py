@@ -78,7 +78,7 @@ def empty(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
     try:
         return np.empty(shape, dtype.storage)
     except (TypeError, ValueError, OverflowError) as error:
-        raise _no_shape(shape, error) from None
+        raise no_shape(shape, error) from None
 
 
 def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
@@ -86,10 +86,10 @@ def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
     try:
         return np.zeros(shape, dtype.storage)
     except (TypeError, ValueError, OverflowError) as error:
-        raise _no_shape(shape, error) from None
+        raise no_shape(shape, error) from None
 
 
-def _no_shape(shape: Any, error: Exception) -> Exception:
+def no_shape(shape: Any, error: Exception) -> Exception:
     """Say what is no shape; NumPy quotes all of it, or fails to."""
     lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
     if not all(isinstance(n, int) or hasattr(type(n), "__index__") for n in lengths):

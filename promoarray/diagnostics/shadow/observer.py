@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
+from promoarray.backends import backend_of, is_lazy
 from promoarray.contextdecorator import one_block
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, sites
@@ -212,7 +213,8 @@ class ShadowObserver(Observer):
         Where that is not the run's, both rules cast what the run's array is in it: what differs
         then is a matter of the rules, and not of the dtype, which differs from an earlier line on.
         """
-        if not array.size:  # arrays of recorded programs have no values here
+        # Arrays of recorded programs have no values here, and lazy ones are not computed for it.
+        if not array.size or is_lazy(backend_of(array._buffer)):
             return
         by_dtype: dict[DType, list[Policy]] = {}
         for p in self.policies:

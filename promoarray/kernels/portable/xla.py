@@ -72,6 +72,18 @@ def _is_spread(x: Buffer, other: Buffer) -> bool:
     return bool(x.size < math.prod(np.broadcast_shapes(x.shape, other.shape)))
 
 
+ASKING_SHAPES = frozenset(
+    {
+        "reciprocal_divide",
+        "selected_reciprocal",
+        "first_selects",
+        "second_selects",
+        "float_divmod",
+    }
+)
+"""The kernels that ask whether an operand is spread; of blocks they would be told otherwise."""
+
+
 @quietly
 def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     mod = xp.fmod(x, y)

@@ -1,0 +1,192 @@
+"""Prove lazy arrays on a cluster of worker processes: bits, refusals, memory, lost workers, cost.
+
+    python conformance/on_dask.py                    all proofs, on two workers of 512 MiB
+    python conformance/on_dask.py --only bits sums   some of them
+    python conformance/on_dask.py --publish          and write their results to docs/distributed.md
+
+Exit status 1 if one fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from dask_proof import bits, costs, sums, workers
+from dask_proof.cluster import running
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "distributed.md"
+MARKS = "<!-- results -->", "<!-- end of results -->"
+VALUES = np.random.default_rng(5).normal(size=(120, 90)).astype(np.float32)
+GOALS = {10_000: 1.15, 1_000_000: 1.0}
+"""Elements a chunk, and how many times plain Dask's CPU time is allowed."""
+BUILD_GOAL = 1.5
+PEAK = 400
+"""MiB that the workers may take together."""
+
+
+class Result(NamedTuple):
+    """One line of the page."""
+
+    name: str
+    good: bool
+    said: str
+    wrong: tuple[str, ...] = ()
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; return the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", nargs="+", choices=PROOFS, default=list(PROOFS))
+    parser.add_argument("--cases", type=int, default=300, help="elementwise, for each policy")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--publish", action="store_true", help=f"write {PAGE.name}")
+    options = parser.parse_args(arguments)
+    if options.publish and len(options.only) < len(PROOFS):
+        parser.error("--publish needs all proofs")
+    results = []
+    for name in options.only:
+        for result in PROOFS[name](options):
+            results.append(result)
+            print("ok  " if result.good else "FAIL", f"{result.name}: {result.said}", flush=True)
+            for line in workers.labelled(list(result.wrong), 20):
+                print("      ", line)
+    if options.publish:
+        _publish(results, options)
+    return 0 if all(result.good for result in results) else 1
+
+
+def _bits(options: argparse.Namespace) -> list[Result]:
+    operations, casts = bits.NONE, bits.NONE
+    with running():
+        for i, policy in enumerate(bits.policies()):
+            rng = np.random.default_rng((options.seed, i))
+            operations += bits.tallied(bits.elementwise(rng, options.cases), policy)
+            casts += bits.tallied(bits.casts(rng), policy)
+    told = ("operations of two arrays, or an array and a scalar", operations), ("casts", casts)
+    return [_told(f"{name}, {len(bits.policies())} policies", tally) for name, tally in told]
+
+
+def _told(name: str, tally: bits.Tally) -> Result:
+    said = (
+        f"{tally.equal:,} equal in dtype and bits, {tally.refused:,} refused in the same words, "
+        f"{len(tally.differing)} differ"
+    )
+    return Result(name, not tally.differing, said, tally.differing)
+
+
+def _sums(options: argparse.Namespace) -> list[Result]:
+    exact = bits.NONE
+    with running():
+        for i, policy in enumerate(sums.POLICIES):
+            exact += sums.exactly(np.random.default_rng((options.seed, i)), policy)
+        rounded = sums.rounded(np.random.default_rng(options.seed))
+    name = "reductions of integers and bools, extremes, positions, running sums, integer matmul"
+    within = f"{rounded.equal} within the bound, {len(rounded.differing)} beyond: {sums.BOUND}"
+    about = "sums, means, variances of floats"
+    return [_told(name, exact), Result(about, not rounded.differing, within, rounded.differing)]
+
+
+def _workers(options: argparse.Namespace) -> list[Result]:
+    found: dict[str, list[bytes]] = {}
+    for count in (1, 2, 4):
+        with running(count):
+            found[f"{count} workers"] = workers.same_sums(VALUES)
+    with running(2) as client:
+        found["a worker killed"], held = workers.killed(client, VALUES)
+    first = found["1 workers"]
+    wrong = tuple(name for name, each in found.items() if each != first)
+    said = f"the same bits on 1, 2 and 4 workers, and with one killed that held some of {held}"
+    return [Result("float sums of the same chunks", not wrong, said, wrong)]
+
+
+def _travel(options: argparse.Namespace) -> list[Result]:
+    with running() as client, tempfile.TemporaryDirectory() as folder:
+        sent, stored = workers.wire(client), workers.zarr(client, folder)
+    with running(target=0.01) as client:
+        spilled, on_disk = workers.spilled(client)
+    many = f"{len(workers.EXTENDED)} dtypes that NumPy lacks, bit for bit"
+    spilled += [] if on_disk else ["nothing was on disk"]
+    return [
+        Result("from worker to worker", not sent, many, tuple(sent)),
+        Result("to Zarr and back", not stored, many, tuple(stored)),
+        Result("spilled", not spilled, f"{many}, {on_disk} blocks on disk", tuple(spilled)),
+    ]
+
+
+def _memory(options: argparse.Namespace) -> list[Result]:
+    with running() as client:
+        peak, wrong = workers.memory(client)
+    said = f"2 GiB through two workers of 512 MiB: {peak:.0f} MiB at most in both, goal {PEAK}"
+    return [Result("memory", peak <= PEAK and not wrong, said, (wrong,) if wrong else ())]
+
+
+def _policies(options: argparse.Namespace) -> list[Result]:
+    with running() as client:
+        mine, other = workers.policy_of_client(client), workers.other_version(client)
+    return [
+        Result("a policy that only the client knows", not mine, "holds on workers", tuple(mine)),
+        Result("another promoarray on a worker", not other, "is told", tuple(other)),
+    ]
+
+
+def _costs(options: argparse.Namespace) -> list[Result]:
+    results = []
+    for cost in costs.measured():
+        build, run = cost.build / cost.build_plain, cost.run / cost.run_plain
+        goal = GOALS.get(cost.chunk, float("inf"))
+        said = (
+            f"building {build:.2f} x plain Dask ({cost.build * 1e3:.2f} ms), with computing "
+            f"{run:.2f} x ({cost.run / cost.chunks * 1e6:.0f} µs a chunk)"
+        )
+        good = run <= goal and build <= BUILD_GOAL
+        results.append(Result(f"{cost.chunks:,} chunks of {cost.chunk:,}", good, said))
+    return results
+
+
+PROOFS: dict[str, Callable[..., list[Result]]] = {
+    "bits": _bits,
+    "sums": _sums,
+    "workers": _workers,
+    "travel": _travel,
+    "memory": _memory,
+    "policies": _policies,
+    "costs": _costs,
+}
+
+
+def _publish(results: list[Result], options: argparse.Namespace) -> None:
+    git = partial(subprocess.run, cwd=PAGE.parent, capture_output=True, text=True, check=True)
+    commit = git(["git", "rev-parse", "--short", "HEAD"]).stdout.strip()
+    used = ", ".join(f"{name} {version(name)}" for name in ("dask", "distributed", "numpy", "zarr"))
+    lines = [
+        MARKS[0],
+        f"{date.today()}, commit {commit}, seed {options.seed}, Python "
+        f"{platform.python_version()}, {used}; {platform.machine()}.",
+        "",
+        "| proof | | result |",
+        "|---|---|---|",
+        *(f"| {r.name} | {'holds' if r.good else '**fails**'} | {r.said} |" for r in results),
+        MARKS[1],
+    ]
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    PAGE.write_text(before + "\n".join(lines) + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

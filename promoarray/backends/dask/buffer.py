@@ -1,0 +1,110 @@
+"""A buffer of Dask's: an array of codes that is computed later.
+
+Dask's arrays are values: what is written to one is a new graph. So a buffer is a place that holds
+one, and a write puts another there. All arrays over that place see it, as they see what is written
+to memory; but arrays that NumPy would make views of one memory are places of their own here, which
+is why they are known to each other (``Memory``) and writes between them are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from weakref import WeakSet
+
+import dask.array as da
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends.dask.storage import storage
+from promoarray.dtypes import DType
+
+Blocks = Any
+"""A ``dask.array.Array`` whose blocks hold codes (``storage``)."""
+
+
+class Buffer:
+    """A place that holds a Dask array of codes.
+
+    Parameters
+    ----------
+    array : dask.array.Array
+    view_of : Buffer, optional
+        Whose memory it would lie in, were it NumPy's.
+    frozen : bool
+        Whether it is only to be read, as what ``broadcast_to`` gives.
+
+    Attributes
+    ----------
+    array : dask.array.Array
+        Its lengths are ``nan`` where they are not known before it is computed.
+    """
+
+    __slots__ = ("__weakref__", "_memory", "array", "frozen")
+
+    backend = "promoarray.backends.dask"
+
+    def __init__(
+        self, array: Blocks, view_of: Buffer | None = None, *, frozen: bool = False
+    ) -> None:
+        self.array = array
+        self.frozen: bool = frozen or (view_of is not None and view_of.frozen)
+        self._memory: WeakSet[Buffer] = WeakSet() if view_of is None else view_of._memory
+        self._memory.add(self)
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other buffer would lie in the same memory."""
+        return len(self._memory) == 1
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The length of each axis, None where it is not known before it is computed."""
+        return known(self.array.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self.array.ndim)
+
+    @property
+    def size(self) -> int | None:
+        """The number of elements, or None."""
+        shape = self.shape
+        return None if None in shape else math.prod(shape)  # type: ignore[arg-type]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What the blocks hold."""
+        found: np.dtype[Any] = self.array.dtype
+        return found
+
+    def transpose(self) -> Buffer:
+        """The axes reversed."""
+        return Buffer(self.array.transpose(), self)
+
+    def swapaxes(self, first: int, second: int) -> Buffer:
+        """Two axes swapped."""
+        return Buffer(self.array.swapaxes(first, second), self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Buffer, (self.array,)
+
+
+def known(shape: tuple[float, ...]) -> tuple[int | None, ...]:
+    """A shape of Dask's with None for the lengths it does not know."""
+    return tuple(None if n != n else int(n) for n in shape)
+
+
+def lifted(values: np.ndarray[Any, Any], dtype: DType, chunks: Any = "auto") -> Blocks:
+    """NumPy's storage of a dtype as a Dask array of codes.
+
+    What the program writes to it later is not seen: the graph has a copy.
+    """
+    codes = values if dtype in dt.NATIVE else values.view(storage(dtype))
+    return da.from_array(codes.copy(), chunks=chunks, name=False)
+
+
+def array_of(x: Any, dtype: DType) -> Blocks:
+    """The Dask array of a buffer, or of NumPy's that meets one."""
+    return x.array if isinstance(x, Buffer) else lifted(x, dtype, -1)

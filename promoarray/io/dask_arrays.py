@@ -1,0 +1,176 @@
+"""Dask's arrays in and out, and what an array has besides while it is lazy.
+
+Dask's collection protocol is among the latter: an array in memory has none of it, so that
+``hasattr(x, "__dask_graph__")`` and ``dask.is_dask_collection(x)`` tell them apart, as Dask, xarray
+and ``distributed`` do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from promoarray.backends import backend_of, on_device
+from promoarray.core.array_base import type_of
+from promoarray.core.asarray import asarray
+from promoarray.dtypes import BY_CODE
+from promoarray.errors import UnknownPolicyError, kind_of
+from promoarray.parray import PArray, rebuild
+from promoarray.promotion.registry import registered_name
+
+
+def from_dask(x: Any, /) -> PArray:
+    """Wrap a Dask array: lazy, with its chunks, and every operation under the policy.
+
+    Parameters
+    ----------
+    x : dask.array.Array
+        Of a dtype of NumPy's or ml_dtypes'. Of codes that Dask holds for a dtype without a name
+        there, write ``pa.from_dask(codes).view(pa.float8_e4m3fn)``.
+
+    Returns
+    -------
+    PArray
+        Nothing is computed. What is written to it is not written to ``x``.
+
+    Raises
+    ------
+    TypeError
+        If it is no Dask array, or promoarray has no dtype for it.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from_dask(da.ones((4, 6), chunks=2)) + 1
+    PArray(<lazy, shape (4, 6), chunks of (2, 2)>, dtype=float64)
+    """
+    if not isinstance(x, on_device("dask").Array):
+        raise TypeError(
+            f"from_dask takes a dask.array.Array, not {kind_of(x)}; write pa.asarray(x)"
+        )
+    made: PArray = asarray(x)
+    return made
+
+
+# --- What a lazy array has -----------------------------------------------------------------------
+
+
+def to_dask(x: PArray) -> Any:
+    """The Dask array, of NumPy's or ml_dtypes' dtype of that name; nothing is computed.
+
+    ml_dtypes' do not cross every wire: ``distributed`` does not read back the float8_e5m2 it sent.
+    ``x.view(pa.uint8).to_dask()`` are the codes, which do.
+    """
+    return backend_of(x._buffer).exported(x._buffer, x.dtype)
+
+
+def compute(x: PArray, **options: Any) -> PArray:
+    """The array in memory: of NumPy, whatever library the blocks are of.
+
+    Options, such as ``scheduler="threads"``, are those of Dask's own ``compute``.
+    """
+    values = backend_of(x._buffer).to_numpy(x._buffer, x.dtype, **options)
+    return x._wrap(values, x._type)
+
+
+def persist(x: PArray, **options: Any) -> PArray:
+    """The array with its blocks computed, where they are computed; options as of ``compute``."""
+    return x._wrap(backend_of(x._buffer).persisted(x._buffer, **options), x._type)
+
+
+def rechunk(x: PArray, *args: Any, **options: Any) -> PArray:
+    """The array in other chunks, as Dask's ``rechunk`` takes them."""
+    return _in_place_of(x, x._buffer.array.rechunk(*args, **options))
+
+
+def compute_chunk_sizes(x: PArray) -> PArray:
+    """Compute the lengths that are not known, so that the shape is; returns the array itself."""
+    backend_of(x._buffer).measure(x._buffer)
+    return x
+
+
+def _in_place_of(x: PArray, array: Any) -> PArray:
+    """An array of the same type over another Dask array of codes."""
+    return x._wrap(type(x._buffer)(array), x._type)
+
+
+# --- Dask's collection protocol ------------------------------------------------------------------
+
+
+def postcompute(x: PArray) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """What makes an array of the blocks, as a task of its own: on a cluster a worker runs it."""
+    name = x._policy and registered_name(x._policy, "the array is bound to")
+    return finalized, (name, type_of(x._type).code, x.dtype.code)
+
+
+def finalized(blocks: Any, policy: str | None, code: str, stored: str) -> Any:
+    """An array in memory of nested lists of blocks."""
+    values = on_device("dask").joined(blocks, BY_CODE[stored])
+    try:
+        return rebuild(policy, values, code, stored)
+    except UnknownPolicyError:
+        return Travelling(policy, values, code, stored)
+
+
+class Travelling:
+    """An array on a worker that does not know the policy it is bound to; the client does."""
+
+    def __init__(self, *kept: Any) -> None:
+        self._kept = kept
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuild, self._kept
+
+
+def postpersist(x: PArray) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """What makes an array of the keys of computed blocks."""
+    make, args = x._buffer.array.__dask_postpersist__()
+
+    def made(graph: Any, *given: Any, **options: Any) -> PArray:
+        return _in_place_of(x, make(graph, *given, **options))
+
+    return made, args
+
+
+def tokenized(x: PArray) -> tuple[Any, ...]:
+    """What is the same for arrays that are computed alike."""
+    policy = x._policy and x._policy.name
+    return "promoarray.PArray", x._buffer.array.name, type_of(x._type).code, policy
+
+
+def _of_array(name: str) -> Callable[[PArray], Any]:
+    """An attribute of the Dask array below."""
+    return lambda x: getattr(x._buffer.array, name)
+
+
+def _method(function: Callable[..., Any]) -> Callable[[PArray], Any]:
+    return lambda x: partial(function, x)
+
+
+ATTRIBUTES: dict[str, Callable[[PArray], Any]] = {
+    "to_dask": _method(to_dask),
+    "compute": _method(compute),
+    "persist": _method(persist),
+    "rechunk": _method(rechunk),
+    "compute_chunk_sizes": _method(compute_chunk_sizes),
+    **{
+        name: _of_array(name)
+        for name in (
+            "chunks",
+            "chunksize",
+            "numblocks",
+            "npartitions",
+            "visualize",
+            "__dask_graph__",
+            "__dask_keys__",
+            "__dask_layers__",
+            "__dask_optimize__",
+            "__dask_scheduler__",
+        )
+    },
+    "__dask_tokenize__": _method(tokenized),
+    "__dask_postcompute__": _method(postcompute),
+    "__dask_postpersist__": _method(postpersist),
+}
+"""What a lazy array answers besides, by name: a function of the array that gives the attribute."""

@@ -1,0 +1,154 @@
+"""``x[key]``, ``x[key] = y`` and what moves values: NumPy's answers, and no write lost."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from lazily import answer, bits, lazy
+
+import promoarray as pa
+
+DTYPES = (pa.float32, pa.bfloat16, pa.float8_e5m2, pa.complex64, pa.int4, pa.bool)
+
+
+def array(shape: tuple[int, ...], dtype: Any) -> pa.PArray:
+    values = np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape) % 7
+    return pa.asarray(values).astype(dtype)
+
+
+def part(random: Random, n: int) -> Any:
+    ends = [None, *range(-n - 1, n + 2)]
+    indices = random.choices(range(-n, n), k=4) if n else []
+    return random.choice(
+        [
+            slice(random.choice(ends), random.choice(ends), random.choice([None, 1, 2, -1, -2])),
+            slice(None),
+            indices[:1] and indices[0],
+            indices[: random.randrange(4)],
+            np.array(indices).reshape(-1, 2) if n else slice(None),
+            np.array([random.random() < 0.5 for _ in range(n)], bool),
+        ]
+    )
+
+
+def key(random: Random, shape: tuple[int, ...]) -> Any:
+    if random.random() < 0.15:
+        return np.array(random.choices([True, False], k=int(np.prod(shape)))).reshape(shape)
+    parts = [part(random, n) for n in shape[: random.randint(0, len(shape))]]
+    for extra in (None, Ellipsis, True):
+        if random.random() < 0.15:
+            parts.insert(random.randint(0, len(parts)), extra)
+    return tuple(parts)
+
+
+def test_any_key_reads_and_writes_what_it_does_in_numpy() -> None:
+    random = Random(15)
+    for _ in range(40):
+        shape = tuple(random.randint(0, 5) for _ in range(random.randint(1, 3)))
+        x, where = array(shape, random.choice(DTYPES)), key(random, shape)
+        there = lazy(x, random.randint(1, 3)) if 0 not in shape else lazy(x, -1)
+        here = answer(lambda x=x, where=where: x[where])
+        if isinstance(here, Exception):
+            with pytest.raises(type(here)):
+                _ = there[where]
+            continue
+        assert bits(there[where]) == bits(here), (shape, where)
+        values = array(here.shape, x.dtype)
+        given = random.choice([1, values, lazy(values, -1)])
+        mine, lazily = x.copy(), there.copy()
+        mine[where] = 1 if type(given) is int else values
+        lazily[where] = given
+        assert bits(lazily) == bits(mine), (shape, where, given)
+
+
+def test_masks_and_indices_that_are_computed_later() -> None:
+    x = array((4, 6), pa.bfloat16)
+    there, rows = lazy(x), pa.asarray([3, 0, -1])
+    assert bits(there[there > 3]) == bits(x[x > 3])
+    assert bits(there[lazy(x[:, 0] > 1)]) == bits(x[x[:, 0] > 1])
+    assert bits(there[:, lazy(rows)]) == bits(x[:, rows])
+    mine, lazily = x.copy(), there.copy()
+    mine[x > 3], lazily[there > 3] = 0, 0
+    assert bits(lazily) == bits(mine)
+    with pytest.raises(IndexError, match="out of bounds for axis 1 with size 6"):
+        there[:, lazy(pa.asarray([6]))].compute()
+    for lacking in ((lazy(rows), lazy(rows)), (lazy(rows), [1, 2, 0])):
+        with pytest.raises(IndexError, match=r"write the index as i\.compute\(\)"):
+            _ = there[lacking]
+
+
+MOVES: dict[str, Any] = {
+    "reshape": lambda x: pa.reshape(x, (3, -1)),
+    "flat": lambda x: pa.reshape(x, (-1,)),
+    "permute": lambda x: pa.permute_dims(x, (1, 0)),
+    "T": lambda x: x.T,
+    "expand": lambda x: pa.expand_dims(x, axis=(0, -1)),
+    "squeeze": lambda x: pa.squeeze(x[:1], axis=0),
+    "flip": lambda x: pa.flip(x, axis=1),
+    "roll": lambda x: pa.roll(x, (1, -2), axis=(0, 1)),
+    "roll flat": lambda x: pa.roll(x, 3),
+    "repeat": lambda x: pa.repeat(x, 2, axis=0),
+    "repeats": lambda x: pa.repeat(x, pa.asarray([0, 2, 1, 3]), axis=0),
+    "tile": lambda x: pa.tile(x, (2, 1, 2)),
+    "take": lambda x: pa.take(x, pa.asarray([[2, 0], [-1, 1]]), axis=1),
+    "take_along_axis": lambda x: pa.take_along_axis(x, pa.asarray([[5], [0], [1], [-1]])),
+    "broadcast": lambda x: pa.broadcast_to(x, (2, 4, 6)),
+    "concat": lambda x: pa.concat([x, x[:2]], axis=0),
+    "stack": lambda x: pa.stack([x, x], axis=1),
+    "unstack": lambda x: pa.unstack(x)[1],
+    "tril": lambda x: pa.tril(x, k=1),
+    "triu": lambda x: pa.triu(x, k=-1),
+    "diagonal": lambda x: pa.linalg.diagonal(x, offset=1),
+    "diff": lambda x: pa.diff(x),
+    "fftshift": lambda x: pa.fft.fftshift(x),
+    "nonzero": lambda x: pa.nonzero(x)[1],
+    "count_nonzero": lambda x: pa.count_nonzero(x, axis=0),
+    "view": lambda x: x.view(pa.uint16),
+    "too long": lambda x: pa.reshape(x, (5, 5)),
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_values_move_as_in_numpy(move: str) -> None:
+    x = array((4, 6), pa.bfloat16)
+    assert bits(answer(MOVES[move], lazy(x))) == bits(answer(MOVES[move], x))
+
+
+def test_ranges_and_filled_arrays_lie_in_chunks() -> None:
+    for make in (
+        lambda device: pa.arange(7, device=device),
+        lambda device: pa.linspace(0, 1, 5, device=device),
+        lambda device: pa.eye(3, k=1, device=device),
+        lambda device: pa.full((2, 3), 5, dtype=pa.float8_e4m3fn, device=device),
+        lambda device: pa.zeros((2, 3), dtype=pa.int4, device=device),
+        lambda device: pa.fft.fftfreq(5, device=device),
+    ):
+        there = make("dask")
+        assert there.device == "dask"
+        assert bits(there) == bits(make("cpu"))
+
+
+def test_a_write_that_another_array_would_see_is_refused() -> None:
+    x = lazy(array((4, 6), pa.float32))
+    view = x.T
+    with pytest.raises(ValueError, match="views of the same values"):
+        x[0] = 1.0
+    with pytest.raises(ValueError, match="views of the same values"):
+        view += 1
+    del view
+    x[0] = 1.0
+    assert x.compute()[0].tolist() == [1.0] * 6
+    y = x[1:]
+    del x
+    y += 1
+    with pytest.raises(ValueError, match="read-only"):
+        pa.broadcast_to(y, (2, 3, 6))[...] = 0
+
+
+def test_codes_that_a_narrow_dtype_lacks_are_told_when_computed() -> None:
+    codes = lazy(pa.asarray([3, 200], dtype=pa.uint8)).view(pa.int4)
+    with pytest.raises(ValueError, match="int4 has no code beyond 15"):
+        codes.compute()
