@@ -20,7 +20,7 @@ multiply  __mul__ __rmul__ lax.mul
 divide    true_divide __truediv__ __rtruediv__ lax.div
 floor_divide  __floordiv__ __rfloordiv__
 remainder mod __mod__ __rmod__
-pow       power __pow__ __rpow__ lax.pow lax.integer_pow
+pow       power __pow__ __rpow__
 equal     __eq__ lax.eq
 not_equal __ne__ lax.ne
 less      __lt__ lax.lt
@@ -37,7 +37,6 @@ maximum   lax.max
 minimum   lax.min
 atan2     arctan2
 where     lax.select
-clip      lax.clamp
 matmul    dot inner __matmul__ __rmatmul__ lax.dot
 concat    concatenate hstack vstack dstack column_stack append lax.concatenate
 abs       absolute __abs__
@@ -46,12 +45,9 @@ positive  __pos__
 conj      conjugate
 max       amax
 min       amin
-cumulative_sum  cumsum
-cumulative_prod cumprod
 trunc     fix
-round     around __round__
+round     around
 isfinite  lax.is_finite
-vector_norm linalg.norm
 unique_values unique
 fftn      fft.fft2
 ifftn     fft.ifft2
@@ -60,7 +56,7 @@ irfftn    fft.irfft2
 """
 
 _OF_LAX = names("""
-    abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil conj cos cosh
+    abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil cos cosh
     exp expm1 floor imag log log1p nextafter real reciprocal sign sin sinh sqrt square tan tanh
 """)
 _OF_LINALG = names("""
@@ -76,7 +72,7 @@ __rdivmod__ (input, other)
     floor_divide(other, input)
 fmod lax.rem (input, other)
     remainder(input, other)
-float_power (input, other)
+float_power lax.pow lax.integer_pow (input, other)
     pow(input, other)
 gcd lcm heaviside (input, other)
     add(input, other)
@@ -118,9 +114,9 @@ nansum lax.reduce_sum (input)
     sum(input)
 nanprod lax.reduce_prod (input)
     prod(input)
-nancumsum lax.cumsum (input)
+cumsum nancumsum lax.cumsum (input)
     cumulative_sum(input)
-nancumprod lax.cumprod (input)
+cumprod nancumprod lax.cumprod (input)
     cumulative_prod(input)
 nanmax lax.reduce_max (input)
     max(input)
@@ -134,6 +130,12 @@ linalg.lstsq linalg.tensorsolve (input, other)
     solve(input, other)
 linalg.cond linalg.tensorinv (input)
     inv(input)
+linalg.norm (input)
+    vector_norm(input)
+lax.conj (input)
+    conj(input)
+lax.clamp (min, input, max)
+    maximum(input, min) minimum(_, max)
 nn.softmax nn.log_softmax nn.logsumexp nn.logmeanexp nn.log1mexp nn.sigmoid nn.log_sigmoid (input)
     exp(input)
 nn.silu nn.swish nn.gelu nn.elu nn.celu nn.selu nn.mish nn.softplus nn.soft_sign nn.tanh (input)
@@ -201,7 +203,7 @@ CASTS = names("astype lax.convert_element_type")
 """The program names the dtype."""
 
 MAKES = names("""
-    view frombuffer from_dlpack fromiter fromstring indices mask_indices diag_indices
+    __round__ view frombuffer from_dlpack fromiter fromstring indices mask_indices diag_indices
     diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from ix_
     nonzero flatnonzero argwhere argpartition unravel_index ravel_multi_index digitize bincount
     histogram histogram2d histogramdd histogram_bin_edges count_nonzero packbits unpackbits
