@@ -206,16 +206,16 @@ class Reason(NamedTuple):
     drift: list[str]
 
 
-def reasons(framework: str) -> list[Reason]:
-    """Read those of a framework."""
+def reasons(policy: str) -> list[Reason]:
+    """Read those of a framework, by the name of our policy of it."""
     with (HERE / "departures.toml").open("rb") as file:
         found = [Reason(**each) for each in tomllib.load(file)["drift"]]
-    return [each for each in found if each.framework == framework]
+    return [each for each in found if fnmatchcase(policy, each.framework)]
 
 
-def judge(report: Any, framework: str) -> tuple[list[str], list[str]]:
+def judge(report: Any) -> tuple[list[str], list[str]]:
     """Tell what drifts without a reason, and which patterns nothing matches any more."""
-    patterns = [pattern for each in reasons(framework) for pattern in each.drift]
+    patterns = [pattern for each in reasons(report.run.name) for pattern in each.drift]
     lines = {str(each): f"{each.operation} : {', '.join(each.operands)}" for each in report.drift}
     used = {p: [said for said, key in lines.items() if _matches(key, p)] for p in patterns}
     explained = {said for found in used.values() for said in found}
@@ -240,7 +240,7 @@ def main() -> int:
     if options.x64:
         import_module("jax").config.update("jax_enable_x64", True)
     report = ask(options.framework, options.calls)
-    new, gone = judge(report, options.framework)
+    new, gone = judge(report)
     gone = [] if options.calls else gone
     print(f"{report.operations} operations of {report.framework} under {report.run.name}")
     print(*new, *(f"no longer drifts: {pattern}" for pattern in gone), sep="\n")

@@ -24,7 +24,11 @@ DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
 DOCS = [page for page in DOCS if page.name != "contributing.md"]
 
 
-NEEDED = {"record.md": ("torch",)}
+NEEDED = {
+    **dict.fromkeys(("record.md", "record-ascend.md"), ("torch",)),
+    "record-paddle.md": ("paddle",),
+    "record-jax.md": ("jax",),
+}
 """What the examples of a page need besides the extra test."""
 
 

@@ -143,7 +143,8 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     if isinstance(entered, Refusal):
         return entered
     x, y = entered
-    if exponent.rank is not Rank.ARRAY and y.kind in BITS and y not in TINY:
+    one = exponent.rank is Rank.SCALAR or (exponent.rank is Rank.ZERO_D and y is not dt.bool)
+    if one and y.kind in BITS and y not in TINY:
         return _integer_power(policy, bool_to_int32(x))
     common = policy.promote(x, y)
     if common in TINY:
