@@ -24,8 +24,12 @@ DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
 DOCS = [page for page in DOCS if page.name != "contributing.md"]
 
 
-NEEDED = {"record.md": ("torch",)}
-"""What the examples of a page need besides the extra test; it takes a while to start."""
+NEEDED = {
+    **dict.fromkeys(("record.md", "record-ascend.md"), ("torch",)),
+    "record-paddle.md": ("paddle",),
+    "record-jax.md": ("jax",),
+}
+"""What the examples of a page need besides the extra test; they take a while to start."""
 
 
 @pytest.mark.parametrize(

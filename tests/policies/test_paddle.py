@@ -223,3 +223,32 @@ def test_losses_refuse_what_the_policy_refuses() -> None:
             extras.mse_loss(x, target)
         with pytest.raises(ValueError, match="no reduction 'max'"):
             extras.mse_loss(x, x, reduction="max")
+
+
+IMAGINARY = Operand(dt.weak_complex, Rank.SCALAR)
+
+
+@pytest.mark.parametrize("symbol", ["/", "**", "%"])
+def test_a_python_complex_number_beside_a_0d_tensor_is_a_complex64_tensor_of_one_element(
+    symbol: str,
+) -> None:
+    name = {"/": "divide", "**": "pow", "%": "remainder"}[symbol]
+    for code, answer in {"f64": "c128", "c128": "c128", "f32": "c64", "i64": "c64"}.items():
+        for operands in ((tensor(code), IMAGINARY), (IMAGINARY, tensor(code))):
+            assert result(V3_3, name, *operands) == answer
+            zero_d = tuple(o if o is IMAGINARY else tensor(code, Rank.ZERO_D) for o in operands)
+            assert result(V3_3, name, *zero_d) == "c64"
+    assert result(V3_3, "add", tensor("f64", Rank.ZERO_D), IMAGINARY) == "c128"
+    with pa.policy(V3_3):
+        quotient = pa.asarray(3.0, dtype=pa.float64) / (0.1 + 1j)
+    assert quotient.dtype is pa.complex64
+    assert abs(complex(quotient) - (0.2970297038555145 - 2.97029709815979j)) < 1e-6
+
+
+def test_stack_casts_0d_tensors_after_a_complex_one_as_it_casts_others() -> None:
+    for rank in (Rank.ARRAY, Rank.ZERO_D):
+        for policy in (V3_3, V2_6):
+            plan = policy.plan("stack", (tensor("c64", rank), tensor("f64", rank)), Form.FUNCTION)
+            assert plan.result is dt.complex64
+            plan = policy.plan("stack", (tensor("f64", rank), tensor("c64", rank)), Form.FUNCTION)
+            assert isinstance(plan, Refusal)

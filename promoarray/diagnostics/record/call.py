@@ -125,11 +125,6 @@ class Call:
         return self.kwargs.get("dtype") is not None or any(map(self.is_dtype, self.args))
 
     @property
-    def bounds(self) -> tuple[str, ...]:
-        """The parameters of ``clip``."""
-        return "input", "min", "max"
-
-    @property
     def joined(self) -> Sequence[Any]:
         """The operands of ``concat`` and ``stack``, which come in a list."""
         lists = (x for x in (*self.args[:1], *self.kwargs.values()) if isinstance(x, (list, tuple)))

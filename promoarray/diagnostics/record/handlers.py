@@ -70,6 +70,8 @@ def compute(call: Call) -> None:
     exact = alpha == 1 and (call.augments or not inplace) and call.is_evidence(operation)
     if alpha != 1:
         given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
+    if operation == "matmul" and any(not isinstance(x, Ghost) or x.ndim == 0 for x in given):
+        operation = "multiply"  # so ``inner``, and JAX's ``dot``
     call.count(OPERATION)
     operation, given, edited = call.as_written(operation, given)
     made = results[0]
@@ -101,7 +103,7 @@ def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, An
         named = bound((*first, "other"), args, kwargs)
         given = [named[key] for key in ("input", "other") if key in named]
     elif operation == "clip":
-        named = bound(call.bounds, args, kwargs)
+        named = bound(("input", "min", "max"), args, kwargs)
         given = [named[k] for k in ("input", "min", "max") if named.get(k) is not None]
         options["low"] = named.get("min") is not None
     else:

@@ -143,7 +143,8 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     if isinstance(entered, Refusal):
         return entered
     x, y = entered
-    if exponent.rank is not Rank.ARRAY and y.kind in BITS and y not in TINY:
+    one = exponent.rank is Rank.SCALAR or (exponent.rank is Rank.ZERO_D and y is not dt.bool)
+    if one and y.kind in BITS and y not in TINY:
         return _integer_power(policy, bool_to_int32(x))
     common = policy.promote(x, y)
     if common in TINY:
@@ -189,12 +190,23 @@ def squared(defaults: Defaults, dtype: DType) -> DType | None:
     return summed(defaults, dtype) and defaults[dt.weak_float]
 
 
+def without_axes(rule: OperationRule, with_axes: OperationRule) -> OperationRule:
+    """Go by one rule where no operand has an axis, and by another where one has."""
+
+    def either(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        chosen = with_axes if any(o.rank is Rank.ARRAY for o in operands) else rule
+        return chosen(policy, name, operands)
+
+    return either
+
+
 _DIVIDED = frozenset(rows("f16 f32 f64"))
 _SELECTED = frozenset(rows("f16 f32 f64 c64 c128"))
 _WIDE_REAL = BITS | frozenset(rows("bf16 f16 f32 f64 f*"))
 _FLOAT_NOTE = "64-bit integers compute in the widest float, bools and other integers in float32"
 _INT32_NOTE = "bools compute in int32"
 _STRONG_NOTE = "the result is not weakly typed"
+_BROADCAST_NOTE = "the result is weakly typed only if no operand has an axis"
 
 _floats = TypeRule(compute=floating, note=_FLOAT_NOTE)
 
@@ -253,10 +265,16 @@ def _strong_results(defaults: Defaults) -> dict[str | Family, OperationRule]:
     position = defaults[dt.weak_int]
     logarithm = TypeRule(compute=strong_float, note=_STRONG_NOTE)
     return {
-        "hypot": TypeRule(admit=ORDERED, compute=strong_float, note=_STRONG_NOTE),
-        "logaddexp": TypeRule(
-            compute=lambda d: strong(d) if d.kind is Kind.COMPLEX else floating(d),
-            note="the result of weakly typed complex operands is not",
+        "hypot": without_axes(
+            TypeRule(admit=ORDERED, compute=floating, note=_BROADCAST_NOTE),
+            TypeRule(admit=ORDERED, compute=strong_float, note=_BROADCAST_NOTE),
+        ),
+        "logaddexp": without_axes(
+            TypeRule(compute=floating),
+            TypeRule(
+                compute=lambda d: strong(d) if d.kind is Kind.COMPLEX else floating(d),
+                note="the result of weakly typed complex operands is not, where one has an axis",
+            ),
         ),
         "log2": logarithm,
         "log10": logarithm,

@@ -78,7 +78,7 @@ WITH_COMPLEX = "a complex tensor goes only with float32, float64 and complex one
 CASTS_SOME = (
     "the tensors must have one dtype, but that a complex kernel casts uint8, int16 and floats"
 )
-TRANSFORMED = replace(AGREED, arrays=transformed, why=CASTS_SOME)
+TRANSFORMED = replace(AGREED, arrays=transformed, zero_d=None, zero_ds=None, why=CASTS_SOME)
 
 
 def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
@@ -220,14 +220,30 @@ def scaled(rule: OperationRule, *, right: bool = False) -> OperationRule:
     return scaling
 
 
+def _of_one(rule: OperationRule) -> OperationRule:
+    """Make a Python complex a complex64 tensor of shape [1], whose dtype a 0-d tensor takes."""
+
+    def counted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        scalar = any(o.type is dt.weak_complex for o in operands)
+        if scalar and any(o.rank is Rank.ZERO_D for o in operands):
+            operands = (Operand(dt.complex64),) * len(operands)
+        return rule(policy, name, operands)
+
+    return counted
+
+
 _COMPARE = TypeRule(result=to_bool)
 _WHOLE = "of integers every step loses its fraction"
 _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "multiply": scaled(TypeRule()),
-    Family.DIVIDE: TypeRule(
-        compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
-        note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
+    Family.DIVIDE: _of_one(
+        TypeRule(
+            compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
+            note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
+        )
     ),
+    Family.POW: _of_one(OPERATIONS[Family.POW]),
+    "remainder": _of_one(OPERATIONS[Family.FLOOR_DIVIDE]),
     Family.EQUALITY: _COMPARE,
     Family.ORDER: _COMPARE,
     Family.LOGICAL: TypeRule(operand_types=SHUT, result=to_bool),

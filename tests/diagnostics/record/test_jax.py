@@ -22,6 +22,7 @@ jax = pytest.importorskip("jax", reason="needs JAX: pip install jax")
 
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
+from jax.experimental.compilation_cache import compilation_cache  # noqa: E402
 
 from promoarray.diagnostics.record.jax import wrapping  # noqa: E402
 from promoarray.diagnostics.record.jax.call import dtype_of  # noqa: E402
@@ -37,6 +38,23 @@ def _without_x64() -> Iterator[None]:
     jax.config.update("jax_enable_x64", False)
     yield
     jax.config.update("jax_enable_x64", before)
+
+
+@pytest.fixture
+def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What both runs compile, the second reads: it is the same to the letter."""
+    settings = {
+        "jax_compilation_cache_dir": str(tmp_path_factory.mktemp("compiled")),
+        "jax_persistent_cache_min_compile_time_secs": 0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: getattr(jax.config, name) for name in settings}
+    for name, value in settings.items():
+        jax.config.update(name, value)
+    yield
+    for name, value in before.items():
+        jax.config.update(name, value)
+    compilation_cache.reset_cache()
 
 
 def ran(path: Path) -> dict[str, Any]:
@@ -60,6 +78,7 @@ def wrapped_places() -> dict[tuple[int, str], Any]:
     return {(id(o), name): x for o in owners for name, x in vars(o).items() if name != "__doc__"}
 
 
+@pytest.mark.usefixtures("_compiled_once")
 @pytest.mark.parametrize("x64", [False, True])
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_nearly_every_call_is_understood_none_drifts_and_values_are_the_same(

@@ -77,11 +77,6 @@ class Call(call.Call):
         return Form.OPERATOR if self.name.startswith("__") else Form.FUNCTION
 
     @property
-    def bounds(self) -> tuple[str, ...]:
-        """The parameters of ``clip``."""
-        return ("min", "input", "max") if self.name == "lax.clamp" else super().bounds
-
-    @property
     def joined(self) -> Sequence[Any]:
         """The operands of ``concat`` and ``stack``: those of ``append`` come one by one."""
         return self.args[:2] if self.name == "append" else super().joined

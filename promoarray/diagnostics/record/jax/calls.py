@@ -20,7 +20,7 @@ multiply  __mul__ __rmul__ lax.mul
 divide    true_divide __truediv__ __rtruediv__ lax.div
 floor_divide  __floordiv__ __rfloordiv__
 remainder mod __mod__ __rmod__
-pow       power __pow__ __rpow__ lax.pow lax.integer_pow
+pow       power __pow__ __rpow__
 equal     __eq__ lax.eq
 not_equal __ne__ lax.ne
 less      __lt__ lax.lt
@@ -37,8 +37,7 @@ maximum   lax.max
 minimum   lax.min
 atan2     arctan2
 where     lax.select
-clip      lax.clamp
-matmul    dot inner __matmul__ __rmatmul__ lax.dot
+matmul    dot inner __matmul__ __rmatmul__
 concat    concatenate hstack vstack dstack column_stack append lax.concatenate
 abs       absolute __abs__
 negative  __neg__ lax.neg
@@ -46,12 +45,9 @@ positive  __pos__
 conj      conjugate
 max       amax
 min       amin
-cumulative_sum  cumsum
-cumulative_prod cumprod
 trunc     fix
-round     around __round__
+round     around
 isfinite  lax.is_finite
-vector_norm linalg.norm
 unique_values unique
 fftn      fft.fft2
 ifftn     fft.ifft2
@@ -60,7 +56,7 @@ irfftn    fft.irfft2
 """
 
 _OF_LAX = names("""
-    abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil conj cos cosh
+    abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil cos cosh
     exp expm1 floor imag log log1p nextafter real reciprocal sign sin sinh sqrt square tan tanh
 """)
 _OF_LINALG = names("""
@@ -76,7 +72,7 @@ __rdivmod__ (input, other)
     floor_divide(other, input)
 fmod lax.rem (input, other)
     remainder(input, other)
-float_power (input, other)
+float_power lax.pow lax.integer_pow (input, other)
     pow(input, other)
 gcd lcm heaviside (input, other)
     add(input, other)
@@ -118,15 +114,17 @@ nansum lax.reduce_sum (input)
     sum(input)
 nanprod lax.reduce_prod (input)
     prod(input)
-nancumsum lax.cumsum (input)
+cumsum nancumsum lax.cumsum (input)
     cumulative_sum(input)
-nancumprod lax.cumprod (input)
+cumprod nancumprod lax.cumprod (input)
     cumulative_prod(input)
 nanmax lax.reduce_max (input)
     max(input)
 nanmin lax.reduce_min (input)
     min(input)
-lax.dot_general lax.batch_matmul lax.ragged_dot lax.conv lax.conv_general_dilated (input, other)
+lax.dot lax.dot_general lax.batch_matmul lax.ragged_dot (input, other)
+    matmul(input, other)
+lax.conv lax.conv_general_dilated (input, other)
     matmul(input, other)
 lax.conv_with_general_padding lax.conv_transpose (input, other)
     matmul(input, other)
@@ -134,6 +132,12 @@ linalg.lstsq linalg.tensorsolve (input, other)
     solve(input, other)
 linalg.cond linalg.tensorinv (input)
     inv(input)
+linalg.norm (input)
+    vector_norm(input)
+lax.conj (input)
+    conj(input)
+lax.clamp (min, input, max)
+    maximum(input, min) minimum(_, max)
 nn.softmax nn.log_softmax nn.logsumexp nn.logmeanexp nn.log1mexp nn.sigmoid nn.log_sigmoid (input)
     exp(input)
 nn.silu nn.swish nn.gelu nn.elu nn.celu nn.selu nn.mish nn.softplus nn.soft_sign nn.tanh (input)
@@ -166,9 +170,44 @@ special.kl_div special.rel_entr special.polygamma special.bessel_jn (input, othe
     multiply(input, other) exp(_)
 special.betainc (input, other, x)
     multiply(input, other) multiply(_, x) exp(_)
+scipy.linalg.solve scipy.linalg.solve_triangular scipy.linalg.solve_sylvester (input, other)
+    solve(input, other)
+scipy.linalg.eigh_tridiagonal (input, other)
+    add(input, other)
+scipy.linalg.cho_solve scipy.linalg.lu_solve (factors, other)
+    solve(other, other)
+scipy.linalg.cholesky scipy.linalg.cho_factor scipy.linalg.lu scipy.linalg.lu_factor (input)
+    inv(input)
+scipy.linalg.inv scipy.linalg.det scipy.linalg.eigh scipy.linalg.svd scipy.linalg.qr (input)
+    inv(input)
+scipy.linalg.expm scipy.linalg.schur scipy.linalg.sqrtm scipy.linalg.polar (input)
+    inv(input)
+scipy.linalg.hessenberg scipy.linalg.rsf2csf scipy.linalg.funm (input)
+    inv(input)
+scipy.linalg.expm_frechet scipy.linalg.qr_multiply (input, other)
+    matmul(input, other)
+image.resize image.scale_and_translate (input)
+    exp(input)
+stats.sem (input)
+    mean(input)
+stats.rankdata (input)
+    exp(input)
 special.xlogy special.xlog1py (input, other)
     log(other) multiply(input, _)
 """
+
+DISTRIBUTIONS = names("""
+    bernoulli beta betabinom binom cauchy chi2 dirichlet expon gamma gennorm geom gumbel_l gumbel_r
+    laplace logistic multinomial multivariate_normal nbinom norm pareto poisson t truncnorm uniform
+    vonmises wrapcauchy
+""")
+"""The modules of ``jax.scipy.stats``, and what they have."""
+
+_OF_DISTRIBUTIONS = names("cdf entropy isf logcdf logpdf logpmf logsf pdf pmf ppf sf")
+_DENSITY = expansions_in("""
+stats (input, other)
+    exp(input) subtract(_, other)
+""")["stats"]
 
 MOVES = names("""
     T mT reshape ravel flatten transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis
@@ -189,6 +228,9 @@ MOVES = names("""
     lax.reduce lax.reduce_window lax.cummax lax.cummin lax.round lax.stack lax.unstack lax.psum
     lax.pmean lax.pmax lax.pmin lax.all_gather lax.all_to_all lax.ppermute lax.psum_scatter
     lax.with_sharding_constraint lax.reduce_precision lax.cumlogsumexp lax.reduce_and lax.reduce_or
+    scipy.linalg.toeplitz scipy.linalg.block_diag scipy.linalg.circulant scipy.linalg.companion
+    scipy.linalg.convolution_matrix scipy.linalg.fiedler scipy.linalg.fiedler_companion
+    scipy.linalg.hankel scipy.linalg.leslie stats.mode
     nn.relu nn.relu6 nn.hard_tanh nn.identity nn.sparse_plus
     random.permutation random.choice at.get at.apply
 """)
@@ -201,7 +243,7 @@ CASTS = names("astype lax.convert_element_type")
 """The program names the dtype."""
 
 MAKES = names("""
-    view frombuffer from_dlpack fromiter fromstring indices mask_indices diag_indices
+    __round__ view frombuffer from_dlpack fromiter fromstring indices mask_indices diag_indices
     diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from ix_
     nonzero flatnonzero argwhere argpartition unravel_index ravel_multi_index digitize bincount
     histogram histogram2d histogramdd histogram_bin_edges count_nonzero packbits unpackbits
@@ -223,6 +265,8 @@ _OF_FLOATS = names("""
     random.multivariate_normal random.orthogonal random.pareto random.rayleigh random.t random.f
     random.ball random.chisquare random.maxwell random.triangular random.wald random.weibull_min
     random.generalized_normal random.loggamma
+    scipy.linalg.hilbert scipy.linalg.invhilbert scipy.linalg.pascal scipy.linalg.invpascal
+    scipy.linalg.dft scipy.linalg.hadamard scipy.linalg.helmert
 """)
 _OF_INTS = names("""
     random.randint random.categorical random.poisson random.geometric random.binomial
@@ -290,4 +334,6 @@ def operations() -> dict[str, str]:
 @cache
 def expansions() -> dict[str, Expansion]:
     """From JAX's names to what they stand for."""
-    return expansions_in(_EXPANSIONS)
+    found = expansions_in(_EXPANSIONS)
+    of_one = (f"stats.{which}.{name}" for which in DISTRIBUTIONS for name in _OF_DISTRIBUTIONS)
+    return found | dict.fromkeys(of_one, _DENSITY)

@@ -16,13 +16,19 @@ from types import FrameType, MethodType, ModuleType
 from typing import Any
 
 import jax
-from jax import lax
+from jax import image, lax
 from jax import numpy as jnp
 from jax._src.array import ArrayImpl
 from jax._src.numpy.array_methods import _IndexUpdateRef
-from jax.scipy import special
+from jax.scipy import linalg, special, stats
 
-from promoarray.diagnostics.record.jax.calls import METHODS, OPERATORS, UNSEEN, UPDATES
+from promoarray.diagnostics.record.jax.calls import (
+    DISTRIBUTIONS,
+    METHODS,
+    OPERATORS,
+    UNSEEN,
+    UPDATES,
+)
 from promoarray.diagnostics.record.jax.handlers import handler_of
 from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out
 
@@ -34,6 +40,10 @@ MODULES: dict[str, ModuleType] = {
     "nn.": jax.nn,
     "special.": special,
     "random.": jax.random,
+    "image.": image,
+    "scipy.linalg.": linalg,
+    "stats.": stats,
+    **{f"stats.{name}.": vars(stats)[name] for name in DISTRIBUTIONS if hasattr(stats, name)},
 }
 """The modules whose functions are wrapped, by what stands before their names."""
 
