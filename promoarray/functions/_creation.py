@@ -12,15 +12,25 @@ from promoarray.core.observers import notify_default
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.policy import Policy
 
 
 def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] = ()) -> DType:
     """The dtype asked for, or what the policy has for numbers or their weak type; one it holds."""
     policy = get_policy()
+    if dtype is None and not values:
+        return policy.once(_default, weak, name)
     given = None if dtype is None else as_dtype(dtype)
     chosen = canonical(given or policy.stored.dtype(name, values) or policy.strong(weak))
     policy.stored.check(name, values, chosen)
     return chosen
+
+
+def _default(policy: Policy, weak: DType, name: str) -> DType:
+    chosen = policy.stored.dtype(name, ()) or policy.strong(weak)
+    found = policy.canonical.get(chosen, chosen)
+    policy.stored.check(name, (), found)
+    return found
 
 
 def notified(out: PArray, weak: DType, dtype: object) -> PArray:

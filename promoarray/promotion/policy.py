@@ -44,6 +44,10 @@ def no_imaginary_dropped(source: DType, target: DType) -> str | None:
     return "it would drop the imaginary parts" if dropped else None
 
 
+def _real_and_fitting(fit: Callable[[Any, DType], Any], value: Any, dtype: DType) -> Any:
+    return fit(real_and_finite(value, dtype), dtype)
+
+
 NO_OPTIONS: Mapping[str, Any] = {}
 
 T = TypeVar("T")
@@ -268,12 +272,13 @@ class Policy:
         TypeError, ValueError, OverflowError
             If the policy does not store it there.
         """
+        return self.assigning(value, dtype)
+
+    @property
+    def assigning(self) -> Callable[[Any, DType], Any]:
+        """``assigned``, which does not keep the policy itself alive."""
         own = self.stored.fit_by.get("setitem")
-        return (
-            self.scalars.fit(real_and_finite(value, dtype), dtype)
-            if own is None
-            else own(value, dtype)
-        )
+        return partial(_real_and_fitting, self.scalars.fit) if own is None else own
 
     def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
         """Decide the common dtype of operands, whatever the operation."""

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray import kernels
 from promoarray.backends.numpy import blocks
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import kernel_of
-from promoarray.dtypes import BY_STORAGE, DType
+from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import made_once
 
 if TYPE_CHECKING:
@@ -109,22 +111,57 @@ def _has_no_loop(error: TypeError) -> bool:
     return any(kind.__name__ == "UFuncTypeError" for kind in type(error).__mro__)
 
 
-def plain_kernel(
+def short_kernel(
     name: str, held: tuple[DType, ...], plan: Plan, casts: blocks.Casts
 ) -> Callable[..., Any] | None:
-    """The kernel that does all of a plan but widen the operands by NumPy's own casts, if one does:
-    a ufunc that computes in the dtype of the inputs and answers in that of the result."""
-    common = plan.compute
-    if common is None or any(dtype is not common for dtype in plan.inputs) or len(held) > 2:
+    """What does all of a plan on short operands, if something does: a ufunc that answers in the
+    dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours."""
+    common = plan.compute or plan.inputs[0]
+    if len(held) > 2 or any(dtype is not plan.inputs[0] for dtype in plan.inputs):
         return None
     kernel = kernel_of(name, common)
-    if not isinstance(kernel, np.ufunc) or not all(_widens(d, common, casts) for d in held):
+    if not isinstance(kernel, np.ufunc) or kernel.signature is not None:
         return None
     try:
         *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
     except TypeError:
         return None
-    return kernel if answers == plan.result.storage else None
+    plain = plan.inputs[0] is common and all(_widens(d, common, casts) for d in held)
+    if plain and answers == plan.result.storage:
+        return kernel
+    made = BY_STORAGE[answers]
+    return None if kernel.nout > 1 else _between_casts(name, kernel, held, plan, made, casts)
+
+
+def _between_casts(
+    name: str,
+    kernel: np.ufunc,
+    held: tuple[DType, ...],
+    plan: Plan,
+    made: DType,
+    casts: blocks.Casts,
+) -> Callable[..., Any] | None:
+    """A ufunc between casts of ours; None if one of them has a second step, or there is no loop."""
+    entered, common = plan.inputs[0], plan.compute or plan.inputs[0]
+    dtypes = (*held, entered, common, made, plan.result)
+    if any(dtype.kind not in _REAL for dtype in dtypes):
+        return None
+    pairs = (*((dtype, entered) for dtype in held), (entered, common), (made, plan.result))
+    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
+    if any(transforms for _, transforms in found):
+        return None
+    has_loop = common is made and common in blocks.LOOPS.get(name, ()) and len(held) == 2
+    return kernels.CastingKernel(
+        name if has_loop else kernel,
+        tuple(kernels.dtype_args(dtype) for dtype in dtypes),
+        tuple(mode for mode, _ in found),
+        common.storage,
+        plan.result.storage,
+        np.empty,
+    )
+
+
+_REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
 
 
 def _widens(source: DType, target: DType, casts: blocks.Casts) -> bool:
