@@ -174,6 +174,7 @@ class PArray(Channels):
         out: Any = cast.astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
         return out
 
+    @fast_method("reshape", kind="reshape")
     def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
         """Return the values in another shape.
 

@@ -38,10 +38,10 @@ PARTS: dict[str, Any] = {
 """What every operator has, unless it is told otherwise.
 
 ``kind`` is how its arguments are read: ``"operands"``, ``"reflected"`` (in the other order),
-``"conditional"`` (a mask comes first), ``"sequence"`` (they come in a list), ``"getitem"`` and
-``"setitem"``; ``"slow"`` has no fast path. ``option_names`` and ``defaults`` are what it takes
-besides, ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of the arrays it
-makes of NumPy's.
+``"conditional"`` (a mask comes first), ``"sequence"`` (they come in a list), ``"getitem"``,
+``"setitem"`` and ``"reshape"``; ``"slow"`` has no fast path. ``option_names`` and ``defaults`` are
+what it takes besides, ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of
+the arrays it makes of NumPy's.
 """
 
 

@@ -8,7 +8,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import on_device
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
-from promoarray.core.observers import notify_default
+from promoarray.core.observers import notify_default, observers_anywhere
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
@@ -35,6 +35,8 @@ def _default(policy: Policy, weak: DType, name: str) -> DType:
 
 def notified(out: PArray, weak: DType, dtype: object) -> PArray:
     """Tell observers where the policy chose the dtype, and which was asked for elsewhere."""
+    if not observers_anywhere:
+        return out
     if dtype is None:
         notify_default(weak, out)
     return asked_for(out, dtype)

@@ -188,9 +188,10 @@ class Policy:
 
     def once(self, make: Callable[[Self, *Key], T], *key: *Key) -> T:
         """Return what ``make(policy, *key)`` gives: one object, though threads ask at once."""
-        if (make, *key) not in self.made:
-            self.made.setdefault((make, *key), make(self, *key))
-        found: T = self.made[(make, *key)]
+        kept = make, *key
+        if kept not in self.made:
+            self.made.setdefault(kept, make(self, *key))
+        found: T = self.made[kept]
         return found
 
     def plan(

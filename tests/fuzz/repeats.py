@@ -1,8 +1,8 @@
 """Operations done again: the second and third answers, which the fast path gives, are the first's.
 
 Under a policy that has met nothing yet the first goes the whole long way. Answers are bits, class,
-type and shape, or the error in full, and the warnings; whatever dtypes, layouts, ranks, scalars, ways
-to take floating-point exceptions, and whether the arrays are bound to a namespace.
+type, shape and warnings, or the error in full; whatever dtypes, layouts, ranks, scalars, ways to
+take floating-point exceptions, and whether the arrays are bound to a namespace.
 """
 
 from __future__ import annotations

@@ -74,17 +74,26 @@ def _reduced(ufunc: np.ufunc) -> Callable[..., Any]:
     ``np.sum`` and ``np.max`` do, without the time that they take to get here."""
 
     def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if axis is None and not keepdims:  # an array sooner than a scalar becomes one
+            return ufunc.reduce(x, axis=None, dtype=x.dtype, keepdims=True).reshape(())
         return ufunc.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
 
     return run
 
 
 def _mean(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """``np.mean``, of all elements in its two steps and without the time it takes to get there."""
-    if axis is not None or keepdims or not x.size or x.dtype.char not in "fdFD":
-        return np.mean(x, axis=axis, keepdims=keepdims)
-    total = np.add.reduce(x, None)
-    return x.dtype.type(total / np.intp(x.size))
+    """``np.mean``; of all elements in its two steps, without the time it takes to get there."""
+    if axis is None and not keepdims and x.dtype.char in "fd" and x.size:
+        total = np.add.reduce(x, axis=None, keepdims=True).reshape(())
+        mean = float(total) / x.size  # in float64, as NumPy divides by a count
+        if abs(mean) > _TINY:
+            total[()] = mean
+            return total
+    return np.mean(x, axis=axis, keepdims=keepdims)
+
+
+_TINY = 1e-30
+"""Below it NumPy may have an underflow to tell, and 0 may be of either sign."""
 
 
 def _trace(x: Buffer, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-// `x[key]` and `x[key] = value` where the key is an int or a slice, as most are.
+// `x[key]` and `x[key] = value` where the key is an int or a slice, as most are; and `reshape`.
 #include "../../kernels/cpu/float_state.h"
 #include "operator.h"
 
@@ -70,7 +70,48 @@ bool setitem(FastOperator *self, PyObject *array, PyObject *key, PyObject *value
     return false;
 }
 
+// A shape that is written as ints, or as one tuple of them; null if it is not.
+Ref shape_of(PyObject *const *lengths, Py_ssize_t count) {
+    const bool is_tuple = count == 1 && PyTuple_CheckExact(lengths[0]);
+    if (is_tuple) count = PyTuple_Size(lengths[0]);
+    Ref shape(PyTuple_New(count));
+    for (Py_ssize_t i = 0; shape && i < count; ++i) {
+        PyObject *length = is_tuple ? PyTuple_GetItem(lengths[0], i) : lengths[i];
+        if (!PyLong_CheckExact(length)) return Ref(nullptr);
+        PyTuple_SetItem(shape.get(), i, Py_NewRef(length));
+    }
+    return shape;
+}
+
+// False if the long way has to be taken.
+bool reshape(const FastOperator *self, PyObject *const *args, Py_ssize_t count, PyObject **result) {
+    PyTypeObject *cls = Py_TYPE(args[0]);
+    if (count < 2 || !self->is_array(cls)) return false;
+    const Read x = read(self, args[0], cls);
+    if (!x.buffer || !x.key) return false;
+    const Ref shape = shape_of(args + 1, count - 1);
+    if (!shape) return PyErr_Clear(), false;
+    PyObject *given[] = {x.buffer.get(), shape.get()};
+    Ref out(PyObject_VectorcallMethod(self->parts[RESHAPE_NAME], given, 2, nullptr));
+    if (!out) {
+        if (!is_told_better()) return *result = nullptr, true;
+        PyErr_Clear();
+        return false;
+    }
+    *result = wrap(cls, out, x.key.get());
+    return true;
+}
+
 }  // namespace
+
+PyObject *reshape_call(PyObject *object, PyObject *const *args, std::size_t nargs,
+                       PyObject *names) {
+    const FastOperator *self = operator_of(object);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargs);
+    PyObject *result;
+    if (count > 0 && names == nullptr && reshape(self, args, count, &result)) return result;
+    return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
+}
 
 PyObject *getitem_call(PyObject *object, PyObject *const *args, std::size_t nargs,
                        PyObject *names) {

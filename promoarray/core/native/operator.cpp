@@ -15,6 +15,7 @@ PyObject *slow_call(PyObject *self, PyObject *const *args, std::size_t nargs, Py
 vectorcallfunc call_of(const char *kind, FastOperator *self) {
     if (std::strcmp(kind, "getitem") == 0) return getitem_call;
     if (std::strcmp(kind, "setitem") == 0) return setitem_call;
+    if (std::strcmp(kind, "reshape") == 0) return reshape_call;
     if (std::strcmp(kind, "slow") == 0) return slow_call;
     self->reflected = std::strcmp(kind, "reflected") == 0;
     self->conditional = std::strcmp(kind, "conditional") == 0;
@@ -55,7 +56,7 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     self->heard = options == 0 && !self->sequence;
     self->parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
-        "_policy", "executables", "astype", "shape",  "nbytes",  "ndim",
+        "_policy", "executables", "astype", "shape",  "nbytes",  "ndim", "reshape",
         "item",    "dtype",       "copy",   "copies", "repeats", "quick", "scalar"};
     int part = POLICY_NAME;
     for (const char *name : LOOKED_UP) self->parts[part++] = PyUnicode_InternFromString(name);

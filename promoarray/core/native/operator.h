@@ -12,7 +12,7 @@ enum Part {
     SLOW, NAME, OBSERVERS, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
     ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, DEFAULTS, BOUND, ADOPTS,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
-    NDIM_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME, QUICK_NAME, SCALAR_NAME,
+    NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME, QUICK_NAME, SCALAR_NAME,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
 };
@@ -99,6 +99,8 @@ PyObject *wrap(PyTypeObject *cls, Ref &buffer, PyObject *type);
 PyObject *operation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *getitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+
+PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
 extern PyType_Spec operator_spec;
 

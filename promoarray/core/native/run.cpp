@@ -59,15 +59,17 @@ Ref widened(const FastOperator *self, PyObject *buffer, PyObject *wider) {
 
 // The kernel on widened operands; null without an error if `run` has to be asked.
 Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const *buffers,
-               Py_ssize_t count) {
+               Py_ssize_t count, PyObject *option_names) {
     Ref wide[MOST] = {Ref(nullptr), Ref(nullptr)};
-    PyObject *args[MOST];
+    PyObject *args[MOST + MOST_OPTIONS];
     for (Py_ssize_t i = 0; i < count; ++i) {
         wide[i] = widened(self, buffers[i], PyTuple_GetItem(field(executable, WIDEN), i));
         if (!wide[i]) return Ref(nullptr);
         args[i] = wide[i].get();
     }
-    Ref out(PyObject_Vectorcall(field(executable, KERNEL), args, count, nullptr));
+    const Py_ssize_t options = option_names != nullptr ? PyTuple_Size(option_names) : 0;
+    for (Py_ssize_t k = 0; k < options; ++k) args[count + k] = buffers[count + k];
+    Ref out(PyObject_Vectorcall(field(executable, KERNEL), args, count, option_names));
     if (out && out.get() == Py_None) return Ref(nullptr);  // a kernel may leave it to `run`
     return out;
 }
@@ -77,7 +79,7 @@ Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const 
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
         PyObject *option_names) {
     Ref out(nullptr);
-    if (field(executable, KERNEL) != Py_None) out = run_kernel(self, executable, buffers, count);
+    if (field(executable, KERNEL) != Py_None) out = run_kernel(self, executable, buffers, count, option_names);
     if (!out && !PyErr_Occurred())
         out = Ref(PyObject_Vectorcall(field(executable, RUN), buffers, count, option_names));
     if (out && !self->is(NDARRAY, Py_TYPE(out.get()))) {

@@ -27,7 +27,8 @@ namespace promoarray {
 namespace {
 
 constexpr size_t SHORT = 256;  // elements; scratch for these is on the stack
-constexpr int MOST = 2;        // operands
+constexpr int MOST = 2;          // operands
+constexpr int MOST_OPTIONS = 4;  // what a function takes besides
 
 // A cast whose loop was chosen.
 struct ChosenCast {
@@ -147,12 +148,14 @@ nb::object run_loop(const CastingKernel *self, const View *views, const View &li
     return out;
 }
 
-// A function of NumPy's between the casts.
-nb::object run_function(const CastingKernel *self, PyObject *const *args, View *views,
-                        const View &like) {
+// A function of NumPy's between the casts. Its options follow the operands.
+nb::object run_function(const CastingKernel *self, PyObject *const *args, const View *views,
+                        PyObject *names) {
     const Steps &steps = *self->steps;
     nb::object held[MOST];
-    PyObject *given[MOST];
+    PyObject *given[MOST + MOST_OPTIONS];
+    const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t k = 0; k < options; ++k) given[steps.operands + k] = args[steps.operands + k];
     for (int i = 0; i < steps.operands; ++i) {
         given[i] = args[i];
         if (!steps.casts(i)) continue;
@@ -165,12 +168,12 @@ nb::object run_function(const CastingKernel *self, PyObject *const *args, View *
         given[i] = held[i].ptr();
     }
     nb::object found = nb::steal(
-        PyObject_Vectorcall(self->function, given, (size_t)steps.operands, nullptr));
+        PyObject_Vectorcall(self->function, given, (size_t)steps.operands, names));
     if (!found.is_valid() || !steps.leave) return found;
-    nb::object out = new_array(self, like, self->result_storage);
     View made, place;
-    if (!out.is_valid() || !made.open(found.ptr(), steps.made) || made.count() != like.count() ||
-        !place.open(out.ptr(), steps.result, PyBUF_WRITABLE))
+    if (!made.open(found.ptr(), steps.made) || made.count() > SHORT) return nb::object();
+    nb::object out = new_array(self, made, self->result_storage);
+    if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE))
         return nb::object();
     const DefaultFloatState state;
     steps.leave->run(made.data(), place.data(), made.count());
@@ -182,8 +185,11 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
     const CastingKernel *self = kernel_of(object);
     const Steps &steps = *self->steps;
     View views[MOST];
-    if (names != nullptr || PyVectorcall_NARGS(nargs) != steps.operands) {
-        PyErr_Format(PyExc_TypeError, "this kernel takes %d operands", steps.operands);
+    const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
+    const Py_ssize_t most = self->function == Py_None ? 0 : MOST_OPTIONS;
+    if (options > most || PyVectorcall_NARGS(nargs) != steps.operands) {
+        PyErr_Format(PyExc_TypeError, "this kernel takes %d operands and at most %d options",
+                     steps.operands, (int)most);
         return nullptr;
     }
     const View *like = &views[0];
@@ -194,7 +200,7 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
     for (int i = 0; i < steps.operands; ++i)
         if (views[i].ndim() != 0 && !views[i].is_like(*like)) Py_RETURN_NONE;
     nb::object out = self->function == Py_None ? run_loop(self, views, *like)
-                                               : run_function(self, args, views, *like);
+                                               : run_function(self, args, views, names);
     if (out.is_valid()) return out.release().ptr();
     if (PyErr_Occurred()) return nullptr;
     Py_RETURN_NONE;
