@@ -22,6 +22,7 @@ from promoarray import __version__
 from promoarray.console import Printable, console, show
 from promoarray.diagnostics.bisect.arguments import arguments as bisect_arguments
 from promoarray.diagnostics.compare.arguments import add_arguments as compare_arguments
+from promoarray.diagnostics.completion import SHELLS, script
 from promoarray.diagnostics.diff.arguments import arguments as diff_arguments
 from promoarray.diagnostics.port import command as port
 from promoarray.dtypes import BY_CODE, BY_NAME
@@ -178,6 +179,11 @@ def _cast_arguments(command: argparse.ArgumentParser) -> None:
     add("--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later")
 
 
+def _completion_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("shell", choices=SHELLS)
+    command.description = 'Print it; in bash, write eval "$(promoarray completion bash)".'
+
+
 def _check_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("policy", metavar="POLICY")
 
@@ -322,6 +328,22 @@ def _bisect(args: argparse.Namespace) -> int:
     return command.main(args)
 
 
+def _doctor(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.doctor import examine
+
+    found = examine()
+    _print(found, args)
+    return 0 if found else 1
+
+
+def _completion(args: argparse.Namespace) -> int:
+    try:
+        print(script(_parser(), args.shell))
+    except ImportError:
+        raise UsageError("this needs shtab: pip install 'promoarray[completion]'") from None
+    return 0
+
+
 _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], str]] = {
     "list": (_list, _no_arguments, "list the policies"),
     "table": (_table, _table_arguments, "print a policy's promotion table, or two side by side"),
@@ -333,6 +355,8 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "diff": (_diff, diff_arguments, "show what changes in a program between two policies"),
     "bisect": (_bisect, bisect_arguments, "find what changes a program's final value"),
     "port": (port.main, port.arguments, "write the casts that make a program agree everywhere"),
+    "doctor": (_doctor, _no_arguments, "show what is installed here and whether it works"),
+    "completion": (_completion, _completion_arguments, "print a shell's completion script"),
 }
 
 

@@ -149,9 +149,8 @@ class Checked:
     def ill_defined(self) -> Iterable[Failure]:
         """Pairs as ``not_least`` gives, but for those rightly refused: nothing lies above both."""
         for a, b in self.pairs:
-            if self.join[a, b] is None and not self._bounds(a, b):
-                continue
-            why = self._why_not_least(a, b)
+            refused = self.join[a, b] is None and not self._bounds(a, b)
+            why = self._why_no_order(a, b) if refused else self._why_not_least(a, b)
             if why:
                 yield Failure((a, b), f"{a.code} with {b.code}: {why}")
 
@@ -165,7 +164,7 @@ class Checked:
         common, bounds = self.join[a, b], self._bounds(a, b)
         least = self._least(bounds)
         if common is not None and common is least:
-            return ""
+            return self._why_no_order(a, b)
         if least is not None:
             return f"{least.code} is the least dtype above both, and the rule says {code(common)}"
         if not bounds:
@@ -174,6 +173,16 @@ class Checked:
         lowest = [d for d in bounds if not any((o, d) in self.below for o in bounds if o is not d)]
         either = listed(d.code for d in lowest or bounds)
         return f"{either} lie above both, none of them below another"
+
+    def _why_no_order(self, a: DType, b: DType) -> str:
+        """Whether some dtype lies between them and they are not ordered so, as in a cycle."""
+        if (a, b) in self.below:
+            return ""
+        for d in self.dtypes:
+            if (a, d) in self.below and (d, b) in self.below:
+                x, y, z = a.code, d.code, b.code
+                return f"{x} lies below {y} and {y} below {z}, but {x} not below {z}"
+        return ""
 
 
 PROPERTIES: dict[str, tuple[str, int, Callable[[Checked], Iterable[Failure]]]] = {

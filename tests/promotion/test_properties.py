@@ -188,6 +188,12 @@ def test_no_loss_of_kind(text: str, says: str) -> None:
     assert table(text)["no loss of kind"].says == says
 
 
+def test_a_cycle_is_no_lattice() -> None:
+    report = table("    i8  u8  f32\ni8  i8  u8  i8\nu8  u8  u8  f32\nf32 i8  f32 f32")
+    says = "u8 with i8: u8 lies below f32 and f32 below i8, but u8 not below i8"
+    assert report["lattice"].says == report["partial lattice"].says == says
+
+
 def test_the_smallest_counter_example_has_no_scalars_and_the_narrowest_dtypes() -> None:
     report = Policy.from_table(
         "t", "    i64 i16 f32\ni64 i64 - -\ni16 - i16 -\nf32 - - f32", scalars="refuse"

@@ -1,0 +1,55 @@
+"""``promoarray completion``: what a shell offers after the script was read."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import promoarray as pa
+from promoarray import cli
+
+pytest.importorskip("shtab", reason="needs shtab: pip install 'promoarray[completion]'")
+
+ASK_BASH = """
+source "$1"; shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+_shtab_promoarray promoarray "${!#}"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    assert cli.main(["completion", "bash"]) == 0
+    path = tmp_path / "promoarray.bash"
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+    return path
+
+
+def offered(script: Path, *words: str) -> set[str]:
+    argv = ["bash", "-c", ASK_BASH, "bash", str(script), "promoarray", *words]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    return {*done.stdout.split()}
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_what_bash_offers(script: Path, tmp_path: Path) -> None:
+    assert offered(script, "com") == {"compare", "completion"}
+    assert offered(script, "table", "torch", "jax@") == {
+        name for name in pa.list_policies() if name.startswith("jax@")
+    }
+    assert "float8_e4m3fn" in offered(script, "cast", "1", "--from", "float8")
+    assert offered(script, "explain", "divi") == {"divide"}
+    (tmp_path / "train.py").touch()
+    assert offered(script, "compare", f"{tmp_path}/tr") == {f"{tmp_path}/train.py"}
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish", "tcsh", "powershell"])
+def test_every_shell_has_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    assert "promoarray" in out
+    assert shell in ("tcsh", "powershell") or "torch@2.13" in out
