@@ -193,6 +193,6 @@ def _widens(source: DType, target: DType, casts: blocks.Casts) -> bool:
     if source is target:
         return True
     pair = source, target
-    if pair == (dt.float32, dt.complex128):
+    if pair == (dt.float32, dt.complex128) or source is dt.float16:  # NumPy keeps NaN's payload
         return False
     return pair in WIDENING and not casts(*pair)[1]

@@ -1,4 +1,5 @@
 // How an executable runs: its kernel on operands that are widened here, else its own way.
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -12,7 +13,7 @@ constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; of more, `run` casts what a cach
 constexpr Py_ssize_t LONG = 1 << 20;  // bytes; `run` casts more of them without the GIL
 
 // Floats as doubles; of complex numbers both parts. NumPy's own cast would warn of a signalling
-// NaN. Null without an error if the buffer is one for `run`.
+// NaN, and keep what a NaN holds beside its sign, which ours do not. Null without an error if the buffer is one for `run`.
 Ref doubled(const FastOperator *self, PyObject *buffer, PyObject *wider) {
     Py_buffer from, to;
     if (PyObject_GetBuffer(buffer, &from, PyBUF_C_CONTIGUOUS) != 0) {
@@ -37,7 +38,8 @@ Ref doubled(const FastOperator *self, PyObject *buffer, PyObject *wider) {
             for (std::size_t i = 0; i < count; ++i) {
                 float value;
                 std::memcpy(&value, given + i * sizeof value, sizeof value);
-                made[i] = static_cast<double>(value);
+                made[i] = value == value ? static_cast<double>(value)
+                                         : std::copysign(NAN, static_cast<double>(value));
             }
         }
         PyBuffer_Release(&to);
