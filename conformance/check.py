@@ -11,12 +11,12 @@ from __future__ import annotations
 import sys
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tables
 
@@ -67,8 +67,7 @@ NAMES = {
 NAMES |= {"greater_than": "greater", "smooth_l1_loss": "huber_loss"}
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """One recorded answer beside ours."""
 
     section: str
@@ -87,16 +86,27 @@ class Cell:
         return f"{self.section}: {self.row} {self.column} -> {said}"
 
 
-def compare(golden: str) -> list[Cell]:
-    """Ask the policy every question of a golden file."""
+def compare(golden: str, pattern: str = "* : * : *") -> Iterator[Cell]:
+    """Ask the policy every question of a golden file that a pattern names."""
     policy = as_policy(POLICY_OF[golden])
-    _, sections = tables.read(GOLDEN / f"{golden}.txt")
-    return [
-        Cell(section, row, column, recorded, answer(policy, section, row, column))
-        for section, cells in promised(sections).items()
-        if not section.startswith("scalars/")
-        for (row, column), recorded in cells.items()
-    ]
+    for section, cells in promised(_sections(golden)).items():
+        if not section.startswith("scalars/"):
+            for (row, column), recorded in _named(pattern, section, cells):
+                yield Cell(section, row, column, recorded, answer(policy, section, row, column))
+
+
+@cache
+def _sections(golden: str) -> dict[str, tables.Cells]:
+    return tables.read(GOLDEN / f"{golden}.txt")[1]
+
+
+def _named(pattern: str, section: str, cells: tables.Cells) -> Iterator[tuple[Any, str]]:
+    """The cells of a section that a pattern names; most patterns name few sections."""
+    sections, rows, columns = _parts(pattern)
+    if _any(section, sections):
+        for (row, column), recorded in cells.items():
+            if _any(row, rows) and _any(column, columns):
+                yield (row, column), recorded
 
 
 def promised(sections: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,10 +218,12 @@ class Departure:
 
 def matches(pattern: str, cell: Cell) -> bool:
     """Whether a pattern ``sections : rows : columns`` names a cell."""
-    return all(
-        any(fnmatchcase(name, part) for part in parts)
-        for parts, name in zip(_parts(pattern), (cell.section, cell.row, cell.column), strict=True)
-    )
+    return all(map(_any, (cell.section, cell.row, cell.column), _parts(pattern)))
+
+
+@cache
+def _any(name: str, parts: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, part) for part in parts)
 
 
 @cache
@@ -225,16 +237,15 @@ def departures() -> list[Departure]:
         return [Departure(**entry) for entry in tomllib.load(file).get("departure", [])]
 
 
-def scalars(golden: str) -> list[Cell]:
-    """Compute every recorded ``array op scalar``: its dtype and its first element, or its error."""
+def scalars(golden: str, pattern: str = "* : * : *") -> list[Cell]:
+    """Compute the recorded ``array op scalar``: the dtype and the first element, or the error."""
     policy = as_policy(POLICY_OF[golden])
-    _, sections = tables.read(GOLDEN / f"{golden}.txt")
     with in_force(policy):
         return [
             Cell(section, row, column, *_settled(recorded, _computed(section, row, column)))
-            for section, cells in sections.items()
+            for section, cells in _sections(golden).items()
             if section.startswith("scalars/")
-            for (row, column), recorded in cells.items()
+            for (row, column), recorded in _named(pattern, section, cells)
         ]
 
 
@@ -286,7 +297,7 @@ def _same_value(a: str, b: str, code: str) -> bool:
     return repr(x) == repr(y) or abs(x - y) <= digits * abs(x) or (x != x and y != y)
 
 
-def unexplained(golden: str, cells: list[Cell]) -> Iterator[Cell]:
+def unexplained(golden: str, cells: Iterable[Cell]) -> Iterator[Cell]:
     """Yield the cells that differ without standing in `departures.toml`."""
     known = departures()
     for cell in cells:

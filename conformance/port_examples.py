@@ -50,9 +50,7 @@ REMARKS = """\
 `telemetry.py` is ported from `numpy@1`, which it is written for. Where the real PyTorch stops after
 porting, its CPU kernels lack the dtype (`uint16`, `uint64`), which is no rule of promotion. The
 real NumPy's products of bfloat16 matrices are float32, as ml_dtypes has them: a departure of the
-policy `numpy`. `training.py` updates its weights by `weights -= ...` with float64 on the right:
-where that makes a new array (JAX, Paddle, aclnn) it is float64, and `port` does not cast the result
-of such an assignment; `weights = xp.astype(weights - ..., xp.float32)` does.
+policy `numpy`.
 """
 
 
@@ -188,7 +186,8 @@ def _cell(done: Ported, target: str) -> str:
 
 def _known() -> list[tuple[str, ...]]:
     """The rows of the page as it is."""
-    table = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+    own = PAGE.read_text(encoding="utf-8").partition("\n## ")[0]
+    table = [line for line in own.splitlines() if line[:1] == "|"]
     cells = [re.split(r" (?<!\\)\| ", line[2:-2]) for line in table[2:]]
     return [tuple(cell.strip().replace("\\|", "|") for cell in row) for row in cells]
 
@@ -208,6 +207,8 @@ def _page(rows: list[tuple[str, ...]]) -> str:
     lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in (head, *rows)]
     lines.insert(1, " | ".join("---" for _ in head))
     table = "\n".join(f"| {line} |" for line in lines)
+    _, heading, rest = PAGE.read_text(encoding="utf-8").partition("\n## ")
+    others = heading + rest  # of port_numpy.py
     return (
         "# The examples ported\n\n"
         "Written by `python conformance/port_examples.py --write`: each of `examples/` ported from "
@@ -216,7 +217,7 @@ def _page(rows: list[tuple[str, ...]]) -> str:
         "columns run the original and the edited program in the real framework, in place of "
         "promoarray,\nand compare what both ends have: dtypes that differ, and the largest "
         "difference of values as a part of the largest value of its array.\n\n"
-        f"{table}\n\n{REMARKS}"
+        f"{table}\n\n{REMARKS}{others}"
     )
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import linecache
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +18,25 @@ from promoarray.core.observers import observing
 from promoarray.diagnostics.port.edits import Port
 from promoarray.diagnostics.port.porting import Ported, Work
 from promoarray.diagnostics.port.recording import Recording
-from promoarray.diagnostics.port.runs import Ran, Texts
+from promoarray.diagnostics.port.runs import Ran, Recordings, Texts
+from promoarray.diagnostics.port.sources import Source
+from promoarray.diagnostics.record.block import FRAMEWORKS, REWRITTEN, recording
+from promoarray.diagnostics.record.numpy.hook import Session, hook
+from promoarray.diagnostics.record.numpy.past import Past
+from promoarray.diagnostics.record.numpy.rewriting import rewritten
+from promoarray.diagnostics.record.probed import ProbedRecorder
+from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.promotion import in_force
 from promoarray.promotion.registry import as_policy
 
 
+@dataclass
 class InProcess:
     """Takes the place of ``Runner``."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.count = path, 0
+    path: Path
+    recorded: Recordings | None = None
+    count: int = 0
 
     def __call__(
         self, policy: str | None, asked: tuple[str, ...] = (), texts: Texts | None = None
@@ -31,34 +44,71 @@ class InProcess:
         """Run the program."""
         self.count += 1
         data = (texts or {}).get(self.path) or self.path.read_bytes()
-        names: dict[str, Any] = {"__name__": "__main__", "__file__": str(self.path)}
-        recording = Recording(asked)
-        recording.begin()
+        name, lines = str(self.path), Source(self.path, data).text.splitlines(keepends=True)
+        linecache.cache[name] = len(data), None, lines, name
+        names: dict[str, Any] = {"__name__": "__main__", "__file__": name}
+        probe = Recording(asked, *(self.recorded or ()))
+        probe.begin()
         before, stopped, out = in_force.process_default(), "", io.StringIO()
+        report: RecordedReport | None = None
         in_force.set_policy(policy or before)
         try:
-            code = compile(data, str(self.path), "exec", dont_inherit=True)
-            with observing(recording), contextlib.redirect_stdout(out), warnings.catch_warnings():
+            with contextlib.redirect_stdout(out), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                with np.errstate(all="ignore"):
+                with np.errstate(all="ignore"), self._watching(probe, asked, data) as (code, found):
+                    report = found
                     exec(code, names)
         except Exception as error:
             stopped = f"{type(error).__name__}: {error}"
         finally:
             in_force.set_policy(before)
-        seen, final = recording.ended(names)
-        named = policy or before.name
-        return Ran(named, seen, final, out.getvalue(), stopped, int(bool(stopped)), False, [])
+        seen, final = probe.ended(names)
+        named = report.run.name if report else policy or before.name
+        status = int(bool(stopped))
+        return Ran(named, seen, final, out.getvalue(), stopped, status, False, [], report)
+
+    @contextlib.contextmanager
+    def _watching(
+        self, probe: Recording, asked: tuple[str, ...], data: bytes
+    ) -> Iterator[tuple[Any, RecordedReport | None]]:
+        """The program's code, and what is filled while it runs."""
+        if self.recorded is None:
+            with observing(probe):
+                yield compile(data, str(self.path), "exec", dont_inherit=True), None
+            return
+        framework, wanted = self.recorded
+        known = (FRAMEWORKS | REWRITTEN)[framework]
+        home = known.home(import_module(framework).__version__)
+        names = dict.fromkeys((*asked, wanted or home.name))
+        policies = tuple(map(as_policy, names if framework in REWRITTEN else asked))
+        recorder = ProbedRecorder(home, policies, framework=framework, listener=probe)
+        if framework in FRAMEWORKS:
+            with recording(known, recorder):
+                yield compile(data, str(self.path), "exec", dont_inherit=True), recorder.report
+            return
+        past = Past(recorder, as_policy(wanted)) if wanted else None
+        session = Session(recorder, past)
+        with hook().recording(session):
+            yield rewritten(data, str(self.path)), recorder.report
+        assert not session.bug, session.bug
 
 
 def ported(path: Path, run: str, *to: str) -> Ported:
     """Port a program; raise what stops it under its own policy."""
-    runner = InProcess(path)
-    first = runner(run, to)
+    return _done(InProcess(path), run, run, to)
+
+
+def recorded(path: Path, framework: str, *to: str, wanted: str = "") -> Ported:
+    """Port a program of another framework."""
+    return _done(InProcess(path, Recordings(framework, wanted)), None, wanted, to)
+
+
+def _done(runner: Any, named: str | None, run: str, to: tuple[str, ...]) -> Ported:
+    first = runner(named, to)
     if first.stopped:
         raise ValueError(first.stopped)
-    port = Port(as_policy(run), tuple(map(as_policy, to)))
-    return Work(runner, port, run, first, (path.parent.resolve(),)).ported()
+    port = Port(as_policy(run or first.policy), tuple(map(as_policy, to)))
+    return Work(runner, port, named, first, (runner.path.parent.resolve(),)).ported()
 
 
 def text(done: Ported) -> str:

@@ -25,10 +25,16 @@ DOCS = [page for page in DOCS if page.name != "contributing.md"]
 
 
 NEEDED = {"record.md": ("torch",)}
-"""What the examples of a page need besides the extra test."""
+"""What the examples of a page need besides the extra test; it takes a while to start."""
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in NEEDED))
+        for page in DOCS
+    ],
+)
 def test_examples_print_what_the_page_says(page: Path) -> None:
     for module in NEEDED.get(page.name, ()):
         pytest.importorskip(module, reason=f"docs/{page.name} needs {module}")

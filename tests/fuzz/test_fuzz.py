@@ -9,10 +9,13 @@ from fuzz import session
 FIRST = 1
 """The first seed: always the same, so that a change alone decides whether a test passes."""
 
+SECONDS = 150 / len(session.generators())
+"""Of 150 seconds that all of them take together, however many there are."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", session.generators())
 def test_a_generator_finds_nothing(name: str) -> None:
-    found = session.run(name, seconds=20, seed=FIRST)
+    found = session.run(name, seconds=SECONDS, seed=FIRST)
     assert found.seed is None, f"python tests/fuzz {name} --again {found.seed}\n{found.why}"
     assert found.iterations > 5

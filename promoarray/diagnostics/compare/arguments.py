@@ -57,6 +57,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="of an unmodified program: also show where promoarray's policy of the framework "
         "differs from the framework itself",
     )
+    add_packages(command)
     add("--all", action="store_true", help="show the places that only inherit, too")
     add("--html", metavar="FILE", help="also write the report as one page")
     add("--max-sites", metavar="N", type=_count, help="keep at most so many places; default: 10000")
@@ -105,6 +106,18 @@ def _add_for_ci(command: argparse.ArgumentParser) -> None:
     )
     ci.add_argument(
         "--output", metavar="FILE", help="where to write the report; default: standard output"
+    )
+
+
+def add_packages(command: argparse.ArgumentParser) -> None:
+    """Add what names the libraries that are rewritten beside the program."""
+    command.add_argument(
+        "--packages",
+        metavar="A,B,C",
+        type=lambda names: tuple(name.strip() for name in names.split(",")),
+        default=(),
+        help="of an unmodified program of NumPy: installed libraries in Python whose operations "
+        "are recorded, too",
     )
 
 

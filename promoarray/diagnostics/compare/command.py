@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from promoarray.diagnostics.compare import rewritten
 from promoarray.diagnostics.compare.frameworks import AUTO, OWN, framework_of, names
 from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
 from promoarray.diagnostics.compare.program import STOPPED, Ended, Program, of_module, of_script
@@ -25,7 +26,7 @@ from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
 from promoarray.diagnostics.findings.baseline import Baseline, read
 from promoarray.diagnostics.findings.judged import Judged, judge
-from promoarray.diagnostics.record.block import FRAMEWORKS
+from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
@@ -110,6 +111,7 @@ class Comparison:
             all_frames=full,
             max_sites=self._max_sites,
             framework=self.framework,
+            packages=self.args.packages,
         )
         return self.program.run(asked, given, quiet=False, aside=self._aside)
 
@@ -199,7 +201,10 @@ def _read(args: argparse.Namespace) -> Comparison:
     if args.output:
         require_place(Path(args.output))
     run = as_policy(args.run) if args.run else None
-    return Comparison(of, policies, run, _baseline(args), args, _recorded(args))
+    framework = _recorded(args)
+    if framework in REWRITTEN:
+        of = rewritten.rewriting(of)
+    return Comparison(of, policies, run, _baseline(args), args, framework)
 
 
 def _recorded(args: argparse.Namespace) -> str:
@@ -216,11 +221,16 @@ def _recorded(args: argparse.Namespace) -> str:
     found: str = args.framework
     if found == AUTO:
         found = framework_of(args.script, args.module)
+    if args.packages and found not in REWRITTEN:
+        raise UsageError(
+            f"--packages names libraries to rewrite beside a program of {' or '.join(REWRITTEN)}; "
+            f"this one is taken for one of {found}'s. Write --framework {' or '.join(REWRITTEN)}"
+        )
     if found == OWN:
         if args.drift:
             raise UsageError(
                 "--drift is about unmodified programs of a framework, which is recorded; this one "
-                f"is taken for one of promoarray's. Write --framework {' or '.join(FRAMEWORKS)}"
+                f"is taken for one of promoarray's. Write --framework {' or '.join(RECORDED)}"
             )
         return ""
     for name in ("run", "run_all", "stop"):  # --show has set run_all
@@ -289,8 +299,7 @@ def _tell(report: Report, ended: Ended) -> None:
         _say(
             "the program computed nothing with promoarray; write import promoarray as xp, and "
             "make its arrays with xp.asarray. An unmodified program that imports its framework "
-            f"elsewhere takes --framework {' or '.join(FRAMEWORKS)}; one of NumPy, promoarray diff "
-            "--from numpy@1 --to numpy@2"
+            f"elsewhere takes --framework {' or '.join(RECORDED)}"
         )
     for bug in ended.bugs:
         print(bug, file=sys.stderr)

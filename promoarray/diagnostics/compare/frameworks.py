@@ -11,24 +11,33 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from promoarray.diagnostics.compare import notebook
-from promoarray.diagnostics.record.block import FRAMEWORKS
+from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 
 OWN = "promoarray"
 AUTO = "auto"
 
 
 def framework_of(script: str | None, module: str | None) -> str:
-    """Return what a program computes with: the first of ``NAMES`` that it imports at top level.
+    """Return what a program computes with: the first of ``names`` that it imports at top level.
 
-    Those that import none compute with promoarray, if with anything: by way of their own modules.
+    If it imports none, it is what the modules beside it import. Those of which none does compute
+    with promoarray, if with anything.
     """
-    found = {name for source in _sources(script, module) for name in _imported(source)}
+    found = imported_by(script, module)
+    if REWRITTEN.keys() & found or not found & {*names()}:  # which those of others import as well
+        found |= _imported_beside(_path_of(script, module), found)
     return next((name for name in names() if name in found), OWN)
+
+
+def imported_by(script: str | None, module: str | None) -> set[str]:
+    """Return the packages that a program itself imports at top level."""
+    path = _path_of(script, module)
+    return {name for source in _sources(path) for name in _imported(source)}
 
 
 def names() -> tuple[str, ...]:
     """What a program may compute with, that first which decides if it imports several."""
-    return (OWN, *FRAMEWORKS)
+    return (OWN, *RECORDED)
 
 
 def _imported(source: str) -> Iterator[str]:
@@ -47,11 +56,34 @@ def _imported(source: str) -> Iterator[str]:
             waiting += ast.iter_child_nodes(node)
 
 
-def _sources(script: str | None, module: str | None) -> Iterator[str]:
-    """The source of a program, or of each cell of a notebook; nothing if it cannot be read."""
+def _imported_beside(path: Path | None, names: set[str]) -> set[str]:
+    """The packages that the modules import which lie beside a program, and those that they do."""
+    found: set[str] = set()
+    waiting, seen = set(names), set[str]()
+    while path is not None and waiting - seen:
+        name = (waiting - seen).pop()
+        seen.add(name)
+        each = path.parent / name
+        files = sorted(each.glob("*.py")) if each.is_dir() else [each.with_suffix(".py")]
+        for file in files[:_MOST]:
+            imported = {name for source in _sources(file) for name in _imported(source)}
+            found |= imported
+            waiting |= imported
+    return found
+
+
+_MOST = 100
+"""So many files of a package are looked at."""
+
+
+def _path_of(script: str | None, module: str | None) -> Path | None:
+    """The file of a program."""
     path = Path(script) if script else _file_of(module or "")
-    if path is not None and path.is_dir():
-        path = path / "__main__.py"
+    return path / "__main__.py" if path is not None and path.is_dir() else path
+
+
+def _sources(path: Path | None) -> Iterator[str]:
+    """The source of a program, or of each cell of a notebook; nothing if it cannot be read."""
     if path is None:
         return
     if path.suffix == ".ipynb":

@@ -16,8 +16,9 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
 from promoarray.diagnostics.compare.magics import Say, translator
@@ -25,6 +26,9 @@ from promoarray.diagnostics.compare.short_traceback import shorten
 
 COMMAND = "from promoarray.diagnostics.compare import notebook; notebook.main()"
 """What ``python -c`` runs; the notebook and its arguments follow."""
+
+Compile = Callable[[str, str, int], CodeType]
+"""Makes code of a source, its file, and the flags of ``compile``."""
 
 
 class Cell(NamedTuple):
@@ -81,8 +85,14 @@ def keep_sources(every: list[Cell]) -> None:
         linecache.cache[cell.file] = (len(cell.source), None, lines, cell.file)
 
 
-def main() -> None:
-    """Run the notebook that the command line names, in the process that was started for it."""
+def main(compiled: Compile | None = None) -> None:
+    """Run the notebook that the command line names, in the process that was started for it.
+
+    Parameters
+    ----------
+    compiled : callable, optional
+        What compiles the cells, if not Python itself.
+    """
     _, path, *arguments = sys.argv
     sys.argv = [path, *arguments]
     every = cells(path)
@@ -92,14 +102,23 @@ def main() -> None:
     os.chdir(Path(path).resolve().parent)  # where Jupyter runs it
     translate = translator(names)
     for cell in every:
-        _run(cell, translate(cell.source, _saying(cell)), names)
-
-
-def _run(cell: Cell, source: str, names: dict[str, Any]) -> None:
-    """Run one cell; an error that leaves it is shown from its line on."""
-    try:
+        source = translate(cell.source, _saying(cell))
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        made = eval(compile(source, cell.file, "exec", flags, dont_inherit=True), names)
+        _run(cell, partial(compiled or _compiled, source, cell.file, flags), names)
+
+
+def _compiled(source: str, file: str, flags: int) -> CodeType:
+    code: CodeType = compile(source, file, "exec", flags, dont_inherit=True)
+    return code
+
+
+def _run(cell: Cell, code: Callable[[], CodeType], names: dict[str, Any]) -> None:
+    """Run one cell; an error that leaves it is shown from its line on.
+
+    ``code`` compiles it.
+    """
+    try:
+        made = eval(code(), names)
         if inspect.iscoroutine(made):
             asyncio.run(_awaited(made))
     except Exception as error:

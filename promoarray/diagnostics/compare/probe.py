@@ -11,7 +11,15 @@ class Probe(Observer):
     """An observer that a task brings along: it begins with the process, and is asked at its end.
 
     It is pickled on its way there, and what it answers on its way back.
+
+    Attributes
+    ----------
+    edited : bool
+        Whether the operation that it is told of next stands in the source as it is; of recorded
+        programs, in which others stand for parts of a call.
     """
+
+    edited = True
 
     def begin(self) -> None:
         """Begin with nothing found, in the program's process, or in one forked from it."""

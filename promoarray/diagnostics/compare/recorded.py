@@ -1,23 +1,26 @@
 """The program's side of ``promoarray compare``, of programs of other frameworks.
 
 Python starts the program with ``startup/sitecustomize.py``, which calls ``begin`` once the
-framework has been imported. From there on the framework's calls are recorded, in every thread that
-is started and in the processes that the program starts.
+framework has been imported; at once if programs of it are rewritten. From there on the framework's
+calls are recorded, in every thread that is started and in the processes that the program starts.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from importlib import import_module
 from typing import Any
 
 from promoarray.core.array_base import Array
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.compare.task import VARIABLE, Task
+from promoarray.diagnostics.compare.probe import Probe
+from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task
 from promoarray.diagnostics.compare.watch import Watch, keep_watching
-from promoarray.diagnostics.record.block import FRAMEWORKS, recording
+from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, recording
+from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.promotion.policy import Policy
@@ -30,7 +33,7 @@ def begin() -> None:
     if task is None or not task.framework:
         return
     watch = RecordingWatch(task, os.environ[VARIABLE])
-    entered = recording(FRAMEWORKS[task.framework], watch.recorder)
+    entered = watch.recording()
     entered.__enter__()
     atexit.register(entered.__exit__, None, None, None)  # after what keep_watching registers
     keep_watching(task, watch, entered)
@@ -45,13 +48,26 @@ class RecordingWatch(Watch):
     """
 
     def __init__(self, task: Task, folder: str) -> None:
-        version = sys.modules[task.framework].__version__
-        self._home = FRAMEWORKS[task.framework].home(version)
+        version = import_module(task.framework).__version__
+        self._home = RECORDED[task.framework].home(version)
         self._framework = f"{task.framework} {version}"
-        self.recorder: Recorder = _Unfailing(
-            self._heard, self._home, tuple(as_policy(name) for name in task.policies)
-        )
+        policies = tuple(as_policy(name) for name in task.policies)
+        self._ending = False
+        self.recorder: Recorder = _Unfailing(self._heard, self._home, policies, task.probe)
         super().__init__(task, folder)
+
+    def recording(self) -> AbstractContextManager[Any]:
+        """Return what records as long as it is entered."""
+        task = self._task
+        if task.framework not in REWRITTEN:
+            return recording(RECORDED[task.framework], self.recorder)
+        adapter: Any = import_module(REWRITTEN[task.framework].adapter)
+        others = (p for p in self.recorder.report.policies if p is not self._home)
+        past = next(others, None) if task.past else None
+        entered: AbstractContextManager[Any] = adapter.rewriting(
+            self.recorder, packages=task.packages, past=past
+        )
+        return entered
 
     @property
     def run(self) -> Policy:
@@ -70,20 +86,32 @@ class RecordingWatch(Watch):
 
     def _heard(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what looks at the program's calls, and write down what it found."""
+        if self._ending:  # what is called then is no part of the program
+            return None
         answer = self._guarded(function, *given)
         with notify_lock:
             self._guarded(self._write_if_due)
         return answer
 
+    def _ended(self) -> Findings:
+        self._ending = True
+        return super()._ended()
+
     def _globals(self) -> dict[str, Array]:
         return dict(self.recorder.left(vars(self._main)))
 
 
-class _Unfailing(Recorder):
+class _Unfailing(ProbedRecorder):
     """A recorder of a program that goes on whatever goes wrong in recording it."""
 
-    def __init__(self, heard: Callable[..., Any], home: Policy, policies: tuple[Policy, ...]):
-        super().__init__(home, policies)
+    def __init__(
+        self,
+        heard: Callable[..., Any],
+        home: Policy,
+        policies: tuple[Policy, ...],
+        probe: Probe | None,
+    ) -> None:
+        super().__init__(home, policies, listener=probe)
         self._heard = heard
 
     def guarded(self, function: Callable[..., Any], *given: Any) -> Any:

@@ -50,6 +50,10 @@ class Task:
         What else observes the run, and is asked at its end.
     framework : str
         The framework that is recorded; "" of a program written against promoarray.
+    packages : tuple of str
+        Of a program that is rewritten: the installed libraries that are, too.
+    past : bool
+        Whether what the framework stops at is done as the other policy does it.
     """
 
     policies: tuple[str, ...] = ()
@@ -61,6 +65,8 @@ class Task:
     command: int = field(default_factory=os.getpid)
     probe: Probe | None = None
     framework: str = ""
+    packages: tuple[str, ...] = ()
+    past: bool = False
 
     def write(self, folder: str) -> None:
         """Put it where the program finds it."""

@@ -112,10 +112,9 @@ def keep_watching(task: Task, watch: Watch, entered: Any) -> None:
         threading.excepthook = _shortened_in_thread(threading.excepthook)
 
 
-def adopt(report: Report) -> None:
-    """Have the watch of this process tell a report that something else fills."""
-    if _kept:
-        _kept[0].adopt(report)
+def watching() -> bool:
+    """Whether this process is watched."""
+    return bool(_kept)
 
 
 def _set_nothing(policy: str | Policy) -> None:
@@ -205,10 +204,6 @@ class Watch(Observer):
         self._file: str | None = None
         with contextlib.suppress(OSError):  # the command has ended
             self._file = new_file(self._folder)
-
-    def adopt(self, report: Report) -> None:
-        """Tell this report from now on."""
-        self._report = report
 
     def begin_again(self) -> None:
         """Start with nothing found, in a process that was forked."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from promoarray.diagnostics.compare.arguments import add_packages
+
 
 def arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_program(command)
+    add_packages(command)
     command.add_argument(
         "--all", action="store_true", help="show the lines of which only operands differ, too"
     )

@@ -8,11 +8,13 @@ import sys
 from dataclasses import replace
 
 from promoarray.console import console
+from promoarray.diagnostics.compare import rewritten
+from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.compare.program import Ended, Program, of_module, of_script
 from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
-from promoarray.diagnostics.diff.recorded import is_recorded, recorded_program
+from promoarray.diagnostics.diff.recorded import RecordedChanges, framework_recorded
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.promotion.policy import Policy
@@ -33,11 +35,12 @@ def program_of(args: argparse.Namespace) -> Program:
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status."""
     before, after = as_policy(args.before), as_policy(args.after)
-    recorded = is_recorded(args.script, before, after)
-    program = recorded_program(args, before, after) if recorded else program_of(args)
+    framework = framework_recorded(args.script, args.module, before, after)
+    program, asked = program_of(args), _asked(before, after, framework, args.packages)
+    if framework:
+        program = rewritten.rewriting(program)
     sys.stdout.flush()
     sys.stderr.flush()
-    asked = Task((before.name, after.name), before.name, probe=Changes(after.name))
     ended = program.run(asked, None, quiet=False, aside=args.json)
     noted = (each.probed for each in ended.findings if each.probed is not None)
     compared = difference(report_of(ended, before, after), noted, after)
@@ -47,6 +50,15 @@ def main(args: argparse.Namespace) -> int:
     else:
         console().print(found)
     return told(found, ended)
+
+
+def _asked(before: Policy, after: Policy, framework: str, packages: tuple[str, ...]) -> Task:
+    """What is asked of the program: to run under one policy, or as it is if it is recorded."""
+    names = before.name, after.name
+    if not framework:
+        return Task(names, before.name, probe=Changes(after.name))
+    probe: Probe = RecordedChanges(*names)
+    return Task(names, framework=framework, packages=packages, past=True, probe=probe)
 
 
 def report_of(ended: Ended, before: Policy, after: Policy) -> Report:
@@ -72,7 +84,8 @@ def told(found: Difference, ended: Ended) -> int:
     sys.stdout.flush()
     if ended.status:
         at = f" at {ended.where}" if ended.where else ""
-        _say(f"the program stopped under {found.before.name}{at}: {ended.why}")
+        run = ended.findings[0].run if ended.findings else found.before.name
+        _say(f"the program stopped under {run}{at}: {ended.why}")
     for bug in ended.bugs:
         print(bug, file=sys.stderr)
         _say("this is a bug in promoarray. Please report it with the lines above")

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, counted, html_table, listed
 from promoarray.core.refusals import spelled as written
+from promoarray.diagnostics.diff import stored
 from promoarray.diagnostics.diff.change import REFUSES, Change, Values
 from promoarray.diagnostics.diff.probe import At, Noted
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons
 from promoarray.diagnostics.shadow.divergence import Divergence
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.place import spelled
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.value_changes import ValueChange
@@ -149,10 +151,12 @@ def difference(report: Report, every: Iterable[Noted], after: Policy) -> Differe
     """
     every = list(every)
     reasons: dict[At, Reasons] = {}
+    edits: dict[At, Fix] = {}
     for noted in every:
         reasons |= noted.reasons
+        edits |= noted.edits
     changes = [
-        *(_of_dtype(each, reasons, report.run, after) for each in report.divergences),
+        *(_of_dtype(each, reasons, edits, report.run, after) for each in report.divergences),
         *(c for each in report.value_changes for c in _of_values(each)),
         *_of_signatures(report, after),
         *(c for noted in every for c in _noted(noted, report)),
@@ -163,23 +167,33 @@ def difference(report: Report, every: Iterable[Noted], after: Policy) -> Differe
 
 
 def _of_dtype(
-    divergence: Divergence, reasons: dict[At, Reasons], before: Policy, after: Policy
+    divergence: Divergence,
+    reasons: dict[At, Reasons],
+    edits: dict[At, Fix],
+    before: Policy,
+    after: Policy,
 ) -> Change:
     d, run, other = divergence, divergence.answers[before.name], divergence.answers[after.name]
-    own = other.fix is not None and d.program == d.site
-    fix = other.fix if own else None
+    at = At(d.site, d.program, d.name, d.form, d.operands)
+    inherited = "inherits" in (run.origin, other.origin)  # of a recorded run, either's
+    fix = edits.get(at, other.fix) if d.program == d.site and not inherited else None
     edit = (d.written(fix) or str(fix)) if fix else ""
+    if d.framework and d.name == "setitem" and d.program == d.site:
+        edit = stored.written(d.site)
+    refusal = other.reason or run.reason
+    if d.framework:  # the rest is how to write it with promoarray
+        refusal = refusal.partition(" Write pa.")[0]
     return Change(
-        "dtype" if other.dtype else "refusal",
+        "dtype" if other.dtype and run.dtype else "refusal",
         d.site,
         d.program,
         spelled(d),
         str(run),
         str(other),
-        reasons.get(At(d.site, d.program, d.name, d.form, d.operands), NO_REASONS),
-        other.reason,
+        reasons.get(at, NO_REASONS),
+        refusal,
         edit,
-        inherited="inherits" in (run.origin, other.origin),  # of a recorded run, either's
+        inherited=inherited,
         count=d.count,
     )
 

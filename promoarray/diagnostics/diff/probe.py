@@ -29,6 +29,7 @@ from promoarray.diagnostics.diff.recompute import (
     may_differ,
     recomputed,
 )
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.verdict import key_of
 from promoarray.operations import OPERATIONS, Form
@@ -107,11 +108,14 @@ class Noted:
     ----------
     reasons : dict
         From a place to why the policies answer otherwise there.
+    edits : dict
+        From a place of a recorded program to what to write there.
     other_bits, refused : dict
         From a place to what was found there.
     """
 
     reasons: dict[At, Reasons] = field(default_factory=dict)
+    edits: dict[At, Fix] = field(default_factory=dict)
     other_bits: dict[At, OtherBits] = field(default_factory=dict)
     refused: dict[At, Refused] = field(default_factory=dict)
 

@@ -6,65 +6,84 @@ run finds all that changes.
 
 from __future__ import annotations
 
-import argparse
-import ast
-import sys
-import tokenize
-from pathlib import Path
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
-
-from promoarray.diagnostics.compare.program import Program, of_script
-from promoarray.diagnostics.compare.watch import adopt
+from promoarray.core.call_site import sites
+from promoarray.core.observers import OperationEvent
+from promoarray.diagnostics.compare.frameworks import framework_of
+from promoarray.diagnostics.compare.probe import Probe
+from promoarray.diagnostics.diff.probe import MOST_KNOWN, At, Noted
+from promoarray.diagnostics.diff.reasons import reasons_of
+from promoarray.diagnostics.diff.recompute import decided_on_the_same
 from promoarray.diagnostics.record.block import REWRITTEN
-from promoarray.diagnostics.record.numpy.running import recorded_run
-from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.shadow.common_fixes import fix_of
+from promoarray.diagnostics.shadow.verdict import key_of
+from promoarray.promotion.plan import Decision, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
-COMMAND = "from promoarray.diagnostics.diff.recorded import main; main()"
-"""What ``python -c`` runs; the two policies, the script and its arguments follow."""
+
+def framework_recorded(
+    script: str | None, module: str | None, before: Policy, after: Policy
+) -> str:
+    """Return what a program computes with itself, if its editions are compared; else ""."""
+    for name, framework in REWRITTEN.items():
+        if {before, after} == {as_policy(edition) for _, edition in framework.editions}:
+            return name if framework_of(script, module) == name else ""
+    return ""
 
 
-def is_recorded(script: str | None, before: Policy, after: Policy) -> bool:
-    """Whether a script computes with NumPy itself, and it is NumPy's editions that are compared."""
-    editions = {as_policy(name) for _, name in REWRITTEN["numpy"].editions}
-    if script is None or not script.endswith(".py") or {before, after} != editions:
-        return False
-    try:
-        with tokenize.open(script) as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return False
-    found = {name.partition(".")[0] for node in ast.walk(tree) for name in _imported(node)}
-    return "numpy" in found and "promoarray" not in found
+@dataclass(eq=False)
+class RecordedChanges(Probe):
+    """Notes why two policies answer otherwise what a recorded program does, and what to write.
 
-
-def _imported(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-
-
-def recorded_program(args: argparse.Namespace, before: Policy, after: Policy) -> Program:
-    """Return the program that records the script which the arguments name.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such script.
+    Attributes
+    ----------
+    before, after : str
+        Their names. Either may be that of the run.
     """
-    command = of_script(args.script, args.args).command
-    return Program(("-c", COMMAND, before.name, after.name, *command))
+
+    before: str
+    after: str
+    _noted: Noted = field(default_factory=Noted)
+    _known: set[Hashable] = field(default_factory=set)
+
+    def begin(self) -> None:
+        """Begin with nothing noted."""
+        self._noted, self._known = Noted(), set()
+        self._policies = as_policy(self.before), as_policy(self.after)
+        self._by_value = any(policy.by_value is not None for policy in self._policies)
+
+    def ended(self, names: dict[str, Any]) -> Noted:
+        """Return what was noted."""
+        return self._noted
+
+    def on_operation(self, event: OperationEvent) -> None:
+        """Note the steps of both policies and the edit, where their answers differ."""
+        key = key_of(event, self._by_value)
+        if key in self._known:
+            return
+        before, after = self._policies
+        one, other = (decided_on_the_same(policy, event) for policy in self._policies)
+        if _result(before, one) == _result(after, other):
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known.add(key)
+            return
+        at = At(*sites(), event.name, event.form, tuple(map(str, event.seen)))
+        if at in self._noted.reasons:
+            return
+        asked = event.name, event.form, event.operands
+        self._noted.reasons[at] = reasons_of(*asked, before, after)
+        if isinstance(one, Refusal):
+            return
+        as_before = event._replace(policy=before, plan=one.plan, values=one.values)
+        fix = fix_of(after, as_before, before.strong(one.plan.result))
+        if fix is not None:
+            self._noted.edits[at] = fix
 
 
-def main() -> None:
-    """Record the script that the command line names; its findings go to the command."""
-    before, after, script, *arguments = sys.argv[1:]
-    home = REWRITTEN["numpy"].home(np.__version__)
-    policies = as_policy(before), as_policy(after)
-    recorder = Recorder(home, policies, framework=f"numpy {np.__version__}")
-    adopt(recorder.report)
-    sys.path[0] = str(Path(script).resolve().parent)  # as for ``python SCRIPT``
-    past = next((policy for policy in policies if policy is not home), None)
-    recorded_run(script, recorder, arguments, past=past)
+def _result(policy: Policy, decided: Decision | Refusal) -> Any:
+    return None if isinstance(decided, Refusal) else policy.strong(decided.plan.result)

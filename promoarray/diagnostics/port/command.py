@@ -12,6 +12,8 @@ from typing import Any
 
 from promoarray.diagnostics.compare.frameworks import OWN, framework_of
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
+from promoarray.diagnostics.port.frameworks import refused, wanted
+from promoarray.diagnostics.port.runs import Recordings
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
@@ -28,9 +30,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
     add("--to", metavar="A,B,C", required=True, help="the policies to port to")
     add(
         "--run",
+        "--from",
         metavar="POLICY",
         help="the policy to port from, whatever the program sets; default: what it runs under by "
-        "itself",
+        "itself. Of a NumPy program: numpy@1, which it was written for",
     )
     where = command.add_mutually_exclusive_group()
     where.add_argument("--patch", metavar="FILE", help="write a patch; default: print it")
@@ -62,34 +65,40 @@ def main(args: argparse.Namespace) -> int:
     if args.script and not Path(args.script).is_file():
         _say(f"no such file: {args.script}")
         return USAGE
-    if (framework := framework_of(args.script, args.module)) != OWN:
-        _say(
-            f"the program computes with {framework} itself, and port writes casts of promoarray's "
-            f"arrays; promoarray compare writes the edits in {framework}'s words"
-        )
-        return USAGE
+    framework = framework_of(args.script, args.module)
     policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in args.to.split(",") if n.strip()))
     run = as_policy(args.run) if args.run else None
     if not policies:
         _say("--to names no policy; write --to torch@2.13,paddle@3.3")
         return USAGE
+    recorded = None
+    if framework != OWN:
+        if why := refused(framework, run):
+            _say(why)
+            return USAGE
+        recorded = Recordings(framework, wanted(framework, run))
     if args.patch and (Path(args.patch).is_dir() or not Path(args.patch).resolve().parent.is_dir()):
         _say(f"{args.patch} is a folder, or lies in none; write the name of a file")
         return USAGE
     from promoarray.diagnostics.port.porting import Stopped
 
     try:
-        return _port(args, run, policies)
+        return _port(args, run, policies, recorded)
     except Stopped as stopped:
         for bug in stopped.ran.bugs:
             print(bug, file=sys.stderr)
         policy = stopped.ran.policy
-        when = f"under {policy}" if policy else "before it imported promoarray"
+        when = f"under {policy}" if policy else f"before it imported {framework}"
         _say(f"the program stopped {when}: {stopped}")
         return FAILED
 
 
-def _port(args: argparse.Namespace, run: Policy | None, policies: tuple[Policy, ...]) -> int:
+def _port(
+    args: argparse.Namespace,
+    run: Policy | None,
+    policies: tuple[Policy, ...],
+    recorded: Recordings | None,
+) -> int:
     from promoarray.diagnostics.compare.program import of_module, of_script
     from promoarray.diagnostics.compare.standard_input import StandardInput
     from promoarray.diagnostics.port.edits import Port
@@ -99,14 +108,14 @@ def _port(args: argparse.Namespace, run: Policy | None, policies: tuple[Policy, 
 
     with tempfile.TemporaryFile() as kept:
         of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
-        runner = Runner(of, StandardInput(kept))
-        named = run.name if run else None
+        runner = Runner(of, StandardInput(kept), recorded=recorded)
+        named = run.name if run and not recorded else None
         first = runner(named, tuple(policy.name for policy in policies))
         if first.interrupted:
             raise KeyboardInterrupt
         if first.stopped or first.bugs:
             raise Stopped(first)
-        own = _named(first.policy)
+        own = run if run and recorded else _named(first.policy)
         others = tuple(policy for policy in policies if policy.name != own.name)
         beside = (Path(args.script).resolve().parent,) if args.script else ()
         folders = (*beside, Path.cwd().resolve())

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.port.places import Extent, Places
-from promoarray.diagnostics.port.recording import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
+from promoarray.diagnostics.port.places import Extent, Places, cast_dtype
+from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
 from promoarray.diagnostics.shadow.common_fixes import Asked, common_fixes, holds, lost
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.dtypes import INTEGERS, DType
+from promoarray.operations import Form
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
 
@@ -25,7 +26,8 @@ class Wrap(NamedTuple):
     dtype : DType
     how : str
         ``astype``, ``asarray`` of a Python number, ``row`` of one that shall have an axis,
-        ``wrapped`` of one that does not fit, ``dtype`` for a keyword.
+        ``wrapped`` of one that does not fit, ``dtype`` for a keyword; ``result`` and ``target`` of
+        an augmented assignment, which becomes a plain one: ``x = cast(x - y)``.
     only : tuple of (DType, DType)
         If not empty: what arrays of some dtypes become, and no others.
     name : str
@@ -109,6 +111,8 @@ def edit_of(port: Port, places: Places, group: Sequence[Seen]) -> Edit | Left | 
     at = first.span, first.asked.name, policies
     if first.inside:
         return Left(*at, "it is carried out inside of a library", optional)
+    if not first.edited:
+        return Left(*at, "it is a part of what is called there", optional)
     node = places.node(first)
     if node is None:
         return Left(*at, "it is one of several operations of what the source calls", optional)
@@ -118,6 +122,10 @@ def edit_of(port: Port, places: Places, group: Sequence[Seen]) -> Edit | Left | 
     if isinstance(found, str):
         return Left(*at, found, optional)
     wraps, lossy = found
+    (wrap, *more) = wraps or (None,)
+    whole = wrap and not more and wrap.how == "astype" and wrap.extent == places.extent(node)
+    if first.framework and wrap and whole and cast_dtype(places, node) == wrap.dtype.name:
+        return None  # the program casts the result itself
     return Edit(*at[:2], wraps, policies, lossy, optional)
 
 
@@ -173,8 +181,10 @@ def _stored(port: Port, places: Places, node: Any, concerned: list[Seen], group:
     if len(operands) < 2 or len(scalars) > 1 or len(wanted) > 1:
         return "what is written there cannot be cast in the source"
     how = "asarray" if scalars.pop() else "astype"
+    if any(s.wrapped for s in concerned):
+        how = "wrapped"
     dtype = wanted.pop()
-    lossy = "" if how == "asarray" else f"the value is cast to {dtype.name}, as it is in the run"
+    lossy = "" if how != "astype" else f"the value is cast to {dtype.name}, as it is in the run"
     extent, name = places.extent(operands[1]), _name(concerned[0], node)
     return (Wrap(extent, dtype, how, name=name, outer=True),), lossy and ""
 
@@ -185,18 +195,16 @@ def _operation(port: Port, places: Places, node: Any, concerned: list[Seen], gro
     needing = list(dict.fromkeys(s.asked for s in concerned))
     alike = not any(s.answers for s in concerned)
     name = _name(concerned[0], node)
-    for fix in common_fixes(port.run, port.policies, needing[0], alike=alike):
-        if not all(
-            holds(port.run, port.policies, asked, fix)
-            for asked in every[:]
-            if asked is not needing[0]
-        ):
-            continue
-        wraps = _wraps(places, node, operands, fix, concerned, name)
-        if wraps is not None:
-            return wraps, lost(port.run, port.policies, needing[0], fix)
+    for form in _forms(node, needing[0].form):
+        first, *others = (each._replace(form=form) for each in (needing[0], *every))
+        for fix in common_fixes(port.run, port.policies, first, alike=alike):
+            if not all(holds(port.run, port.policies, o, fix) for o in others if o != first):
+                continue
+            wraps = _wraps(places, node, operands, fix, concerned, name, form)
+            if wraps is not None:
+                return wraps, lost(port.run, port.policies, first, fix)
     if len(every) > 1:
-        return _by_dtype(port, places, operands, every, needing, name)
+        return _by_dtype(port, places, node, operands, every, needing, name)
     if alike:
         return "it computes with other numbers, or by another kernel, and no cast changes that"
     if not operands:
@@ -205,28 +213,47 @@ def _operation(port: Port, places: Places, node: Any, concerned: list[Seen], gro
     return "; ".join(["no cast gives the same dtype", *dict.fromkeys(reasons)])
 
 
+def _forms(node: Any, form: Form) -> tuple[Form, ...]:
+    """How an operation may be written: ``x -= y`` as ``x = x - y``, where that does no harm."""
+    rebinds = isinstance(node, ast.AugAssign) and _simple(node.target)
+    return (form, Form.OPERATOR) if rebinds and form is Form.INPLACE else (form,)
+
+
 def _wraps(
-    places: Places, node: Any, operands: list[Any], fix: Fix, seen: list[Seen], name: str
+    places: Places,
+    node: Any,
+    operands: list[Any],
+    fix: Fix,
+    seen: list[Seen],
+    name: str,
+    form: Form,
 ) -> tuple[Wrap, ...] | None:
     """The casts of a fix, or None if its operands are not in the source."""
     wraps = []
+    augmented = isinstance(node, ast.AugAssign)
+    rebinds = augmented and bool(fix.result or 0 in dict(fix.casts))
+    if rebinds and (form is Form.INPLACE or not _simple(node.target)):
+        return None
     for index, dtype in fix.casts:
         if index >= len(operands):
             return None
+        if augmented and index == 0:
+            wraps.append(Wrap(places.extent(node), dtype, "target", name=name))
+            continue
         how = ("row" if fix.rows else "asarray") if index in fix.scalars else "astype"
         if any(index in s.wrapped for s in seen):
             how = "wrapped"
         wraps.append(Wrap(places.extent(operands[index]), dtype, how, name=name, outer=True))
     if fix.result:
-        if isinstance(node, ast.AugAssign):
-            return None
-        wraps.append(Wrap(places.extent(node), fix.result, name=name))
+        how = "result" if augmented else "astype"
+        wraps.append(Wrap(places.extent(node), fix.result, how, name=name))
     return tuple(wraps)
 
 
 def _by_dtype(
     port: Port,
     places: Places,
+    node: Any,
     operands: list[Any],
     every: list[Asked],
     needing: list[Asked],
@@ -256,6 +283,8 @@ def _by_dtype(
             return "it is passed with several dtypes, which need casts of their own"
         if not _simple(operands[index]):
             return "it is passed with several dtypes; give its operand a name first"
+        if index == 0 and isinstance(node, ast.AugAssign):
+            return "it is passed with several dtypes, and its target cannot be cast"
         only = tuple(by_dtype.items())
         extent = places.extent(operands[index])
         wraps.append(Wrap(extent, only[0][1], only=only, name=name, outer=True))

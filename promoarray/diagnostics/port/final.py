@@ -12,6 +12,7 @@ import numpy as np
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype
+from promoarray.diagnostics.port.tensors import array_of, state_of
 from promoarray.dtypes import Kind
 
 DEPTH, MOST, LARGE = 4, 5000, 1 << 24
@@ -79,6 +80,8 @@ def _leaves(path: str, value: Any, depth: int, above: set[int]) -> Iterator[tupl
     elif issubclass(kind, np.generic) or kind is np.ndarray:
         if value.dtype.kind in "biufcV" and value.dtype.names is None:
             yield path, _final(f"numpy {value.dtype}", np.asarray(value))
+    elif (made := array_of(value, kind)) is not None:
+        yield path, _final(*made)
     elif depth and id(value) not in above:
         for key, inner in _parts(value, kind):
             yield from _leaves(f"{path}{key}", inner, depth - 1, above | {id(value)})
@@ -91,6 +94,9 @@ def _parts(value: Any, kind: type) -> list[tuple[str, Any]]:
         return [(f"[{key!r}]", each) for key, each in items if type(key) in (str, int)]
     if kind in (list, tuple):
         return [(f"[{n}]", each) for n, each in enumerate(value)]
+    state = state_of(value, kind)
+    if state is not None:
+        return [(f".{key}", each) for key, each in state.items()]
     if kind.__module__ != "__main__" or issubclass(kind, (type, ModuleType, FunctionType)):
         return []
     try:

@@ -20,7 +20,14 @@ from typing import Any
 Texts = dict[str, bytes]
 
 
-def _install(texts: Texts) -> None:
+def read(path: str) -> Texts:
+    """Return the texts that a file holds."""
+    with open(path, "rb") as file:
+        texts: Texts = pickle.load(file)
+    return texts
+
+
+def install(texts: Texts) -> None:
     """Have imports, and what quotes source lines, see the edited texts."""
     stats, read, update = (
         SourceFileLoader.path_stats,
@@ -59,10 +66,9 @@ def _lines(data: bytes) -> list[str]:
 
 def main() -> None:
     """Run the script in place of this one."""
-    with open(sys.argv[1], "rb") as file:
-        texts: Texts = pickle.load(file)
+    texts = read(sys.argv[1])
     del sys.argv[:2]
-    _install(texts)
+    install(texts)
     if sys.argv[0] == "-m":
         del sys.argv[0]
         _run_module(sys.argv[0])

@@ -9,7 +9,7 @@ import ast
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.port.recording import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen
+from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen
 from promoarray.diagnostics.shadow.fixes import operand_nodes
 from promoarray.operations import OPERATIONS, Form
 
@@ -64,7 +64,7 @@ class Places:
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
-            if isinstance(node, (ast.expr, ast.AugAssign)):
+            if isinstance(node, (ast.expr, ast.AugAssign, ast.Assign)):
                 self._at.setdefault(position_of(node), []).append(node)
             if isinstance(node, ast.Call):
                 self._calls[position_of(node)[2:]] = node
@@ -98,11 +98,17 @@ class Places:
 
     def node(self, seen: Seen) -> Any:
         """Return the operation that was recorded, as the source has it; None if it is no such."""
+        if not seen.edited:
+            return None
         at = tuple(seen.span[1:5])
         found = [node for node in self._at.get(at, []) if _is(node, seen)]
         if not found and (call := self._calls.get(at[2:])) is not None and _is(call, seen):
             return call  # of a method on a line of its own, which begins there
         return found[0] if found else None
+
+    def beginning(self, line: int, column: int) -> list[Any]:
+        """Return the expressions that begin at a place, whose column is in bytes."""
+        return [n for at, nodes in self._at.items() if at[:2] == (line, column) for n in nodes]
 
     def operands(self, node: Any, seen: Seen) -> list[Any]:
         """Return the operands as the source has them; fewer where they cannot be told apart."""
@@ -114,6 +120,8 @@ class Places:
                 return []
             case ast.AugAssign():
                 return [node.target, node.value]
+            case ast.Assign():
+                return [node.targets[0], node.value]
         return operand_nodes(node, {*self.modules, *seen.names, "xp"})
 
     def in_debug_text(self, node: ast.AST) -> bool:
@@ -141,12 +149,34 @@ def position_of(node: Any) -> tuple[int, int, int, int]:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
+def cast_dtype(places: Places, node: ast.AST) -> str:
+    """Return the dtype that an expression is cast to where it stands; "" if it is not cast."""
+    outer: Any = places.parents.get(node)
+    if isinstance(outer, ast.Attribute):
+        outer = places.parents.get(outer)
+    match outer:
+        case ast.Call(func=ast.Attribute(value=value, attr="astype" | "to"), args=[dtype, *_]) if (
+            value is node
+        ):
+            return _last_name(dtype)
+    return ""
+
+
+def _last_name(dtype: ast.expr) -> str:
+    match dtype:
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)):
+            return name.removesuffix("_")
+    return ""
+
+
 def _is(node: Any, seen: Seen) -> bool:
     """Whether a piece of source is the operation: a call of ``xp.var`` makes others, too."""
     name = seen.asked.name
     match node:
         case ast.Subscript():
             return name == SETITEM and seen.span.stores
+        case ast.Assign(targets=[ast.Subscript()]):
+            return name == SETITEM
         case ast.BinOp():
             return seen.asked.form is Form.OPERATOR and _symbol(node.op) == _symbol_of(name)
         case ast.AugAssign():
@@ -155,6 +185,8 @@ def _is(node: Any, seen: Seen) -> bool:
             return _symbol(op) == _symbol_of(name)
         case ast.UnaryOp():
             return _UNARY.get(type(node.op)) == name
+        case ast.Call() if seen.framework:  # its calls are known by the tables of the recorder
+            return name != DEFAULT_DTYPE or not any(word.arg == "dtype" for word in node.keywords)
         case ast.Call():
             return _calls(node, name)
     return False

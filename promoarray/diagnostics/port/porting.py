@@ -14,14 +14,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from promoarray.diagnostics.port.edited_text import EditedText
 from promoarray.diagnostics.port.edits import Edit, Left, Port, edit_of, groups
 from promoarray.diagnostics.port.final import Final, Unequal, unequal
 from promoarray.diagnostics.port.places import Places
-from promoarray.diagnostics.port.recording import Seen, Span
+from promoarray.diagnostics.port.proof import disputed
 from promoarray.diagnostics.port.rewrite import Position, Unkept, rewritten
-from promoarray.diagnostics.port.runs import Ran, Runner
+from promoarray.diagnostics.port.runs import Ran, Recordings, Runner
+from promoarray.diagnostics.port.seen import Seen, Span
 from promoarray.diagnostics.port.smaller import not_needed, one_for_several
 from promoarray.diagnostics.port.sources import Source
+from promoarray.diagnostics.shadow.spellings import OWN, SPELLINGS, Spelling
 
 ROUNDS, TRIALS = 4, 16
 """How often new operations may come up, and how many smaller sets of edits are tried."""
@@ -71,6 +74,9 @@ class Ported:
         That.
     runs : int
         How often the program was run.
+    recorded : Recordings or None
+        Of a program of another framework, whose dtypes under the policies are known from its
+        operations; nothing is computed under them.
     """
 
     port: Port
@@ -81,6 +87,7 @@ class Ported:
     final: dict[str, Final]
     varying: tuple[str, ...]
     runs: int
+    recorded: Recordings | None = None
 
     @property
     def agrees(self) -> bool:
@@ -94,14 +101,6 @@ class Stopped(Exception):
     def __init__(self, ran: Ran) -> None:
         super().__init__(ran.stopped)
         self.ran = ran
-
-
-@dataclass
-class _Text:
-    """The edited files, and where each of their expressions stood before."""
-
-    changed: dict[Path, Source] = field(default_factory=dict)
-    origins: dict[Path, dict[Position, Position]] = field(default_factory=dict)
 
 
 class _Tried(NamedTuple):
@@ -149,13 +148,13 @@ class Work:
         edits, left = self._found(self.first.seen)
         required = [edit for edit in edits if not edit.optional]
         required, left = self._until_none_are_new(required, left)
-        done = self._tried(required)
+        done = self._restored(self._tried(required))
         if not all(each.agrees for each in done.checked):
             failing = {each.policy for each in done.checked if not each.agrees}
             extra = [e for e in edits if e.optional and failing & {*e.policies}]
             done = self._tried(required + extra) if extra else done
-        done = self._smaller(self._restored(done))
-        required, checked = done.edits, done.checked
+        done = self._smaller(done)
+        required, checked = done.edits, self._as_it_is(done)
         failing = {each.policy for each in checked if not each.agrees}
         left = [each for each in left if not each.optional or failing & {*each.policies}]
         text = self._text(required)
@@ -174,6 +173,7 @@ class Work:
             self._final,
             tuple(sorted(self._varying)),
             self.runner.count,
+            self.runner.recorded,
         )
 
     # -- finding ----------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class Work:
 
     # -- trying -----------------------------------------------------------------------------------
 
-    def _run(self, policy: str | None, text: _Text | None = None) -> Ran:
+    def _run(self, policy: str | None, text: EditedText | None = None) -> Ran:
         """Run with edits; once only, however often that is asked for."""
         texts = {path: source.data for path, source in text.changed.items()} if text else {}
         key = policy, tuple(sorted(texts.items()))
@@ -246,20 +246,25 @@ class Work:
         return self._ran[key]
 
     @property
+    def _words(self) -> Spelling:
+        recorded = self.runner.recorded
+        return SPELLINGS[recorded.framework] if recorded else OWN
+
+    @property
     def _asked(self) -> tuple[str, ...]:
         return tuple(policy.name for policy in self.port.policies)
 
-    def _text(self, edits: Collection[Edit]) -> _Text:
+    def _text(self, edits: Collection[Edit]) -> EditedText:
         """The files with edits; those that cannot be written stay as they are."""
         by_file: dict[Path, list[Edit]] = {}
         for edit in edits:
             by_file.setdefault(Path(edit.span.file), []).append(edit)
-        text = _Text()
+        text = EditedText()
         for path, own in by_file.items():
             source, places = self._files[path]
             wraps = [wrap for edit in own for wrap in edit.wraps]
             try:
-                found = rewritten(source.text, wraps, places.names)
+                found = rewritten(source.text, wraps, places.names, self._words)
                 text.changed[path] = source.with_text(found.text)
                 text.origins[path] = found.origins
             except (Unkept, UnicodeEncodeError) as error:
@@ -283,10 +288,8 @@ class Work:
         for index, name in reversed(
             [*enumerate(names)]
         ):  # the run itself is the likeliest to agree
-            ran = self._run(name, text)
-            given = {n: v for n, v in ran.final.items() if n not in self._varying}
-            apart = () if ran.stopped else tuple(unequal(self._final, given, self.tolerance))
-            checked = Checked(name or self.port.run.name, ran.stopped, apart)
+            ran = self._run(self.named if self.runner.recorded else name, text)
+            checked = self._checked(name, ran, text)
             results = _results(ran, text) if self._output in (None, ran.output) else {}
             if like is not None and (
                 checked != like.checked[index]
@@ -297,15 +300,43 @@ class Work:
         every = [found[name] for name in names]
         return _Tried(edits, [checked for checked, _ in every], [each for _, each in every])
 
+    def _checked(self, name: str | None, ran: Ran, text: EditedText) -> Checked:
+        """How the program ended under a policy; None is that of the run itself."""
+        run, recorded = self.port.run.name, self.runner.recorded
+        if ran.stopped:
+            return Checked(name or run, ran.stopped, ())
+        if recorded and name != self.named and ran.report is not None:
+            return Checked(str(name), "", disputed(ran.report, run, str(name), text.places))
+        if recorded and recorded.wanted:  # whose dtypes it had not before
+            return Checked(run, "", ())
+        return Checked(name or run, "", self._apart(ran))
+
+    def _as_it_is(self, done: _Tried) -> list[Checked]:
+        """How it ends where nothing is done in the framework's place that it would stop at."""
+        recorded = self.runner.recorded
+        if not recorded or not recorded.wanted:
+            return done.checked
+        texts = {path: source.data for path, source in self._text(done.edits).changed.items()}
+        bare = replace(self.runner, recorded=recorded._replace(wanted=""))
+        stopped = bare(None, self._asked, texts).stopped
+        return [c._replace(stopped=c.stopped or stopped) for c in done.checked]
+
+    def _apart(self, ran: Ran) -> tuple[Unequal, ...]:
+        """What a run does not end with as the first did."""
+        given = {n: v for n, v in ran.final.items() if n not in self._varying}
+        found = unequal(self._final, given, self.tolerance)
+        if self.runner.recorded and self._output not in (None, ran.output):
+            found.append(Unequal("standard output", False, "it prints something else"))
+        return tuple(found)
+
     def _restored(self, done: _Tried) -> _Tried:
         """Take back an edit with which the run itself is not as it was."""
         if done.checked[0].agrees:
             return done
         for edit in done.edits:
             fewer = [each for each in done.edits if each is not edit]
-            ran = self._run(self.named, self._text(fewer))
-            given = {n: v for n, v in ran.final.items() if n not in self._varying}
-            if not ran.stopped and not unequal(self._final, given, self.tolerance):
+            text = self._text(fewer)
+            if self._checked(self.named, self._run(self.named, text), text).agrees:
                 return self._tried(fewer)
         return done
 
@@ -339,7 +370,7 @@ class Work:
             )
 
 
-def _back(seen: Seen, text: _Text) -> Seen | None:
+def _back(seen: Seen, text: EditedText) -> Seen | None:
     """What was recorded of an edited file, where it stood before; None of the edits' own casts."""
     origins = text.origins.get(Path(seen.span.file))
     if origins is None:
@@ -353,7 +384,7 @@ def _span(span: Span, at: Position) -> Span:
     return Span(span.file, line, column, end_line, end_column, span.stores)
 
 
-def _results(ran: Ran, text: _Text) -> Results:
+def _results(ran: Ran, text: EditedText) -> Results:
     found: dict[tuple[Span, str], set[tuple[str, ...]]] = {}
     for each in ran.seen:
         back = _back(each, text)

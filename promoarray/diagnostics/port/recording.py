@@ -20,7 +20,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.core import host
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.call_site import of_library, of_promoarray
+from promoarray.core.call_site import of_library, outside
 from promoarray.core.cast import scalar
 from promoarray.core.observers import CastEvent, OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
@@ -28,77 +28,17 @@ from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.port.final import Final, final_values
 from promoarray.diagnostics.port.routes import differing, routes
+from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
 from promoarray.diagnostics.shadow.common_fixes import Asked, adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
-from promoarray.dtypes import WEAK, DType
+from promoarray.diagnostics.shadow.spellings import SPELLINGS
+from promoarray.diagnostics.shadow.verdict import as_seen_by
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-
-DEFAULT_DTYPE, SETITEM, ASTYPE = "default dtype", "setitem", "astype"
-"""What is recorded besides operations."""
-
-
-class Span(NamedTuple):
-    """From where to where in a file an expression goes; columns are in bytes, as Python counts."""
-
-    file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    stores: bool = False  # an assignment to an element, of which this is the target
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """An operation at a place of the program, on operands of some dtypes.
-
-    Attributes
-    ----------
-    span : Span
-    asked : Asked
-    results : tuple of DType
-        Of all of its results.
-    answers : dict
-        From the policies that answer otherwise to what they answer; None where they refuse.
-    reasons : dict
-        From the policies that refuse to why.
-    weak : tuple of str
-        The policies that hold the array weakly, which the run does not.
-    computed : tuple of str
-        The policies that compute other values of the same dtype.
-    values : dict
-        From the policies of whose explicit cast other values come to how many, in words.
-    routes : tuple of DType
-        The dtypes by way of which such a cast gives the same values under all policies.
-    wrapped : tuple of int
-        The Python scalars that the run made another number of.
-    names : tuple of str
-        The names by which promoarray is known there.
-    inside : bool
-        Whether the operation is one of a library, which the program called here.
-    """
-
-    span: Span
-    asked: Asked
-    results: tuple[DType, ...]
-    answers: dict[str, DType | None] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    weak: tuple[str, ...] = ()
-    computed: tuple[str, ...] = ()
-    values: dict[str, str] = field(default_factory=dict)
-    routes: tuple[DType, ...] = ()
-    wrapped: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
-    inside: bool = False
-
-    @property
-    def concerned(self) -> tuple[str, ...]:
-        """The policies that do something else here."""
-        return (*self.answers, *self.values, *self.weak, *self.computed)
 
 
 class Recorded(NamedTuple):
@@ -123,15 +63,25 @@ class Recording(Probe):
     ----------
     policies : tuple of str
         The policies to ask besides.
+    framework : str
+        That of a program that is recorded, which runs under no policy of promoarray's.
+    wanted : str
+        The policy whose dtypes the program shall keep, if not that of the run.
+    edited : bool
+        Whether the operation that it is told of next stands in the source as it is.
     """
 
     policies: tuple[str, ...]
+    framework: str = ""
+    wanted: str = ""
+    edited: bool = True
     _seen: dict[Hashable, Seen] = field(default_factory=dict)
     _spans: dict[tuple[int, int], tuple[CodeType, Span, bool]] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Begin with nothing recorded."""
         self._asked = tuple(as_policy(name) for name in self.policies)
+        self._wanted = as_policy(self.wanted) if self.wanted else None
         self._folder = os.getcwd()
         self._seen, self._spans = {}, {}
 
@@ -143,14 +93,19 @@ class Recording(Probe):
 
     def on_operation(self, event: OperationEvent) -> None:
         """Record an operation, if it is none like those before."""
-        if _bound(event.policy, event.result):
+        if self._bound(event.policy, event.result):
             return
+        wanted = self._as_wanted(event)
+        if wanted is None:
+            return
+        event = wanted
         span, inside, frame = self._place()
         key = span, event.name, event.form, event.plan.result, *map(_alike, event.operands)
+        operands = tuple(self._operand(x, event.policy) for x in event.operands)
+        key = *key, *(operand.type for operand in operands)
         if key in self._seen:
             return
         results = tuple(map(event.policy.strong, (event.plan.result, *event.plan.extra_results)))
-        operands = tuple(_operand(x, event.policy) for x in event.operands)
         asked = Asked(event.name, event.form, operands, event.plan.inputs, results[0])
         answers: dict[str, DType | None] = {}
         reasons: dict[str, str] = {}
@@ -166,13 +121,14 @@ class Recording(Probe):
             made = (decided.plan.result, *decided.plan.extra_results)
             if tuple(map(policy.strong, made)) != results:
                 answers[policy.name] = policy.strong(made[0])
-            elif own != _computation(
+            elif not self.framework and own != _computation(
                 policy, event.name, decided.plan, event.operands, decided.values
             ):
                 computed.append(policy.name)
         # Casts make strong what JAX holds weakly: then the run itself may answer otherwise.
         held = event.policy.plan(event.name, operands, event.form) if _weak(event) else event.plan
         same = isinstance(held, Plan) and event.policy.strong(held.result) is results[0]
+        weak = () if same else self.policies
         wrapped = tuple(
             i
             for i, (x, held) in enumerate(zip(event.operands, event.values, strict=True))
@@ -184,17 +140,17 @@ class Recording(Probe):
             results,
             answers,
             reasons,
-            weak=() if same else self.policies,
+            weak=weak,
             computed=tuple(computed),
             wrapped=wrapped,
-            names=_names(frame),
-            inside=inside,
+            edited=self.edited,
+            **self._at(frame, inside),
         )
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Record what an array of Python numbers is."""
-        run = process_default()
-        if _bound(run, result):
+        run = self._run_of(result)
+        if self._bound(run, result):
             return
         span, inside, frame = self._place()
         key = span, DEFAULT_DTYPE, weak, lone
@@ -212,19 +168,18 @@ class Recording(Probe):
             (wanted,),
             {**answers},
             weak=tuple(kept) if weak.code != "b*" else (),
-            names=_names(frame),
-            inside=inside,
+            **self._at(frame, inside),
         )
 
     def on_cast(self, cast: CastEvent) -> None:
         """Record an explicit cast, and by which ways its values are the same everywhere."""
         run, array, result, source, target = cast[:5]
-        if _bound(run, result) or "string" in (source.name, target.name):
+        if self._bound(run, result) or "string" in (source.name, target.name):
             return
         span, inside, frame = self._place()
         key = span, ASTYPE, source, target
         known = self._seen.get(key)
-        values = differing(run, self._asked, array, source, target)
+        values = differing(run, self._asked, array, source, target) if array.size else {}
         if known is not None and not values and not known.values:
             return
         left = routes(run, self._asked, array, source, target) if values else ()
@@ -243,34 +198,67 @@ class Recording(Probe):
             reasons,
             values=values,
             routes=left,
-            names=_names(frame),
-            inside=inside,
+            **self._at(frame, inside),
         )
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Record a value written into an array."""
         run, target, value, source, dtype = assignment
-        if _bound(run, target) or "string" in (source.name, dtype.name):
+        if self._bound(run, target) or "string" in (source.name, dtype.name):
             return
         span, inside, frame = self._place()
         key = span, SETITEM, source, dtype, _alike(value)
         if key in self._seen:
             return
-        operands = _operand(target, run), _operand(value, run)
+        operands = self._operand(target, run), self._operand(value, run)
         asked = Asked(SETITEM, Form.INPLACE, operands, (dtype, dtype), dtype)
         reasons = {p.name: why for p in self._asked if (why := _not_stored(p, target, value))}
         refused: dict[str, DType | None] = dict.fromkeys(reasons)
         self._seen[key] = Seen(
-            span, asked, (dtype,), refused, reasons, names=_names(frame), inside=inside
+            *(span, asked, (dtype,), refused, reasons),
+            wrapped=(1,) if _beyond(value, dtype) else (),
+            **self._at(frame, inside),
         )
+
+    # -- of programs that are recorded ------------------------------------------------------------
+
+    def _bound(self, policy: Policy, array: Array) -> bool:
+        """Whether an operation is carried out under a policy of its own, whatever the run's."""
+        if self.framework:
+            return False
+        return type(array)._policy is not None or policy is not process_default()
+
+    def _run_of(self, result: Array) -> Policy:
+        return self._wanted or result._policy or process_default()
+
+    def _as_wanted(self, event: OperationEvent) -> OperationEvent | None:
+        """An operation as the policy does it whose dtypes are kept; None if it refuses."""
+        run = self._wanted
+        if run is None or run is event.policy:
+            return event
+        seen = tuple(self._operand(x, run) for x in event.operands)
+        decided = run.decide(event.name, seen, event.operands, event.form, options=event.options)
+        if isinstance(decided, Refusal):
+            return None
+        return event._replace(policy=run, seen=seen, plan=decided.plan, values=decided.values)
+
+    def _operand(self, x: Any, run: Policy) -> Operand:
+        """An operand of the run, with the value of a 0-d one; of arrays the dtype they are held in.
+
+        Where the program shall keep another policy's dtypes, it is what that policy has seen.
+        """
+        operand = operand_of(x, _BY_VALUE)
+        if operand.rank is Rank.SCALAR:
+            return operand
+        kept = operand.type if self._wanted is None else as_seen_by(run, x).type
+        return operand._replace(type=run.strong(kept))
 
     # -- where ------------------------------------------------------------------------------------
 
     def _place(self) -> tuple[Span, bool, FrameType]:
         """Where in the program this is, and whether inside of a library it called there."""
-        frame = sys._getframe(1)
-        while frame.f_back is not None and of_promoarray(frame):
-            frame = frame.f_back
+        frame = outside()
+        assert frame is not None  # the program that computes
         inside = of_library(frame)
         while frame.f_back is not None and of_library(frame):
             frame = frame.f_back
@@ -279,6 +267,11 @@ class Recording(Probe):
         if known is None:
             known = self._spans[key] = frame.f_code, self._span(frame), inside
         return known[1], inside, frame
+
+    def _at(self, frame: FrameType, inside: bool) -> dict[str, Any]:
+        """What is noted of the place."""
+        names = tuple(_names(frame, SPELLINGS[self.framework].module))
+        return {"names": names, "inside": inside, "framework": self.framework}
 
     def _span(self, frame: FrameType) -> Span:
         code = frame.f_code
@@ -291,11 +284,6 @@ class Recording(Probe):
         if line < 0:
             line = frame.f_lineno
         return Span(file, line, column, end_line, end_column, stores)
-
-
-def _bound(policy: Policy, array: Array) -> bool:
-    """Whether an operation is carried out under a policy of its own, whatever that of the run."""
-    return type(array)._policy is not None or policy is not process_default()
 
 
 def _computation(
@@ -328,17 +316,18 @@ _FLOATS = np.float32, np.float16, dt.bfloat16.storage
 _BY_VALUE = as_policy("numpy@1")
 
 
-def _operand(x: Any, run: Policy) -> Operand:
-    """An operand of the run, with the value of a 0-d one; of arrays the dtype they are held in."""
-    operand = operand_of(x, _BY_VALUE)
-    if operand.rank is Rank.SCALAR:
-        return operand
-    return operand._replace(type=run.strong(operand.type))
-
-
 def _weak(event: OperationEvent) -> bool:
     """Whether an operand is an array that JAX holds weakly."""
     return any(o.rank is not Rank.SCALAR and o.type.weak for o in event.seen)
+
+
+def _beyond(value: Any, dtype: DType) -> bool:
+    """Whether a Python int is one that a dtype of integers does not hold."""
+    if type(value) is not int or dtype.kind not in INTEGERS:
+        return False
+    sign = dtype.kind is Kind.INT
+    low, high = (-1 << dtype.bits - 1 if sign else 0), 1 << dtype.bits - sign
+    return not low <= value < high
 
 
 def _not_stored(policy: Policy, target: Array, value: Any) -> str:
@@ -353,14 +342,9 @@ def _not_stored(policy: Policy, target: Array, value: Any) -> str:
     return ""
 
 
-def _names(frame: FrameType) -> tuple[str, ...]:
-    """The names of promoarray in a frame, those first that are given there."""
-    inner = frame.f_locals
+def _names(frame: FrameType, module: str) -> Iterator[str]:
+    """The names of a module in a frame, those first that are given there."""
+    inner, found = frame.f_locals, sys.modules.get(module)
     outer = {} if inner is frame.f_globals else frame.f_globals
-    return (*_namespaces(inner), *(name for name in _namespaces(outer) if name not in inner))
-
-
-def _namespaces(names: dict[str, Any]) -> Iterator[str]:
-    for name, value in list(names.items()):
-        if value is sys.modules.get("promoarray") and name.isidentifier():
-            yield name
+    for names in (inner, {n: x for n, x in outer.items() if n not in inner}):
+        yield from (n for n, x in list(names.items()) if x is found and n.isidentifier())

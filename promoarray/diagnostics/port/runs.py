@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from promoarray.diagnostics.compare.program import Ended, Program
+from promoarray.diagnostics.compare.rewritten import rewriting
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
-from promoarray.diagnostics.port import launch
+from promoarray.diagnostics.port import launch, rewritten
 from promoarray.diagnostics.port.final import Final
-from promoarray.diagnostics.port.recording import Recorded, Recording, Seen
+from promoarray.diagnostics.port.recording import Recorded, Recording
+from promoarray.diagnostics.port.seen import Seen
+from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.shadow.report import Report
 
 Texts = Mapping[Path, bytes]
 """The edited files."""
@@ -38,6 +42,9 @@ class Ran(NamedTuple):
     status : int
     interrupted : bool
     bugs : list of str
+    report : Report or None
+        Of a program that was recorded: what the other policies would have done, as far as they are
+        not asked for one operation alone.
     """
 
     policy: str
@@ -48,6 +55,21 @@ class Ran(NamedTuple):
     status: int
     interrupted: bool
     bugs: list[str]
+    report: Report | None = None
+
+
+class Recordings(NamedTuple):
+    """How a program of another framework is run.
+
+    Attributes
+    ----------
+    framework : str
+    wanted : str
+        The policy whose dtypes it shall keep; "" for that of the framework itself.
+    """
+
+    framework: str
+    wanted: str = ""
 
 
 @dataclass
@@ -61,34 +83,54 @@ class Runner:
         Its input, the same for each run.
     count : int
         How often it was run.
+    recorded : Recordings or None
+        None of a program that computes with promoarray.
     """
 
     program: Program
     given: StandardInput
     count: int = field(default=0)
+    recorded: Recordings | None = None
 
     def __call__(
         self, policy: str | None, asked: tuple[str, ...] = (), texts: Texts | None = None
     ) -> Ran:
         """Run it under a policy, or what it sets itself, and ask others besides."""
         self.count += 1
-        task = Task((), policy, names=(), probe=Recording(asked))
+        task = self._task(policy, asked)
+        again = task.framework in REWRITTEN  # each run rewrites it anew
         if not texts:
-            return _ran(self.program.run(task, self.given, quiet=True))
+            program = rewriting(self.program) if again else self.program
+            return _ran(program.run(task, self.given, quiet=True))
         with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
             kept = os.path.join(folder, "texts")
             edited = {os.path.realpath(path): data for path, data in texts.items()}
             Path(kept).write_bytes(pickle.dumps(edited))
-            edited_program = Program((launch.__file__, kept, *self.program.command))
-            return _ran(edited_program.run(task, self.given, quiet=True))
+            beginning = ("-c", rewritten.COMMAND) if again else (launch.__file__,)
+            program = Program((*beginning, kept, *self.program.command))
+            return _ran(program.run(task, self.given, quiet=True))
+
+    def _task(self, policy: str | None, asked: tuple[str, ...]) -> Task:
+        """What a run is asked for."""
+        if self.recorded is None:
+            return Task((), policy, names=(), probe=Recording(asked))
+        framework, wanted = self.recorded
+        policies = tuple(dict.fromkeys(filter(None, (wanted, *asked))))
+        probe = Recording(asked, framework, wanted)
+        return Task(policies, names=(), probe=probe, framework=framework, past=bool(wanted))
 
 
 def _ran(ended: Ended) -> Ran:
     recorded = [each.probed for each in ended.findings if isinstance(each.probed, Recorded)]
     own = ended.findings[0] if ended.findings else None
+    reports = [each.report for each in ended.findings if each.report is not None]
+    for other in reports[1:]:
+        reports[0].merge(other)
+    report = reports[0] if reports else None
+    run = report.run.name if report else own.run if own else ""
     stopped = f"{ended.why} at {ended.where}" if ended.where else ended.why
     return Ran(
-        own.run if own else "",
+        run,
         [seen for each in recorded for seen in each.seen],
         recorded[0].final if recorded else {},
         ended.output,
@@ -96,4 +138,5 @@ def _ran(ended: Ended) -> Ran:
         ended.status,
         ended.interrupted,
         ended.bugs,
+        report,
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from promoarray.diagnostics.port.edits import Edit, is_exact
 from promoarray.diagnostics.port.places import Places, position_of
-from promoarray.diagnostics.port.recording import Seen, Span
+from promoarray.diagnostics.port.seen import Seen, Span
 from promoarray.diagnostics.port.sources import Source
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)

@@ -11,7 +11,7 @@ from typing import Any
 from promoarray.console import counted, listed
 from promoarray.diagnostics.port.edits import Edit, Left
 from promoarray.diagnostics.port.porting import Checked, Ported
-from promoarray.diagnostics.port.recording import Span
+from promoarray.diagnostics.port.seen import Span
 
 
 def as_lines(ported: Ported, args: argparse.Namespace, folder: Path) -> Iterator[str]:
@@ -36,14 +36,31 @@ def as_lines(ported: Ported, args: argparse.Namespace, folder: Path) -> Iterator
         yield f"not edited: {_at(left.span)} {left.operation} ({policies}): {left.why}"
     if ported.varying:
         yield f"not compared, as it varies from run to run: {', '.join(ported.varying)}"
+    yield from _proved(ported) if ported.recorded else _agreeing(ported)
+    for checked in ported.checked:
+        if not checked.agrees:
+            yield from _differences(checked)
+
+
+def _agreeing(ported: Ported) -> Iterator[str]:
     agree = [each.policy for each in ported.checked if each.agrees]
     if agree:
         values = counted(len(ported.final), "final value")
         verb = "have" if len(ported.final) != 1 else "has"
         yield f"agree: {listed(agree)}: {values} {verb} the dtypes and values of the run"
-    for checked in ported.checked:
-        if not checked.agrees:
-            yield from _differences(checked)
+
+
+def _proved(ported: Ported) -> Iterator[str]:
+    """What recording the edited program once more has shown."""
+    assert ported.recorded is not None
+    own, *others = ported.checked
+    framework = ported.recorded.framework
+    if own.agrees and not ported.recorded.wanted:
+        values = counted(len(ported.final), "final value")
+        yield f"unchanged in {framework}: what it prints, and {values}, bit for bit"
+    agree = [each.policy for each in others if each.agrees]
+    if agree:
+        yield f"agree: {listed(agree)}: every operation recorded has the dtype of {own.policy}"
 
 
 def _differences(checked: Checked) -> Iterator[str]:
@@ -85,6 +102,7 @@ def as_data(ported: Ported, patch: bytes, folder: Path) -> dict[str, Any]:
         "final": {name: str(value) for name, value in ported.final.items()},
         "varying": list(ported.varying),
         "runs": ported.runs,
+        "framework": ported.recorded.framework if ported.recorded else "promoarray",
         "folder": str(folder),
         "patch": patch.decode(errors="surrogateescape"),
     }

@@ -61,6 +61,9 @@ REWRITTEN = {
 }
 """Those of which a program is rewritten before it runs, as no hook sees all of it."""
 
+RECORDED = FRAMEWORKS | REWRITTEN
+"""All whose programs can be recorded."""
+
 
 @one_block
 def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
@@ -95,9 +98,9 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     What a framework does without its Python API is not seen, such as PyTorch's ``backward()``, nor
     what is compiled. Threads that the block starts are recorded as well.
     """
-    known = (FRAMEWORKS | REWRITTEN).get(framework)
+    known = RECORDED.get(framework)
     if known is None:
-        names = ", ".join(FRAMEWORKS | REWRITTEN)
+        names = ", ".join(RECORDED)
         raise ValueError(f"cannot record {quoted(framework)}; write one of {names}")
     version = import_module(framework).__version__
     asked = tuple(as_policy(p) for p in policies or DEFAULT)

@@ -21,36 +21,57 @@ class Spelling(NamedTuple):
         The cast of an array.
     array : str
         An array made of a Python number.
-    dtype : str
-        A dtype.
+    number : str
+        An array made of a Python number, with the dtype it has by default.
+    boolean : str
+        What the dtype of truth values is called, in every version of the framework.
     """
 
     module: str
     namespace: str
     cast: str
     array: str
-    dtype: str = "ns.dtype"
+    number: str
+    boolean: str = "bool"
 
-    def cast_of(self, x: ast.expr, dtype: DType, namespace: str) -> ast.expr:
-        """Write the cast of an array."""
-        return _Filled(x, dtype.name, namespace).of(self.cast)
+    def cast_of(self, x: ast.expr, dtype: DType | ast.expr, namespace: str) -> ast.expr:
+        """Write the cast of an array to a dtype, or to one that an expression names."""
+        named = self.dtype_of(dtype, namespace) if isinstance(dtype, DType) else dtype
+        return _Filled(x, named, namespace).of(self.cast)
 
     def array_of(self, x: ast.expr, dtype: DType, namespace: str) -> ast.expr:
         """Write the array that is made of a number."""
-        return _Filled(x, dtype.name, namespace).of(self.array)
+        return _Filled(x, self.dtype_of(dtype, namespace), namespace).of(self.array)
+
+    def number_of(self, x: ast.expr, namespace: str) -> ast.expr:
+        """Write the array that is made of a number, with no dtype named."""
+        return _Filled(x, x, namespace).of(self.number)
 
     def dtype_of(self, dtype: DType, namespace: str) -> ast.expr:
         """Write a dtype."""
-        return _Filled(ast.Name("x"), dtype.name, namespace).of(self.dtype)
+        name = self.boolean if dtype.name == "bool" else dtype.name
+        return ast.Attribute(ast.Name(namespace, ast.Load()), name, ast.Load())
+
+    @property
+    def casts_by_method(self) -> bool:
+        """Whether the array to cast stands before the cast: ``x.to(torch.float32)``."""
+        return self.cast.startswith("x.")
 
 
-OWN = Spelling("promoarray", "xp", "ns.astype(x, ns.dtype)", "ns.asarray(x, dtype=ns.dtype)")
+_MADE = "ns.asarray(x, dtype=ns.dtype)", "ns.asarray(x)"
+
+OWN = Spelling("promoarray", "xp", "ns.astype(x, ns.dtype)", *_MADE)
 SPELLINGS = {
     "": OWN,
-    "torch": Spelling("torch", "torch", "x.to(ns.dtype)", "ns.tensor(x, dtype=ns.dtype)"),
-    "paddle": Spelling("paddle", "paddle", "x.astype(ns.dtype)", "ns.to_tensor(x, dtype=ns.dtype)"),
-    "jax": Spelling("jax.numpy", "jnp", "x.astype(ns.dtype)", "ns.asarray(x, dtype=ns.dtype)"),
-    "numpy": Spelling("numpy", "np", "x.astype(ns.dtype)", "ns.asarray(x, dtype=ns.dtype)"),
+    "torch": Spelling(
+        *("torch", "torch", "x.to(ns.dtype)"), "ns.tensor(x, dtype=ns.dtype)", "ns.tensor(x)"
+    ),
+    "paddle": Spelling(
+        *("paddle", "paddle", "x.astype(ns.dtype)"),
+        *("ns.to_tensor(x, dtype=ns.dtype)", "ns.to_tensor(x)"),
+    ),
+    "jax": Spelling("jax.numpy", "jnp", "x.astype(ns.dtype)", *_MADE, "bool_"),
+    "numpy": Spelling("numpy", "np", "x.astype(ns.dtype)", *_MADE, "bool_"),
 }
 """From the framework of a program that was recorded, "" of promoarray's own, to its words."""
 
@@ -58,7 +79,7 @@ SPELLINGS = {
 class _Filled(ast.NodeTransformer):
     """Puts what is meant into a template."""
 
-    def __init__(self, x: ast.expr, dtype: str, namespace: str) -> None:
+    def __init__(self, x: ast.expr, dtype: ast.expr, namespace: str) -> None:
         self._x, self._dtype, self._namespace = x, dtype, namespace
 
     def of(self, template: str) -> ast.expr:
@@ -70,5 +91,6 @@ class _Filled(ast.NodeTransformer):
         return self._x if node.id == "x" else ast.Name(self._namespace, node.ctx)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        attribute = self._dtype if node.attr == "dtype" else node.attr
-        return ast.Attribute(self.visit(node.value), attribute, node.ctx)
+        if node.attr == "dtype":
+            return self._dtype
+        return ast.Attribute(self.visit(node.value), node.attr, node.ctx)

@@ -125,12 +125,3 @@ def test_a_program_that_fails_is_told(program: Path, capfd: pytest.CaptureFixtur
     assert "the program stopped under numpy@2: ZeroDivisionError" in err
     assert "program.py:8" in err
     assert out == ""
-
-
-def test_a_program_of_another_framework_is_not_ported(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    script = tmp_path / "train.py"
-    script.write_text("import torch\nx = torch.arange(3) / 2\n", encoding="utf-8")
-    assert cli.main(["port", str(script), "--to", "paddle"]) == 2
-    assert "promoarray compare writes the edits in torch's words" in capfd.readouterr().err

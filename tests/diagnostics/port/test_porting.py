@@ -208,3 +208,27 @@ def test_a_file_without_a_name_for_promoarray_imports_it(tmp_path: Path) -> None
         "from promoarray import asarray, int8",
         "pa = 1",
     ]
+
+
+@pytest.mark.parametrize("to", ["jax@x64", "paddle@3.3", "aclnn@8.5"])
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("w -= step * 0.5", "w = xp.astype(w - step * 0.5, xp.float32)"),
+        ("w *= (step + 1)  # grow", "w = xp.astype(w * (step + 1), xp.float32)  # grow"),
+        ("o.w -= step; w = o.w", "o.w = xp.astype(o.w - step, xp.float32); w = o.w"),
+    ],
+)
+def test_where_an_assignment_makes_a_new_array_its_result_is_cast(
+    tmp_path: Path, source: str, expected: str, to: str
+) -> None:
+    start = "class O:\n    w = xp.ones(2, dtype=xp.float32)\no = O(); w = O.w\n"
+    start += "step = xp.asarray([0.1, 0.3], dtype=xp.float64)\n"
+    assert expected in "\n".join(lines(tmp_path, start + source, to))
+
+
+def test_an_array_that_others_hold_is_not_rebound(tmp_path: Path) -> None:
+    source = "w = xp.ones(2, dtype=xp.float32)\nheld = w\nw -= xp.asarray([0.1], dtype=xp.float64)"
+    done = ported(write(tmp_path, START + source), "numpy@2", "jax@x64")
+    assert "w -= " in (text(done) or source)
+    assert not done.agrees

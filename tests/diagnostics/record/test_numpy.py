@@ -8,6 +8,7 @@ import io
 import sys
 import textwrap
 import traceback
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -102,6 +103,20 @@ def test_the_lines_that_change_from_numpy_1_to_2(tmp_path: Path) -> None:
     assert inherited.answers["numpy@1"].origin == "inherits"
     assert not report.drift
     assert report.understood == 1
+
+
+def test_outer_makes_arrays_of_python_numbers(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.ones(2, np.float32)
+        np.add.outer(300, x), np.add.outer(x[0], 1.5), np.power.outer(x.astype(np.int8), 2)
+        """,
+    )
+    # NumPy 1.26.4: the first gets the axes of the second, the second is an array of no axes.
+    assert not report.drift
+    assert answers(report) == {"np.power.outer(x.astype(np.int8), 2)": "int8"}
 
 
 def test_what_numpy_2_stops_at_is_done_as_numpy_1_did_it(tmp_path: Path) -> None:
@@ -235,6 +250,28 @@ PROGRAMS = {
             np.array([1.0]) / 0
         print([(w.filename, w.lineno, str(w.message)) for w in caught])
         """,
+    "places": """
+        import traceback
+        import numpy as np
+        a = np.arange(3)
+        def f(x):
+            return [i for i in a
+                      if i != a]
+        def g(x):
+            assert not (x == a and x), x
+        def h(x):
+            x += (0.5 +
+                  a)
+        def k(x):
+            while (x <
+                   a < 5): pass
+        for call in (f, g, h, k):
+            try: call(a)
+            except Exception: print(traceback.format_exc())
+        try: a.T[:1] += undefined
+        except NameError: a.resize(2)
+        print(a)
+        """,
 }
 
 
@@ -349,6 +386,32 @@ def test_positions_are_those_of_the_source() -> None:
         return [i.positions for i in dis.get_instructions(code) if i.opname.startswith("BINARY_OP")]
 
     assert operators(code) == [p for p in operators(plain) if p[0] != 4]
+
+
+def test_python_warns_of_what_it_compiles_once() -> None:
+    source = "x = 1.5[0]\ny = '\\d' is 'd'\n"
+    told = []
+    for compiled in (lambda: compile(source, "a.py", "exec"), lambda: rewritten(source, "a.py")):
+        filters = warnings.filters[:]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compiled()
+        told.append([(w.category, str(w.message), w.lineno) for w in caught])
+        assert warnings.filters == filters
+    assert told[0] == told[1]
+    assert len(told[0]) == 3
+
+
+@pytest.mark.parametrize("exponent", ["2", "2.0", "np.uint64(2)", "np.array(2, np.uint8)"])
+@pytest.mark.parametrize("base", ["np.bool_(1)", "np.int8(3)", "np.float32(3)"])
+def test_a_power_of_a_scalar_is_no_square(base: str, exponent: str) -> None:
+    # What NumPy 1.26.4 answers.
+    right = {
+        "np.bool_(1)": ["int64", "float64", "uint64", "uint8"],
+        "np.int8(3)": ["int64", "float64", "float64", "int16"],
+        "np.float32(3)": ["float64", "float64", "float64", "float32"],
+    }[base][["2", "2.0", "np.uint64(2)", "np.array(2, np.uint8)"].index(exponent)]
+    assert list(expressions().predicted([f"{base} ** {exponent}"])) == [right]
 
 
 def test_a_program_that_is_none_says_so_as_python_does() -> None:

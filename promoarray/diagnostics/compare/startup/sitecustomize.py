@@ -2,8 +2,8 @@
 
 The program shall see nothing of it: this folder leaves ``sys.path`` and ``os.environ`` again, the
 ``sitecustomize`` that the user has takes its place, and promoarray is not imported before the
-framework is. Processes that the program starts inherit the environment of the process, which still
-names the folder.
+framework is, but for frameworks of which programs are rewritten. Processes that the program starts
+inherit the environment of the process, which still names the folder.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _FOLDER = "PROMOARRAY_COMPARE"
 _PATH = "PYTHONPATH"
+_REWRITTEN = {"numpy"}
+"""Frameworks of which a program's modules are rewritten, whatever they import first."""
 
 
 class _Imports:
@@ -57,12 +59,16 @@ class _Recorded:
         """Execute the module, which knows its own loader alone."""
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
-        try:
-            from promoarray.diagnostics.compare import recorded
+        _begin()
 
-            recorded.begin()
-        except Exception:  # the program goes on
-            traceback.print_exc()
+
+def _begin() -> None:
+    try:
+        from promoarray.diagnostics.compare import recorded
+
+        recorded.begin()
+    except Exception:  # the program goes on
+        traceback.print_exc()
 
 
 def _keep_for_children(event: str, given: Any) -> None:
@@ -98,7 +104,10 @@ def _framework() -> str:
 
 _leave()
 if _named := _framework():
-    sys.meta_path.insert(0, _Imports(_named))
     sys.addaudithook(_keep_for_children)
+    if _named in _REWRITTEN:
+        _begin()
+    else:
+        sys.meta_path.insert(0, _Imports(_named))
 sys.modules.pop(__name__, None)
 importlib.import_module("sitecustomize")  # the user's own; of none, site passes over the error

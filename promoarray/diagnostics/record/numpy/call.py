@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from promoarray.core.array_base import type_of
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.record.ghost import Ghost
@@ -25,6 +27,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     operand_of,
     results_of,
 )
+from promoarray.diagnostics.record.numpy.past import beyond
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
@@ -75,6 +78,8 @@ class Call:
             return
         if name == "where" and len(self.args) + len(self.kwargs) < 2:
             return self._made(MAKE)
+        if self.policy is not None and self._stored():
+            return None
         if self.kwargs.get("out") is not None:
             return self._written()
         if self.kwargs.get("dtype") is not None and name not in MOVES:
@@ -169,6 +174,18 @@ class Call:
         """An array whose dtype the program names, or that follows from no promotion."""
         self._made(MAKE)
 
+    def _stored(self) -> bool:
+        """Record a Python int that only the past stores in the dtype that the program names."""
+        result = self.results[0]
+        number = next((x for x in _flat(self.args) if beyond(x, result.array)), None)
+        if number is None or self.callee.name not in ("astype", *DEFAULTS):
+            return False
+        self._count(CAST)
+        ghost = self.recorder.ghost(result.array, result.dtype, result.ndim)
+        self.recorder.assigned(ghost, number, self.frame, policy=self.policy)
+        self.recorder.made(result)
+        return True
+
     def _written(self) -> None:
         """A result written into an array: in place if that is the first operand."""
         name = operations().get(self.callee.name)
@@ -200,6 +217,10 @@ class Call:
         given = [*args[start:wanted], *(kwargs[key] for key in names if key in kwargs)]
         if name == "clip":
             given = [x for x in given if x is not None]
+        if self.callee.outer:  # the first gets the axes of the second, too
+            arrays = (np.asarray(x) if type(x) in WEAK else x for x in given[:wanted])
+            axes = self.results[0].ndim, 0
+            return tuple(listed(self.recorder, *each) for each in zip(arrays, axes, strict=False))
         return tuple(listed(self.recorder, x) for x in given[:wanted])
 
     def _low(self) -> Any:

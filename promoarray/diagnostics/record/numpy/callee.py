@@ -21,11 +21,14 @@ class Callee(NamedTuple):
         Ufuncs are the operators that they are the function of.
     owner : object
         The array whose method it is, if it is one.
+    outer : bool
+        Whether it is the ``outer`` of a ufunc, which makes arrays of Python numbers first.
     """
 
     name: str
     form: Form
     owner: Any = None
+    outer: bool = False
 
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.sum))
@@ -36,8 +39,7 @@ def callee_of(f: Any) -> Callee | None:
     """What of NumPy's is called; None if it is something else."""
     kind: Any = type(f)
     if kind is np.ufunc:
-        # ``x ** 2`` is a square, while ``np.power(x, 2)`` looks for a loop.
-        return Callee(f.__name__, Form.FUNCTION if f is np.power else Form.OPERATOR)
+        return Callee(f.__name__, _form_of(f.__name__))
     if isinstance(f, type):
         numpy = issubclass(f, np.generic) and f.__module__.startswith("numpy")
         return Callee("astype", Form.FUNCTION) if numpy else None
@@ -59,5 +61,10 @@ def callee_of(f: Any) -> Callee | None:
 
 def _of_ufunc(ufunc: str, method: str) -> Callee:
     if method == "outer":
-        return Callee(ufunc, Form.OPERATOR)
+        return Callee(ufunc, _form_of(ufunc), outer=True)
     return Callee(REDUCTIONS.get((ufunc, method), f"{ufunc}.{method}"), Form.FUNCTION)
+
+
+def _form_of(ufunc: str) -> Form:
+    """``x ** 2`` is a square, while ``np.power(x, 2)`` looks for a loop."""
+    return Form.FUNCTION if ufunc == "power" else Form.OPERATOR

@@ -19,7 +19,13 @@ import numpy as np
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee, callee_of
-from promoarray.diagnostics.record.numpy.operand import ARRAYS, alike, operand_of, result_of
+from promoarray.diagnostics.record.numpy.operand import (
+    ARRAYS,
+    alike,
+    form_of,
+    operand_of,
+    result_of,
+)
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.numpy.rewriting import RESERVED
 from promoarray.diagnostics.record.recorder import Recorder
@@ -33,6 +39,9 @@ MOST = 1 << 12
 
 
 _MOST_HELD = 1 << 16
+
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple, dict, set})
+"""What has nothing to do with NumPy, if it stands on both sides of an operator."""
 
 
 class Given(NamedTuple):
@@ -50,6 +59,7 @@ class Hook:
     """
 
     slice = slice
+    inplace = Form.INPLACE
     augmented = SimpleNamespace(
         add=operator.iadd,
         subtract=operator.isub,
@@ -67,6 +77,7 @@ class Hook:
     )
 
     def __init__(self) -> None:
+        self.itself = _Itself()
         self.session: Session | None = None
         self._begun: dict[Key, Any] = {}
         self._held: dict[Key, Any] = {}
@@ -81,32 +92,23 @@ class Hook:
 
     changed = first
 
-    def then(self, number: int, name: str, x: Any) -> Any:
+    def then(self, number: int, name: str, x: Any, form: Form = Form.OPERATOR) -> Any:
         """The second operand."""
-        return self._second(sys._getframe(1), number, name, x, Form.OPERATOR)
-
-    def onto(self, number: int, name: str, x: Any) -> Any:
-        """The second operand of ``x += y``."""
-        return self._second(sys._getframe(1), number, name, x, Form.INPLACE)
-
-    def _second(self, frame: FrameType, number: int, name: str, x: Any, form: Form) -> Any:
-        operands, session = self._begun.get((id(frame), number)), self.session
+        key = id(sys._getframe(1)), number
+        operands, session = self._begun.get(key), self.session
         if operands is None or session is None:
+            return x
+        if type(x) in _PLAIN and type(operands[0]) in _PLAIN:
+            del self._begun[key]
             return x
         operands.append(x)
         if session.past is not None:
             return session.past.operand(name, operands[0], x, form)
         return x
 
-    def done(self, number: int, name: str, x: Any) -> Any:
-        """The result."""
-        return self._done(sys._getframe(1), number, name, x, Form.OPERATOR)
-
-    def updated(self, number: int, name: str, x: Any) -> Any:
-        """The result of ``x += y``, in place where the operand is an array."""
-        return self._done(sys._getframe(1), number, name, x, Form.INPLACE)
-
-    def _done(self, frame: FrameType, number: int, name: str, x: Any, form: Form) -> Any:
+    def done(self, number: int, name: str, x: Any, form: Form = Form.OPERATOR) -> Any:
+        """The result; of ``x += y`` the operand itself where it is an array."""
+        frame = sys._getframe(1)
         operands, session = self._begun.pop((id(frame), number), None), self.session
         if operands is None or session is None:
             return x
@@ -117,6 +119,7 @@ class Hook:
             return x
         if form is Form.INPLACE and operands[0] is not x:
             form = Form.OPERATOR
+        form = form_of(name, operands[0], form)
         session.tell(session.operator, name, operands, x, frame, form)
         return x
 
@@ -135,7 +138,8 @@ class Hook:
         session, frame = self.session, sys._getframe(1)
         callee = None if session is None else callee_of(f)
         if callee is not None and callee.name == "resize" and session is not None:
-            session.forget(callee.owner)  # as it refuses an array that anything refers to
+            self._forget(callee.owner)  # as it refuses an array that anything refers to
+            session.forget(callee.owner)
             callee = None
         if callee is None or session is None:
             self._begun.pop((id(frame), number), None)
@@ -225,6 +229,13 @@ class Hook:
             begun.clear()
         begun[id(frame), number] = operands
 
+    def _forget(self, x: Any) -> None:
+        """Let go of an array and its views, which operations may have that were stopped."""
+        self._begun.clear()
+        for key, held in tuple(self._held.items()):
+            if held is x or getattr(held, "base", None) is x:
+                self._held.pop(key, None)
+
     @contextmanager
     def recording(self, session: Session) -> Iterator[None]:
         """Record in a block, in all threads."""
@@ -234,6 +245,15 @@ class Hook:
         finally:
             self.session = before
             self._begun.clear()
+
+
+class _Itself:
+    """Compared to anything, it gives that."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, x: object) -> Any:
+        return x
 
 
 class Session:
@@ -254,17 +274,24 @@ class Session:
     def __init__(self, recorder: Recorder, past: Past | None = None) -> None:
         self.recorder, self.past = recorder, past
         self.bug = ""
+        self._too_deep = 0
         self._agreed: dict[Any, tuple[str, int]] = {}
 
     def tell(self, what: Callable[..., None], *seen: Any) -> None:
         """Record; the program goes on whatever comes of it."""
         try:
-            with notify_lock:
-                what(*seen)
-        except RecursionError:  # the program left too few levels of it
-            self.recorder.count(UNKNOWN, "at the end of the recursion")
+            self.recorder.guarded(self._told, what, *seen)
+        except RecursionError:  # the program left too few levels of it, for counting as well
+            self._too_deep += 1
         except Exception:
             self.bug = self.bug or traceback.format_exc()
+
+    def _told(self, what: Callable[..., None], *seen: Any) -> None:
+        with notify_lock:
+            for _ in range(self._too_deep):
+                self.recorder.count(UNKNOWN, "at the end of the recursion")
+            self._too_deep = 0
+            what(*seen)
 
     def operator(self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form) -> None:
         """An operator's operands and result."""
@@ -286,7 +313,9 @@ class Session:
     def call(self, given: Given, x: Any, frame: FrameType) -> None:
         """A call's arguments and result."""
         callee, args, kwargs = given
-        key = self._key((callee.name, callee.form, *kwargs), (*args, *kwargs.values()))
+        key = self._key(
+            (callee.name, callee.form, callee.outer, *kwargs), (*args, *kwargs.values())
+        )
         if self._again(key, callee.name):
             return
         recorder = self.recorder

@@ -10,6 +10,7 @@ import numpy as np
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import CONCRETE, WEAK, DType
+from promoarray.operations import Form
 
 ARRAYS = np.ndarray, np.generic
 
@@ -26,6 +27,14 @@ def dtype_of(x: Any) -> DType | None:
     if found is ...:
         found = _KNOWN[given] = None if given.names else _BY_NAME.get(given.name)
     return found
+
+
+def form_of(name: str, first: Any, form: Form) -> Form:
+    """How an operator is written.
+
+    Of a scalar ``**`` looks for a loop, as ``np.power`` does; of an array it may be a square.
+    """
+    return Form.FUNCTION if name == "pow" and isinstance(first, np.generic) else form
 
 
 def operand_of(recorder: Recorder, x: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import OPERANDS, operations
-from promoarray.diagnostics.record.numpy.operand import ARRAYS, operand_of
+from promoarray.diagnostics.record.numpy.operand import ARRAYS, form_of, operand_of
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.shadow.verdict import as_seen_by
 from promoarray.operations import OPERATIONS, Form
@@ -64,7 +64,7 @@ class Past:
         """The second operand of an operator, or what has its result where NumPy 2 would stop."""
         if name not in _OPERATORS or not self._may_stop(first, x):
             return x
-        inputs = self._inputs(name, (first, x), form)
+        inputs = self._inputs(name, (first, x), form_of(name, first, form))
         if inputs is None:
             return x
         if form is Form.INPLACE and isinstance(first, np.ndarray):
@@ -91,15 +91,15 @@ class Past:
 
     def stores(self, x: Any, value: Any) -> Policy | None:
         """The policy, if only this stores a Python number in an array."""
-        return self.policy if _beyond(value, x) else None
+        return self.policy if beyond(value, x) else None
 
     def target(self, x: Any, value: Any) -> Any:
         """An array that is assigned to, or what wraps a Python int around that it does not hold."""
-        return _Wrapping(x) if _beyond(value, x) else x
+        return _Wrapping(x) if beyond(value, x) else x
 
     def _may_stop(self, a: Any, b: Any) -> bool:
         """Whether NumPy 2 may refuse two operands that NumPy 1 takes."""
-        if _beyond(a, b) or _beyond(b, a) or _of_two_signs(a, b):
+        if beyond(a, b) or beyond(b, a) or _of_two_signs(a, b):
             return True
         return any(isinstance(x, ARRAYS) and x in self._recorder.carried for x in (a, b))
 
@@ -204,7 +204,7 @@ def _of_two_signs(a: Any, b: Any) -> bool:
     return {a.dtype.kind, b.dtype.kind} == {"i", "u"}
 
 
-def _beyond(value: Any, x: Any) -> bool:
+def beyond(value: Any, x: Any) -> bool:
     """Whether a Python int is one that an array of integers does not hold."""
     if type(value) is not int or not isinstance(x, ARRAYS) or x.dtype.kind not in "iu":
         return False

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
@@ -51,7 +53,7 @@ _LOOK_AROUND = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "
 """Builtins that look at the frame they are called in; Python compiles ``super()`` specially."""
 
 
-def rewritten(source: str | bytes, path: str) -> CodeType:
+def rewritten(source: str | bytes, path: str, flags: int = 0, *, whole: bool = True) -> CodeType:
     """Return the code of a program with a hook at its operations.
 
     Parameters
@@ -59,18 +61,43 @@ def rewritten(source: str | bytes, path: str) -> CodeType:
     source : str or bytes
     path : str
         What tracebacks call the file.
+    flags : int
+        Those of ``compile``.
+    whole : bool
+        Whether no other source has the same names, as the cells of a notebook do.
 
     Raises
     ------
     SyntaxError
         If it is no program, as Python itself would.
     """
+    plain: CodeType = compile(source, path, "exec", flags, dont_inherit=True)
     try:
-        tree = ast.parse(source, path)
-        found: ast.AST = _Rewriter(_left_alone(tree)).visit(tree)
-        return compile(ast.fix_missing_locations(found), path, "exec", dont_inherit=True)  # type: ignore[call-overload,no-any-return]
+        with _warned_already():
+            tree = compile(source, path, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+            left_alone = _left_alone(tree) if whole else _LOOK_AROUND
+            found = ast.fix_missing_locations(_Rewriter(left_alone).visit(tree))
+            code: CodeType = compile(found, path, "exec", flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
-        return compile(source, path, "exec", dont_inherit=True)
+        return plain
+    return code
+
+
+@contextmanager
+def _warned_already() -> Iterator[None]:
+    """Have Python not warn a second time of what it compiles.
+
+    The filters are not changed by the functions for that, after which it would repeat those
+    warnings of the program that it shows but once.
+    """
+    silent = [("ignore", None, kind, None, 0) for kind in (SyntaxWarning, DeprecationWarning)]
+    filters: list[Any] = warnings.filters  # type: ignore[assignment]
+    filters[:0] = silent
+    try:
+        yield
+    finally:
+        for each in silent:
+            filters.remove(each)
 
 
 def _left_alone(tree: ast.Module) -> frozenset[str]:
@@ -96,6 +123,7 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, left_alone: frozenset[str]) -> None:
         self._left_alone = left_alone
         self._count = 0
+        self._tested: set[ast.Compare] = set()
 
     # -- expressions ------------------------------------------------------------------------------
 
@@ -119,8 +147,11 @@ class _Rewriter(ast.NodeTransformer):
         if not all(type(op) in OPERATORS for op in node.ops):  # ``in`` and ``is`` compute nothing
             return self._inside(node)
         values = [self.visit(x) for x in (node.left, *node.comparators)]
-        if len(node.ops) == 1:
-            return self._compared(node, node.ops[0], *values)
+        compared = self._chain(node, values) if node.ops[1:] else None
+        done = compared or self._compared(node, node.ops[0], *values)
+        return self._itself(done, node) if node in self._tested else done
+
+    def _chain(self, node: ast.Compare, values: list[ast.expr]) -> ast.expr:
         # a < b < c is a < b and b < c, but for b, which is evaluated once.
         parts, left, numbers = [], values[0], []
         for op, value in zip(node.ops[:-1], values[1:-1], strict=True):
@@ -141,6 +172,41 @@ class _Rewriter(ast.NodeTransformer):
         right = self._hook("then", right, number, name, right)
         compare = ast.copy_location(ast.Compare(left, [op], [right]), node)
         return self._hook("done", node, number, name, compare)
+
+    def _itself(self, x: ast.expr, node: ast.Compare) -> ast.expr:
+        """A comparison that gives what stands on its right.
+
+        Where a condition is a comparison, Python says of an error in its truth that it stands
+        there; of a call it would not.
+        """
+        compare = ast.Compare(_named("itself", node), [ast.Eq()], [x])
+        return ast.copy_location(compare, node)
+
+    def _with_test(self, node: Any) -> Any:
+        """What has a condition."""
+        self._test(node.test)
+        return self._inside(node)
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = _with_test
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        for condition in node.ifs:
+            self._test(condition)
+        return self._inside(node)
+
+    def _test(self, node: ast.expr) -> None:
+        """Note the comparisons in a condition of which Python asks the truth at once."""
+        match node:
+            case ast.Compare():
+                self._tested.add(node)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                self._test(operand)
+            case ast.BoolOp(values=values):
+                for each in values:
+                    self._test(each)
+            case ast.IfExp(body=body, orelse=orelse):
+                self._test(body)
+                self._test(orelse)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self._inside(node)
@@ -206,10 +272,10 @@ class _Rewriter(ast.NodeTransformer):
         else:
             old = self._item(target)
         old = self._hook("changed", old, number, old)
-        value = self._hook("onto", value, number, name, value)
+        value = self._hook("then", value, number, name, value, _named("inplace", node))
         operator = _named("augmented", node, name)
         done = ast.copy_location(ast.Call(operator, [old, value], []), node)
-        made = self._hook("updated", node, number, name, done)
+        made = self._hook("done", node, number, name, done, _named("inplace", node))
         return ast.copy_location(ast.Assign([target], made), node)
 
     def _item(self, target: ast.Subscript) -> ast.expr:
@@ -267,6 +333,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
         if node.guard is not None:
+            self._test(node.guard)
             node.guard = self.visit(node.guard)
         node.body = self._block(node.body)
         return node
@@ -295,10 +362,14 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
-    """``H.method``; with further names, attributes of it."""
+    """``H.method``; with further names, attributes of it.
+
+    It ends where it begins: a call of what has several lines Python places in the last of them.
+    """
     found: ast.expr = ast.copy_location(ast.Name(RESERVED, ast.Load()), at)
     for name in (method, *further):
         found = ast.copy_location(ast.Attribute(found, name, ast.Load()), at)
+        found.end_lineno, found.end_col_offset = found.lineno, found.col_offset
     return found
 
 

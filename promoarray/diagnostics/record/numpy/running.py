@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any, Self
 
@@ -24,7 +25,7 @@ def recorded_run(
     *,
     packages: Sequence[str] = (),
     past: Policy | None = None,
-) -> None:
+) -> dict[str, Any]:
     """Run a script as ``python SCRIPT`` does, and record what it does with NumPy.
 
     Parameters
@@ -38,6 +39,11 @@ def recorded_run(
     past : Policy, optional
         ``numpy@1``: what NumPy 2 stops at is done as this policy does it, and the run goes on.
 
+    Returns
+    -------
+    dict
+        The globals of the script.
+
     Raises
     ------
     RuntimeError
@@ -45,12 +51,22 @@ def recorded_run(
     BaseException
         Whatever the script raises.
     """
-    session = Session(recorder, None if past is None else Past(recorder, past))
-    with importing(packages), hook().recording(session), _as_main(script, argv) as module:
-        with open(script, "rb") as file:
-            code = rewritten(file.read(), script)
+    recording = rewriting(recorder, packages=packages, past=past)
+    with recording as session, _as_main(script, argv) as module:
+        code = rewritten(SourceFileLoader("__main__", script).get_data(script), script)
         exec(code, module.__dict__)
     _require_no_bug(session)
+    return module.__dict__
+
+
+@contextmanager
+def rewriting(
+    recorder: Recorder, *, packages: Sequence[str] = (), past: Policy | None = None
+) -> Iterator[Session]:
+    """Rewrite what is imported in a block, and record it; see ``recorded_run``."""
+    session = Session(recorder, None if past is None else Past(recorder, past))
+    with importing(packages), hook().recording(session):
+        yield session
 
 
 @contextmanager

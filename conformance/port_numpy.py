@@ -1,0 +1,175 @@
+"""NumPy programs of before NumPy 2 ported to it, and run in both.
+
+    python conformance/port_numpy.py --numpy1 PYTHON --numpy2 PYTHON --write [PROGRAM...]
+
+Each program, as it is, runs in NumPy 1.26; ``promoarray port --from numpy@1 --to numpy@2`` edits
+it, which looks at NumPy 2 alone; the edited program runs in NumPy 2, and in NumPy 1.26 again. What
+each ends with is compared: dtypes, and values within a few last places, as NumPy's own functions
+differ in these. ``--write`` puts the table into docs/ported.md. Exit status 1 if a dtype or a value
+differs though ``port`` said that the program agrees, unless that is ``KNOWN``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "ported.md"
+PROGRAMS = ROOT / "conformance" / "numpy1_programs"
+HEADING = "## NumPy 1 programs ported to NumPy 2"
+KNOWN = {
+    "geometry.py": "NumPy 1.26 has a rule of its own for squares: of a scalar, "
+    "`np.float32(3) ** 2`, they are float64, of a 0-d array float32. Both are 0-d operands to the "
+    "policy `numpy@1`, which has the array's rule.",
+    "text_codes.py": "A line that is passed with scalars whose values need casts of their own is "
+    "left as it is, and `port` says so. Here a cast at the end has the same bytes either way.",
+}
+"""Where ``port`` is not right, or says that it is not, and why."""
+PLACES = 4
+"""So many last places values may differ by."""
+
+WORKER = """
+import json, runpy, sys, warnings
+import numpy as np
+warnings.simplefilter("ignore")
+error, found, names = "", {}, {}
+sys.argv[:] = sys.argv[1:]
+try:
+    names = runpy.run_path(sys.argv[0], run_name="__main__")
+except Exception as stopped:
+    error = f"{type(stopped).__name__}: {stopped}".split("\\n")[0]
+for name, x in names.items():
+    if not name.startswith("_") and isinstance(x, (np.ndarray, np.generic, bool, int, float)):
+        array = np.asarray(x)
+        if array.dtype.kind in "biuf":
+            kind = str(x.dtype) if hasattr(x, "dtype") else type(x).__name__
+            found[name] = [kind, list(array.shape), array.astype(float).ravel().tolist()]
+print("\\n" + json.dumps([error, found]))
+"""
+
+
+class Ended(NamedTuple):
+    """How a program ended.
+
+    Attributes
+    ----------
+    error : str
+    found : dict
+        From the name of each global to its dtype, its shape and its values.
+    """
+
+    error: str
+    found: dict[str, Any]
+
+
+def ended(python: str, program: Path) -> Ended:
+    """Run a program as it is."""
+    command = [python, "-c", WORKER, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    return Ended(*json.loads(done.stdout.splitlines()[-1]))
+
+
+def ported(program: Path, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Port a program; return the edited one, and what the command told."""
+    edited = folder / program.name
+    edited.write_bytes(program.read_bytes())
+    command = ["port", str(edited), "--from", "numpy@1", "--to", "numpy@2", "--write", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "promoarray", *command], capture_output=True, text=True, check=False
+    )
+    if not done.stdout:
+        raise SystemExit(f"{program}: {done.stderr}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    return edited, told
+
+
+def differing(wanted: Ended, given: Ended) -> list[str]:
+    """Say where a program does not end as it shall."""
+    said = [f"stopped: {given.error}"] if given.error != wanted.error else []
+    for name, (dtype, shape, values) in wanted.found.items():
+        if name not in given.found:
+            continue  # it stopped before
+        its, its_shape, others = given.found[name]
+        if its != dtype or its_shape != shape:
+            said.append(f"{name} {its}")
+        elif not _close(dtype, np.asarray(values), np.asarray(others)):
+            said.append(f"{name}: other values")
+    return said
+
+
+def _close(dtype: str, a: Any, b: Any) -> bool:
+    """Whether values are equal; of floats, but for a few last places of the largest."""
+    if dtype not in ("float16", "float32", "float64", "float"):
+        return bool((a == b).all())
+    step = np.finfo("float64" if dtype == "float" else dtype).eps * np.abs(a).max(initial=0)
+    return bool((np.abs(a - b) <= PLACES * step).all())
+
+
+def row(program: Path, one: str, two: str) -> tuple[tuple[str, ...], bool]:
+    """One program: its cells, and whether what ``port`` says of it is so."""
+    with tempfile.TemporaryDirectory() as folder:
+        edited, told = ported(program, Path(folder))
+        wanted = ended(one, program)
+        before = differing(wanted, ended(two, program))
+        after = differing(wanted, ended(two, edited))
+        again = differing(wanted, ended(one, edited))
+    casts = sum(len(edit["casts"]) for edit in told["edits"])
+    names = [f"{len(wanted.found)}", str(casts)]
+    cells = ["; ".join(each) or "as in NumPy 1" for each in (before, after, again)]
+    verdict = "agrees" if told["agrees"] else "does not agree"
+    wrong = bool(after or again) and told["agrees"] and program.name not in KNOWN
+    return (program.name, *names, verdict, *cells), not wrong
+
+
+def section(rows: list[tuple[str, ...]]) -> str:
+    """The part of the page."""
+    head = (
+        *("program", "values", "casts", "what `port` says"),
+        *("original in NumPy 2", "ported, in NumPy 2", "ported, in NumPy 1.26"),
+    )
+    lines = [" | ".join(cell.replace("|", "\\|") for cell in each) for each in (head, *rows)]
+    lines.insert(1, " | ".join("---" for _ in head))
+    table = "\n".join(f"| {line} |" for line in lines)
+    remarks = "\n".join(f"`{name}`: {why}" for name, why in KNOWN.items())
+    return (
+        f"{HEADING}\n\nWritten by `python conformance/port_numpy.py --write`: programs as they "
+        "were written before NumPy 2, in\n`conformance/numpy1_programs/`, ported by `promoarray "
+        "port --from numpy@1 --to numpy@2`, which runs NumPy 2 alone,\nand run in the real NumPy "
+        "2.4 and 1.26. Compared are the dtypes and values of all globals with those of the "
+        f"original\nin NumPy 1.26, floats within {PLACES} last places of the largest.\n\n"
+        f"{table}\n\n{remarks}\n"
+    )
+
+
+def main() -> int:
+    """Run all; return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--numpy1", metavar="PYTHON", required=True, help="a Python with 1.26")
+    parser.add_argument("--numpy2", metavar="PYTHON", default=sys.executable)
+    parser.add_argument("programs", metavar="PROGRAM", nargs="*", type=Path)
+    parser.add_argument("--write", action="store_true", help="write docs/ported.md")
+    options = parser.parse_args()
+    rows, failed = [], False
+    for program in options.programs or sorted(PROGRAMS.glob("*.py")):
+        cells, right = row(program, options.numpy1, options.numpy2)
+        print(*cells, sep=" | ", flush=True)
+        rows.append(cells)
+        failed |= not right
+    if options.write:
+        kept = PAGE.read_text(encoding="utf-8").partition(HEADING)[0]
+        PAGE.write_text(f"{kept.rstrip()}\n\n{section(rows)}", encoding="utf-8")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

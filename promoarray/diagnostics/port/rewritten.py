@@ -1,0 +1,19 @@
+"""Runs a program that is rewritten, and whose edited text is not on the disk.
+
+What ``python -c`` runs: TEXTS as for ``launch.py`` follows, and what ``python`` would be told.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from promoarray.diagnostics.compare import rewritten
+from promoarray.diagnostics.port import launch
+
+COMMAND = "from promoarray.diagnostics.port.rewritten import main; main()"
+
+
+def main() -> None:
+    """Run the program, seeing its edited texts."""
+    launch.install(launch.read(sys.argv.pop(1)))
+    rewritten.main()

@@ -1,0 +1,78 @@
+"""An operation at a place of the program, and what other policies would have answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from promoarray.diagnostics.shadow.common_fixes import Asked
+from promoarray.dtypes import DType
+
+DEFAULT_DTYPE, SETITEM, ASTYPE = "default dtype", "setitem", "astype"
+"""What is recorded besides operations."""
+
+
+class Span(NamedTuple):
+    """From where to where in a file an expression goes; columns are in bytes, as Python counts."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    stores: bool = False  # an assignment to an element, of which this is the target
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An operation at a place of the program, on operands of some dtypes.
+
+    Attributes
+    ----------
+    span : Span
+    asked : Asked
+    results : tuple of DType
+        Of all of its results.
+    answers : dict
+        From the policies that answer otherwise to what they answer; None where they refuse.
+    reasons : dict
+        From the policies that refuse to why.
+    weak : tuple of str
+        The policies that hold the array weakly, which the run does not.
+    computed : tuple of str
+        The policies that compute other values of the same dtype.
+    values : dict
+        From the policies of whose explicit cast other values come to how many, in words.
+    routes : tuple of DType
+        The dtypes by way of which such a cast gives the same values under all policies.
+    wrapped : tuple of int
+        The Python scalars that the run made another number of.
+    names : tuple of str
+        The names by which promoarray is known there.
+    inside : bool
+        Whether the operation is one of a library, which the program called here.
+    framework : str
+        That of a program that was recorded; "" of promoarray's own.
+    edited : bool
+        Whether its operands are those of the call there, so that they can be cast in the source.
+    """
+
+    span: Span
+    asked: Asked
+    results: tuple[DType, ...]
+    answers: dict[str, DType | None] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    weak: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
+    values: dict[str, str] = field(default_factory=dict)
+    routes: tuple[DType, ...] = ()
+    wrapped: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    inside: bool = False
+    framework: str = ""
+    edited: bool = True
+
+    @property
+    def concerned(self) -> tuple[str, ...]:
+        """The policies that do something else here."""
+        return (*self.answers, *self.values, *self.weak, *self.computed)

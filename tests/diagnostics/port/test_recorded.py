@@ -1,0 +1,204 @@
+"""Programs of other frameworks ported: the casts, in their words, and the proof by recording."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from ported import recorded, text
+
+from promoarray import cli
+from promoarray.diagnostics.port.porting import Ported
+
+PROGRAMS = Path(__file__).parent.parent / "record"
+
+TORCH = """\
+import torch
+x = torch.tensor([1, 2, 3], dtype=torch.int32)
+f = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float32)
+"""
+NUMPY = """\
+import numpy as np
+x = np.array([1, 200], dtype=np.uint8)
+f = np.array([0.5, 1], np.float32)
+"""
+
+
+def write(tmp_path: Path, source: str) -> Path:
+    path = tmp_path / "program.py"
+    path.write_bytes(source.encode())
+    return path
+
+
+def from_torch(tmp_path: Path, source: str, *to: str) -> Ported:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
+    return recorded(write(tmp_path, source), "torch", *to)
+
+
+@pytest.mark.parametrize(
+    ("source", "to", "expected"),
+    [
+        ("y = x * f", "paddle@3.3", "y = x.to(torch.float32) * f"),
+        ("y = (x + 1) * f", "paddle@3.3", "y = (x + 1).to(torch.float32) * f"),
+        ("y = -x * f", "paddle@3.3", "y = (-x).to(torch.float32) * f"),
+        ("y = x[0:2] * f[:2]", "paddle@3.3", "y = x[0:2].to(torch.float32) * f[:2]"),
+        ("f += x", "paddle@3.3", "f += x.to(torch.float32)"),
+        ("f.add_(x)", "paddle@3.3", "f.add_(x.to(torch.float32))"),
+        ("y = torch.cat([f, x])", "paddle@3.3", "y = torch.cat([f, x.to(torch.float32)])"),
+        ("y = x / 2 * f", "numpy@2", "y = x.to(torch.float32) / 2 * f"),
+        ("y = x / 2", "numpy@2", "y = x.to(torch.float32) / 2"),
+        ("y = torch.ones(3) * f", "numpy@2", "y = torch.ones(3, dtype=torch.float32) * f"),
+        ("y = (x  # here\n     .view(3)\n     * f)", "paddle@3.3", ".view(3).to(torch.float32)\n"),
+        ("y = (f\n     * x)", "paddle@3.3", "     * x.to(torch.float32))"),
+        ("def g(a):\n    return-a*f\ny = g(x)", "paddle@3.3", "return((-a).to(torch.float32))*f"),
+        ("é = 'é'; y = x * f", "paddle@3.3", "é = 'é'; y = x.to(torch.float32) * f"),
+        ("y = [a * f for a in (x, f)]", "paddle@3.3", "y = [a.to(torch.float32) * f for a in"),
+    ],
+)  # fmt: skip
+def test_a_line_of_pytorch_gets_its_cast(
+    tmp_path: Path, source: str, to: str, expected: str
+) -> None:
+    done = from_torch(tmp_path, TORCH + source, to)
+    assert done.agrees, (done.checked, done.left)
+    assert expected in text(done), text(done)
+    ast.parse(text(done))
+
+
+@pytest.mark.parametrize(
+    ("start", "line"),
+    [
+        ("import torch as th", "y = th.arange(3).to(th.float32) * th.ones(3)"),
+        (
+            "from torch import nn\nimport torch as th",
+            "y = th.arange(3).to(th.float32) * th.ones(3)",
+        ),
+        (
+            "from torch import arange, ones",
+            "from torch import arange, ones\ny = arange(3).to(torch.float32) * ones(3)",
+        ),
+    ],
+)
+def test_the_framework_has_the_name_that_the_program_gives_it(
+    tmp_path: Path, start: str, line: str
+) -> None:
+    called = "th." if " as th" in start else ""
+    source = f"{start}\ny = {called}arange(3) * {called}ones(3)\n"
+    done = from_torch(tmp_path, source, "paddle@3.3")
+    assert done.agrees
+    assert text(done).endswith(f"{line}\n")
+    assert text(done).count("import torch") == 1
+
+
+def test_what_a_library_does_is_left_and_the_verdict_says_so(tmp_path: Path) -> None:
+    source = "import torch\nlayer = torch.nn.Linear(3, 2)\ny = layer(torch.ones(1, 3))\n"
+    done = from_torch(tmp_path, source, "numpy@2")
+    assert {left.why for left in done.left} >= {"it is carried out inside of a library"}
+    assert not done.agrees
+    assert not done.checked[0].unequal
+    assert "float64 instead of float32" in done.checked[1].unequal[0].words
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("y = x + 300", "y = x.astype(np.uint16) + 300"),
+        ("y = f * np.float64(3)", "y = f * np.float64(3).astype(np.float32)"),
+        ("y = np.float32(3) * 2.0", "y = np.float32(3).astype(np.float64) * 2.0"),
+        ("x[0] = 300", "x[0] = np.asarray(300).astype(np.uint8)"),
+        ("f -= np.float64(1)", None),
+        ("s = np.float32(1)\ns += 0.5", "s = s.astype(np.float64) + 0.5"),
+        ("y = np.where(x > 1, f, np.float64(2))", "f, np.float64(2).astype(np.float32))"),
+        ("y = np.add(f, [np.float64(2)])", None),
+        ("y = x > 300", None),
+        ("y = (x / np.float32(2)).sum()", None),
+        ("y = np.uint8(200) + 100", "y = np.uint8(200).astype(np.int64) + 100"),
+    ],
+)
+def test_a_line_of_numpy_1_gets_its_cast(tmp_path: Path, source: str, expected: str | None) -> None:
+    done = recorded(write(tmp_path, NUMPY + source), "numpy", "numpy@2", wanted="numpy@1")
+    assert done.agrees, (done.checked, done.left)
+    assert (expected or "") in text(done), text(done)
+    assert bool(done.edits) is (expected is not None)
+
+
+def test_what_numpy_2_stops_at_without_a_cast_to_write_is_told(tmp_path: Path) -> None:
+    source = NUMPY + "y = np.uint8(300)\n"
+    done = recorded(write(tmp_path, source), "numpy", "numpy@2", wanted="numpy@1")
+    assert not done.agrees
+    assert "300 out of bounds for uint8" in done.checked[1].stopped
+
+
+def test_a_list_that_cannot_be_cast_stays_as_it_is(tmp_path: Path) -> None:
+    source = NUMPY + "row = [0.1, 0.2]\ny = np.add(f, row)\nz = x + 1\n"
+    done = recorded(write(tmp_path, source), "numpy", "torch@2.13")
+    assert not done.checked[0].unequal
+    assert not done.checked[0].stopped
+
+
+@pytest.mark.parametrize(
+    ("imports", "arguments", "words"),
+    [
+        ("torch", ["--to", "paddle", "--from", "numpy@2"], "leave out --run and --from"),
+        ("numpy as np", ["--to", "numpy@2", "--from", "torch"], "is one of numpy@2, numpy@1"),
+    ],
+)
+def test_from_is_for_numpy_programs(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    imports: str,
+    arguments: list[str],
+    words: str,
+) -> None:
+    path = write(tmp_path, f"import {imports}\n")
+    assert cli.main(["port", str(path), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_command_writes_a_patch_and_says_what_is_proved(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, NUMPY + "y = x + 300\nprint(y)\n")
+    arguments = ["port", "program.py", "--from", "numpy@1", "--to", "numpy@2"]
+    assert cli.main([*arguments, "--patch", "p.patch"]) == 0
+    err = capfd.readouterr().err
+    assert "program.py, from numpy@1 to numpy@2: 1 cast in 1 line" in err
+    assert "agree: numpy@2: every operation recorded has the dtype of numpy@1" in err
+    assert "+y = x.astype(np.uint16) + 300\n" in Path("p.patch").read_text()
+
+
+KNOWN: dict[str, set[str]] = {
+    "programs/autocast.py": {"autocast.py:24", "normalization.py"},
+    "jax_programs/oscillators.py": set(),
+    "jax_programs/perceptron.py": {"perceptron.py:35"},
+}
+"""Where programs stay disputed: what autocast and libraries do, and JAX's weakly typed numbers."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "to"),
+    [
+        *((f"programs/{n}.py", "paddle@3.3") for n in ("science", "convolutions", "transformer")),
+        ("programs/autocast.py", "paddle@3.3"),
+        *(
+            (f"paddle_programs/{n}.py", "torch@2.13")
+            for n in ("science", "convolutions", "network")
+        ),
+        *((f"jax_programs/{n}.py", "torch@2.13") for n in ("science", "oscillators", "perceptron")),
+    ],
+)
+def test_a_program_keeps_its_own_results_and_has_their_dtypes_elsewhere(
+    program: str, to: str
+) -> None:
+    framework = program.partition("_")[0] if "_" in program else "torch"
+    pytest.importorskip(framework, reason=f"needs {framework}")
+    done = recorded(PROGRAMS / program, framework, to)
+    own, other = done.checked
+    assert own.agrees, own
+    found = {each.name.split(": ")[0] for each in other.unequal}
+    apart = {at for at in found if not any(at.startswith(k) for k in KNOWN.get(program, ()))}
+    assert not apart, other.unequal
+    assert bool(found) is bool(KNOWN.get(program))
