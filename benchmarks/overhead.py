@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import operator
 import os
 import platform
 import subprocess
 import sys
 import timeit
-from collections.abc import Callable
 from importlib.metadata import version
 from statistics import median
 from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
+from one_element import Line, lines
 
 import promoarray as pa
-
-I1, F1 = np.asarray([1], dtype=np.int8), np.asarray([2], dtype=np.float32)
 
 
 class Timing(NamedTuple):
@@ -35,52 +32,20 @@ class Timing(NamedTuple):
     median: float
 
 
-def interleaved(candidates: dict[str, Callable[[], object]], rounds: int) -> dict[str, Timing]:
+def interleaved(candidates: dict[str, Line], rounds: int) -> dict[str, Timing]:
     """Time each candidate `rounds` times, taking turns, each round about two milliseconds long."""
-    timers = {name: timeit.Timer(f) for name, f in candidates.items()}
-    loops = {name: max(1, int(0.002 / (t.timeit(1000) / 1000))) for name, t in timers.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in timers}
-    for _ in range(rounds):
+    seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    timers = {name: timeit.Timer(line.run) for name, line in candidates.items()}
+    loops: dict[str, int] = {}
+    for turn in range(rounds + 1):
         for name, timer in timers.items():
-            seconds[name].append(timer.timeit(loops[name]) / loops[name])
+            with pa.policy(getattr(candidates[name].run, "policy", pa.get_policy())):
+                if turn:
+                    seconds[name].append(timer.timeit(loops[name]) / loops[name])
+                else:  # which finds the executables, and the length of a round
+                    timer.timeit(10)
+                    loops[name] = max(1, int(0.002 / (timer.timeit(200) / 200)))
     return {name: Timing(min(s), median(s)) for name, s in seconds.items()}
-
-
-def operations() -> dict[str, Callable[[], object]]:
-    """List ``a + b`` on one element; NumPy's addition of two float32 is what all compare with.
-
-    Each has its executable when it is timed: operators and elementwise functions take the fast path
-    (``fast_path.cpp``), what has options the dispatcher.
-    """
-    a, b = pa.asarray(F1), pa.asarray(F1)
-    i, mask = pa.asarray(I1), pa.asarray(F1) > 0
-    h, s = pa.astype(a, pa.bfloat16), pa.astype(a, pa.float16)
-    target, exact = pa.asarray(F1, copy=True), pa.float8_e4m3fn
-    bound = pa.namespace("torch").asarray(F1)
-    x, y = F1, F1.copy()
-    return {
-        "numpy    float32 + float32": lambda: x + y,
-        "numpy    int8 + float32": lambda: I1 + y,
-        "numpy    float32 + 1.5": lambda: x + 1.5,
-        "promoarray  float32 + float32": lambda: a + b,
-        "promoarray  int8 + float32": lambda: i + b,
-        "promoarray  float32 + 1.5": lambda: a + 1.5,
-        "promoarray  1.5 + float32": lambda: 1.5 + a,
-        "promoarray  bound to torch": lambda: bound + bound,
-        "promoarray  pa.add(a, b)": lambda: pa.add(a, b),
-        "promoarray  bfloat16 + bfloat16": lambda: h + h,
-        "promoarray  float16 + float16": lambda: s + s,
-        "promoarray  bfloat16 + float32": lambda: h + b,
-        "promoarray  bfloat16 + 1.5": lambda: h + 1.5,
-        "promoarray  float32 < float32": lambda: a < b,
-        "promoarray  -float32": lambda: -a,
-        "promoarray  exp(float32)": lambda: pa.exp(a),
-        "promoarray  exp(bfloat16)": lambda: pa.exp(h),
-        "promoarray  sum(float32)": lambda: pa.sum(a),
-        "promoarray  where(m, a, b)": lambda: pa.where(mask, a, b),
-        "promoarray  a += b": lambda: operator.iadd(target, b),
-        "promoarray  astype(float8)": lambda: a.astype(exact),
-    }
 
 
 IMPORTS = {
@@ -122,6 +87,33 @@ def level() -> str:
     return ", ".join(found) or "baseline only"
 
 
+def ratios(timings: dict[str, Timing], lines: dict[str, Line]) -> dict[str, dict[str, object]]:
+    """Each operation's time as a ratio to the first, its budget, and whether it keeps to it."""
+    reference = next(iter(timings.values())).fastest
+    found: dict[str, dict[str, object]] = {}
+    for name, timing in timings.items():
+        ratio, budget = timing.fastest / reference, lines[name].budget
+        within = None if budget is None else ratio <= budget
+        found[name] = {"ns": timing.fastest * 1e9, "ratio": ratio, "budget": budget} | {
+            "within": within
+        }
+    return found
+
+
+def print_operations(timings: dict[str, Timing], lines: dict[str, Line]) -> None:
+    """Print a row an operation; what is beyond its budget is marked."""
+    print(
+        f"\none element, policy {pa.get_policy().name}\n{'':36}{'ns':>9}{'ratio':>9}{'budget':>8}"
+    )
+    rows = ratios(timings, lines)
+    for name, row in rows.items():
+        budget = "" if row["budget"] is None else f"{row['budget']:8.1f}"
+        mark = "  over" if row["within"] is False else ""
+        print(f"{name:36}{row['ns']:9.0f}{row['ratio']:8.2f}x{budget}{mark}")
+    over = sum(row["within"] is False for row in rows.values())
+    print(f"Ratios are to the first row, fastest to fastest. {over} over their budget.")
+
+
 def report(title: str, timings: dict[str, Timing], reference: str, unit: float, name: str) -> None:
     """Print a table of times and of ratios to the reference row."""
     base = timings[reference]
@@ -137,7 +129,7 @@ def report(title: str, timings: dict[str, Timing], reference: str, unit: float, 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=200, help="turns of the additions (200)")
+    parser.add_argument("--rounds", type=int, default=200, help="turns of the operations (200)")
     parser.add_argument("--imports", type=int, default=20, help="turns of the imports (20)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
@@ -145,16 +137,16 @@ def main() -> None:
     versions = {"python": platform.python_version(), "numpy": np.__version__}
     versions |= {"ml_dtypes": ml_dtypes.__version__, "promoarray": version("promoarray")}
     machine = {"cpu": processor(), "cores": os.cpu_count(), "simd": level(), **versions}
-    added = interleaved(operations(), options.rounds)
+    candidates = lines()
+    added = interleaved(candidates, options.rounds)
     started = imports(options.imports)
     if options.json:
-        print(json.dumps({"machine": machine, "operations": added, "imports": started}, indent=2))
+        found = {"machine": machine, "operations": ratios(added, candidates), "imports": started}
+        print(json.dumps(found, indent=2))
         return
     for key, value in machine.items():
         print(f"{key:12}{value}")
-    report(
-        f"a + b, one element, policy {pa.get_policy().name}", added, next(iter(added)), 1e9, "ns"
-    )
+    print_operations(added, candidates)
     report("import, in a fresh interpreter", started, "numpy, ml_dtypes", 1e3, "ms")
 
 

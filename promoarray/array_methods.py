@@ -12,6 +12,7 @@ from copy import copy
 from inspect import Parameter, Signature, cleandoc, unwrap
 from typing import Any
 
+from promoarray.core._fast_path import FastOperator
 from promoarray.core.asarray import asarray
 from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
@@ -317,6 +318,10 @@ def _summary(name: str, function: Callable[..., Any]) -> str:
     return f"{summary}\n\nAs ``promoarray.{function.__name__}``; arguments are NumPy's."
 
 
+def _is_fast(function: Any) -> bool:
+    return isinstance(function, FastOperator)
+
+
 def add_methods(cls: type[PArray]) -> None:
     """Give a class of arrays the methods of the table, and ``real`` and ``imag``.
 
@@ -327,7 +332,7 @@ def add_methods(cls: type[PArray]) -> None:
     """
     for row in _TABLE.strip().splitlines():
         name, _, text = row.partition(" ")
-        function, parameters = unwrap(_FUNCTIONS[name]), tuple(_parameters(text))
+        function, parameters = unwrap(_FUNCTIONS[name], stop=_is_fast), tuple(_parameters(text))
         method = _method(name, parameters, function)
         method.__doc__ = _summary(name, function)
         method.__name__, method.__qualname__ = name, f"{cls.__name__}.{name}"

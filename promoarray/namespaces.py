@@ -12,7 +12,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from promoarray.core._fast_path import FastOperator
 from promoarray.core.asarray import unbound
+from promoarray.core.fast_path import PARTS
 from promoarray.core.operands import array_class
 from promoarray.errors import quoted
 from promoarray.functions import info
@@ -81,32 +83,30 @@ class Namespace:
         return self
 
 
-class BoundFunction:
+class BoundFunction(FastOperator):
     """A function of promoarray under the policy of a namespace.
 
     It answers with arrays of the namespace, pickles by the names of both, and has the name, the
-    signature and the documentation of the function, and ``policy`` besides.
+    signature and the documentation of the function, and ``policy`` besides. What has a fast path
+    takes it on arrays of the namespace, as these name the policy themselves.
     """
 
-    def __init__(self, home: Namespace, function: Callable[..., Any]) -> None:
+    policy: Policy
+    _home: Namespace
+    _function: Callable[..., Any]
+
+    def __new__(cls, home: Namespace, function: Callable[..., Any]) -> BoundFunction:
+        bound = array_type(home.policy)
+        name, settings = getattr(function, "fast", ("", {"kind": "slow"}))
+        parts = PARTS | settings | {"bound": bound}
+        if parts["adopts"] is not None:
+            parts["adopts"] = bound
+        slow = _in_namespace(bound, in_force(home.policy), function)
+        self = super().__new__(cls, slow, name, **parts)
         functools.update_wrapper(self, function)
         self.policy = home.policy  # for explain(xp.add, ...)
         self._home, self._function = home, function
-        self._cls = array_type(home.policy)
-        self._rebinds = function.__name__ in _REBINDING
-        self._in_force = in_force(home.policy)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        cls = self._cls
-        if self._rebinds:
-            args = tuple(map(unbound, args))
-        else:
-            _check_bindings(cls, args)
-            if kwargs:
-                _check_bindings(cls, kwargs.values())
-        with self._in_force:
-            out = self._function(*args, **kwargs)
-        return out if type(out) is cls else _bound(out, cls)
+        return self
 
     def __repr__(self) -> str:
         return f"<function {self._home.__name__}.{self._function.__name__}>"
@@ -116,6 +116,26 @@ class BoundFunction:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BoundFunction:
         return self
+
+
+def _in_namespace(
+    cls: type[PArray], policy: in_force, function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function that takes arrays of a namespace and of none, and answers with the namespace's."""
+    rebinds = function.__name__ in _REBINDING
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if rebinds:
+            args = tuple(map(unbound, args))
+        else:
+            _check_bindings(cls, args)
+            if kwargs:
+                _check_bindings(cls, kwargs.values())
+        with policy:
+            out = function(*args, **kwargs)
+        return out if type(out) is cls else _bound(out, cls)
+
+    return run
 
 
 def _check_bindings(cls: type[PArray], values: Iterable[Any]) -> None:

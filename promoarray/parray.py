@@ -19,6 +19,7 @@ from promoarray.core.asarray import asarray, unbound
 from promoarray.core.channels import Channels
 from promoarray.core.dispatch import apply, call
 from promoarray.core.display import html, text
+from promoarray.core.fast_path import fast_method
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
 from promoarray.core.operators import binary, comparison, equality, of_ufunc, unary
@@ -140,6 +141,7 @@ class PArray(Channels):
             raise ValueError(f"x.mT needs two axes or more, and x has {self.ndim}")
         return self._wrap(self._buffer.swapaxes(-1, -2), self._type)
 
+    @fast_method("astype")
     def astype(
         self,
         dtype: object,
@@ -180,6 +182,7 @@ class PArray(Channels):
         out: Any = cast.astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
         return out
 
+    @fast_method("reshape", kind="reshape")
     def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
         """Return the values in another shape.
 
@@ -251,9 +254,11 @@ class PArray(Channels):
 
     # -- indexing ---------------------------------------------------------------------------------
 
+    @fast_method("getitem", kind="getitem")
     def __getitem__(self, key: Any, /) -> Self:
         return picked(self, as_key(key, self))
 
+    @fast_method("setitem", kind="setitem")
     def __setitem__(self, key: Any, value: Any, /) -> None:
         assign(self, as_key(key, self), value)
 

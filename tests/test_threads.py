@@ -70,7 +70,7 @@ MADE: dict[str, tuple[Any, str, Callable[[Policy], Any]]] = {
     "array class": (parray, "_bound_to", array_type),
     "namespace": (namespaces.Namespace, "__init__", pa.namespace),
     "chapter": (namespaces.Namespace, "__init__", lambda policy: pa.namespace(policy).linalg),
-    "function": (namespaces.BoundFunction, "__init__", lambda policy: pa.namespace(policy).add),
+    "function": (namespaces.BoundFunction, "__new__", lambda policy: pa.namespace(policy).add),
     "quirk": (Policy, "derive", lambda policy: policy.with_quirks(policy.cast.quirks[0].name)),
     "opset": (onnx, "_operations", lambda policy: onnx.of_opset(id(policy))),
     "built-in": (onnx, "edition", lambda policy: registry._built_in("onnx.operators", policy.name)),

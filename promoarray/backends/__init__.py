@@ -42,8 +42,11 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     transforms of a cast, ``low`` and ``high`` which bounds ``clip`` has. What it returns takes the
     buffers and the operation's options, and gives the buffer of the result, or a tuple of them
     where the operation has several, each stored as the plan says.
-``plain_kernel(name, held, plan, casts) -> callable or None``
-    Only of NumPy's: the kernel that does all of a plan but widen the operands, for the fast path.
+``short_kernel(name, held, plan, casts) -> callable or None``
+    Only of NumPy's: what does all of a plan on short operands, for the fast path; a ufunc has its
+    operands widened by NumPy's own casts before.
+``short_caster(source, target, mode, transforms) -> callable or None``
+    Only of NumPy's: the same of short buffers as ``caster``; of others it answers None.
 ``move(name, buffer, *args, **options) -> buffer``
     Run the function of ``xp`` that moves values and never looks at them, such as ``"reshape"``.
 ``read(buffer, key) -> buffer``, ``write(buffer, key, value)``

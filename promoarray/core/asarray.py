@@ -15,6 +15,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, on_device
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
+from promoarray.core.kept import Executable
 from promoarray.core.observers import notify_made, observers_anywhere
 from promoarray.core.operands import wrap
 from promoarray.core.python_data import from_python
@@ -60,9 +61,18 @@ def asarray(
     shared = out._buffer is source._buffer and _is_shared(obj)
     if copy is False and not shared:
         raise ValueError(f"copy=False: {out.dtype} from {kind_of(obj)} needs a copy")
+    if out is source and dtype is None and device is None and copy is None and name == "asarray":
+        _keep(obj, out)
     if copy and shared and _is_ours(obj):
         return out._wrap(backend_of(out._buffer).copy(out._buffer), out._type)
     return out
+
+
+def _keep(obj: Any, out: Array) -> None:
+    """Keep that NumPy's arrays of a dtype are wrapped as they are."""
+    if type(obj) is np.ndarray and obj.dtype == out._buffer.dtype and out.dtype is not dt.string:
+        view = Executable(np.ndarray.view, (None,), out.dtype, ())
+        (out._policy or get_policy()).executables["asarray", obj.dtype] = view
 
 
 def _is_shared(obj: Any) -> bool:

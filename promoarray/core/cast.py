@@ -10,6 +10,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
+from promoarray.core.kept import Executable
 from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import require_cast
@@ -97,9 +98,29 @@ def astype(
         elif not changes(array, dtype, target):
             return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
     result = array._wrap(buffer, target)
+    if given_dtype is dtype and copy and saturate is None and round_mode is None:
+        _keep(policy, backend, array, source, given_dtype, target)
     if observers_anywhere and saturate is None and round_mode is None:
         notify_cast(CastEvent(policy, array, result, source, target, dtype))
     return result
+
+
+def _keep(
+    policy: Policy, backend: Any, array: Array, source: DType, asked: DType, target: DType
+) -> None:
+    """Keep a cast for the fast path, which serves NumPy's buffers and plain types."""
+    key = "astype", array._type, asked
+    short = getattr(backend, "short_caster", None)
+    if short is None or array._type is not source or dt.string in (source, target):
+        return
+    if key in policy.executables:
+        return
+    if source is target:
+        run, kernel = backend.copy, None
+    else:
+        run = _caster(policy, backend, source, target)
+        kernel = short(source, target, *policy.cast.plan(source, target))
+    policy.executables[key] = Executable(run, (None, None), target, (), kernel, (None,))
 
 
 def changes(array: Array, asked: object, target: DType) -> bool:

@@ -13,7 +13,7 @@ from promoarray.backends import backend_of, common_backend
 from promoarray.core import observed, repeats
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert, explicit
-from promoarray.core.executable import Executable, compiled, find, keep
+from promoarray.core.executable import Executable, compiled, find, keep, keep_rebinding
 from promoarray.core.observers import (
     OperationEvent,
     RefusalEvent,
@@ -247,9 +247,11 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     form = Form.INPLACE
     found = None if observers_anywhere else find(name, form, (target, other), {})
     if found is not None:
-        executable, _, buffers = found
-        backend = backend_of(target._buffer)
-        _write(backend, name, target, _run(executable, name, buffers, {}))
+        executable, cls, buffers = found
+        out = _run(executable, name, buffers, {})
+        if not executable.into:
+            return cls._wrap(out, executable.result)
+        _write(backend_of(target._buffer), name, target, out)
         return target
     if observers_anywhere:
         heard = repeats.look_up(name, form, (target, other), {})
@@ -268,7 +270,11 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     if policy.inplace is None:
         # The name is bound to a new array. Executables kept for this form write into the target;
         # observers are told how it is written, as other policies do.
-        return apply(name, target, other, form=form if observers_anywhere else Form.OPERATOR)
+        if observers_anywhere:
+            return apply(name, target, other, form=form)
+        made = apply(name, target, other)
+        keep_rebinding(name, policy, entered)
+        return made
     entered = target, canonicalize(policy, other, entered[1])
     seen = tuple(operand_of(x, policy) for x in entered)
     decided = policy.decide(name, seen, entered, form)
@@ -277,7 +283,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     plan, values = decided
     backend = common_backend(target._buffer, _buffer(entered[1]))
     _require_writeable(backend, name, target)
-    executable = compiled(backend, name, policy, plan, values, seen[0].type)
+    executable = compiled(backend, name, policy, plan, values, seen[0].type)._replace(into=True)
     if _all_held_by(backend, entered):
         kept = observed.keep if observers_anywhere else keep
         kept(name, form, policy, entered, seen, plan, executable)

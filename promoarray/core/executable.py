@@ -2,7 +2,7 @@
 
 NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the loop
 (``backend.compile``), run it. What was got is kept in ``policy.executables``, where the fast path
-(``fast_path.cpp``) and the dispatcher find the same one.
+(``native/``) and the dispatcher find the same one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.kept import MOST_VALUES, Choice, key_of, told_apart
+from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.operations import Form
@@ -27,37 +29,6 @@ from promoarray.promotion.scalars import held_by_floats
 from promoarray.promotion.variants import VARIANTS
 
 Buffer = Any
-Scalar = Callable[[Any], Buffer | None]
-"""From a Python scalar to a 0-d buffer; None where a plan for its value has to be made first."""
-
-
-class Executable(NamedTuple):
-    """What one plan is on one back end. ``fast_path.cpp`` reads the fields in this order.
-
-    Attributes
-    ----------
-    run : callable
-        From the operands' buffers, Python scalars as NumPy's of no axes, and the operation's
-        options to the buffer of the result, or to a tuple of them where it has several.
-    scalars : tuple of (callable or None)
-        How each operand that is a Python scalar becomes a buffer.
-    result : DType
-        What the result is called.
-    extra_results : tuple of DType
-        The same of the further results of an operation that has several.
-    kernel : callable or None
-        Of NumPy, where it does all but widen the operands, and its answer is the result.
-    widen : tuple
-        What each operand is widened to for it: None if to nothing, the storage dtype where NumPy's
-        own cast will do, and the dtype in a tuple where floats are to be doubled.
-    """
-
-    run: Callable[..., Any]
-    scalars: tuple[Scalar | None, ...]
-    result: DType
-    extra_results: tuple[DType, ...]
-    kernel: Callable[..., Any] | None = None
-    widen: tuple[Any, ...] = ()
 
 
 class Call(NamedTuple):
@@ -120,11 +91,10 @@ def find(
         key.append(backend_for(held))
     policy = cls._policy or get_policy()
     executable = policy.executables.get(tuple(key))
+    if type(executable) is Choice:
+        executable = executable.kept.get(told_apart(operands, executable.by_value))
     if executable is None:
-        key += _ranks(operands)
-        executable = policy.executables.get(tuple(key))
-        if executable is None:
-            return None
+        return None
     buffers = []
     for x, as_buffer in zip(operands, executable.scalars, strict=True):
         buffer = x._buffer if as_buffer is None else as_buffer(x)
@@ -142,11 +112,6 @@ def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:
 _PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})
 
 
-def _ranks(operands: tuple[Any, ...]) -> list[bool]:
-    """Which operands are arrays of no axes."""
-    return [type(x) not in WEAK and not x._buffer.ndim for x in operands]
-
-
 def keep(
     name: str,
     form: Form,
@@ -157,28 +122,29 @@ def keep(
     executable: Executable,
     bounds: tuple[Any, ...] = (),
 ) -> None:
-    """Keep an executable for all operands of these types, and ranks where those matter.
+    """Keep an executable for all operands of these types, and ranks or values where those matter.
 
-    Not where the policy looked at values, nor where types do not tell what the arrays hold: one is
-    weakly typed, or bears the record of a shadow run.
+    Not where types do not tell what the arrays hold: one is weakly typed, or bears the record of a
+    shadow run.
     """
-    key: list[Any] = [name + form, *bounds]
-    held: type = np.ndarray
-    for x, operand in zip(operands, seen, strict=True):
-        if operand.value is not None:
-            return
-        if type(x) in WEAK:
-            key.append(type(x))
-            continue
-        if type(x._type) is not DType or x._type.weak:
-            return
-        key.append(x._type)
-        held = type(x._buffer)
-    if held is not np.ndarray:
-        key.append(backend_for(held))
-    if not _holds_for_all_ranks(name, form, policy, seen, plan):
-        key += _ranks(operands)
-    policy.executables[tuple(key)] = executable
+    key = key_of(name + form, operands, bounds)
+    if key is None:
+        return
+    if _holds_for_all_ranks(name, form, policy, seen, plan):
+        policy.executables[key] = executable
+        return
+    by_value = policy.by_value is not None
+    choice = policy.executables.setdefault(key, Choice(by_value, {}))
+    if len(choice.kept) >= MOST_VALUES:
+        choice.kept.clear()
+    choice.kept[told_apart(operands, by_value)] = executable
+
+
+def keep_rebinding(name: str, policy: Policy, operands: tuple[Any, ...]) -> None:
+    """Keep for ``x op= y`` what is kept for ``x op y``, as the name is bound to a new array."""
+    key = key_of(name + Form.INPLACE, operands)
+    if key is not None and (kept := policy.executables.get((name, *key[1:]))) is not None:
+        policy.executables[key] = kept
 
 
 def _holds_for_all_ranks(
@@ -261,12 +227,18 @@ def _compiled(
         partial(_as_buffer, scalar_buffers(policy), fit, dtype) if is_scalar else None
         for fit, dtype, is_scalar in zip(fits, held, scalars, strict=True)
     )
-    kernel, widen = None, ()
+    kernel: Callable[..., Any] | None = None
+    widen: tuple[Any, ...] = ()
     if plan.decomposition is None and not plan.extra_results:
-        plain = getattr(backend, "plain_kernel", None)
-        kernel = plain and plain(policy.kernel(name, plan), held, strong, casts)
-        widen = tuple(map(partial(_widened, to=plan.inputs[0]), held)) if kernel else ()
+        found = getattr(backend, "short_kernel", _none)
+        kernel = found(policy.kernel(name, plan), held, strong, casts)
+        widened = isinstance(kernel, np.ufunc)
+        widen = tuple(_widened(d, plan.inputs[0]) if widened else None for d in held)
     return Executable(run, enter, plan.result, plan.extra_results, kernel, widen)
+
+
+def _none(*_: Any) -> None:
+    """The kernel of a back end that has none for the fast path."""
 
 
 def _run(

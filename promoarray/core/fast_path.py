@@ -1,26 +1,108 @@
-"""The fast path of operations on one or two operands: ``fast_path.cpp`` and what it is made of.
+"""The fast path of operations that were met before: ``native/`` and what it is made of.
 
 It runs the executables that the dispatcher has kept; all else takes ``dispatch.apply``.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from promoarray.core._fast_path import FastOperator
+from promoarray import dtypes as dt
+from promoarray.core._fast_path import ArraySlots, FastOperator
 from promoarray.core.observers import lone_observer, observers_anywhere
+from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
 
-fast_path = partial(
-    FastOperator,
-    observers=observers_anywhere,
-    lone_observer=lone_observer,
-    policy_here=policy_here,
-    default_policy=default_policy,
-    ndarray=np.ndarray,
-    asarray=np.asarray,
-)
-"""The fast path of an operation, made of its slow one, its name as keys have it (``Form``) and
-whether it is reflected."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PARTS: dict[str, Any] = {
+    "kind": "operands",
+    "observers": observers_anywhere,
+    "lone_observer": lone_observer,
+    "policy_here": policy_here,
+    "default_policy": default_policy,
+    "ndarray": np.ndarray,
+    "asarray": np.asarray,
+    "array_slots": ArraySlots,
+    "dtype_class": dt.DType,
+    "bool": dt.bool,
+    "option_names": (),
+    "defaults": (),
+    "bound": None,
+    "adopts": None,
+}
+"""What every operator has, unless it is told otherwise.
+
+``kind`` is how its arguments are read: ``"operands"``, ``"reflected"`` (in the other order),
+``"conditional"`` (a mask comes first), ``"sequence"`` (they come in a list), ``"getitem"``,
+``"setitem"`` and ``"reshape"``; ``"slow"`` has no fast path. ``option_names`` and ``defaults`` are
+what it takes besides, ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of
+the arrays it makes of NumPy's.
+"""
+
+
+def fast_path(slow: Callable[..., Any], name: str, **own: Any) -> FastOperator:
+    """The fast path of an operation, made of its slow one and its name as keys have it (``Form``).
+
+    Parameters
+    ----------
+    slow : callable
+    name : str
+    **own
+        What it has in place of ``PARTS``.
+    """
+    return FastOperator(slow, name, **PARTS | own)
+
+
+def fast_method(name: str, kind: str = "operands") -> Callable[[Function], Function]:
+    """Make a decorator that gives a method its fast path."""
+
+    def decorate(function: Function) -> Function:
+        return cast(Function, wraps(function)(fast_path(function, name, kind=kind)))
+
+    return decorate
+
+
+def fast_function(
+    name: str,
+    kind: str = "operands",
+    form: Form = Form.FUNCTION,
+    adopts: type | None = None,
+    **options: Any,
+) -> Callable[[Function], Function]:
+    """Make a decorator that gives a function its fast path.
+
+    Parameters
+    ----------
+    name : str
+        Of the operation.
+    kind : str
+    form : Form
+        That it is kept under.
+    adopts : type, optional
+        Of the arrays it makes of NumPy's.
+    **options
+        What the operation takes besides, with the defaults.
+
+    Returns
+    -------
+    callable
+        What it makes bears ``fast``, by which namespaces make a fast path of their own.
+    """
+    settings = {
+        "kind": kind,
+        "option_names": tuple(options),
+        "defaults": tuple(options.values()),
+        "adopts": adopts,
+    }
+
+    def decorate(function: Function) -> Function:
+        made = wraps(function)(fast_path(function, name + form, **settings))
+        vars(made)["fast"] = name + form, settings
+        return cast(Function, made)
+
+    return decorate

@@ -231,7 +231,7 @@ class Repeats:
         Whether it looks at the values of 0-d arrays, too.
     kept : dict
     quick : dict
-        What is known of operators and functions of one or two operands, as ``fast_path.cpp`` looks
+        What is known of operators and functions of one or two operands, as ``native/`` looks
         for it: arrays that have axes by their type slot alone.
     """
 

@@ -23,7 +23,7 @@ Method = Callable[[Any, Any], Any]
 def binary(name: str) -> tuple[Method, Method, Method]:
     """Make ``x op y``, ``y op x`` and ``x op= y``.
 
-    The fast path (``fast_path.cpp``) serves two arrays of one class, or an array and a Python
+    The fast path (``native/``) serves two arrays of one class, or an array and a Python
     scalar, of types that the dispatcher has met before: one dictionary look-up, then the
     executable. All else takes ``apply``.
     """
@@ -42,9 +42,9 @@ def binary(name: str) -> tuple[Method, Method, Method]:
     for method, words in zip((forward, reflected, inplace), shown, strict=True):
         method.__name__, method.__doc__ = name, f"{' '.join(words)}, under the policy."
     return (
-        wraps(forward)(fast_path(forward, name, reflected=False)),
-        wraps(reflected)(fast_path(reflected, name, reflected=True)),
-        inplace,
+        wraps(forward)(fast_path(forward, name)),
+        wraps(reflected)(fast_path(reflected, name, kind="reflected")),
+        wraps(inplace)(fast_path(inplace, name + Form.INPLACE)),
     )
 
 
@@ -67,7 +67,7 @@ def equality(name: str, *, none: bool) -> Method:
         return _or_foreign(apply(name, self, other), symbol, other)
 
     forward.__name__, forward.__doc__ = name, f"self {symbol} other, under the policy."
-    return wraps(forward)(fast_path(forward, name, reflected=False))
+    return wraps(forward)(fast_path(forward, name))
 
 
 def _filled(x: Array, value: bool) -> Array:
@@ -85,7 +85,7 @@ def unary(name: str) -> Callable[[Any], Any]:
         return apply(name, self)
 
     forward.__name__, forward.__doc__ = name, f"{name}(self), under the policy."
-    return wraps(forward)(fast_path(forward, name, reflected=False))
+    return wraps(forward)(fast_path(forward, name))
 
 
 def _or_foreign(result: Any, symbol: str, other: Any, *, first: bool = False) -> Any:

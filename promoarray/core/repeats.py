@@ -24,7 +24,7 @@ from promoarray.promotion.in_force import get_policy
 
 
 class Known(NamedTuple):
-    """What is done when an operation is carried out again. ``fast_path.cpp`` reads the first three.
+    """What is done when an operation is carried out again. ``native/`` reads the first three.
 
     Attributes
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend, find
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
+from promoarray.core.kept import Executable, key_of
 from promoarray.core.move import require_taken
 from promoarray.core.observers import (
     RefusalEvent,
@@ -26,6 +28,7 @@ from promoarray.core.operands import (
     fitted,
     operand_of,
     scalar_buffer,
+    scalar_buffers,
 )
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
@@ -67,10 +70,44 @@ def assign(target: Array, key: Any, value: Any) -> None:
         notify_write(SetitemEvent(policy, target, operand, source, dtype))
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
+    if common is dtype and not observers_anywhere:
+        _keep(policy, target, operand, source)
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
         _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
     if observers_anywhere:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
+
+
+def _keep(policy: Policy, target: Array, operand: Any, source: DType) -> None:
+    """Keep how values are written at ints and slices, where all of them are: Python scalars, and
+    arrays of the target's own dtype."""
+    key = key_of("setitem", (target, operand))
+    plain = type(target._buffer) is np.ndarray and source is not dt.string
+    if key is None or not plain or len(key) > 3 or key in policy.executables:
+        return
+    if source.weak:
+        dtype = storage_dtype(target)
+        enter: Any = partial(_as_assigned, policy.assigning, scalar_buffers(policy), dtype)
+    elif source is target._type and type(operand._buffer) is np.ndarray:
+        enter = None
+    else:
+        return
+    run = common_backend(target._buffer).write
+    policy.executables[key] = Executable(run, (None, enter), storage_dtype(target), ())
+
+
+def _as_assigned(
+    assigned: Callable[[Any, DType], Any],
+    buffer: Callable[[Any, DType], Any],
+    dtype: DType,
+    x: Any,
+) -> Any:
+    """A Python scalar as it is written; None where that is refused, which the long way tells."""
+    try:
+        value = assigned(x, dtype)
+    except (TypeError, OverflowError, ValueError):
+        return None
+    return buffer(held_by_floats(value, dtype), dtype)
 
 
 def _puts(key: Any, values: Array) -> bool:

@@ -22,7 +22,7 @@ def integers(name: str, what: str, values: Any) -> Any:
     """
     try:
         if isinstance(values, (tuple, list)):
-            return tuple(operator.index(v) for v in values)
+            return tuple(map(operator.index, values))
         return operator.index(values)
     except TypeError:
         message = f"{name} takes an int or a tuple of ints as {what}, not {quoted(values)}"

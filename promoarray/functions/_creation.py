@@ -8,23 +8,35 @@ from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
-from promoarray.core.observers import notify_default
+from promoarray.core.observers import notify_default, observers_anywhere
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.policy import Policy
 
 
 def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] = ()) -> DType:
     """The dtype asked for, or what the policy has for numbers or their weak type; one it holds."""
     policy = get_policy()
+    if dtype is None and not values:
+        return policy.once(_default, weak, name)
     given = None if dtype is None else as_dtype(dtype)
     chosen = canonical(given or policy.stored.dtype(name, values) or policy.strong(weak))
     policy.stored.check(name, values, chosen)
     return chosen
 
 
+def _default(policy: Policy, weak: DType, name: str) -> DType:
+    chosen = policy.stored.dtype(name, ()) or policy.strong(weak)
+    found = policy.canonical.get(chosen, chosen)
+    policy.stored.check(name, (), found)
+    return found
+
+
 def notified(out: PArray, weak: DType, dtype: object) -> PArray:
     """Tell observers where the policy chose the dtype, and which was asked for elsewhere."""
+    if not observers_anywhere:
+        return out
     if dtype is None:
         notify_default(weak, out)
     return asked_for(out, dtype)

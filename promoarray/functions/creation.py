@@ -13,11 +13,14 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core import asarray as conversion
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import scalar
+from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
 from promoarray.functions._docs import template
+from promoarray.functions._keywords import names_keywords
+from promoarray.operations import Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -35,6 +38,8 @@ __all__ = [
 ]
 
 
+@names_keywords
+@fast_function("asarray", form=Form.OPERATOR, adopts=PArray)
 def asarray(
     obj: Any,
     /,

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from promoarray.core import cast
+from promoarray.core.fast_path import fast_function
 from promoarray.core.observers import observers_anywhere
 from promoarray.core.operands import array_class, as_array, as_operand, canonicalize, operand_of
 from promoarray.core.read_dtype import answered, decided, kept_dtype, plain
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import INTEGERS, DType, Format, as_dtype
 from promoarray.dtypes import isdtype as _isdtype
+from promoarray.functions._keywords import names_keywords
 from promoarray.kernels.float_state import in_default_float_state
+from promoarray.operations import Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
@@ -29,6 +32,8 @@ __all__ = [
 ]
 
 
+@names_keywords
+@fast_function("astype", form=Form.OPERATOR)
 def astype(
     x: Any,
     dtype: object,

@@ -129,20 +129,22 @@ Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
 def _binary(name: str, title: str, example: str = "") -> Callable[[Any, Any], PArray]:
-    run = fast_path(partial(call, name), name + Form.FUNCTION, reflected=False)
+    run = fast_path(partial(call, name), name + Form.FUNCTION)
 
     def function(x1: Any, x2: Any, /) -> PArray:
         return run(x1, x2)
 
+    vars(function)["fast"] = name + Form.FUNCTION, {}
     return _named(function, name, title, example, _BINARY)
 
 
 def _unary(name: str, title: str) -> Callable[[Any], PArray]:
-    run = fast_path(partial(call, name), name + Form.FUNCTION, reflected=False)
+    run = fast_path(partial(call, name), name + Form.FUNCTION)
 
     def function(x: Any, /) -> PArray:
         return run(x)
 
+    vars(function)["fast"] = name + Form.FUNCTION, {}
     return _named(function, name, title, "", _UNARY)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, integers
@@ -16,6 +17,7 @@ __all__ = ["concat", "stack", "unstack"]
 
 
 @names_keywords
+@fast_function("concat", kind="sequence", axis=0)
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     """Join arrays along an axis they have.
 

@@ -6,6 +6,7 @@ from copy import copy
 from typing import Any
 
 from promoarray.backends import backend_of
+from promoarray.core.fast_path import fast_function
 from promoarray.core.index_keys import positions
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array, as_operand, require_one_namespace
@@ -41,6 +42,7 @@ _shared = sharing(
 
 
 @names_keywords
+@fast_function("reshape", kind="reshape")
 @_shared
 def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
     """Return the values in another shape.

@@ -9,6 +9,7 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.core.index_keys import positions
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import axes_in
@@ -48,6 +49,8 @@ _extreme = template(
 )
 
 
+@names_keywords
+@fast_function("where", kind="conditional", condition=None)
 def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     """Choose elements of one array where a condition holds, of another elsewhere.
 
@@ -89,6 +92,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
 
 
 @names_keywords
+@fast_function("argmax", axis=None, keepdims=False)
 @_extreme()
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
@@ -102,6 +106,7 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
 
 
 @names_keywords
+@fast_function("argmin", axis=None, keepdims=False)
 @_extreme()
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first smallest element; NaN counts as smallest."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
@@ -72,6 +73,7 @@ _cumulative = template(
 
 
 @names_keywords
+@fast_function("sum", axis=None, keepdims=False)
 @reduction(
     option=_DTYPE,
     result="Of ``dtype``. 0 of no elements.",
@@ -93,6 +95,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
 
 
 @names_keywords
+@fast_function("prod", axis=None, keepdims=False)
 @reduction(
     option=_DTYPE,
     result="Of ``dtype``. 1 of no elements.",
@@ -104,6 +107,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
 
 
 @names_keywords
+@fast_function("mean", axis=None, keepdims=False)
 @reduction(
     result=(
         "Floats keep their dtype; integers give float64 in NumPy, float32 in JAX and Paddle. "
@@ -150,6 +154,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 
 
 @names_keywords
+@fast_function("max", axis=None, keepdims=False)
 @reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(
@@ -164,6 +169,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 
 @names_keywords
+@fast_function("min", axis=None, keepdims=False)
 @reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
@@ -16,6 +17,7 @@ __all__ = ["all", "any", "diff"]
 
 
 @names_keywords
+@fast_function("all", axis=None, keepdims=False)
 @reduction(
     x="Numbers are true if they are not zero; so NaN is true.",
     result="Of bools; PyTorch gives uint8 for uint8. True of no elements.",
@@ -27,6 +29,7 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 
 @names_keywords
+@fast_function("any", axis=None, keepdims=False)
 @reduction(
     x="Numbers are true if they are not zero; so NaN is true.",
     result="Of bools; PyTorch gives uint8 for uint8. False of no elements.",

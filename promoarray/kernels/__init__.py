@@ -25,7 +25,7 @@ from promoarray.kernels.cast_mode import (
 )
 
 try:
-    from promoarray.kernels._cpu import cast, combine, levels, use_level
+    from promoarray.kernels._cpu import CastingKernel, cast, combine, levels, use_level
 except ModuleNotFoundError as error:
     if error.name != "promoarray.kernels._cpu":
         raise
@@ -38,6 +38,7 @@ __all__ = [
     "DEFAULT",
     "Beyond",
     "CastMode",
+    "CastingKernel",
     "DTypeArgs",
     "NanWithout",
     "ScaleNegative",

@@ -54,6 +54,36 @@ class StateGuard:
     def __init__(self, function: Callable[..., Any], /) -> None: ...
     def __call__(self, *args: Any, **options: Any) -> Any: ...
 
+class CastingKernel:
+    """An operation on one or two short operands between its casts.
+
+    Parameters
+    ----------
+    function : str, callable or None
+        The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone.
+    rows : tuple
+        Of each operand, of what they become, of what is computed in, of what that makes, and of the
+        result. None is complex.
+    modes : tuple
+        Of the casts of each operand, and then between the last rows: to what is computed in, and to
+        the result.
+    computed_storage, result_storage : numpy.dtype
+    empty : callable
+        ``numpy.empty``.
+    """
+
+    def __new__(
+        cls,
+        function: str | Callable[..., Any] | None,
+        rows: tuple[_Row, ...],
+        modes: tuple[tuple[int, ...], ...],
+        computed_storage: np.dtype[Any],
+        result_storage: np.dtype[Any],
+        empty: Callable[..., Any],
+    ) -> CastingKernel: ...
+    def __call__(self, *operands: Any) -> Any:
+        """The result; None where an operand is long, not in rows, or of a shape to broadcast."""
+
 def levels() -> tuple[int, ...]:
     """The x86-64 levels whose loops this machine can run, lowest first; ``(1,)`` elsewhere."""
 

@@ -44,6 +44,10 @@ def no_imaginary_dropped(source: DType, target: DType) -> str | None:
     return "it would drop the imaginary parts" if dropped else None
 
 
+def _real_and_fitting(fit: Callable[[Any, DType], Any], value: Any, dtype: DType) -> Any:
+    return fit(real_and_finite(value, dtype), dtype)
+
+
 NO_OPTIONS: Mapping[str, Any] = {}
 
 T = TypeVar("T")
@@ -184,9 +188,10 @@ class Policy:
 
     def once(self, make: Callable[[Self, *Key], T], *key: *Key) -> T:
         """Return what ``make(policy, *key)`` gives: one object, though threads ask at once."""
-        if (make, *key) not in self.made:
-            self.made.setdefault((make, *key), make(self, *key))
-        found: T = self.made[(make, *key)]
+        kept = make, *key
+        if kept not in self.made:
+            self.made.setdefault(kept, make(self, *key))
+        found: T = self.made[kept]
         return found
 
     def plan(
@@ -268,12 +273,13 @@ class Policy:
         TypeError, ValueError, OverflowError
             If the policy does not store it there.
         """
+        return self.assigning(value, dtype)
+
+    @property
+    def assigning(self) -> Callable[[Any, DType], Any]:
+        """``assigned``, which does not keep the policy itself alive."""
         own = self.stored.fit_by.get("setitem")
-        return (
-            self.scalars.fit(real_and_finite(value, dtype), dtype)
-            if own is None
-            else own(value, dtype)
-        )
+        return partial(_real_and_fitting, self.scalars.fit) if own is None else own
 
     def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
         """Decide the common dtype of operands, whatever the operation."""

@@ -11,7 +11,7 @@ import pytest
 
 import promoarray as pa
 from promoarray.core import dispatch
-from promoarray.core.executable import Executable
+from promoarray.core.kept import Executable
 from promoarray.policies import as_policy
 
 VALUES = [1.5, -2.0, 3.0]
@@ -108,10 +108,13 @@ def test_the_fast_path_and_the_dispatcher_find_the_same_executable() -> None:
             ran.append("run")
             return kept.run(*buffers)
 
-        mine.executables[key] = kept._replace(run=run)
+        def kernel(*buffers: Any) -> None:
+            ran.append("kernel")  # which leaves it to `run`
+
+        mine.executables[key] = kept._replace(run=run, kernel=kernel)
         x + x
         dispatch.apply("add", x, x)
-    assert ran == ["run", "run"]
+    assert ran == ["kernel", "run", "run"]
 
 
 def test_a_scalar_that_does_not_fit_is_refused_every_time() -> None:

@@ -26,8 +26,9 @@ from operator_table import FORWARD, MIRRORED
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.core import dispatch, observers, operators
-from promoarray.core._fast_path import FIELDS, FastOperator
-from promoarray.core.executable import Executable
+from promoarray.core._fast_path import CHOICE_FIELDS, FIELDS, FastOperator
+from promoarray.core.fast_path import PARTS
+from promoarray.core.kept import Choice, Executable
 from promoarray.dtypes import CONCRETE, STANDARD, DType, Kind
 from promoarray.namespaces import array_type
 from promoarray.policies import as_policy
@@ -372,6 +373,7 @@ def test_a_buffer_of_another_library_takes_the_long_way(long_calls: list[str]) -
 
 def test_cpp_reads_the_fields_of_an_executable_in_their_order() -> None:
     assert Executable._fields == FIELDS
+    assert Choice._fields == CHOICE_FIELDS
 
 
 def test_what_inspect_and_help_show() -> None:
@@ -437,11 +439,7 @@ def test_nothing_is_leaked_and_nothing_freed_too_early() -> None:
 )
 def test_classes_and_operators_are_collected() -> None:
     class Mine(pa.PArray):
-        __mul__ = FastOperator(
-            lambda x, y: type(x), "multiply", reflected=False, observers=[],
-            lone_observer=lambda: None, policy_here=lambda: None, default_policy=[],
-            ndarray=np.ndarray, asarray=np.asarray,
-        )  # fmt: skip
+        __mul__ = FastOperator(lambda x, y: type(x), "multiply", **PARTS | {"default_policy": []})
 
     x = Mine._wrap(np.ones(2, np.float32), dt.float32)
     x._type = x  # a cycle through a slot

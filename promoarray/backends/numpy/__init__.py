@@ -15,8 +15,9 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
+from promoarray.backends.numpy.cast import short_caster as short_caster
 from promoarray.backends.numpy.compile import Compiled
-from promoarray.backends.numpy.compile import plain_kernel as plain_kernel
+from promoarray.backends.numpy.compile import short_kernel as short_kernel
 from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.errors import clipped, quoted
@@ -99,6 +100,8 @@ def no_shape(shape: Any, error: Exception) -> Exception:
 
 def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
     """Run a function of the array API that moves values and never looks at them."""
+    if name == "reshape" and options.get("copy") is None:
+        return buffer.reshape(*args)
     function = getattr(_functions(), name)
     return np.asarray(function(buffer, *args, **options), buffer.dtype)
 

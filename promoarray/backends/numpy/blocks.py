@@ -16,7 +16,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy.kernels import KERNELS
+from promoarray.backends.numpy.kernels import KERNELS, kernel_of
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.portable import complexes
@@ -153,9 +153,9 @@ def _cast(values: Buffer, casts: tuple[Cast, ...], scratch: list[Buffer]) -> Buf
 
 def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> BlockPlan | None:
     """How a plan goes in blocks; None where it cannot, or casts nothing."""
-    kernel = KERNELS.get(name)
     computed = [plan.compute or dtype for dtype in plan.inputs]
     kinds = {dtype.kind for dtype in computed}
+    kernel = kernel_of(name, computed[0]) if name in KERNELS else None
     if not isinstance(kernel, np.ufunc) or kernel.nout != 1 or Kind.BOOL in kinds:
         return None
     if kernel.signature is not None:  # matmul and vecdot look at more than one element
@@ -186,7 +186,7 @@ def _loop(
     chains: tuple[tuple[Cast, ...], ...],
 ) -> tuple[Any, Any] | None:
     """What ``kernels.combine`` takes, if it has the loop: one dtype, and no cast of two steps."""
-    if len(computed) > 1 or not computed <= _LOOPS.get(name, set()) or max(map(len, chains)) > 1:
+    if len(computed) > 1 or not computed <= LOOPS.get(name, set()) or max(map(len, chains)) > 1:
         return None
     if any(dtype.kind is Kind.COMPLEX for dtype in dtypes):
         return None
@@ -196,7 +196,7 @@ def _loop(
 
 _FLOATS = {dt.float32, dt.float64}
 _NUMBERS = {d for d in dt.NATIVE if d.kind in (Kind.INT, Kind.UINT)} | _FLOATS
-_LOOPS = {"add": _NUMBERS, "subtract": _NUMBERS, "multiply": _NUMBERS, "divide": _FLOATS}
+LOOPS = {"add": _NUMBERS, "subtract": _NUMBERS, "multiply": _NUMBERS, "divide": _FLOATS}
 """What ``kernels.combine`` computes, and in which dtypes."""
 
 

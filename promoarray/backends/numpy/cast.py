@@ -11,7 +11,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import DEFAULT, CastMode, dtype_args
+from promoarray.kernels import DEFAULT, CastingKernel, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.kernels.float_state import in_default_float_state
 
@@ -53,7 +53,12 @@ def caster(
         return in_default_float_state(lambda buffer: buffer.astype(storage))
     rows = dtype_args(source), dtype_args(target), mode
 
+    short = _short(source, target, mode)
+
     def run(buffer: Buffer) -> Buffer:
+        made: Buffer | None = short and short(buffer)
+        if made is not None:
+            return made
         if buffer.flags.c_contiguous:
             out = np.empty(buffer.shape, storage)
             cast_kernel(buffer, out, *rows)
@@ -63,6 +68,30 @@ def caster(
         return out
 
     return run
+
+
+def short_caster(
+    source: DType, target: DType, mode: CastMode = DEFAULT, transforms: tuple[Any, ...] = ()
+) -> Callable[[Buffer], Buffer | None] | None:
+    """What casts short buffers, and answers None of others; None if nothing does."""
+    integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
+    if transforms or (integers and (source, target) in WIDENING):
+        return None
+    return _short(source, target, mode)
+
+
+@lru_cache(maxsize=4096)
+def _short(
+    source: DType, target: DType, mode: CastMode
+) -> Callable[[Buffer], Buffer | None] | None:
+    if not {source.kind, target.kind} <= _REAL:
+        return None
+    given, made = dtype_args(source), dtype_args(target)
+    rows = given, made, made, made, made
+    return CastingKernel(None, rows, (mode,) * 3, target.storage, target.storage, np.empty)
+
+
+_REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
 
 
 def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:

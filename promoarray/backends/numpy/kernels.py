@@ -69,9 +69,36 @@ def _cumulative(ufunc: np.ufunc) -> Callable[..., Buffer]:
     return run
 
 
-def _keeping_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Sum in the dtype of the buffer, where NumPy would widen integers by a rule of its own."""
-    return lambda x, **options: function(x, dtype=x.dtype, **options)
+def _reduced(ufunc: np.ufunc) -> Callable[..., Any]:
+    """Reduce in the dtype of the buffer, where NumPy would widen integers by a rule of its own: as
+    ``np.sum`` and ``np.max`` do, without the time that they take to get here."""
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if axis is None and not keepdims:  # an array sooner than a scalar becomes one
+            return ufunc.reduce(x, axis=None, dtype=x.dtype, keepdims=True).reshape(())
+        return ufunc.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
+
+    return run
+
+
+def _mean(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """``np.mean``; of all elements in its two steps, without the time it takes to get there."""
+    if axis is None and not keepdims and x.dtype.char in "fd" and x.size:
+        total = np.add.reduce(x, axis=None, keepdims=True).reshape(())
+        mean = float(total) / x.size  # in float64, as NumPy divides by a count
+        if abs(mean) > _TINY:
+            total[()] = mean
+            return total
+    return np.mean(x, axis=axis, keepdims=keepdims)
+
+
+_TINY = 1e-30
+"""Below it NumPy may have an underflow to tell, and 0 may be of either sign."""
+
+
+def _trace(x: Buffer, **options: Any) -> Any:
+    """The sum of a diagonal, in the dtype of the buffer."""
+    return np.trace(x, dtype=x.dtype, **options)
 
 
 def _outer(x: Buffer, y: Buffer) -> Buffer:
@@ -179,16 +206,16 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "conj": np.conj,
     "real": lambda x: x.real.copy(),
     "imag": lambda x: x.imag.copy(),
-    "sum": _keeping_dtype(np.sum),
-    "prod": _keeping_dtype(np.prod),
-    "trace": _keeping_dtype(np.trace),
+    "sum": _reduced(np.add),
+    "prod": _reduced(np.multiply),
+    "trace": _trace,
     "cumulative_sum": _cumulative(np.add),
     "cumulative_prod": _cumulative(np.multiply),
-    "mean": np.mean,
+    "mean": _mean,
     "std": np.std,
     "var": np.var,
-    "max": np.max,
-    "min": np.min,
+    "max": _reduced(np.maximum),
+    "min": _reduced(np.minimum),
     "all": np.all,
     "any": np.any,
     "argmax": np.argmax,
@@ -214,10 +241,24 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     if compute.kind is Kind.COMPLEX and name in complexes.KERNELS:
         return partial(complexes.KERNELS[name], np)
     kernel = KERNELS[name]
+    if name in _UFUNC_OF and compute.kind in _UFUNC_OF[name][1]:
+        kernel = _UFUNC_OF[name][0]
     if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:
         return lambda *buffers, **options: kernel(*(b.astype(np.int8) for b in buffers), **options)
     return kernel
 
+
+# What is a ufunc for these kinds, and something simpler for the others.
+_UFUNC_OF: dict[str, tuple[np.ufunc, tuple[Kind, ...]]] = {
+    "floor": (np.floor, (Kind.FLOAT,)),
+    "ceil": (np.ceil, (Kind.FLOAT,)),
+    "trunc": (np.trunc, (Kind.FLOAT,)),
+    "round": (np.rint, (Kind.FLOAT, Kind.COMPLEX)),
+    "isnan": (np.isnan, (Kind.FLOAT, Kind.COMPLEX)),
+    "isinf": (np.isinf, (Kind.FLOAT, Kind.COMPLEX)),
+    "isfinite": (np.isfinite, (Kind.FLOAT, Kind.COMPLEX)),
+    "signbit": (np.signbit, (Kind.FLOAT,)),
+}
 
 # NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
 _NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})

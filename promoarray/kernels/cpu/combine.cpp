@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "combine.h"
 #include "float_state.h"
 #include "module.h"
 #include "walk.h"
@@ -74,6 +75,17 @@ void check(const Array &array, const Type &own, size_t n, bool may_be_one) {
 
 }  // namespace
 
+Operation find_loop(const char *name, const Type (&types)[4], const CastMode &mode,
+                    Type &computed) {
+    computed = types[2];
+    const Operation operation = version().operation(name, computed);
+    if (operation == nullptr) refuse(std::string("there is no loop that computes ") + name);
+    if (!goes_at_once(types, mode)) return operation;
+    const Operation at_once = version().operation(name, types[0]);
+    if (at_once != nullptr) computed = types[0];
+    return at_once != nullptr ? at_once : operation;
+}
+
 int combine(const char *name, nb::handle left, nb::handle right, nb::handle result,
             nb::handle rows, nb::handle modes) {
     // 1. What is computed, and in what.
@@ -89,13 +101,8 @@ int combine(const char *name, nb::handle left, nb::handle right, nb::handle resu
         if (types[i].kind == Kind::complex) refuse(std::string(names[i]) + " is complex");
     }
     for (int i = 0; i < 3; ++i) given[i] = read_mode(PyTuple_GetItem(modes.ptr(), i));
-    Type computed = types[2];
-    Operation operation = version().operation(name, computed);
-    if (operation == nullptr) refuse(std::string("there is no loop that computes ") + name);
-    if (goes_at_once(types, given[2]) && version().operation(name, types[0]) != nullptr) {
-        computed = types[0];
-        operation = version().operation(name, computed);
-    }
+    Type computed;
+    const Operation operation = find_loop(name, types, given[2], computed);
 
     // 2. The arrays.
     const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;

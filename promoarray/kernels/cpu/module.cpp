@@ -24,4 +24,5 @@ NB_MODULE(_cpu, m) {
     m.def("use_level", &use_level, nb::arg("level"),
           "Take the loops of one level from now on; return the one before.");
     m.attr("StateGuard") = state_guard_type();
+    m.attr("CastingKernel") = casting_kernel_type();
 }

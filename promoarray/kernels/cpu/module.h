@@ -15,4 +15,7 @@ int combine(const char *name, nanobind::handle left, nanobind::handle right,
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();
 
+// The class of operations on short operands between their casts.
+nanobind::object casting_kernel_type();
+
 }  // namespace promoarray

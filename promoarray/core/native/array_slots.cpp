@@ -1,0 +1,40 @@
+#include "array_slots.h"
+
+namespace promoarray {
+namespace {
+
+int array_slots_traverse(PyObject *object, visitproc visit, void *arg) {
+    auto *self = reinterpret_cast<ArraySlots *>(object);
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->buffer);
+    Py_VISIT(self->type);
+    return 0;
+}
+
+int array_slots_clear(PyObject *object) {
+    auto *self = reinterpret_cast<ArraySlots *>(object);
+    Py_CLEAR(self->buffer);
+    Py_CLEAR(self->type);
+    return 0;
+}
+
+PyMemberDef array_slots_members[] = {
+    {"_buffer", Py_T_OBJECT_EX, offsetof(ArraySlots, buffer), 0, "The storage."},
+    {"_type", Py_T_OBJECT_EX, offsetof(ArraySlots, type), 0, "What the bits mean."},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyType_Slot array_slots_slots[] = {
+    {Py_tp_doc, const_cast<char *>("A buffer and its type, where the fast path finds them.")},
+    {Py_tp_members, array_slots_members},
+    {Py_tp_traverse, reinterpret_cast<void *>(array_slots_traverse)},
+    {Py_tp_clear, reinterpret_cast<void *>(array_slots_clear)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<array_slots_clear>)},
+    {0, nullptr}};
+
+}  // namespace
+
+PyType_Spec array_slots_spec = {"promoarray.core._fast_path.ArraySlots", sizeof(ArraySlots), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                             array_slots_slots};
+
+}  // namespace promoarray

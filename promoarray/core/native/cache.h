@@ -1,0 +1,79 @@
+// A few things that were found, by the addresses of what they were found for.
+#pragma once
+
+#include <cstdint>
+
+#include "ref.h"
+
+namespace promoarray {
+
+// What was found by three objects, which are known by identity: a slot keeps them alive, so that
+// none of their addresses can come to mean anything else. Hence 0.0 and -0.0, 1 and True are told
+// apart for nothing; most scalars are constants of the program, one object each. In place of the
+// first, which nobody else might need any more, a slot may keep a weak reference to it that empties
+// the slot when it dies.
+//
+// Without a GIL two threads would write one slot at once. A lock for each look-up would cost what
+// the cache saves, so a free-threaded build asks the dictionary and the converter every time, which
+// have locks of their own.
+#ifdef Py_GIL_DISABLED
+class Cache {
+   public:
+    Ref find(PyObject *, PyObject *, PyObject *) const { return Ref(nullptr); }
+    void keep(PyObject *, PyObject *, PyObject *, PyObject *, const Ref &) {}
+    void forget(PyObject *) {}
+    int traverse(visitproc, void *) const { return 0; }
+    void clear() {}
+};
+#else
+class Cache {
+   public:
+    // Null without an error if there is nothing.
+    Ref find(PyObject *a, PyObject *b, PyObject *c) {
+        const Slot &slot = of(a, b, c);
+        const bool holds = slot.key[0] == a && slot.key[1] == b && slot.key[2] == c;
+        return Ref(holds ? Py_XNewRef(slot.kept[FOUND]) : nullptr);
+    }
+    // `first` is what keeps the address of `a` to itself: `a`, or a weak reference to it.
+    void keep(PyObject *a, PyObject *b, PyObject *c, PyObject *first, const Ref &found) {
+        put(of(a, b, c), {{a, b, c},
+                            {Py_NewRef(first), Py_NewRef(b), Py_NewRef(c), Py_NewRef(found.get())}});
+    }
+    // The object that a weak reference was to is dead.
+    void forget(PyObject *first) {
+        for (Slot &slot : slots_)
+            if (slot.kept[0] == first) return put(slot, {});
+    }
+    int traverse(visitproc visit, void *arg) const {
+        for (const Slot &slot : slots_)
+            for (PyObject *part : slot.kept) Py_VISIT(part);
+        return 0;
+    }
+    void clear() {
+        for (Slot &slot : slots_) put(slot, {});
+    }
+
+   private:
+    enum { FOUND = 3 };
+    struct Slot {
+        PyObject *key[3];   // addresses
+        PyObject *kept[4];  // references: what keeps the three, and what was found
+    };
+
+    Slot &of(PyObject *a, PyObject *b, PyObject *c) {
+        const auto bits = [](PyObject *x) { return reinterpret_cast<std::uintptr_t>(x) >> 4; };
+        const std::uintptr_t mixed = (bits(a) * 31 + bits(b)) * 31 + bits(c);
+        return slots_[(mixed ^ mixed >> 5) % SLOTS];
+    }
+    static void put(Slot &slot, const Slot &next) {
+        const Slot old = slot;
+        slot = next;
+        for (PyObject *part : old.kept) Py_XDECREF(part);  // last, for this may run any code
+    }
+
+    static constexpr std::size_t SLOTS = 32;
+    Slot slots_[SLOTS];
+};
+#endif
+
+}  // namespace promoarray

@@ -1,0 +1,170 @@
+// What is looked up before an operation runs: its operands, the policy, the executable, scalars.
+#include "operator.h"
+
+namespace promoarray {
+namespace {
+
+// A new reference to what a dictionary has, or null.
+Ref item_of(PyObject *dictionary, PyObject *key) {
+#ifdef Py_GIL_DISABLED
+    PyObject *found = nullptr;
+    PyDict_GetItemRef(dictionary, key, &found);
+    return Ref(found);
+#else
+    return Ref(Py_XNewRef(PyDict_GetItemWithError(dictionary, key)));
+#endif
+}
+
+PyObject *policy_died(PyObject *self, PyObject *weak) {
+    operator_of(self)->executables.forget(weak);
+    return Py_NewRef(Py_None);
+}
+
+PyMethodDef policy_died_definition = {"policy_died", policy_died, METH_O, nullptr};
+
+// Keep an executable for as long as its policy lives, which is not kept: there may be thousands
+// of derived ones, one after the other.
+void keep_executable(FastOperator *self, PyObject *policy, PyObject *x, PyObject *y,
+                     const Ref &found) {
+#ifndef Py_GIL_DISABLED
+    const Ref died(PyCFunction_New(&policy_died_definition, reinterpret_cast<PyObject *>(self)));
+    const Ref weak(died ? PyWeakref_NewRef(policy, died.get()) : nullptr);
+    if (weak) self->executables.keep(policy, x, y, weak.get(), found);
+    else PyErr_Clear();  // it is found again without the cache
+#endif
+}
+
+// What is kept for the types of one operand (y is None) or two: an Executable or a Choice.
+Ref kept_for(FastOperator *self, PyObject *policy, PyObject *x, PyObject *y) {
+    if (Ref known = self->executables.find(policy, x, y)) return known;
+    const Ref kept(PyObject_GetAttr(policy, self->parts[EXECUTABLES_NAME]));
+    if (!kept) return Ref(nullptr);
+    const Ref key(y == Py_None ? PyTuple_Pack(2, self->parts[NAME], x)
+                               : PyTuple_Pack(3, self->parts[NAME], x, y));
+    if (!key) return Ref(nullptr);
+    Ref found = item_of(kept.get(), key.get());
+    if (found) keep_executable(self, policy, x, y, found);
+    return found;
+}
+
+// Whether an array has no axes; -1 with the error.
+int is_flat(const FastOperator *self, PyObject *buffer) {
+    const Ref axes(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
+    return axes ? PyLong_AsLong(axes.get()) == 0 : -1;
+}
+
+// The executable of a Choice: `told_apart` (executable.py) makes the same key.
+Ref chosen(const FastOperator *self, const Ref &choice, PyObject *const *operands,
+           const Read *given, Py_ssize_t count) {
+    const bool by_value = PyTuple_GetItem(choice.get(), CHOICE_BY_VALUE) == Py_True;
+    const Ref key(PyTuple_New(count));
+    if (!key) return Ref(nullptr);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *buffer = given[i].buffer.get(), *part = nullptr;
+        const int flat = buffer != nullptr ? is_flat(self, buffer) : 0;
+        if (flat < 0) return Ref(nullptr);
+        if (flat && by_value) {
+            part = PyObject_VectorcallMethod(self->parts[ITEM_NAME], &buffer, 1, nullptr);
+            if (part == nullptr) return Ref(nullptr);
+        } else if (flat) {
+            part = Py_NewRef(Py_True);
+        } else {
+            part = Py_NewRef(buffer == nullptr && by_value ? operands[i] : Py_None);
+        }
+        PyTuple_SetItem(key.get(), i, part);
+    }
+    return item_of(PyTuple_GetItem(choice.get(), CHOICE_KEPT), key.get());
+}
+
+}  // namespace
+
+Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
+    Ref bound(PyObject_GetAttr(reinterpret_cast<PyObject *>(cls), self->parts[POLICY_NAME]));
+    if (!bound || bound.get() != Py_None) return bound;
+    Ref here(PyObject_CallNoArgs(self->parts[POLICY_HERE]));
+    if (!here) return here;
+    if (here.get() != Py_None) return Ref(Py_XNewRef(PyTuple_GetItem(here.get(), 0)));
+    if (PyList_Size(self->parts[DEFAULT_POLICY]) == 0) return Ref(nullptr);
+#ifdef Py_GIL_DISABLED
+    return Ref(PyList_GetItemRef(self->parts[DEFAULT_POLICY], 0));
+#else
+    return Ref::to(PyList_GetItem(self->parts[DEFAULT_POLICY], 0));
+#endif
+}
+
+Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
+                  const Read *given, Py_ssize_t count) {
+    PyObject *second = count > 1 ? given[1].key.get() : Py_None;
+    Ref found = kept_for(self, policy, given[0].key.get(), second);
+    if (!found || PyTuple_Size(found.get()) != CHOICE_FIELDS) return found;
+    return chosen(self, found, operands, given, count);
+}
+
+Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, PyObject *value) {
+    PyObject *convert = PyTuple_GetItem(field(executable, SCALARS), index);
+    if (Ref known = self->scalars.find(executable.get(), convert, value)) return known;
+    Ref buffer(PyObject_CallFunctionObjArgs(convert, value, nullptr));
+    if (buffer && buffer.get() != Py_None)
+        self->scalars.keep(executable.get(), convert, value, executable.get(), buffer);
+    return buffer;
+}
+
+Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls) {
+    PyTypeObject *type = Py_TYPE(operand);
+    Read out;
+    if (type != cls) {
+        if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
+            type == &PyComplex_Type) {
+            out.key = Ref::to(reinterpret_cast<PyObject *>(type));
+        } else if (self->is(DTYPE_CLASS, type)) {
+            out.key = Ref::to(operand);
+            out.is_dtype = true;
+        } else if (self->is(NDARRAY, type) && !self->is(ADOPTS, Py_None)) {
+            out.key = Ref(PyObject_GetAttr(operand, self->parts[DTYPE_NAME]));
+            out.buffer = Ref::to(operand);
+        }
+        return out;
+    }
+    auto *array = reinterpret_cast<ArraySlots *>(operand);
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(operand);  // as the members are set in one
+#endif
+    if (array->buffer != nullptr && self->is(NDARRAY, Py_TYPE(array->buffer))) {
+        out.key = Ref(Py_XNewRef(array->type));
+        out.buffer = Ref::to(array->buffer);
+    }
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+    return out;
+}
+
+Ref known_of(const FastOperator *self, PyObject *policy, PyObject *const *operands,
+             const Read *given, Py_ssize_t count) {
+    if (!self->heard) return Ref(nullptr);
+    const Ref observer(PyObject_CallNoArgs(self->parts[LONE_OBSERVER]));
+    if (!observer || observer.get() == Py_None) return Ref(nullptr);
+    const Ref repeats(PyObject_GetAttr(observer.get(), self->parts[REPEATS_NAME]));
+    if (!repeats || repeats.get() == Py_None) return Ref(nullptr);
+    const Ref key(PyTuple_New(2 + count));
+    if (!key) return Ref(nullptr);
+    PyTuple_SetItem(key.get(), 0, Py_NewRef(self->parts[NAME]));
+    PyTuple_SetItem(key.get(), 1, Py_NewRef(policy));
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *part;
+        if (given[i].is_dtype) return Ref(nullptr);
+        if (given[i].buffer) {
+            if (is_flat(self, given[i].buffer.get()) != 0) return Ref(nullptr);
+            part = Py_NewRef(given[i].key.get());
+        } else {
+            PyObject *args[] = {repeats.get(), operands[i]};
+            part = PyObject_VectorcallMethod(self->parts[SCALAR_NAME], args, 2, nullptr);
+            if (part == nullptr) return Ref(nullptr);
+        }
+        PyTuple_SetItem(key.get(), 2 + i, part);
+    }
+    const Ref quick(PyObject_GetAttr(repeats.get(), self->parts[QUICK_NAME]));
+    return quick ? item_of(quick.get(), key.get()) : Ref(nullptr);
+}
+
+}  // namespace promoarray

@@ -1,0 +1,216 @@
+// An operation that was met before: operands, executable, buffers, kernel, array. Python calls it as
+// a method or a function; what it does not know goes to a Python function, `slow`.
+#include <cstring>
+
+#include "../../kernels/cpu/float_state.h"
+#include "operator.h"
+
+namespace promoarray {
+namespace {
+
+// The arguments of a call: operands in the order of the operation, and values of its options.
+struct Arguments {
+    Ref operands[MOST] = {Ref(nullptr), Ref(nullptr)};
+    Py_ssize_t count = 0;
+    PyObject *condition = nullptr;  // an array
+    PyObject *options[MOST_OPTIONS] = {};
+
+    void add(PyObject *operand) { operands[count++] = Ref::to(operand); }
+};
+
+// Whether an option is one of Python's own values: no array, no number of NumPy's.
+bool is_plain(PyObject *value) {
+    const PyTypeObject *type = Py_TYPE(value);
+    return value == Py_None || type == &PyBool_Type || type == &PyLong_Type ||
+           type == &PyFloat_Type || type == &PyTuple_Type;
+}
+
+// Take the items of a list or tuple as operands; false if there are too many, or none.
+bool take_items(Arguments &taken, PyObject *given) {
+    const bool is_list = PyList_CheckExact(given);
+    if (!is_list && !PyTuple_CheckExact(given)) return false;
+    const Py_ssize_t count = is_list ? PyList_Size(given) : PyTuple_Size(given);
+    if (count < 1 || count > MOST) return false;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+#ifdef Py_GIL_DISABLED
+        if (is_list) {
+            PyObject *item = PyList_GetItemRef(given, i);
+            if (item == nullptr) return PyErr_Clear(), false;  // another thread took it out
+            taken.operands[taken.count++] = Ref(item);
+            continue;
+        }
+#endif
+        taken.add(is_list ? PyList_GetItem(given, i) : PyTuple_GetItem(given, i));
+    }
+    return true;
+}
+
+// Options by name; false if one is unknown, or for the long way to look at.
+bool take_options(const FastOperator *self, Arguments &taken, PyObject *const *values,
+                  PyObject *names) {
+    const Py_ssize_t known = PyTuple_Size(self->parts[DEFAULTS]);
+    for (Py_ssize_t i = 0; i < known; ++i)
+        taken.options[i] = PyTuple_GetItem(self->parts[DEFAULTS], i);
+    const Py_ssize_t given = names != nullptr ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t k = 0; k < given; ++k) {
+        Py_ssize_t at = 0;
+        while (at < known && PyTuple_GetItem(self->parts[OPTION_NAMES], at) != PyTuple_GetItem(names, k))
+            ++at;
+        if (at == known || !is_plain(values[k])) return false;
+        taken.options[at] = values[k];
+    }
+    return true;
+}
+
+bool take_arguments(const FastOperator *self, Arguments &taken, PyObject *const *args,
+                    Py_ssize_t count, PyObject *names) {
+    if (!take_options(self, taken, args + count, names)) return false;
+    if (self->sequence) return count == 1 && take_items(taken, args[0]);
+    if (self->conditional && count-- > 0) taken.condition = *args++;
+    if (count < 1 || count > MOST) return false;
+    for (Py_ssize_t i = 0; i < count; ++i) taken.add(args[self->reflected ? count - 1 - i : i]);
+    return true;
+}
+
+// The class of the result: of the operand whose method this is, or of the first array of a function;
+// of the operator itself if it is bound to one. Null if none of them is an array.
+PyTypeObject *class_of(const FastOperator *self, const Arguments &given) {
+    PyTypeObject *cls = nullptr;
+    if (!self->is(ADOPTS, Py_None)) {
+        cls = reinterpret_cast<PyTypeObject *>(self->parts[ADOPTS]);
+    } else {
+        const Py_ssize_t own = self->reflected ? given.count - 1 : 0;
+        cls = Py_TYPE(given.operands[own].get());
+        if (given.count == 2 && !self->is_array(cls))
+            cls = Py_TYPE(given.operands[1 - own].get());
+    }
+    return self->is_array(cls) && (self->is(BOUND, Py_None) || self->is(BOUND, cls)) ? cls : nullptr;
+}
+
+// The memory of an array that a result is written over, if it lies in rows.
+class Target {
+   public:
+    explicit Target(PyObject *buffer) {
+        const int flags = PyBUF_ND | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE;
+        is_there_ = PyObject_GetBuffer(buffer, &view_, flags) == 0;
+        if (!is_there_) PyErr_Clear();
+    }
+    ~Target() { if (is_there_) PyBuffer_Release(&view_); }
+    Target(const Target &) = delete;
+    Target &operator=(const Target &) = delete;
+    bool is_there() const { return is_there_; }
+
+    // False, and nothing is written, if the result is of another shape.
+    bool write(PyObject *result) {
+        Py_buffer from;
+        if (PyObject_GetBuffer(result, &from, PyBUF_ND | PyBUF_C_CONTIGUOUS) != 0) {
+            PyErr_Clear();
+            return false;
+        }
+        bool same = from.ndim == view_.ndim && from.itemsize == view_.itemsize;
+        for (int i = 0; same && i < from.ndim; ++i) same = from.shape[i] == view_.shape[i];
+        if (same) std::memmove(view_.buf, from.buf, static_cast<std::size_t>(from.len));
+        PyBuffer_Release(&from);
+        return same;
+    }
+
+   private:
+    Py_buffer view_;
+    bool is_there_;
+};
+
+// Run an executable whose result is written over the first operand, which is returned.
+bool run_into(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
+              PyObject *first, PyObject **result) {
+    Target target(buffers[0]);
+    if (!target.is_there()) return false;
+    const Ref out = run(self, executable, buffers, count, nullptr);
+    if (!out && is_told_better()) return PyErr_Clear(), false;
+    if (out && !target.write(out.get())) return false;
+    *result = out ? Py_NewRef(first) : nullptr;
+    return true;
+}
+
+// False if the long way has to be taken; else there is a result, null with the error set.
+bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
+    *result = nullptr;
+    // 1. What the operands are, and whether all of that is known.
+    PyTypeObject *cls = class_of(self, args);
+    if (cls == nullptr) return false;
+    const bool observed = self->is_observed();
+    if (observed && !self->heard) return false;
+    Read given[MOST], mask;
+    PyObject *operands[MOST] = {};
+    for (Py_ssize_t i = 0; i < args.count; ++i) {
+        operands[i] = args.operands[i].get();
+        given[i] = read(self, operands[i], cls);
+        if (!given[i].key) return PyErr_Occurred() != nullptr;
+    }
+    if (args.condition != nullptr) {
+        mask = read(self, args.condition, cls);
+        if (!mask.buffer || !self->is(BOOL, mask.key.get())) return false;
+    }
+
+    // 2. The executable for it.
+    const Ref policy = policy_in_force(self, cls);
+    if (!policy) return PyErr_Occurred() != nullptr;
+    Ref known(nullptr), executable(nullptr);
+    if (observed) {
+        known = known_of(self, policy.get(), operands, given, args.count);
+        if (known) executable = Ref::to(PyTuple_GetItem(known.get(), KNOWN_EXECUTABLE));
+    } else {
+        executable = executable_of(self, policy.get(), operands, given, args.count);
+    }
+    if (!executable) return PyErr_Occurred() != nullptr;
+    if (PyTuple_Size(field(executable, EXTRA_RESULTS)) != 0) return false;
+
+    // 3. The buffers, of Python scalars too, and the options.
+    PyObject *passed[MOST + MOST_OPTIONS];
+    Py_ssize_t count = 0;
+    for (Py_ssize_t i = 0; i < args.count; ++i) {
+        Ref &buffer = given[i].buffer;
+        if (given[i].is_dtype) continue;
+        if (!buffer) buffer = scalar_buffer(self, executable, i, operands[i]);
+        if (!buffer) return true;
+        if (buffer.get() == Py_None) return false;
+        passed[count++] = buffer.get();
+    }
+    PyObject *names = self->parts[OPTION_NAMES];
+    const Py_ssize_t options = PyTuple_Size(names);
+    for (Py_ssize_t k = 0; k < options; ++k) passed[count + k] = args.options[k];
+    if (args.condition != nullptr) passed[count + options - 1] = mask.buffer.get();
+
+    // 4. The kernel where it does it all, else the executable's own way.
+    if (field(executable, INTO) == Py_True)
+        return run_into(self, executable, passed, count, operands[0], result);
+    Ref out = run(self, executable, passed, count, options != 0 ? names : nullptr);
+    if (!out && is_told_better()) return PyErr_Clear(), false;
+    if (!out) return true;
+
+    // 5. The array.
+    PyObject *types = known ? PyTuple_GetItem(known.get(), KNOWN_TYPES) : nullptr;
+    *result = wrap(cls, out, types ? PyTuple_GetItem(types, 0) : field(executable, RESULT));
+
+    // 6. The observer is told.
+    if (known && *result != nullptr) {
+        const Ref told(PyObject_CallNoArgs(PyTuple_GetItem(known.get(), KNOWN_TELL)));
+        if (!told) Py_CLEAR(*result);
+    }
+    return true;
+}
+
+}  // namespace
+
+PyObject *operation_call(PyObject *object, PyObject *const *args, std::size_t nargs,
+                         PyObject *names) {
+    FastOperator *self = operator_of(object);
+    const FloatStateGuard state;  // for NumPy's kernels and casts, and the long way
+    Arguments taken;
+    PyObject *result;
+    if (take_arguments(self, taken, args, PyVectorcall_NARGS(nargs), names) &&
+        fast_path(self, taken, &result))
+        return result;
+    return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
+}
+
+}  // namespace promoarray

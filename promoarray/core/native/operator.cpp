@@ -1,0 +1,122 @@
+// The type of FastOperator: how it is made, called and collected.
+#include "operator.h"
+
+#include <cstring>
+#include <initializer_list>
+
+namespace promoarray {
+namespace {
+
+PyObject *slow_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names) {
+    return PyObject_Vectorcall(operator_of(self)->parts[SLOW], args, nargs, names);
+}
+
+// How the arguments of a call are read.
+vectorcallfunc call_of(const char *kind, FastOperator *self) {
+    if (std::strcmp(kind, "getitem") == 0) return getitem_call;
+    if (std::strcmp(kind, "setitem") == 0) return setitem_call;
+    if (std::strcmp(kind, "reshape") == 0) return reshape_call;
+    if (std::strcmp(kind, "slow") == 0) return slow_call;
+    self->reflected = std::strcmp(kind, "reflected") == 0;
+    self->conditional = std::strcmp(kind, "conditional") == 0;
+    self->sequence = std::strcmp(kind, "sequence") == 0;
+    const bool known = self->reflected || self->conditional || self->sequence ||
+                       std::strcmp(kind, "operands") == 0;
+    return known ? operation_call : nullptr;
+}
+
+PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    // In the order of Part, but for `kind`.
+    static const char *names[] = {"slow",         "name",           "kind",     "observers",
+                                  "lone_observer", "policy_here",   "default_policy", "ndarray",
+                                  "asarray",      "array_slots",    "dtype_class", "bool",
+                                  "option_names", "defaults",       "bound",    "adopts", nullptr};
+    PyObject *given[PARTS] = {};
+    const char *kind;
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "OUs$O!OOO!OOOOOO!O!OO", const_cast<char **>(names), &given[SLOW],
+            &given[NAME], &kind, &PyList_Type, &given[OBSERVERS], &given[LONE_OBSERVER],
+            &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY], &given[NDARRAY],
+            &given[ASARRAY], &given[ARRAY_SLOTS], &given[DTYPE_CLASS], &given[BOOL], &PyTuple_Type,
+            &given[OPTION_NAMES], &PyTuple_Type, &given[DEFAULTS], &given[BOUND], &given[ADOPTS])) {
+        return nullptr;
+    }
+    const Ref types(PyImport_ImportModule("types"));
+    Ref made(types ? PyType_GenericAlloc(type, 0) : nullptr);
+    if (!made) return nullptr;
+    FastOperator *self = operator_of(made.get());
+    for (int part = SLOW; part < GIVEN; ++part) self->parts[part] = Py_NewRef(given[part]);
+    self->call = call_of(kind, self);
+    const Py_ssize_t options = PyTuple_Size(given[OPTION_NAMES]);
+    if (self->call == nullptr || options != PyTuple_Size(given[DEFAULTS]) || options > MOST_OPTIONS ||
+        (self->conditional && options == 0) || !PyType_Check(given[ARRAY_SLOTS])) {
+        PyErr_SetString(PyExc_ValueError, "a FastOperator of no known kind, or its options");
+        return nullptr;
+    }
+    self->heard = options == 0 && !self->sequence;
+    self->parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
+    static constexpr const char *LOOKED_UP[] = {
+        "_policy", "executables", "astype", "shape",  "nbytes",  "ndim", "reshape",
+        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "scalar"};
+    int part = POLICY_NAME;
+    for (const char *name : LOOKED_UP) self->parts[part++] = PyUnicode_InternFromString(name);
+    static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == DICT, "a name for each Part");
+    return PyErr_Occurred() == nullptr ? made.release() : nullptr;
+}
+
+PyObject *operator_get(PyObject *self, PyObject *instance, PyObject *) {
+    if (instance == nullptr || instance == Py_None) return Py_NewRef(self);
+    PyObject *args[] = {self, instance};
+    return PyObject_Vectorcall(operator_of(self)->parts[METHOD], args, 2, nullptr);
+}
+
+int operator_traverse(PyObject *object, visitproc visit, void *arg) {
+    FastOperator *self = operator_of(object);
+    Py_VISIT(Py_TYPE(object));
+    for (PyObject *part : self->parts) Py_VISIT(part);
+    for (const Cache *cache : {&self->executables, &self->scalars})
+        if (const int stop = cache->traverse(visit, arg)) return stop;
+    return 0;
+}
+
+// Not the type's tp_clear: a cycle through an operator is broken at the function or a dictionary,
+// as with tuples, so that no call ever meets an operator without its parts.
+int operator_release(PyObject *object) {
+    FastOperator *self = operator_of(object);
+    for (PyObject *&part : self->parts) Py_CLEAR(part);
+    for (Cache *cache : {&self->executables, &self->scalars}) cache->clear();
+    return 0;
+}
+
+PyMemberDef operator_members[] = {
+    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(FastOperator, call), Py_READONLY, nullptr},
+    {"__dictoffset__", Py_T_PYSSIZET, offsetof(FastOperator, parts) + DICT * sizeof(PyObject *),
+     Py_READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyGetSetDef operator_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyType_Slot operator_slots[] = {
+    {Py_tp_doc, const_cast<char *>("An operation: an executable if there is one, else slow.")},
+    {Py_tp_new, reinterpret_cast<void *>(operator_new)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void *>(operator_get)},
+    {Py_tp_members, operator_members},
+    {Py_tp_getset, operator_getset},
+    {Py_tp_traverse, reinterpret_cast<void *>(operator_traverse)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<operator_release>)},
+    {0, nullptr}};
+
+}  // namespace
+
+// METHOD_DESCRIPTOR: `x + y` calls the operator with (x, y) and makes no bound method. BASETYPE: the
+// functions of a bound namespace are operators too.
+PyType_Spec operator_spec = {"promoarray.core._fast_path.FastOperator", sizeof(FastOperator), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                                 Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
+                                 Py_TPFLAGS_IMMUTABLETYPE,
+                             operator_slots};
+
+}  // namespace promoarray

@@ -1,0 +1,107 @@
+// FastOperator: an operation whose executables were met before. What is known of an operation is in
+// `policy.executables`; nothing here decides a dtype.
+#pragma once
+
+#include "array_slots.h"
+#include "cache.h"
+
+namespace promoarray {
+
+// What an operator is made of: the arguments it was given, then what it looks up once.
+enum Part {
+    SLOW, NAME, OBSERVERS, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
+    ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, DEFAULTS, BOUND, ADOPTS,
+    GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
+    NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME, QUICK_NAME, SCALAR_NAME,
+    DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
+    PARTS
+};
+
+// The fields of an Executable (executable.py), a named tuple, in its order.
+enum Field { RUN, SCALARS, RESULT, EXTRA_RESULTS, KERNEL, WIDEN, INTO, FIELDS };
+constexpr const char *FIELD_NAMES[FIELDS] = {"run",    "scalars", "result", "extra_results",
+                                             "kernel", "widen",   "into"};
+
+inline PyObject *field(const Ref &executable, Field which) {
+    return PyTuple_GetItem(executable.get(), which);
+}
+
+// The fields of a Choice (executable.py), a named tuple, in its order.
+enum ChoiceField { CHOICE_BY_VALUE, CHOICE_KEPT, CHOICE_FIELDS };
+constexpr const char *CHOICE_FIELD_NAMES[CHOICE_FIELDS] = {"by_value", "kept"};
+
+// The fields of a Known (repeats.py), a named tuple, in its order.
+enum KnownField { KNOWN_EXECUTABLE, KNOWN_TYPES, KNOWN_TELL, KNOWN_FIELDS };
+constexpr const char *KNOWN_FIELD_NAMES[KNOWN_FIELDS] = {"executable", "types", "tell"};
+
+constexpr Py_ssize_t MOST = 2;          // operands
+constexpr Py_ssize_t MOST_OPTIONS = 4;  // what an operation takes besides
+
+struct FastOperator {
+    PyObject_HEAD
+    vectorcallfunc call;
+    int reflected;    // the operands stand in the other order
+    int heard;        // whether observers keep what they know of it
+    int conditional;  // a mask comes first, and is the option `condition`
+    int sequence;     // the operands come in a list or tuple
+    PyObject *parts[PARTS];
+    Cache executables;  // (policy, operand, operand), as `read` names operands
+    Cache scalars;      // (executable, operand's converter, scalar): the 0-d buffer
+
+    bool is(Part part, const void *object) const { return object == parts[part]; }
+    bool is_array(PyTypeObject *type) const {
+        return PyType_IsSubtype(type, reinterpret_cast<PyTypeObject *>(parts[ARRAY_SLOTS]));
+    }
+    bool is_observed() const { return PyList_Size(parts[OBSERVERS]) != 0; }
+};
+
+inline FastOperator *operator_of(PyObject *object) {
+    return reinterpret_cast<FastOperator *>(object);
+}
+
+// An operand: what an executable is looked up by, the type of an array, the class of a scalar or a
+// dtype itself, and the buffer of an array. Type and class are not the same, as an array may be
+// weakly typed too. The key is null for all that is not the fast path's business.
+struct Read {
+    Ref key = Ref(nullptr), buffer = Ref(nullptr);
+    bool is_dtype = false;
+};
+
+// --- lookup.cpp ----------------------------------------------------------------------------------
+
+Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls);
+// The policy that decides for arrays of a class; null without an error if there is none yet.
+Ref policy_in_force(const FastOperator *self, PyTypeObject *cls);
+// What `policy.executables` has for one operand or two; null without an error if that is nothing.
+Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
+                  const Read *given, Py_ssize_t count);
+// What is done for the one observer here with an operation that it has heard of: a Known. Null
+// without an error if it has not, if another observes, or an array has no axes, as its value may be
+// looked at.
+Ref known_of(const FastOperator *self, PyObject *policy, PyObject *const *operands,
+             const Read *given, Py_ssize_t count);
+// A Python scalar as the buffer an executable takes; None where the long way has to be asked.
+Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, PyObject *value);
+
+// --- run.cpp -------------------------------------------------------------------------------------
+
+// The executable on buffers, its kernel where that does it all; `options` follow the buffers.
+// An array, or null with the error.
+Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
+        PyObject *option_names);
+// Whether an error is about shapes or dtypes, which the long way tells in its own words.
+bool is_told_better();
+// A new array of a class.
+PyObject *wrap(PyTypeObject *cls, Ref &buffer, PyObject *type);
+
+// --- The calls -----------------------------------------------------------------------------------
+
+PyObject *operation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *getitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+
+PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+
+extern PyType_Spec operator_spec;
+
+}  // namespace promoarray

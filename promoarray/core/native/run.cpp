@@ -1,0 +1,110 @@
+// How an executable runs: its kernel on operands that are widened here, else its own way.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+
+#include "operator.h"
+
+namespace promoarray {
+namespace {
+
+constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; of more, `run` casts what a cache holds at a time
+constexpr Py_ssize_t LONG = 1 << 20;  // bytes; `run` casts more of them without the GIL
+
+// Floats as doubles; of complex numbers both parts. NumPy's own cast would warn of a signalling
+// NaN, and keep what a NaN holds beside its sign, which ours do not. Null without an error if the buffer is one for `run`.
+Ref doubled(const FastOperator *self, PyObject *buffer, PyObject *wider) {
+    Py_buffer from, to;
+    if (PyObject_GetBuffer(buffer, &from, PyBUF_C_CONTIGUOUS) != 0) {
+        PyErr_Clear();
+        return Ref(nullptr);
+    }
+    Ref out(nullptr);
+    if (from.len <= LONG) {
+        const Ref shape(PyObject_GetAttr(buffer, self->parts[SHAPE_NAME]));
+        PyObject *args[] = {shape.get(), wider};
+        if (shape) out = Ref(PyObject_Vectorcall(self->parts[NDARRAY], args, 2, nullptr));
+    }
+    if (out && PyObject_GetBuffer(out.get(), &to, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) != 0)
+        out = Ref(nullptr);
+    if (out) {
+        // A buffer whose dtype was set behind our back does not hold what its array says.
+        const bool fits = to.len == 2 * from.len;
+        if (fits) {
+            const auto *given = static_cast<const char *>(from.buf);  // perhaps not aligned
+            auto *made = static_cast<double *>(to.buf);
+            const auto count = static_cast<std::size_t>(from.len) / sizeof(float);
+            for (std::size_t i = 0; i < count; ++i) {
+                float value;
+                std::memcpy(&value, given + i * sizeof value, sizeof value);
+                made[i] = value == value ? static_cast<double>(value)
+                                         : std::copysign(NAN, static_cast<double>(value));
+            }
+        }
+        PyBuffer_Release(&to);
+        if (!fits) out = Ref(nullptr);
+    }
+    PyBuffer_Release(&from);
+    return out;
+}
+
+// An operand as the kernel takes it; null without an error if `run` has to cast it.
+Ref widened(const FastOperator *self, PyObject *buffer, PyObject *wider) {
+    if (wider == Py_None) return Ref::to(buffer);
+    if (PyTuple_Check(wider)) return doubled(self, buffer, PyTuple_GetItem(wider, 0));
+    const Ref bytes(PyObject_GetAttr(buffer, self->parts[NBYTES_NAME]));
+    if (!bytes || PyLong_AsSsize_t(bytes.get()) > MUCH) return Ref(nullptr);
+    PyObject *args[] = {buffer, wider};
+    return Ref(PyObject_VectorcallMethod(self->parts[ASTYPE_NAME], args, 2, nullptr));
+}
+
+// The kernel on widened operands; null without an error if `run` has to be asked.
+Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const *buffers,
+               Py_ssize_t count, PyObject *option_names) {
+    Ref wide[MOST] = {Ref(nullptr), Ref(nullptr)};
+    PyObject *args[MOST + MOST_OPTIONS];
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        wide[i] = widened(self, buffers[i], PyTuple_GetItem(field(executable, WIDEN), i));
+        if (!wide[i]) return Ref(nullptr);
+        args[i] = wide[i].get();
+    }
+    const Py_ssize_t options = option_names != nullptr ? PyTuple_Size(option_names) : 0;
+    for (Py_ssize_t k = 0; k < options; ++k) args[count + k] = buffers[count + k];
+    Ref out(PyObject_Vectorcall(field(executable, KERNEL), args, count, option_names));
+    if (out && out.get() == Py_None) return Ref(nullptr);  // a kernel may leave it to `run`
+    return out;
+}
+
+}  // namespace
+
+Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
+        PyObject *option_names) {
+    Ref out(nullptr);
+    if (field(executable, KERNEL) != Py_None) out = run_kernel(self, executable, buffers, count, option_names);
+    if (!out && !PyErr_Occurred())
+        out = Ref(PyObject_Vectorcall(field(executable, RUN), buffers, count, option_names));
+    if (out && !self->is(NDARRAY, Py_TYPE(out.get()))) {
+        // Of 0-d arrays NumPy makes scalars.
+        out = Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], out.get(), nullptr));
+    }
+    return out;
+}
+
+bool is_told_better() {
+    for (PyObject *kind : {PyExc_ValueError, PyExc_IndexError, PyExc_TypeError})
+        if (PyErr_ExceptionMatches(kind)) return true;
+    return false;
+}
+
+PyObject *wrap(PyTypeObject *cls, Ref &buffer, PyObject *type) {
+    PyObject *made = PyType_GenericAlloc(cls, 0);
+    if (made != nullptr) {
+        auto *slots = reinterpret_cast<ArraySlots *>(made);
+        slots->buffer = buffer.release();
+        slots->type = Py_NewRef(type);
+    }
+    return made;
+}
+
+}  // namespace promoarray

@@ -1,0 +1,356 @@
+// A callable that casts short operands, runs an operation on them, and casts its result: all that a
+// plan asks for, read from Python once. Operands that it is not made for are answered with None.
+// Plain C API, for the sake of the vectorcall.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "arguments.h"
+#include "combine.h"
+#include "float_state.h"
+#include "module.h"
+#include "caster.h"
+
+#if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
+#include <structmember.h>
+#define Py_T_PYSSIZET T_PYSSIZET
+#define Py_READONLY READONLY
+#endif
+
+namespace promoarray {
+namespace {
+
+constexpr size_t SHORT = 256;  // elements; scratch for these is on the stack
+constexpr int MOST = 2;          // operands
+constexpr int MOST_OPTIONS = 4;  // what a function takes besides
+
+// A cast whose loop was chosen.
+struct ChosenCast {
+    Loop loop;
+    Work work;
+
+    ChosenCast(Type from, Type to, const CastMode &mode)
+        : loop(version().choose(from, to, mode, block, true, work)) {}
+    void run(const void *from, void *to, size_t n) const { loop(from, to, n, work); }
+};
+
+// All that a kernel is, but for Python's objects.
+struct Steps {
+    using Cast = std::shared_ptr<const ChosenCast>;
+    int operands = 0;
+    Type own[MOST], entered, computed, made, result;
+    // Of each operand, then from there to what is computed in; null where there is nothing to cast.
+    Cast enter[MOST], widen, leave;
+    Operation operation = nullptr;                   // null where a function of Python's computes
+
+    bool casts(int i) const { return enter[i] || widen; }
+    // n elements of an operand as what is computed in.
+    void cast(int i, const void *given, void *out, size_t n) const {
+        alignas(64) char between[SHORT * 8];
+        if (enter[i]) enter[i]->run(given, widen ? between : out, n);
+        if (widen) widen->run(enter[i] ? between : given, out, n);
+    }
+};
+
+struct CastingKernel {
+    PyObject_HEAD
+    vectorcallfunc call;
+    Steps *steps;
+    PyObject *function;          // a ufunc; None where a loop computes, or nothing does
+    PyObject *empty;             // numpy.empty
+    PyObject *computed_storage;  // NumPy's dtypes
+    PyObject *result_storage;
+};
+
+CastingKernel *kernel_of(PyObject *object) { return reinterpret_cast<CastingKernel *>(object); }
+
+// A contiguous array by the buffer protocol; not there if it is not, is not aligned, or has
+// elements of another length than its dtype says.
+class View {
+   public:
+    View() = default;
+    ~View() { release(); }
+    View(const View &) = delete;
+    View &operator=(const View &) = delete;
+
+    bool open(PyObject *object, Type type, int flags = 0) {
+        open_ = PyObject_GetBuffer(object, &view_, PyBUF_ND | PyBUF_C_CONTIGUOUS | flags) == 0;
+        if (!open_) PyErr_Clear();
+        const size_t size = size_of(type);
+        return open_ && (size_t)view_.itemsize == size && (std::uintptr_t)view_.buf % size == 0;
+    }
+    void release() {
+        if (open_) PyBuffer_Release(&view_);
+        open_ = false;
+    }
+    void *data() const { return view_.buf; }
+    size_t count() const { return (size_t)(view_.len / view_.itemsize); }
+    int ndim() const { return view_.ndim; }
+    bool is_like(const View &other) const {
+        return view_.ndim == other.view_.ndim &&
+               std::memcmp(view_.shape, other.view_.shape, sizeof(Py_ssize_t) * view_.ndim) == 0;
+    }
+    PyObject *shape() const {
+        PyObject *made = PyTuple_New(view_.ndim);
+        for (int i = 0; made != nullptr && i < view_.ndim; ++i) {
+            PyObject *length = PyLong_FromSsize_t(view_.shape[i]);
+            if (length == nullptr || PyTuple_SetItem(made, i, length) != 0) Py_CLEAR(made);
+        }
+        return made;
+    }
+
+   private:
+    Py_buffer view_;
+    bool open_ = false;
+};
+
+nb::object new_array(const CastingKernel *self, const View &like, PyObject *storage) {
+    const nb::object shape = nb::steal(like.shape());
+    if (!shape.is_valid()) return nb::object();
+    PyObject *args[] = {shape.ptr(), storage};
+    return nb::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
+}
+
+// A loop between the casts, or a cast alone. Null without an error if Python is to be asked.
+nb::object run_loop(const CastingKernel *self, const View *views, const View &like) {
+    const Steps &steps = *self->steps;
+    const size_t n = like.count();
+    nb::object out = new_array(self, like, self->result_storage);
+    View place;
+    if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE)) return nb::object();
+    if (n == 0) return out;
+    DefaultFloatState state;
+    if (steps.operation == nullptr) {
+        steps.cast(0, views[0].data(), place.data(), n);
+        return out;
+    }
+    alignas(64) char scratch[MOST + 1][SHORT * 8];
+    const char *operands[MOST] = {};
+    for (int i = 0; i < steps.operands; ++i) {
+        const char *given = static_cast<const char *>(views[i].data());
+        const size_t own = views[i].count(), size = size_of(steps.computed);
+        operands[i] = steps.casts(i) || own != n ? scratch[i] : given;
+        if (steps.casts(i)) steps.cast(i, given, scratch[i], own);
+        else if (own != n) std::memcpy(scratch[i], given, size);
+        for (size_t k = 1; own != n && k < n; ++k) std::memcpy(scratch[i] + k * size, scratch[i], size);
+    }
+    void *made = steps.leave ? scratch[MOST] : place.data();
+    state.clear();
+    steps.operation(operands[0], operands[1], made, n);
+    if (state.raised() != 0) return nb::object();  // NumPy knows whether that is told
+    if (steps.leave) steps.leave->run(made, place.data(), n);
+    return out;
+}
+
+// A function of NumPy's between the casts. Its options follow the operands.
+nb::object run_function(const CastingKernel *self, PyObject *const *args, const View *views,
+                        PyObject *names) {
+    const Steps &steps = *self->steps;
+    nb::object held[MOST];
+    PyObject *given[MOST + MOST_OPTIONS];
+    const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t k = 0; k < options; ++k) given[steps.operands + k] = args[steps.operands + k];
+    for (int i = 0; i < steps.operands; ++i) {
+        given[i] = args[i];
+        if (!steps.casts(i)) continue;
+        held[i] = new_array(self, views[i], self->computed_storage);
+        View place;
+        if (!held[i].is_valid() || !place.open(held[i].ptr(), steps.computed, PyBUF_WRITABLE))
+            return nb::object();
+        const DefaultFloatState state;
+        steps.cast(i, views[i].data(), place.data(), views[i].count());
+        given[i] = held[i].ptr();
+    }
+    nb::object found = nb::steal(
+        PyObject_Vectorcall(self->function, given, (size_t)steps.operands, names));
+    if (!found.is_valid() || !steps.leave) return found;
+    View made, place;
+    if (!made.open(found.ptr(), steps.made) || made.count() > SHORT) return nb::object();
+    nb::object out = new_array(self, made, self->result_storage);
+    if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE))
+        return nb::object();
+    const DefaultFloatState state;
+    steps.leave->run(made.data(), place.data(), made.count());
+    return out;
+}
+
+PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs,
+                      PyObject *names) {
+    const CastingKernel *self = kernel_of(object);
+    const Steps &steps = *self->steps;
+    View views[MOST];
+    const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
+    const Py_ssize_t most = self->function == Py_None ? 0 : MOST_OPTIONS;
+    if (options > most || PyVectorcall_NARGS(nargs) != steps.operands) {
+        PyErr_Format(PyExc_TypeError, "this kernel takes %d operands and at most %d options",
+                     steps.operands, (int)most);
+        return nullptr;
+    }
+    const View *like = &views[0];
+    for (int i = 0; i < steps.operands; ++i) {
+        if (!views[i].open(args[i], steps.own[i]) || views[i].count() > SHORT) Py_RETURN_NONE;
+        if (views[i].ndim() > like->ndim()) like = &views[i];
+    }
+    for (int i = 0; i < steps.operands; ++i)
+        if (views[i].ndim() != 0 && !views[i].is_like(*like)) Py_RETURN_NONE;
+    nb::object out = self->function == Py_None ? run_loop(self, views, *like)
+                                               : run_function(self, args, views, names);
+    if (out.is_valid()) return out.release().ptr();
+    if (PyErr_Occurred()) return nullptr;
+    Py_RETURN_NONE;
+}
+
+Type read_real(nb::handle row, const char *name) {
+    const Type type = read_type(row, name);
+    if (type.kind == Kind::complex) refuse(std::string(name) + " is complex");
+    return type;
+}
+
+// One cast for all kernels: it has tables of 2 KiB, and there are many kernels. Null where there is
+// nothing to cast.
+Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {
+    if (same_type(from, to)) return nullptr;
+    std::vector<i64> key = {version().level,
+                            static_cast<i64>(mode.overflow),
+                            static_cast<i64>(mode.infinity),
+                            mode.keep_nan_sign,
+                            static_cast<i64>(mode.nan_without),
+                            static_cast<i64>(mode.to_integer),
+                            static_cast<i64>(mode.scale_rounding),
+                            static_cast<i64>(mode.scale_negative),
+                            static_cast<i64>(mode.scale_zero),
+                            mode.scale_strict,
+                            mode.via_float32};
+    for (const Type &type : {from, to}) {
+        const Format &f = type.format;
+        key.insert(key.end(), {static_cast<i64>(type.kind), type.bits, f.exponent, f.mantissa,
+                               f.bias, f.largest, f.inf, f.nan, f.negative_zero, f.has_sign});
+    }
+    static std::mutex lock;
+    static std::map<std::vector<i64>, Steps::Cast> known;
+    const std::lock_guard<std::mutex> held(lock);
+    Steps::Cast &found = known[key];
+    if (!found) found = std::make_shared<const ChosenCast>(from, to, mode);
+    return found;
+}
+
+// What is computed and in what, from the rows of the operands, of what they become, of what is
+// computed in, of what that makes, and of the result; and from the modes of the casts to the second,
+// the third and the last of these. `name` is that of a loop, or null.
+std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle rows,
+                                  nb::handle modes) {
+    const Py_ssize_t count = PyTuple_Size(rows.ptr()) - 4;
+    if (count < 1 || count > MOST || PyTuple_Size(modes.ptr()) != count + 2 ||
+        (name != nullptr && count != 2) || (!computes && count != 1)) {
+        throw nb::type_error("rows must be those of 1 or 2 operands and 4 more, modes 2 fewer");
+    }
+    auto steps = std::make_unique<Steps>();
+    const auto type_at = [&](Py_ssize_t i) {
+        return read_real(PyTuple_GetItem(rows.ptr(), i), "a row");
+    };
+    const auto mode_at = [&](Py_ssize_t i) { return read_mode(PyTuple_GetItem(modes.ptr(), i)); };
+    steps->operands = (int)count;
+    for (int i = 0; i < count; ++i) steps->own[i] = type_at(i);
+    steps->entered = type_at(count);
+    steps->computed = type_at(count + 1);
+    steps->made = type_at(count + 2);
+    steps->result = type_at(count + 3);
+    if (name != nullptr) {
+        const Type types[4] = {steps->own[0], steps->own[1], steps->computed, steps->result};
+        steps->operation = find_loop(name, types, mode_at(count + 1), steps->computed);
+        steps->made = steps->computed;
+    }
+    for (int i = 0; i < count; ++i)
+        steps->enter[i] = cast_between(steps->own[i], steps->entered, mode_at(i));
+    steps->widen = cast_between(steps->entered, steps->computed, mode_at(count));
+    if (computes) steps->leave = cast_between(steps->made, steps->result, mode_at(count + 1));
+    else if (!steps->casts(0) || !same_type(steps->computed, steps->result))
+        refuse("a cast alone is to the type of its result");
+    return steps;
+}
+
+PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"function", "rows",           "modes", "computed_storage",
+                                  "result_storage", "empty", nullptr};
+    PyObject *function, *rows, *modes, *computed, *result, *empty;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO", const_cast<char **>(names),
+                                     &function, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
+                                     &computed, &result, &empty))
+        return nullptr;
+    try {
+        const bool is_loop = PyUnicode_Check(function);
+        const nb::str text = is_loop ? nb::borrow<nb::str>(function) : nb::str("");
+        auto steps = read_steps(is_loop ? text.c_str() : nullptr, function != Py_None, rows, modes);
+        PyObject *made = PyType_GenericAlloc(type, 0);
+        if (made == nullptr) return nullptr;
+        CastingKernel *self = kernel_of(made);
+        self->call = kernel_call;
+        self->steps = steps.release();
+        self->function = Py_NewRef(is_loop ? Py_None : function);
+        self->empty = Py_NewRef(empty);
+        self->computed_storage = Py_NewRef(computed);
+        self->result_storage = Py_NewRef(result);
+        return made;
+    } catch (nb::python_error &error) {
+        error.restore();
+    } catch (const nb::builtin_exception &error) {
+        const bool of_type = error.type() == nb::exception_type::type_error;
+        PyErr_SetString(of_type ? PyExc_TypeError : PyExc_ValueError, error.what());
+    }
+    return nullptr;
+}
+
+int kernel_traverse(PyObject *object, visitproc visit, void *arg) {
+    CastingKernel *self = kernel_of(object);
+    Py_VISIT(Py_TYPE(object));
+    for (PyObject *part : {self->function, self->empty, self->computed_storage, self->result_storage})
+        Py_VISIT(part);
+    return 0;
+}
+
+// Not the type's tp_clear: nothing it holds leads back to it.
+void kernel_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    CastingKernel *self = kernel_of(object);
+    delete self->steps;
+    for (PyObject *part : {self->function, self->empty, self->computed_storage, self->result_storage})
+        Py_XDECREF(part);
+    reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+PyMemberDef kernel_members[] = {
+    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(CastingKernel, call), Py_READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyType_Slot kernel_slots[] = {
+    {Py_tp_doc, const_cast<char *>(
+        "An operation on short operands between its casts; of others it answers None.")},
+    {Py_tp_new, reinterpret_cast<void *>(kernel_new)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_members, kernel_members},
+    {Py_tp_traverse, reinterpret_cast<void *>(kernel_traverse)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(kernel_dealloc)},
+    {0, nullptr}};
+
+PyType_Spec kernel_spec = {"promoarray.kernels._cpu.CastingKernel", sizeof(CastingKernel), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                               Py_TPFLAGS_IMMUTABLETYPE,
+                           kernel_slots};
+
+}  // namespace
+
+nanobind::object casting_kernel_type() {
+    PyObject *type = PyType_FromSpec(&kernel_spec);
+    if (type == nullptr) throw nanobind::python_error();
+    return nanobind::steal(type);
+}
+
+}  // namespace promoarray
