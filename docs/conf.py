@@ -1,0 +1,98 @@
+"""Settings of the documentation site: ``python -m sphinx -W -b html docs build/site``.
+
+The site needs no network, neither to be built nor to be read: nothing is linked to inventories of
+other projects, and the theme brings its fonts and scripts along.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+import reference
+
+import promoarray
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "promoarray"
+author = "the promoarray developers"
+version = release = promoarray.__version__
+html_title = f"promoarray {version}"
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+]
+root_doc = "index"
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+
+# Links such as record.md#one-heading, as they work where Markdown is shown without Sphinx.
+myst_heading_anchors = 3
+# Pages show commands and output as they stand: "..." and "--all" are not typography.
+smartquotes = False
+
+# The pages of api/ say what is documented; nothing else makes pages.
+autosummary_generate = False
+numpydoc_show_class_members = False
+# The docstrings say what a parameter may be, in words; annotations would say "Any".
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+autodoc_member_order = "groupwise"
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+html_theme = "pydata_sphinx_theme"
+html_context = {"default_mode": "auto"}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "logo": {"text": "promoarray"},
+    "header_links_before_dropdown": 8,
+    "navigation_with_keys": False,
+    "show_nav_level": 1,
+    "show_toc_level": 2,
+    "navbar_align": "left",
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": {"**": ["page-toc"]},
+}
+html_sidebars = {"index": [], "start": []}
+html_show_sourcelink = False
+html_show_copyright = False
+
+
+# doctest wants an empty line after the last output, which readers need not see.
+_LAST_EMPTY_LINE = re.compile(r"^(```python\n.*?)\n+^```$", re.MULTILINE | re.DOTALL)
+
+
+def _prepare(app: Sphinx, page: str, source: list[str]) -> None:
+    if page.startswith("api/"):
+        source[0] = reference.expand(source[0])
+    else:
+        source[0] = _LAST_EMPTY_LINE.sub(r"\1\n```", source[0])
+
+
+def _short_signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: Any
+) -> tuple[str, Any] | None:
+    """Of a record only the names of its fields: the defaults are objects, which print as such."""
+    if what != "class" or not is_dataclass(obj):
+        return None
+    return f"({', '.join(inspect.signature(obj).parameters)})", returns
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect what makes the pages of the reference."""
+    app.connect("source-read", _prepare)
+    app.connect("autodoc-process-signature", _short_signature)
+    return {"parallel_read_safe": True}
