@@ -66,7 +66,7 @@ class PArray(Channels):
 
     Parameters
     ----------
-    obj : array_like
+    obj : array_like, any shape
         As for ``promoarray.asarray``.
     dtype : dtype_like, optional
     weak_type : bool, optional
@@ -86,6 +86,15 @@ class PArray(Channels):
     Notes
     -----
     ``x.dtype`` is always concrete; ``x.weak_type`` tells whether the type is weak.
+
+    Examples
+    --------
+    >>> PArray([1.5, 2.5], dtype="bfloat16") + PArray([1, 2], dtype="int8")
+    PArray([2.5, 4.5], dtype=bfloat16)
+    >>> PArray([1, 2], dtype="int8", policy="torch") / 2
+    PArray([0.5, 1. ], dtype=float32, policy='torch@2.13')
+    >>> PArray([1.0], dtype="float32", policy="jax", weak_type=True).weak_type
+    True
     """
 
     __slots__ = ()
@@ -120,6 +129,11 @@ class PArray(Channels):
         PArray, shape (N, M)
             Of an array of shape (M, N), in the same memory. The standard leaves other arrays than
             matrices open; they are as NumPy's, JAX's and Paddle's.
+
+        Examples
+        --------
+        >>> asarray([[1, 2, 3]], dtype=int8).T.shape
+        (3, 1)
         """
         return self._wrap(self._buffer.transpose(), self._type)
 
@@ -136,6 +150,11 @@ class PArray(Channels):
         ------
         ValueError
             If the array has fewer than two axes.
+
+        Examples
+        --------
+        >>> zeros((2, 3, 4)).mT.shape
+        (2, 4, 3)
         """
         if self.ndim < 2:
             raise ValueError(f"x.mT needs two axes or more, and x has {self.ndim}")
@@ -178,6 +197,15 @@ class PArray(Channels):
             If an argument has no such choice, or a string is not a number.
         OverflowError
             If a string's number does not fit the dtype.
+
+        Examples
+        --------
+        >>> x = asarray([300.0, -1.5], dtype=float32)
+        >>> with policy("jax"):
+        ...     x.astype(uint8)
+        PArray([255,   0], dtype=uint8)
+        >>> x.astype(float8_e5m2)
+        PArray([320. ,  -1.5], dtype=float8_e5m2)
         """
         out: Any = cast.astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
         return out
@@ -202,6 +230,11 @@ class PArray(Channels):
         ------
         ValueError
             If the shapes differ in their number of elements, or ``copy=False`` and it needs one.
+
+        Examples
+        --------
+        >>> asarray([1, 2, 3, 4]).reshape(2, -1).shape
+        (2, 2)
         """
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return moved("reshape", self, integers("reshape", "shape", wanted), copy=copy)
