@@ -315,14 +315,24 @@ class PArray(Channels):
 
     else:  # made by array_methods
 
-        def _method(self, *args: Any, **options: Any) -> Any: ...
+        def _method(self, *args: Any, **options: Any) -> Self:
+            return self
+
+        def nonzero(self) -> tuple[Self, ...]:
+            return (self,)
+
+        def fill(self, value: Any) -> None: ...
+        def sort(self, *args: Any, **options: Any) -> None: ...
 
         all = any = argmax = argmin = argsort = clip = conj = conjugate = copy = cumprod = _method
-        cumsum = dot = fill = flatten = max = mean = min = nonzero = prod = ravel = _method
-        repeat = round = searchsorted = sort = squeeze = std = sum = swapaxes = take = _method
-        transpose = var = _method
+        cumsum = dot = flatten = max = mean = min = prod = ravel = repeat = round = _method
+        searchsorted = squeeze = std = sum = swapaxes = take = transpose = var = _method
+
         # of lazy arrays, io/dask_arrays.py
-        compute = compute_chunk_sizes = persist = rechunk = to_dask = visualize = _method
+        def to_dask(self) -> Any: ...
+        def visualize(self, *args: Any, **options: Any) -> Any: ...
+
+        compute = compute_chunk_sizes = persist = rechunk = _method
         chunks: tuple[tuple[int, ...], ...]
         chunksize: tuple[int, ...]
         numblocks: tuple[int, ...]
@@ -396,7 +406,7 @@ class PArray(Channels):
             )
         return format(self.item(), spec)
 
-    def __round__(self, ndigits: int | None = None) -> Any:
+    def __round__(self, ndigits: int | None = None) -> Self:
         """``round(x)``: to nearest, ties to even, as ``promoarray.round``.
 
         Raises
@@ -406,7 +416,8 @@ class PArray(Channels):
         """
         if ndigits is not None:
             raise TypeError("round(x, digits) is not in the array API; write round(x)")
-        return call("round", self)
+        out: Any = call("round", self)
+        return out
 
     def _repr_html_(self) -> str:
         return html(self)
@@ -426,8 +437,9 @@ class PArray(Channels):
     __xor__, __rxor__, __ixor__ = binary("bitwise_xor")
     __lshift__, __rlshift__, __ilshift__ = binary("bitwise_left_shift")
     __rshift__, __rrshift__, __irshift__ = binary("bitwise_right_shift")
-    __eq__ = equality("equal", none=False)
-    __ne__ = equality("not_equal", none=True)
+    # Not the bool of ``object``: an array of bools, as NumPy's.
+    __eq__ = equality("equal", none=False)  # type: ignore[assignment]
+    __ne__ = equality("not_equal", none=True)  # type: ignore[assignment]
     __lt__ = comparison("less")
     __le__ = comparison("less_equal")
     __gt__ = comparison("greater")

@@ -43,7 +43,7 @@ def astype(
     device: str | None = None,
     saturate: bool | int | None = None,
     round_mode: str | None = None,
-) -> Any:
+) -> PArray:
     """Cast an array to a dtype by the cast rule of the policy in force.
 
     Parameters
@@ -89,7 +89,7 @@ def astype(
     PArray([    nan, -0.3125], dtype=float8_e4m3fn)
     """
     array = as_array(x, "astype")
-    out = cast.astype(array, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
+    out: Any = cast.astype(array, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
     return out if device is None else out.to_device(device)
 
 
