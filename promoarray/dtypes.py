@@ -163,6 +163,13 @@ class DType:
         What holds it in memory; None for weak types, whose storage the policy chooses.
     format : Format or None
         Layout of the bits of a float; None for other kinds.
+
+    Examples
+    --------
+    >>> bfloat16.bits, bfloat16.format.exponent, bfloat16.format.mantissa
+    (16, 8, 7)
+    >>> asarray([1.5], dtype="bfloat16").dtype is bfloat16
+    True
     """
 
     name: str

@@ -200,5 +200,16 @@ def namespace(policy: str | Policy) -> Any:
     ------
     UnknownPolicyError
         If there is no policy of that name.
+
+    Examples
+    --------
+    >>> xp = namespace("torch")
+    >>> x = xp.asarray([1, 2], dtype=xp.int8)
+    >>> x * 1.5
+    PArray([1.5, 3. ], dtype=float32, policy='torch@2.13')
+    >>> xp.mean(x)
+    Traceback (most recent call last):
+        ...
+    promoarray.errors.PromotionError: ... has no mean of int8: ...
     """
     return as_policy(policy).once(Namespace)

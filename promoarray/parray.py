@@ -66,7 +66,7 @@ class PArray(Channels):
 
     Parameters
     ----------
-    obj : array_like
+    obj : array_like, any shape
         As for ``promoarray.asarray``.
     dtype : dtype_like, optional
     weak_type : bool, optional
@@ -86,6 +86,15 @@ class PArray(Channels):
     Notes
     -----
     ``x.dtype`` is always concrete; ``x.weak_type`` tells whether the type is weak.
+
+    Examples
+    --------
+    >>> PArray([1.5, 2.5], dtype="bfloat16") + PArray([1, 2], dtype="int8")
+    PArray([2.5, 4.5], dtype=bfloat16)
+    >>> PArray([1, 2], dtype="int8", policy="torch") / 2
+    PArray([0.5, 1. ], dtype=float32, policy='torch@2.13')
+    >>> PArray([1.0], dtype="float32", policy="jax", weak_type=True).weak_type
+    True
     """
 
     __slots__ = ()
@@ -120,6 +129,11 @@ class PArray(Channels):
         PArray, shape (N, M)
             Of an array of shape (M, N), in the same memory. The standard leaves other arrays than
             matrices open; they are as NumPy's, JAX's and Paddle's.
+
+        Examples
+        --------
+        >>> asarray([[1, 2, 3]], dtype=int8).T.shape
+        (3, 1)
         """
         return self._wrap(self._buffer.transpose(), self._type)
 
@@ -136,6 +150,11 @@ class PArray(Channels):
         ------
         ValueError
             If the array has fewer than two axes.
+
+        Examples
+        --------
+        >>> zeros((2, 3, 4)).mT.shape
+        (2, 4, 3)
         """
         if self.ndim < 2:
             raise ValueError(f"x.mT needs two axes or more, and x has {self.ndim}")
@@ -178,6 +197,15 @@ class PArray(Channels):
             If an argument has no such choice, or a string is not a number.
         OverflowError
             If a string's number does not fit the dtype.
+
+        Examples
+        --------
+        >>> x = asarray([300.0, -1.5], dtype=float32)
+        >>> with policy("jax"):
+        ...     x.astype(uint8)
+        PArray([255,   0], dtype=uint8)
+        >>> x.astype(float8_e5m2)
+        PArray([320. ,  -1.5], dtype=float8_e5m2)
         """
         out: Any = cast.astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
         return out
@@ -202,6 +230,11 @@ class PArray(Channels):
         ------
         ValueError
             If the shapes differ in their number of elements, or ``copy=False`` and it needs one.
+
+        Examples
+        --------
+        >>> asarray([1, 2, 3, 4]).reshape(2, -1).shape
+        (2, 2)
         """
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return moved("reshape", self, integers("reshape", "shape", wanted), copy=copy)
@@ -282,14 +315,24 @@ class PArray(Channels):
 
     else:  # made by array_methods
 
-        def _method(self, *args: Any, **options: Any) -> Any: ...
+        def _method(self, *args: Any, **options: Any) -> Self:
+            return self
+
+        def nonzero(self) -> tuple[Self, ...]:
+            return (self,)
+
+        def fill(self, value: Any) -> None: ...
+        def sort(self, *args: Any, **options: Any) -> None: ...
 
         all = any = argmax = argmin = argsort = clip = conj = conjugate = copy = cumprod = _method
-        cumsum = dot = fill = flatten = max = mean = min = nonzero = prod = ravel = _method
-        repeat = round = searchsorted = sort = squeeze = std = sum = swapaxes = take = _method
-        transpose = var = _method
+        cumsum = dot = flatten = max = mean = min = prod = ravel = repeat = round = _method
+        searchsorted = squeeze = std = sum = swapaxes = take = transpose = var = _method
+
         # of lazy arrays, io/dask_arrays.py
-        compute = compute_chunk_sizes = persist = rechunk = to_dask = visualize = _method
+        def to_dask(self) -> Any: ...
+        def visualize(self, *args: Any, **options: Any) -> Any: ...
+
+        compute = compute_chunk_sizes = persist = rechunk = _method
         chunks: tuple[tuple[int, ...], ...]
         chunksize: tuple[int, ...]
         numblocks: tuple[int, ...]
@@ -363,7 +406,7 @@ class PArray(Channels):
             )
         return format(self.item(), spec)
 
-    def __round__(self, ndigits: int | None = None) -> Any:
+    def __round__(self, ndigits: int | None = None) -> Self:
         """``round(x)``: to nearest, ties to even, as ``promoarray.round``.
 
         Raises
@@ -373,7 +416,8 @@ class PArray(Channels):
         """
         if ndigits is not None:
             raise TypeError("round(x, digits) is not in the array API; write round(x)")
-        return call("round", self)
+        out: Any = call("round", self)
+        return out
 
     def _repr_html_(self) -> str:
         return html(self)
@@ -393,8 +437,9 @@ class PArray(Channels):
     __xor__, __rxor__, __ixor__ = binary("bitwise_xor")
     __lshift__, __rlshift__, __ilshift__ = binary("bitwise_left_shift")
     __rshift__, __rrshift__, __irshift__ = binary("bitwise_right_shift")
-    __eq__ = equality("equal", none=False)
-    __ne__ = equality("not_equal", none=True)
+    # Not the bool of ``object``: an array of bools, as NumPy's.
+    __eq__ = equality("equal", none=False)  # type: ignore[assignment]
+    __ne__ = equality("not_equal", none=True)  # type: ignore[assignment]
     __lt__ = comparison("less")
     __le__ = comparison("less_equal")
     __gt__ = comparison("greater")

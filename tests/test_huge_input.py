@@ -60,6 +60,8 @@ VALUES: dict[str, Any] = {
     "instance": type("C" * 2 * LONG, (), {})(),
 }
 CLEAR = (TypeError, ValueError, OverflowError, IndexError, AttributeError, BufferError)
+LACKING = ImportError
+"""Of functions that need an extra, where it is not installed."""
 FILES = {"save", "load"}  # which would make files of these names
 STATE = {"set_policy"}
 PYTHONS = {  # whose answers and errors are Python's own, or NumPy's
@@ -115,7 +117,7 @@ def calls(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
 def trouble(call: Callable[[], Any]) -> str | None:
     try:
         call()
-    except CLEAR as error:
+    except (*CLEAR, LACKING) as error:
         words = str(error)
         if len(words) >= 1000 or "4300 digits" in words or "repr fails" in words or not words:
             return f"{type(error).__name__}: {len(words)} characters: {words[:100]}"

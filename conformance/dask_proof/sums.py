@@ -21,7 +21,7 @@ INTEGERS = (dt.bool, dt.int8, dt.uint8, dt.int16, dt.int32, dt.int64, dt.uint64,
 FLOATS = (dt.float32, dt.float64, dt.float16, dt.bfloat16, dt.float8_e4m3fn)
 SHAPE, CHUNKS = (37, 53), (13, 18)
 
-BOUND = "n * eps of the dtype summed in times the sum (or mean) of |terms|, and one rounding"
+BOUND = "n * eps of the dtype summed in times the sum (or mean) of magnitudes, and one rounding"
 """How far a sum of n terms over many blocks may be from the exact one, as NumPy's own may."""
 
 

@@ -167,6 +167,14 @@ class no_escape(Context):
     blocks add up, so that an inner one allows nothing that an outer one forbids. Branches
     (``if x > 0``), indices, printing, ``pa.save`` and ``pa.to_onnx`` are no escapes. No policy
     differs.
+
+    Examples
+    --------
+    >>> with no_escape():
+    ...     asarray([1.5]).tolist()
+    Traceback (most recent call last):
+        ...
+    promoarray.errors.EscapeError: float64 array of shape (1,) would leave the policy by ...
     """
 
     _here = guards

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,10 +17,22 @@ from promoarray.core.fast_path import fast_path
 from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
 
-Method = Callable[[Any, Any], Any]
+A = TypeVar("A", bound=Array)
 
 
-def binary(name: str) -> tuple[Method, Method, Method]:
+class Binary(Protocol):
+    """A method that takes another operand and answers an array of the class of its own."""
+
+    def __get__(self, x: A, cls: Any = None, /) -> Callable[[Any], A]: ...
+
+
+class Unary(Protocol):
+    """A method that takes nothing else and answers an array of the class of its own."""
+
+    def __get__(self, x: A, cls: Any = None, /) -> Callable[[], A]: ...
+
+
+def binary(name: str) -> tuple[Binary, Binary, Binary]:
     """Make ``x op y``, ``y op x`` and ``x op= y``.
 
     The fast path (``native/``) serves two arrays of one class, or an array and a Python
@@ -42,18 +54,22 @@ def binary(name: str) -> tuple[Method, Method, Method]:
     for method, words in zip((forward, reflected, inplace), shown, strict=True):
         method.__name__, method.__doc__ = name, f"{' '.join(words)}, under the policy."
     return (
-        wraps(forward)(fast_path(forward, name)),
-        wraps(reflected)(fast_path(reflected, name, kind="reflected")),
-        wraps(inplace)(fast_path(inplace, name + Form.INPLACE)),
+        _method(forward, name),
+        _method(reflected, name, kind="reflected"),
+        _method(inplace, name + Form.INPLACE),
     )
 
 
-def comparison(name: str) -> Method:
+def _method(slow: Callable[..., Any], name: str, **own: Any) -> Any:
+    return wraps(slow)(fast_path(slow, name, **own))
+
+
+def comparison(name: str) -> Binary:
     """Make ``x op y`` alone, whose reflection is another operator, as Python has it."""
     return binary(name)[0]
 
 
-def equality(name: str, *, none: bool) -> Method:
+def equality(name: str, *, none: bool) -> Binary:
     """Make ``x == y`` or ``x != y``; ``none`` is what every element says to ``x == None``.
 
     Under every policy that is an array of False, as in NumPy. PyTorch, JAX, TensorFlow, Paddle and
@@ -67,7 +83,8 @@ def equality(name: str, *, none: bool) -> Method:
         return _or_foreign(apply(name, self, other), symbol, other)
 
     forward.__name__, forward.__doc__ = name, f"self {symbol} other, under the policy."
-    return wraps(forward)(fast_path(forward, name))
+    made: Binary = _method(forward, name)
+    return made
 
 
 def _filled(x: Array, value: bool) -> Array:
@@ -78,14 +95,15 @@ def _filled(x: Array, value: bool) -> Array:
     return x._wrap(buffer, dt.bool)
 
 
-def unary(name: str) -> Callable[[Any], Any]:
+def unary(name: str) -> Unary:
     """Make ``op x``."""
 
     def forward(self: Array) -> Any:
         return apply(name, self)
 
     forward.__name__, forward.__doc__ = name, f"{name}(self), under the policy."
-    return wraps(forward)(fast_path(forward, name))
+    made: Unary = _method(forward, name)
+    return made
 
 
 def _or_foreign(result: Any, symbol: str, other: Any, *, first: bool = False) -> Any:

@@ -135,7 +135,7 @@ def cast_report(
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
     dtype : dtype_like
         Of numbers or bool.
     saturate, round_mode
@@ -152,6 +152,15 @@ def cast_report(
         If ``x`` is not an array of numbers, or ``dtype`` not a dtype of numbers.
     PromotionError
         If the policy does not cast them.
+
+    Examples
+    --------
+    >>> report = cast_report(asarray([0.1, 1.0, 500.0], dtype=float32), float8_e4m3fn)
+    >>> report.exact, report.rounded, report.overflowed_to_nan
+    (1, 1, 1)
+    >>> with policy("torch"):
+    ...     cast_report(asarray([500.0]), float8_e4m3fn).saturated
+    1
     """
     array = as_array(x, "cast_report")
     policy = array._policy or get_policy()

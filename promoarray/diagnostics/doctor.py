@@ -37,6 +37,7 @@ DISTRIBUTION = "promoarray"
 EXTRAS = {
     "completion": ("shtab", "promoarray completion: the commands, completed by a shell"),
     "cupy": ("cupy", "arrays on an NVIDIA GPU"),
+    "dask": ("dask", "lazy arrays: larger than memory, on all cores and on a cluster"),
     "onnx": ("onnx", "pa.from_onnx and pa.to_onnx: ONNX's TensorProto"),
     "port": ("libcst", "promoarray port: the casts of a program, written into its source"),
 }

@@ -316,6 +316,13 @@ def trace(
     Only this context is traced: threads started in the block are not. Each block has a ``trace()``
     of its own, and functions are not decorated with it. Data that leaves the policy is noted
     whatever casts are meant; ``no_escape`` forbids it.
+
+    Examples
+    --------
+    >>> with trace() as found:
+    ...     y = asarray([1, 2], dtype=int8) / 2
+    >>> [(cast.name, cast.source, cast.target) for cast in found.casts]
+    [('divide', promoarray.int8, promoarray.float64)]
     """
     chosen = selection(to, source, operation, lossy)
     traced = Trace(chosen, action_of(action), Timeline() if timeline else None)

@@ -38,8 +38,9 @@ def convolve(a: Any, v: Any, mode: str = "full") -> PArray:
 
     Returns
     -------
-    PArray
-        Of the dtype that ``matmul`` gives.
+    PArray, shape (K,)
+        K is N + M - 1 in mode "full", max(N, M) in "same", abs(N - M) + 1 in "valid". Of the dtype
+        that ``matmul`` gives.
 
     Raises
     ------
@@ -91,7 +92,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> PArray:
 
     Returns
     -------
-    PArray
+    PArray, shape (K,)
+        As long as of ``convolve``, and of the dtype that it gives.
 
     Raises
     ------
@@ -129,7 +131,7 @@ def cov(
     ----------
     m : array, shape (N, M) or (M,)
         A variable a row, an observation a column.
-    y : array, optional
+    y : array, shape (K, M) or (M,), optional
         More variables.
     rowvar : bool
         False: a variable a column.

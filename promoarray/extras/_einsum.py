@@ -53,15 +53,15 @@ def einsum(subscripts: str, /, *operands: Any) -> PArray:
         A letter for each axis of each operand, ``->`` and those of the result: ``"ij,jk->ik"``.
         Axes that the result has not are summed. Without ``->`` the result has the letters that
         occur once, by the alphabet. ``...`` stands for axes that broadcast.
-    *operands : array
-        As many as the formula has.
+    *operands : array, any shape
+        As many as the formula has, each with as many axes as it has letters.
 
     Returns
     -------
     PArray
-        Dtypes promote as in ``matmul``, and a sum keeps its dtype. PyTorch makes it of its other
-        functions: integers summed without a partner become int64, and factors without a sum
-        promote as in ``multiply``.
+        With the axes that the formula gives the result. Dtypes promote as in ``matmul``, and a sum
+        keeps its dtype. PyTorch makes it of its other functions: integers summed without a partner
+        become int64, and factors without a sum promote as in ``multiply``.
 
     Raises
     ------

@@ -29,9 +29,9 @@ def histogram(
 
     Parameters
     ----------
-    x : array
-        Of real numbers; its axes do not matter.
-    bins : int or array_like
+    x : array, any shape
+        Of real numbers; it is flattened.
+    bins : int, or array_like of shape (N + 1,)
         How many bins of equal width; or their edges, one more than bins, in ascending order.
     range : (float, float), optional
         The first edge and the last. Default: the least element and the largest.
@@ -40,10 +40,10 @@ def histogram(
 
     Returns
     -------
-    counts : PArray
+    counts : PArray, shape (N,)
         int64 under NumPy's and Paddle's policies, of the dtype of the edges under others, as
         PyTorch and JAX count. Densities are what the policy divides.
-    edges : PArray
+    edges : PArray, shape (N + 1,)
         Floats keep their dtype, others become what ``mean`` makes of them; those given stay.
 
     Raises

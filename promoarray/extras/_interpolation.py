@@ -26,7 +26,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> PAr
 
     Parameters
     ----------
-    x : array_like
+    x : array_like, any shape
         The places.
     xp, fp : array_like, shape (N,)
         The places of the points, in ascending order, and their heights.
@@ -108,9 +108,9 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwar
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
     condlist : sequence of arrays of bool, or one of them
-        Where each function is.
+        Where each function is, of the shape of ``x``.
     funclist : sequence
         Of callables, which take the elements, or Python scalars. One more than conditions is for
         where none of them is true; without it, zero.
@@ -120,7 +120,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwar
     Returns
     -------
     PArray
-        Of the dtype of ``x``, into which values are assigned as ``y[mask] = value``.
+        Of the shape and dtype of ``x``, into which values are assigned as ``y[mask] = value``.
 
     Raises
     ------

@@ -41,7 +41,7 @@ def pad(
     Returns
     -------
     PArray
-        Of the dtype of ``x``.
+        Of the shape of ``x`` with each axis longer by its ``pad_width``, and the dtype of ``x``.
 
     Raises
     ------

@@ -45,9 +45,9 @@ def quantile(
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
         Of real numbers.
-    q : float or array_like
+    q : float or array_like, any shape
         Shares between 0 and 1.
     axis : int or tuple of int, optional
         Default: all.
@@ -59,9 +59,9 @@ def quantile(
     Returns
     -------
     PArray
-        The axes of ``q`` first. Floats keep their dtype, and others become what ``mean`` makes of
-        them; under NumPy's policies an array ``q`` promotes with ``x``, and methods without
-        arithmetic keep its dtype.
+        The shape of ``q``, then that of ``x`` without the axes. Floats keep their dtype, and others
+        become what ``mean`` makes of them; under NumPy's policies an array ``q`` promotes with
+        ``x``, and methods without arithmetic keep its dtype.
 
     Raises
     ------
@@ -93,6 +93,7 @@ def nanquantile(
     Returns
     -------
     PArray
+        Of the shape and dtype that ``quantile`` gives.
 
     Raises
     ------

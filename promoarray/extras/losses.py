@@ -55,25 +55,53 @@ _DELTA = """
 
 @_loss()
 def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
-    """Return the absolute error, ``|x - target|``."""
+    """Return the absolute error, ``|x - target|``.
+
+    Examples
+    --------
+    >>> with policy("paddle"):
+    ...     extras.l1_loss(asarray([1, 2], dtype=float16), asarray([2.0, 4.0], dtype=float32))
+    PArray(1.5, dtype=float32)
+    """
     return _reduced("l1_loss", x, target, reduction)
 
 
 @_loss()
 def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
-    """Return the squared error, ``(x - target) ** 2``."""
+    """Return the squared error, ``(x - target) ** 2``.
+
+    Examples
+    --------
+    >>> with policy("paddle"):
+    ...     extras.mse_loss(asarray([1.0, 2.0], dtype=float32), asarray([2.0, 4.0]))
+    PArray(2.5, dtype=float32)
+    """
     return _reduced("mse_loss", x, target, reduction)
 
 
 @_loss(option=_DELTA)
 def huber_loss(x: Any, target: Any, /, *, delta: float = 1.0, reduction: str = "mean") -> PArray:
-    """Return Huber's error: half the square up to ``delta``, linear beyond it."""
+    """Return Huber's error: half the square up to ``delta``, linear beyond it.
+
+    Examples
+    --------
+    >>> with policy("paddle"):
+    ...     extras.huber_loss(asarray([0.0, 0.0]), asarray([1.0, 3.0]), reduction="none")
+    PArray([0.5, 2.5], dtype=float32)
+    """
     return _reduced("huber_loss", x, target, reduction, delta=delta)
 
 
 @_loss()
 def poisson_nll_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
-    """Return the negative log-likelihood of a Poisson rate ``exp(x)``, ``exp(x) - target * x``."""
+    """Return the negative log-likelihood of a Poisson rate ``exp(x)``, ``exp(x) - target * x``.
+
+    Examples
+    --------
+    >>> with policy("paddle"):
+    ...     extras.poisson_nll_loss(asarray([0.0]), asarray([2.0]))
+    PArray(1., dtype=float32)
+    """
     return _reduced("poisson_nll_loss", x, target, reduction)
 
 

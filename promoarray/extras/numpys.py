@@ -34,7 +34,7 @@ def array(
 
     Parameters
     ----------
-    obj : array_like
+    obj : array_like, any shape
         As for ``asarray``.
     dtype : dtype_like, optional
         By default that of ``obj``; of Python numbers what the policy makes of them.
@@ -48,6 +48,7 @@ def array(
     Returns
     -------
     PArray
+        Of the shape of ``obj``, after axes of length 1 where there are fewer than ``ndmin``.
 
     Raises
     ------
@@ -83,7 +84,8 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: object = 
     Returns
     -------
     PArray
-        Of ``dtype``, or the promoted one.
+        Of the shape of the arrays but for the axis, which has the sum of the lengths. Of ``dtype``,
+        or the promoted one.
 
     Raises
     ------
@@ -112,14 +114,14 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> PArray:
 
     Parameters
     ----------
-    x : array_like
+    x : array_like, any shape
     axes : sequence of int, optional
         A permutation of ``range(x.ndim)``. Default: the axes reversed.
 
     Returns
     -------
     PArray
-        A view, of the dtype of ``x``.
+        A view with the axes in that order, of the dtype of ``x``.
 
     Raises
     ------

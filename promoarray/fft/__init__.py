@@ -55,6 +55,7 @@ _along = template(
     Returns
     -------
     PArray
+        Of the shape of ``x`` but for the axis.
         {result}
 
     Raises
@@ -83,6 +84,7 @@ _over = template(
     Returns
     -------
     PArray
+        Of the shape of ``x`` but for the axes.
         {result}
 
     Raises
@@ -125,7 +127,13 @@ def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backwa
     refuses="If the policy does not transform the dtype, as for ``fft``.",
 )
 def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``fft``."""
+    """Return the inverse of ``fft``.
+
+    Examples
+    --------
+    >>> fft.ifft(asarray([4.0, 0.0], dtype=complex64))
+    PArray([2.+0.j, 2.+0.j], dtype=complex64)
+    """
     return _transform("ifft", x, n, axis, norm)
 
 
@@ -138,7 +146,14 @@ def fftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the discrete Fourier transform along several axes."""
+    """Return the discrete Fourier transform along several axes.
+
+    Examples
+    --------
+    >>> fft.fftn(asarray([[1.0, 2.0], [3.0, 4.0]]))
+    PArray([[10.+0.j, -2.+0.j],
+            [-4.+0.j,  0.+0.j]], dtype=complex128)
+    """
     return _transform_n("fftn", x, s, axes, norm)
 
 
@@ -151,7 +166,14 @@ def ifftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the inverse of ``fftn``."""
+    """Return the inverse of ``fftn``.
+
+    Examples
+    --------
+    >>> fft.ifftn(asarray([[4.0, 0.0], [0.0, 0.0]], dtype=complex64))
+    PArray([[1.+0.j, 1.+0.j],
+            [1.+0.j, 1.+0.j]], dtype=complex64)
+    """
     return _transform_n("ifftn", x, s, axes, norm)
 
 
@@ -192,7 +214,13 @@ def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
     ),
 )
 def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``rfft``."""
+    """Return the inverse of ``rfft``.
+
+    Examples
+    --------
+    >>> fft.irfft(asarray([4.0, 0.0, 0.0], dtype=complex64))
+    PArray([1., 1., 1., 1.], dtype=float32)
+    """
     return _transform("irfft", x, n, axis, norm)
 
 
@@ -211,7 +239,13 @@ def rfftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return ``rfft`` along the last of several axes and ``fft`` along the others."""
+    """Return ``rfft`` along the last of several axes and ``fft`` along the others.
+
+    Examples
+    --------
+    >>> fft.rfftn(zeros((4, 6), dtype=float32)).shape
+    (4, 4)
+    """
     return _transform_n("rfftn", x, s, axes, norm)
 
 
@@ -231,7 +265,13 @@ def irfftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> PArray:
-    """Return the inverse of ``rfftn``."""
+    """Return the inverse of ``rfftn``.
+
+    Examples
+    --------
+    >>> fft.irfftn(zeros((4, 4), dtype=complex64)).shape
+    (4, 6)
+    """
     return _transform_n("irfftn", x, s, axes, norm)
 
 
@@ -242,7 +282,13 @@ def irfftn(
     refuses="If the policy does not transform the dtype, as for ``irfft``.",
 )
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the real Fourier transform of numbers whose second half mirrors the first."""
+    """Return the real Fourier transform of numbers whose second half mirrors the first.
+
+    Examples
+    --------
+    >>> fft.hfft(asarray([1.0, 0.0, 0.0], dtype=complex64))
+    PArray([1., 1., 1., 1.], dtype=float32)
+    """
     return _transform("hfft", x, n, axis, norm)
 
 
@@ -254,7 +300,14 @@ def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
     refuses="If the policy does not transform the dtype, as for ``rfft``.",
 )
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
-    """Return the inverse of ``hfft``."""
+    """Return the inverse of ``hfft``.
+
+    Examples
+    --------
+    >>> out = fft.ihfft(asarray([4.0, 0.0, 0.0, 0.0], dtype=float32))
+    >>> out.shape, out.dtype
+    ((3,), promoarray.complex64)
+    """
     return _transform("ihfft", x, n, axis, norm)
 
 

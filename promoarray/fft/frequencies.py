@@ -35,8 +35,8 @@ _frequencies_of = template(
 
     Returns
     -------
-    PArray
-        One-dimensional, of ``dtype``:
+    PArray, shape (K,)
+        Of ``dtype``:
         {elements}
 
     Raises
@@ -113,7 +113,13 @@ def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
 
 @_shift()
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
-    """Return the inverse of ``fftshift``; they differ for axes of odd length."""
+    """Return the inverse of ``fftshift``; they differ for axes of odd length.
+
+    Examples
+    --------
+    >>> fft.ifftshift(asarray([-2, -1, 0, 1, 2]))
+    PArray([ 0,  1,  2, -2, -1], dtype=int64)
+    """
     return _shifted("ifftshift", x, axes)
 
 

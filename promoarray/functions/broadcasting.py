@@ -31,6 +31,12 @@ def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
     ------
     ValueError
         If ``x`` does not broadcast to it.
+
+    Examples
+    --------
+    >>> broadcast_to(asarray([1, 2], dtype=int8), (2, 2))
+    PArray([[1, 2],
+            [1, 2]], dtype=int8)
     """
     array, lengths = as_array(x, "broadcast_to"), integers("broadcast_to", "shape", shape)
     return moved("broadcast_to", array, lengths)
@@ -81,6 +87,15 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
         If the policy does not take arrays of these dtypes together.
     ValueError
         If they do not broadcast.
+
+    Examples
+    --------
+    >>> x, y = broadcast_arrays(asarray([1, 2], dtype=int8), asarray([[0.5], [1.5]]))
+    >>> x
+    PArray([[1, 2],
+            [1, 2]], dtype=int8)
+    >>> y.shape, y.dtype
+    ((2, 2), promoarray.float64)
     """
     entered = [as_array(x, "broadcast_arrays") for x in arrays]
     require_taken("broadcast_arrays", *entered)

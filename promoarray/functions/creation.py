@@ -52,7 +52,7 @@ def asarray(
 
     Parameters
     ----------
-    obj : array_like
+    obj : array_like, any shape
         A PArray, a NumPy or CuPy array, a NumPy scalar, an object with DLPack or ``__array__``, a
         Python scalar, nested sequences of scalars and 0-d arrays, or a string or nested sequences
         of strings.
@@ -66,7 +66,8 @@ def asarray(
     Returns
     -------
     PArray
-        Called through a namespace, one bound to its policy, whatever ``obj`` was bound to.
+        Of the shape of ``obj``; of nested sequences that of their nesting. Called through a
+        namespace, one bound to its policy, whatever ``obj`` was bound to.
 
     Raises
     ------
@@ -95,7 +96,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 
     Parameters
     ----------
-    x : object
+    x : object, any shape
         With ``__dlpack__`` and ``__dlpack_device__``.
     device : str, optional
         By default where ``x`` lies.
@@ -105,7 +106,8 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     Returns
     -------
     PArray
-        bfloat16, the float8, float6 and float4 dtypes and complex32 keep their dtype.
+        Of the shape of ``x``. bfloat16, the float8, float6 and float4 dtypes and complex32 keep
+        their dtype.
 
     Raises
     ------
@@ -119,6 +121,12 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     Notes
     -----
     No policy has a say: the data keep their dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from_dlpack(np.array([1, 2], dtype=np.int16))
+    PArray([1, 2], dtype=int16)
     """
     return conversion.from_dlpack(x, device=device, copy=copy)
 
@@ -192,7 +200,16 @@ _OVERFLOW = """
 
 @_made()
 def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of unset values."""
+    """Return an array of unset values.
+
+    Examples
+    --------
+    >>> empty((2, 3), dtype=bfloat16).shape
+    (2, 3)
+    >>> with policy("torch"):
+    ...     empty(2).dtype
+    promoarray.float32
+    """
     target = default(dt.weak_float, dtype, "empty")
     buffer = on_device(device).empty(shape, target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
@@ -220,7 +237,16 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
 
 @_made()
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of ones."""
+    """Return an array of ones.
+
+    Examples
+    --------
+    >>> ones((1, 2))
+    PArray([[1., 1.]], dtype=float64)
+    >>> with policy("paddle"):
+    ...     ones((1, 2))
+    PArray([[1., 1.]], dtype=float32)
+    """
     target = default(dt.weak_float, dtype, "ones")
     buffer = filled(shape, scalar(get_policy(), 1, target), target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
@@ -267,7 +293,13 @@ def _labelled(x: PArray, buffer: Any, dtype: object, row: DType) -> Any:
 
 @_made_like()
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return an array of unset values, of the shape of another."""
+    """Return an array of unset values, of the shape of another.
+
+    Examples
+    --------
+    >>> empty_like(asarray([[1, 2]], dtype=int4)).dtype
+    promoarray.int4
+    """
     array, row, where = _like(x, dtype, device)
     buffer = on_device(where).empty(array.shape, row, where)
     return _labelled(array, buffer, dtype, row)
@@ -288,7 +320,13 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
 
 @_made_like()
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
-    """Return ones, of the shape of another array."""
+    """Return ones, of the shape of another array.
+
+    Examples
+    --------
+    >>> ones_like(asarray([0.5, 2.0], dtype=float8_e5m2))
+    PArray([1., 1.], dtype=float8_e5m2)
+    """
     array, row, where = _like(x, dtype, device)
     buffer = filled(array.shape, scalar(array._policy or get_policy(), 1, row), row, where)
     return _labelled(array, buffer, dtype, row)
@@ -298,7 +336,13 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
 def full_like(
     x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
 ) -> PArray:
-    """Return one value, in the shape of another array."""
+    """Return one value, in the shape of another array.
+
+    Examples
+    --------
+    >>> full_like(asarray([1, 2], dtype=int8), 7)
+    PArray([7, 7], dtype=int8)
+    """
     array, row, where = _like(x, dtype, device)
     require_one_namespace(array, fill_value)
     value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")

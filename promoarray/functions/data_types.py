@@ -43,12 +43,12 @@ def astype(
     device: str | None = None,
     saturate: bool | int | None = None,
     round_mode: str | None = None,
-) -> Any:
+) -> PArray:
     """Cast an array to a dtype by the cast rule of the policy in force.
 
     Parameters
     ----------
-    x : array of any shape
+    x : array, any shape
     dtype : dtype_like
     copy : bool
         False returns the array itself where nothing has to change.
@@ -89,7 +89,7 @@ def astype(
     PArray([    nan, -0.3125], dtype=float8_e4m3fn)
     """
     array = as_array(x, "astype")
-    out = cast.astype(array, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
+    out: Any = cast.astype(array, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
     return out if device is None else out.to_device(device)
 
 
@@ -115,7 +115,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     Parameters
     ----------
     *arrays_and_dtypes : array, Python scalar or dtype_like
-        0-d arrays and Python scalars count as the policy says.
+        Arrays may have any shape. 0-d ones and Python scalars count as the policy says.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def can_cast(from_: Any, to: object, /) -> bool:
 
     Parameters
     ----------
-    from_ : array or dtype_like
+    from_ : array of any shape, or dtype_like
     to : dtype_like
 
     Returns
@@ -242,6 +242,13 @@ def isdtype(dtype: object, kind: object) -> bool:
     ------
     TypeError
         If ``kind`` is neither.
+
+    Examples
+    --------
+    >>> isdtype(bfloat16, "real floating")
+    True
+    >>> isdtype(int4, ("bool", "unsigned integer"))
+    False
     """
     if not observers_anywhere:
         return _isdtype(dtype, kind)
@@ -286,7 +293,7 @@ def finfo(type: Any, /) -> finfo_object:
 
     Parameters
     ----------
-    type : array or dtype_like
+    type : array of any shape, or dtype_like
 
     Returns
     -------
@@ -337,7 +344,7 @@ def iinfo(type: Any, /) -> iinfo_object:
 
     Parameters
     ----------
-    type : array or dtype_like
+    type : array of any shape, or dtype_like
 
     Returns
     -------

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_path
+from promoarray.functions._examples import EXAMPLES
 from promoarray.functions._keywords import names_keywords
 from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
@@ -110,7 +111,11 @@ _DOC = """{title}
     See Also
     --------
     promoarray.explain : ``pa.explain("{name}", ...)`` tells the rule and what others answer.
-    {example}"""
+
+    Examples
+    --------
+    {example}
+    """
 _UNARY = {
     "names": "x",
     "shapes": "Of any shape",
@@ -128,14 +133,14 @@ _BINARY = {
 Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
-def _binary(name: str, title: str, example: str = "") -> Callable[[Any, Any], PArray]:
+def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
     run = fast_path(partial(call, name), name + Form.FUNCTION)
 
     def function(x1: Any, x2: Any, /) -> PArray:
         return run(x1, x2)
 
     vars(function)["fast"] = name + Form.FUNCTION, {}
-    return _named(function, name, title, example, _BINARY)
+    return _named(function, name, title, _BINARY)
 
 
 def _unary(name: str, title: str) -> Callable[[Any], PArray]:
@@ -145,33 +150,19 @@ def _unary(name: str, title: str) -> Callable[[Any], PArray]:
         return run(x)
 
     vars(function)["fast"] = name + Form.FUNCTION, {}
-    return _named(function, name, title, "", _UNARY)
+    return _named(function, name, title, _UNARY)
 
 
-def _named(
-    function: Function, name: str, title: str, example: str, words: dict[str, str]
-) -> Function:
+def _named(function: Function, name: str, title: str, words: dict[str, str]) -> Function:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "promoarray"
     family = OPERATIONS[name].family.value
+    example = EXAMPLES[name].replace("\n", "\n    ")
     function.__doc__ = _DOC.format(title=title, family=family, name=name, example=example, **words)
     return function
 
 
-add = _binary(
-    "add",
-    "Add, ``x1 + x2``.",
-    """
-    Examples
-    --------
-    >>> x = asarray([1, 2], dtype=int8)
-    >>> add(x, 1.5)
-    PArray([2.5, 3.5], dtype=float64)
-    >>> with policy("torch"):
-    ...     add(x, 1.5)
-    PArray([2.5, 3.5], dtype=float32)
-    """,
-)
+add = _binary("add", "Add, ``x1 + x2``.")
 subtract = _binary("subtract", "Subtract, ``x1 - x2``.")
 multiply = _binary("multiply", "Multiply, ``x1 * x2``.")
 divide = _binary("divide", "Divide, ``x1 / x2``.")
@@ -249,7 +240,8 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     ----------
     x : array, any shape
     min, max : array or Python scalar, optional
-        The bounds; None leaves that side open. They promote with ``x`` as the policy says.
+        The bounds, of shapes that broadcast with ``x``. None leaves that side open. They promote
+        with ``x`` as the policy says.
 
     Returns
     -------

@@ -129,5 +129,13 @@ def __array_namespace_info__() -> Info:
         With ``capabilities()``, ``default_device()``, ``default_dtypes()``, ``devices()`` and
         ``dtypes()``. Dtypes are those of the policy: a bound namespace's own, else the one in
         force.
+
+    Examples
+    --------
+    >>> __array_namespace_info__().default_dtypes()["real floating"]
+    promoarray.float64
+    >>> with policy("torch"):
+    ...     __array_namespace_info__().default_dtypes()["real floating"]
+    promoarray.float32
     """
     return Info(get_policy())

@@ -32,7 +32,8 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     Returns
     -------
     PArray
-        Of the promoted dtype; the axis has the sum of the lengths.
+        Of the promoted dtype, and of the shape of the arrays but for the axis, which has the sum of
+        their lengths.
 
     Raises
     ------
@@ -66,7 +67,8 @@ def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
     Returns
     -------
     PArray
-        Of the promoted dtype; the new axis is as long as there are arrays.
+        Of the promoted dtype, and of the shape of the arrays with the new axis, which is as long as
+        there are arrays.
 
     Raises
     ------
@@ -74,6 +76,13 @@ def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
         If the policy has no common dtype for them, as for ``concat``.
     ValueError
         If there are none, or their shapes differ.
+
+    Examples
+    --------
+    >>> x, y = asarray([1, 2], dtype=int8), asarray([3, 4], dtype=uint8)
+    >>> stack([x, y])
+    PArray([[1, 2],
+            [3, 4]], dtype=int16)
     """
     along = integers("stack", "axis", axis)
     return call("stack", *_some(tuple(arrays), "stack"), axis=along)
@@ -97,12 +106,17 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
     Returns
     -------
     tuple of PArray
-        Views without the axis, as many as it is long, of the dtype of ``x``.
+        Views of the shape of ``x`` without the axis, as many as it is long, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
         If ``x`` is 0-d, or the axis out of bounds.
+
+    Examples
+    --------
+    >>> unstack(asarray([[1, 2], [3, 4]], dtype=int8))
+    (PArray([1, 2], dtype=int8), PArray([3, 4], dtype=int8))
     """
     array = as_array(x, "unstack")
     if not array.ndim:

@@ -62,6 +62,13 @@ def matrix_transpose(x: Any, /) -> PArray:
     ------
     ValueError
         If there are fewer than two axes.
+
+    Examples
+    --------
+    >>> matrix_transpose(asarray([[1, 2, 3]], dtype=int4))
+    PArray([[1],
+            [2],
+            [3]], dtype=int4)
     """
     return as_array(x, "matrix_transpose").mT
 
@@ -80,8 +87,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     Returns
     -------
     PArray, shape (...)
-        Paddle and MindSpore sum narrow integers up in int64, the others keep the promoted dtype;
-        PyTorch takes floats and complex numbers only.
+        MindSpore sums narrow integers up in int64, Paddle 3.3 bools and int32, the others keep the
+        promoted dtype; PyTorch takes floats and complex numbers only.
 
     Raises
     ------
@@ -89,6 +96,15 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
         If the policy does not multiply these dtypes.
     ValueError
         If the lengths differ.
+
+    Examples
+    --------
+    >>> x = asarray([100, 100], dtype=int8)
+    >>> vecdot(x, x)
+    PArray(32, dtype=int8)
+    >>> with policy("paddle"):
+    ...     vecdot(x, x)
+    PArray(32, dtype=int8)
     """
     return call("vecdot", x1, x2, axis=axis)
 
@@ -115,5 +131,10 @@ def tensordot(
         If the policy does not multiply these dtypes.
     ValueError
         If the lengths of the axes differ.
+
+    Examples
+    --------
+    >>> tensordot(asarray([[1, 2], [3, 4]]), asarray([1.0, 0.5]), axes=1)
+    PArray([2., 5.], dtype=float64)
     """
     return call("tensordot", x1, x2, axes=axes)

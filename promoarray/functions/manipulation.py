@@ -35,8 +35,6 @@ Axis = int | tuple[int, ...]
 _shared = sharing(
     """
     x : array, any shape
-    PArray
-        Of the dtype of ``x``.
     """
 )
 
@@ -64,6 +62,12 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
     ------
     ValueError
         If the shape has another number of elements, or ``copy=False`` and a copy is needed.
+
+    Examples
+    --------
+    >>> reshape(asarray([1, 2, 3, 4], dtype=int8), (2, -1))
+    PArray([[1, 2],
+            [3, 4]], dtype=int8)
     """
     array, lengths = as_array(x, "reshape"), integers("reshape", "shape", shape)
     return moved("reshape", array, lengths, copy=copy)
@@ -82,12 +86,17 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
     Returns
     -------
     PArray
-        A view, of the dtype of ``x``.
+        A view with the axes in that order, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
         If it is no permutation.
+
+    Examples
+    --------
+    >>> permute_dims(zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
     """
     array, order = as_array(x, "permute_dims"), integers("permute_dims", "axes", axes)
     if not isinstance(order, tuple) or len(order) != array.ndim:
@@ -110,12 +119,17 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
     Returns
     -------
     PArray
-        A view, of the dtype of ``x``.
+        A view with the axes in that order, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
         If an axis is out of bounds or repeated, or the two differ in length.
+
+    Examples
+    --------
+    >>> moveaxis(zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
     """
     array = as_array(x, "moveaxis")
     named = (integers("moveaxis", "axes", axes) for axes in (source, destination))
@@ -141,7 +155,7 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     Returns
     -------
     PArray
-        A view, of the dtype of ``x``.
+        A view of the shape of ``x`` with the new axes, of the dtype of ``x``.
 
     Raises
     ------
@@ -176,12 +190,17 @@ def squeeze(x: Any, /, axis: Axis) -> PArray:
     Returns
     -------
     PArray
-        A view, of the dtype of ``x``.
+        A view of the shape of ``x`` without the axes, of the dtype of ``x``.
 
     Raises
     ------
     ValueError
         If an axis is out of bounds, or of another length.
+
+    Examples
+    --------
+    >>> squeeze(asarray([[1.5, 2.5]], dtype=bfloat16), axis=0)
+    PArray([1.5, 2.5], dtype=bfloat16)
     """
     array = as_array(x, "squeeze")
     axes = axes_in("squeeze", integers("squeeze", "axis", axis), array.ndim)
@@ -213,6 +232,11 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     ------
     ValueError
         If an axis is out of bounds.
+
+    Examples
+    --------
+    >>> flip(asarray([1.5, 2.0, 3.0], dtype=float4_e2m1fn))
+    PArray([3. , 2. , 1.5], dtype=float4_e2m1fn)
     """
     array = as_array(x, "flip")
     out = moved("flip", array, axis=axes_in("flip", axis, array.ndim))
@@ -274,7 +298,9 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
 
     Returns
     -------
-    {PArray}
+    PArray
+        Of the shape of ``x`` with the axis as long as the sum of ``repeats``; of shape (K,) without
+        an axis. Of the dtype of ``x``.
 
     Raises
     ------
@@ -319,7 +345,9 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
 
     Returns
     -------
-    {PArray}
+    PArray
+        Of the shape of ``x`` with each axis as many times as long; axes of length 1 come first
+        where ``x`` has fewer than there are repetitions. Of the dtype of ``x``.
 
     Raises
     ------
@@ -327,6 +355,12 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
         If ``repetitions`` are no integers.
     ValueError
         If one is negative.
+
+    Examples
+    --------
+    >>> tile(asarray([1, 2], dtype=int8), (2, 2))
+    PArray([[1, 2, 1, 2],
+            [1, 2, 1, 2]], dtype=int8)
     """
     array, times = as_array(x, "tile"), integers("tile", "repetitions", repetitions)
     return moved("tile", array, times)

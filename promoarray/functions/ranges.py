@@ -303,6 +303,16 @@ def eye(
     ------
     ValueError
         If a length is negative.
+
+    Examples
+    --------
+    >>> eye(2)
+    PArray([[1., 0.],
+            [0., 1.]], dtype=float64)
+    >>> with policy("torch"):
+    ...     eye(2)
+    PArray([[1., 0.],
+            [0., 1.]], dtype=float32)
     """
     xp = on_device(device).xp
     values = xp.eye(n_rows, n_cols, k=k, device=device)
@@ -388,13 +398,27 @@ _triangular = template(
 
 @_triangular(k="The last diagonal to keep: 0 is the main one, 1 the next above.")
 def tril(x: Any, /, *, k: int = 0) -> PArray:
-    """Return the lower triangle of matrices, and zeros above."""
+    """Return the lower triangle of matrices, and zeros above.
+
+    Examples
+    --------
+    >>> tril(asarray([[1, 2], [3, 4]], dtype=int8))
+    PArray([[1, 0],
+            [3, 4]], dtype=int8)
+    """
     return _triangle("tril", x, k)
 
 
 @_triangular(k="The first diagonal to keep: 0 is the main one, 1 the next above.")
 def triu(x: Any, /, *, k: int = 0) -> PArray:
-    """Return the upper triangle of matrices, and zeros below."""
+    """Return the upper triangle of matrices, and zeros below.
+
+    Examples
+    --------
+    >>> triu(asarray([[1, 2], [3, 4]], dtype=int8), k=1)
+    PArray([[0, 2],
+            [0, 0]], dtype=int8)
+    """
     return _triangle("triu", x, k)
 
 

@@ -56,10 +56,10 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
 
     Parameters
     ----------
-    condition : array of bool
+    condition : array of bool, any shape
         Takes no part in promotion.
     x1, x2 : array or Python scalar
-        Their dtypes promote as the policy says for ``where``.
+        Of shapes that broadcast with it. Their dtypes promote as the policy says for ``where``.
 
     Returns
     -------
@@ -109,7 +109,13 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
 @fast_function("argmin", axis=None, keepdims=False)
 @_extreme()
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
-    """Return the index of the first smallest element; NaN counts as smallest."""
+    """Return the index of the first smallest element; NaN counts as smallest.
+
+    Examples
+    --------
+    >>> argmin(asarray([3.0, nan, 1.0], dtype=float8_e4m3fn))
+    PArray(1, dtype=int64)
+    """
     return call("argmin", x, axis=axis, keepdims=keepdims)
 
 
@@ -137,6 +143,11 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PAr
         If the elements are strings.
     ValueError
         If there is no such axis.
+
+    Examples
+    --------
+    >>> count_nonzero(asarray([0.0, nan, 2.0], dtype=bfloat16))
+    PArray(2, dtype=int64)
     """
     array = as_array(x, "count_nonzero")
     backend = backend_of(array._buffer)

@@ -54,8 +54,8 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
     Parameters
     ----------
     x1, x2 : array or Python scalar
-        One of them an array. Their dtypes promote as the policy says for ``isin``: mostly as for
-        ``==``. NaN is in nothing.
+        One of them an array, both of any shape. Their dtypes promote as the policy says for
+        ``isin``: mostly as for ``==``. NaN is in nothing.
     invert : bool
         Return whether it is not.
 
@@ -104,6 +104,16 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     Notes
     -----
     {Indices}
+
+    Examples
+    --------
+    >>> values, indices, inverse, counts = unique_all(asarray([30, 10, 30], dtype=uint8))
+    >>> values
+    PArray([10, 30], dtype=uint8)
+    >>> indices, counts
+    (PArray([1, 0], dtype=int64), PArray([1, 2], dtype=int64))
+    >>> inverse
+    PArray([1, 0, 1], dtype=int64)
     """
     return UniqueAllResult(*call("unique_all", as_array(x, "unique_all")))
 

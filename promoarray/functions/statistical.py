@@ -102,7 +102,17 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     refuses="If the policy does not multiply the dtype.",
 )
 def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
-    """Multiply elements."""
+    """Multiply elements.
+
+    Examples
+    --------
+    >>> x = asarray([100, 2], dtype=int8)
+    >>> prod(x)
+    PArray(200, dtype=int64)
+    >>> with policy("paddle"):
+    ...     prod(x)
+    PArray(-56, dtype=int8)
+    """
     return _reduced("prod", x, dtype, axis=axis, keepdims=keepdims)
 
 
@@ -134,7 +144,13 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
 )
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
-    """Return the standard deviation."""
+    """Return the standard deviation.
+
+    Examples
+    --------
+    >>> std(asarray([1.0, 3.0], dtype=float16))
+    PArray(1., dtype=float16)
+    """
     return call(
         "std", x, axis=axis, ddof=number("std", "correction", correction), keepdims=keepdims
     )
@@ -147,7 +163,17 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
 )
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
-    """Return the variance."""
+    """Return the variance.
+
+    Examples
+    --------
+    >>> x = asarray([1, 3], dtype=int32)
+    >>> var(x)
+    PArray(1., dtype=float64)
+    >>> with policy("jax"):
+    ...     var(x)
+    PArray(1., dtype=float32)
+    """
     return call(
         "var", x, axis=axis, ddof=number("var", "correction", correction), keepdims=keepdims
     )
@@ -164,7 +190,13 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     invalid="If there are no elements, or there is no such axis.",
 )
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the largest element."""
+    """Return the largest element.
+
+    Examples
+    --------
+    >>> max(asarray([[1, 5], [7, 3]], dtype=int8), axis=1)
+    PArray([5, 7], dtype=int8)
+    """
     return call("max", x, axis=axis, keepdims=keepdims)
 
 
@@ -179,7 +211,13 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     invalid="If there are no elements, or there is no such axis.",
 )
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return the smallest element."""
+    """Return the smallest element.
+
+    Examples
+    --------
+    >>> min(asarray([1.5, nan], dtype=bfloat16))
+    PArray(nan, dtype=bfloat16)
+    """
     return call("min", x, axis=axis, keepdims=keepdims)
 
 
@@ -204,7 +242,17 @@ def cumulative_sum(
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
-    """Return the running product along an axis."""
+    """Return the running product along an axis.
+
+    Examples
+    --------
+    >>> x = asarray([100, 2, 2], dtype=int8)
+    >>> cumulative_prod(x)
+    PArray([100, 200, 400], dtype=int64)
+    >>> with policy("paddle"):
+    ...     cumulative_prod(x)
+    PArray([ 100,  -56, -112], dtype=int8)
+    """
     options = {"axis": _axis("cumulative_prod", x, axis), "include_initial": include_initial}
     return _reduced("cumulative_prod", x, dtype, **options)
 

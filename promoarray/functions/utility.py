@@ -24,7 +24,13 @@ __all__ = ["all", "any", "diff"]
     refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
 )
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return whether every element is true."""
+    """Return whether every element is true.
+
+    Examples
+    --------
+    >>> all(asarray([1.0, nan, 0.0], dtype=bfloat16))
+    PArray(False, dtype=bool)
+    """
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
@@ -36,7 +42,17 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
 )
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
-    """Return whether any element is true."""
+    """Return whether any element is true.
+
+    Examples
+    --------
+    >>> x = asarray([0, 2], dtype=uint8)
+    >>> any(x)
+    PArray(True, dtype=bool)
+    >>> with policy("torch"):
+    ...     any(x)
+    PArray(1, dtype=uint8)
+    """
     return call("any", x, axis=axis, keepdims=keepdims)
 
 
@@ -62,7 +78,8 @@ def diff(
     n : int
         How often to take differences; 0 returns ``x``.
     prepend, append : array, optional
-        Put before and after ``x`` along the axis first; dtypes promote as in ``concat``.
+        Of the shape of ``x`` but for the axis. Put before and after ``x`` along the axis first;
+        dtypes promote as in ``concat``.
 
     Returns
     -------

@@ -25,14 +25,15 @@ def from_dask(x: Any, /) -> PArray:
 
     Parameters
     ----------
-    x : dask.array.Array
+    x : dask.array.Array, any shape
         Of a dtype of NumPy's or ml_dtypes'. Of codes that Dask holds for a dtype without a name
         there, write ``pa.from_dask(codes).view(pa.float8_e4m3fn)``.
 
     Returns
     -------
     PArray
-        Nothing is computed. What is written to it is not written to ``x``.
+        Of the shape and the chunks of ``x``. Nothing is computed. What is written to it is not
+        written to ``x``.
 
     Raises
     ------

@@ -65,11 +65,11 @@ def save(file: File, /, *arrays: Any, compressed: bool = False, **named: Any) ->
         with several names (hard links), or in a folder that cannot be written to, is overwritten
         once all of it is written elsewhere and there is room for it. A pipe, a device or a file
         object is written to directly.
-    *arrays : array_like
+    *arrays : array_like, any shape
         Named ``arr_0``, ``arr_1`` and so on.
     compressed : bool
         Whether to deflate the entries.
-    **named : array_like
+    **named : array_like, any shape
         Any name that a zip gives back, ``..`` and ``/x`` too: nothing is unpacked to folders.
 
     Raises
@@ -127,6 +127,12 @@ def load(file: File, /) -> dict[str, PArray]:
         or holds Python objects; the message says which.
     OSError
         If it cannot be opened.
+
+    Examples
+    --------
+    >>> save("arrays.npz", x=asarray([0.5, 1.0], dtype=bfloat16))
+    >>> load("arrays.npz")
+    {'x': PArray([0.5, 1. ], dtype=bfloat16)}
     """
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb") as opened:

@@ -91,6 +91,12 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
     ValueError
         If it is malformed, of a type promoarray does not know, one segment of several, or has its
         data in a file that cannot be read, or for which no ``base_dir`` is given.
+
+    Examples
+    --------
+    >>> tensor = to_onnx(asarray([0.5, 1.0], dtype=float8_e4m3fn), "scale")
+    >>> from_onnx(tensor)
+    PArray([0.5, 1. ], dtype=float8_e4m3fn)
     """
     onnx = _onnx()
     if not isinstance(tensor, onnx.TensorProto):
@@ -123,7 +129,7 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
     name : str
         Of the tensor.
 
@@ -140,6 +146,11 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
         If ONNX, or the onnx that is installed, has no such type, or ``name`` is no string.
     ValueError
         If a string array has missing texts, or the name is no Unicode text.
+
+    Examples
+    --------
+    >>> to_onnx(asarray([0.5, 1.0], dtype=float8_e4m3fn), "scale").dims
+    [2]
     """
     onnx = _onnx()
     if not isinstance(name, str):

@@ -40,8 +40,8 @@ def pack(x: Any, /) -> PArray:
 
     Returns
     -------
-    PArray
-        uint8, one axis, ``ceil(size * bits / 8)`` bytes.
+    PArray, shape (N,)
+        uint8; N is ``ceil(size * bits / 8)``.
 
     Raises
     ------

@@ -47,7 +47,7 @@ def to_zarr(
 
     Parameters
     ----------
-    x : array
+    x : array, any shape
         Of any dtype but string. A lazy one is computed and written chunk by chunk, by the workers
         if there are any, which have to reach the store; so it may be larger than any memory.
     store : path, URL or zarr.abc.store.Store
@@ -120,7 +120,8 @@ def from_zarr(store: Any, /, *, device: str = "dask") -> PArray:
     Returns
     -------
     PArray
-        Of the dtype and weak type it had, whatever the policy in force would give a new one.
+        Of the shape, the dtype and weak type it had, whatever the policy in force would give a new
+        one.
 
     Raises
     ------
@@ -131,6 +132,12 @@ def from_zarr(store: Any, /, *, device: str = "dask") -> PArray:
     ValueError
         If the array is damaged, half-written or not of promoarray, or the dtype is unknown; the
         message says which. What is wrong inside chunks is told when they are read.
+
+    Examples
+    --------
+    >>> to_zarr(asarray([1, 2], dtype=int4), "x.zarr")
+    >>> from_zarr("x.zarr", device="cpu")
+    PArray([1, 2], dtype=int4)
     """
     zarr = _zarr()
     name = clipped(str(store))

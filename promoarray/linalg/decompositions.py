@@ -146,6 +146,12 @@ def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
     {PromotionError}
     ValueError
         If there are fewer than two axes.
+
+    Examples
+    --------
+    >>> linalg.pinv(asarray([[2.0, 0.0], [0.0, 0.0]]))
+    PArray([[0.5, 0. ],
+            [0. , 0. ]], dtype=float64)
     """
     array = matrices(x, "pinv")
     return call("pinv", array, rtol=tolerance(rtol, array))
@@ -168,6 +174,15 @@ def det(x: Any, /) -> PArray:
     ------
     {PromotionError}
     {ValueError}
+
+    Examples
+    --------
+    >>> x = asarray([[0, 1], [1, 0]], dtype=int32)
+    >>> linalg.det(x)
+    PArray(-1., dtype=float64)
+    >>> with policy("jax"):
+    ...     linalg.det(x)
+    PArray(-1., dtype=float32)
     """
     return call("det", square(x, "det"))
 
@@ -191,6 +206,11 @@ def slogdet(x: Any, /) -> SlogdetResult:
     ------
     {PromotionError}
     {ValueError}
+
+    Examples
+    --------
+    >>> linalg.slogdet(asarray([[0.0, 1.0], [1.0, 0.0]], dtype=float32))
+    SlogdetResult(sign=PArray(-1., dtype=float32), logabsdet=PArray(0., dtype=float32))
     """
     return SlogdetResult(*call("slogdet", square(x, "slogdet")))
 
@@ -216,6 +236,12 @@ def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
     {PromotionError}
     ValueError
         If a matrix is not square or not positive definite.
+
+    Examples
+    --------
+    >>> linalg.cholesky(asarray([[4.0, 2.0], [2.0, 5.0]], dtype=float32))
+    PArray([[2., 0.],
+            [1., 2.]], dtype=float32)
     """
     return call("cholesky", square(x, "cholesky"), upper=upper)
 
@@ -240,6 +266,12 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResu
     {PromotionError}
     ValueError
         If there are fewer than two axes, or no such mode.
+
+    Examples
+    --------
+    >>> Q, R = linalg.qr(asarray([[3.0], [4.0]], dtype=float32))
+    >>> Q.shape, abs(R)
+    ((2, 1), PArray([[5.]], dtype=float32))
     """
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode is 'reduced' or 'complete', not {quoted(mode)}")
@@ -267,6 +299,12 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     {PromotionError}
     ValueError
         If there are fewer than two axes, or the computation does not converge because of NaN.
+
+    Examples
+    --------
+    >>> U, S, Vh = linalg.svd(asarray([[0.0, 3.0], [2.0, 0.0]]), full_matrices=False)
+    >>> S
+    PArray([3., 2.], dtype=float64)
     """
     return SVDResult(*call("svd", matrices(x, "svd"), full_matrices=full_matrices))
 
@@ -289,6 +327,12 @@ def svdvals(x: Any, /) -> PArray:
     {PromotionError}
     ValueError
         If there are fewer than two axes, or the computation does not converge because of NaN.
+
+    Examples
+    --------
+    >>> with policy("jax"):
+    ...     linalg.svdvals(asarray([[0.0, 3.0], [2.0, 0.0]], dtype=bfloat16))
+    PArray([3., 2.], dtype=bfloat16)
     """
     return call("svdvals", matrices(x, "svdvals"))
 
@@ -313,6 +357,12 @@ def eig(x: Any, /) -> EigResult:
     {PromotionError}
     ValueError
         If a matrix is not square or not finite.
+
+    Examples
+    --------
+    >>> values, vectors = linalg.eig(asarray([[0.0, 1.0], [-1.0, 0.0]]))
+    >>> values.dtype, vectors.shape
+    (promoarray.complex128, (2, 2))
     """
     return EigResult(*call("eig", square(x, "eig")))
 
@@ -335,6 +385,11 @@ def eigvals(x: Any, /) -> PArray:
     {PromotionError}
     ValueError
         If a matrix is not square or not finite.
+
+    Examples
+    --------
+    >>> linalg.eigvals(asarray([[2.0, 1.0], [0.0, 1.0]]))
+    PArray([2.+0.j, 1.+0.j], dtype=complex128)
     """
     return call("eigvals", square(x, "eigvals"))
 
@@ -358,6 +413,14 @@ def eigh(x: Any, /) -> EighResult:
     ------
     {PromotionError}
     {ValueError}
+
+    Examples
+    --------
+    >>> values, vectors = linalg.eigh(asarray([[2.0, 0.0], [0.0, 1.0]], dtype=float32))
+    >>> values
+    PArray([1., 2.], dtype=float32)
+    >>> vectors.shape
+    (2, 2)
     """
     return EighResult(*call("eigh", square(x, "eigh")))
 

@@ -119,6 +119,11 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
         If the policy does not factor matrices of the dtype.
     ValueError
         If there are fewer than two axes.
+
+    Examples
+    --------
+    >>> linalg.matrix_rank(asarray([[1.0, 2.0], [2.0, 4.0]]))
+    PArray(1, dtype=int64)
     """
     array = matrices(x, "matrix_rank")
     return call("matrix_rank", array, rtol=tolerance(rtol, array))

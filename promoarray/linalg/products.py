@@ -33,6 +33,12 @@ def outer(x1: Any, x2: Any, /) -> PArray:
         If the policy does not multiply these dtypes.
     ValueError
         If one is not one-dimensional.
+
+    Examples
+    --------
+    >>> linalg.outer(asarray([1, 2], dtype=uint8), asarray([10, -1], dtype=int8))
+    PArray([[10, -1],
+            [20, -2]], dtype=int16)
     """
     return call("outer", x1, x2)
 
@@ -99,6 +105,12 @@ def matrix_power(x: Any, n: int, /) -> PArray:
         If ``n`` is no int.
     ValueError
         If a matrix is not square, or has no inverse.
+
+    Examples
+    --------
+    >>> linalg.matrix_power(asarray([[1, 1], [0, 1]], dtype=int8), 3)
+    PArray([[1, 3],
+            [0, 1]], dtype=int8)
     """
     array = square(x, "matrix_power")
     if not isinstance(n, int):
@@ -127,6 +139,11 @@ def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
     ------
     ValueError
         If there are fewer than two axes.
+
+    Examples
+    --------
+    >>> linalg.diagonal(asarray([[1, 2], [3, 4]], dtype=int4))
+    PArray([1, 4], dtype=int4)
     """
     return call("diagonal", matrices(x, "diagonal"), offset=offset)
 
@@ -153,6 +170,15 @@ def trace(x: Any, /, *, offset: int = 0, dtype: object = None) -> PArray:
         If the policy sums up no such dtype.
     ValueError
         If there are fewer than two axes.
+
+    Examples
+    --------
+    >>> x = asarray([[100, 0], [0, 100]], dtype=int8)
+    >>> linalg.trace(x)
+    PArray(200, dtype=int64)
+    >>> with policy("paddle"):
+    ...     linalg.trace(x)
+    PArray(-56, dtype=int8)
     """
     array = matrices(x, "trace")
     if dtype is not None:

@@ -26,6 +26,14 @@ def get_policy() -> Policy:
     -------
     Policy
         The one of the ``with policy(...)`` around, else the default of the process.
+
+    Examples
+    --------
+    >>> with policy("torch@2.11"):
+    ...     get_policy()
+    <Policy torch@2.11: PyTorch 2.11>
+    >>> get_policy().name
+    'numpy@2'
     """
     here = policy_here()
     return here[0] if here else process_default()
@@ -54,6 +62,14 @@ def set_policy(policy: str | Policy) -> None:
     ------
     UnknownPolicyError
         If there is no policy of that name; the default stays as it was.
+
+    Examples
+    --------
+    >>> before = get_policy()
+    >>> set_policy("torch")
+    >>> asarray([1, 2]) / 2
+    PArray([0.5, 1. ], dtype=float32)
+    >>> set_policy(before)
     """
     default_policy[:] = [as_policy(policy)]
 
@@ -78,6 +94,18 @@ class policy(Context):
 
     A task begins under the policy in force where it is made, a thread under the default of the
     process (but in Python 3.14 without a GIL, whose threads begin as tasks do).
+
+    Examples
+    --------
+    >>> x = asarray([1, 2], dtype=int8)
+    >>> with policy("torch"):
+    ...     x * 1.5
+    PArray([1.5, 3. ], dtype=float32)
+    >>> @policy("jax")
+    ... def half(x):
+    ...     return x / 2
+    >>> half(x)
+    PArray([0.5, 1. ], dtype=float32)
     """
 
     _here = _here

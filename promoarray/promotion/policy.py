@@ -146,6 +146,15 @@ class Policy:
     sources : tuple of Source
     notes : tuple of str
         What a reader should know: editions, contradictions settled, departures.
+
+    Examples
+    --------
+    >>> from promoarray.policies import as_policy
+    >>> torch = as_policy("torch")
+    >>> torch.name, torch.title
+    ('torch@2.13', 'PyTorch 2.13')
+    >>> torch.promote(int64, float16)
+    promoarray.float16
     """
 
     name: str
@@ -384,6 +393,18 @@ class Policy:
         ------
         ValueError
             If the table cannot be read, or an option has no such choice.
+
+        Examples
+        --------
+        >>> table = '''
+        ...      i8   i16  f32
+        ... i8   i8   i16  f32
+        ... i16  i16  i16  f32
+        ... f32  f32  f32  f32
+        ... '''
+        >>> with policy(Policy.from_table("mine", table, scalars="weak")):
+        ...     asarray([1, 2], dtype="int8") + 0.5
+        PArray([1.5, 2.5], dtype=float32)
         """
         from promoarray.promotion.from_table import fields_of
         from promoarray.promotion.table_text import read_table
@@ -405,6 +426,16 @@ class Policy:
         ------
         ValueError
             If a line cannot be read, or the edges run in a circle.
+
+        Examples
+        --------
+        >>> edges = '''
+        ... i8 -> i16
+        ... i16 -> f32
+        ... '''
+        >>> mine = Policy.from_lattice("mine", edges)
+        >>> mine.promote(int8, float32)
+        promoarray.float32
         """
         from promoarray.promotion.from_table import fields_of, read_lattice
 
@@ -436,6 +467,13 @@ class Policy:
         ------
         ValueError
             If a dtype is unknown.
+
+        Examples
+        --------
+        >>> mine = get_policy().derive("mine", {("int64", "float32"): "float32"})
+        >>> with policy(mine):
+        ...     asarray([1, 2]) + asarray([0.5, 0.5], dtype=float32)
+        PArray([1.5, 2.5], dtype=float32)
         """
         changed = replace(self, name=name, **changes)
         if cells is None:
@@ -461,6 +499,15 @@ class Policy:
         ------
         UnknownPolicyError
             A ValueError, if there is no such quirk; it lists the near names.
+
+        Examples
+        --------
+        >>> from promoarray.policies import as_policy
+        >>> paddle = as_policy("paddle@3.3").with_quirks("nan-to-e4m3fn-is-448")
+        >>> x = asarray([nan], dtype=float32)
+        >>> with policy(paddle):
+        ...     x.astype(float8_e4m3fn)
+        PArray([448.], dtype=float8_e4m3fn)
         """
         base: Policy = self.made.get("base", self)  # quirks in any order give one and the same
         try:
@@ -489,6 +536,12 @@ class Policy:
         ------
         ValueError
             If a property has no such name.
+
+        Examples
+        --------
+        >>> report = get_policy().check("commutative", "associative", operations=False)
+        >>> {found.name: found.holds for found in report.findings}
+        {'commutative': True, 'associative': False}
         """
         from promoarray.promotion.properties import check
 

@@ -87,6 +87,11 @@ def list_policies() -> list[str]:
     -------
     list of str
         The full names, ``family@edition``.
+
+    Examples
+    --------
+    >>> "torch@2.13" in list_policies()
+    True
     """
     built_in = [
         _full(f, e) for f, editions in BUILT_IN.items() for e in sorted(editions, key=_order)

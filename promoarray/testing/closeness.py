@@ -53,7 +53,7 @@ def assert_allclose(
 
     Parameters
     ----------
-    actual, desired : array_like
+    actual, desired : array_like, any shape
         PArrays, arrays of other libraries, nested lists, numbers. They are compared as they are:
         no policy casts them.
     rtol, atol : float, optional

@@ -96,7 +96,8 @@ def once(random: Generator) -> None:
         found = answer(function, x, y)
         assert not exact or found == wanted, (pa.get_policy().name, first, second, shape)
         _tamper(random, x._buffer)
-        answer(function, x, y)
+        if x._buffer.ndim < 2 or x._buffer.size < 1000:  # a column and a row make gigabytes
+            answer(function, x, y)
 
 
 def _overlap(random: Generator, plain: Any, dtype: dtypes.DType) -> None:

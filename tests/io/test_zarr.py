@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from docstring_examples import wrong_examples
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -157,3 +158,9 @@ def test_arrays_that_are_not_whole(tmp_path: Path) -> None:
     zarr.create_array(tmp_path / "y", data=np.ones(3))
     with pytest.raises(ValueError, match="not promoarray's"):
         pa.from_zarr(tmp_path / "y")
+
+
+def test_examples_print_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = wrong_examples((pa.from_dask, pa.from_zarr, pa.to_zarr))
+    assert not wrong, wrong

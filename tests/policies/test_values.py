@@ -388,7 +388,7 @@ def test_every_variant_is_described_computed_and_some_policys() -> None:
     of_operands = {
         jax.kernel(name, plan)
         for name in ("multiply", "divide", "pow")
-        for pair in product((dt.bool, dt.float32), repeat=2)
+        for pair in product((dt.bool, dt.int32, dt.float32), repeat=2)
         for rank in (Rank.ARRAY, Rank.ZERO_D)
         if isinstance(plan := jax.plan(name, (Operand(pair[0]), Operand(pair[1], rank))), Plan)
     } - {"multiply", "divide", "pow"}

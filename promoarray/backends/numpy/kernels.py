@@ -83,7 +83,7 @@ def _reduced(ufunc: np.ufunc) -> Callable[..., Any]:
 
 def _mean(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.mean``; of all elements in its two steps, without the time it takes to get there."""
-    if axis is None and not keepdims and x.dtype.char in "fd" and x.size:
+    if axis is None and not keepdims and x.dtype.char in "fd" and x.size and x.ndim:
         total = np.add.reduce(x, axis=None, keepdims=True).reshape(())
         mean = float(total) / x.size  # in float64, as NumPy divides by a count
         if abs(mean) > _TINY:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from promoarray.console import Printable, counted, html_table
+from promoarray.console import Printable, counted, html_table, wrapped
 from promoarray.diagnostics.bisect.rules import worded
 from promoarray.diagnostics.bisect.search import Found
 from promoarray.diagnostics.bisect.trial import EXPRESSION, Line
@@ -107,16 +107,16 @@ class Bisection(Printable):
         }
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table.grid("", "", padding=(0, 2, 0, 0))
-        for what, value in self.values():
-            table.add_row(Text(what), Text(value, "bold"))
-        yield table
+        values = list(self.values())
+        names = max(len(what) for what, _ in values)
+        for what, value in values:
+            run = Text(f"{what:<{names}}  ")
+            yield from wrapped(run, Text(value, "bold"), console, options.max_width)
         told = {(c.program.file, c.program.line) for c in self.changes}
         for each in self.changes:
-            yield from each.shown(self.before.name, self.after.name)
+            yield from each.shown(self.before.name, self.after.name, console, options.max_width)
         for line in self.found.lines:
             if line[:2] not in told:
                 yield Text(_place(line), "bold cyan").append(f"  {line.text}", "bold not cyan")
@@ -126,7 +126,7 @@ class Bisection(Printable):
             yield Text("The rules could not be told apart: only together do they give this value.")
         for (site, said), cast in self.found.other.casts.items():
             yield Text(f"{self.after.name} refuses {said} at {site}; cast {cast} to go on", "dim")
-        yield Text(self.summary(), style="bold")
+        yield from wrapped(Text(), Text(self.summary(), "bold"), console, options.max_width)
 
     def html(self) -> str:
         """Return it as a part of a page."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from promoarray.console import wrapped
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console
     from rich.text import Text
 
 
@@ -103,31 +104,32 @@ class Change:
             "count": self.count,
         }
 
-    def shown(self, before: str, after: str) -> Iterator[RenderableType]:
+    def shown(self, before: str, after: str, console: Console, width: int) -> Iterator[Text]:
         """Yield the change as it is printed: its source, both answers, what to write.
 
         Parameters
         ----------
         before, after : str
             The names of the policies.
+        console, width
+            Where, and in how many columns.
         """
-        from rich.padding import Padding
-        from rich.table import Table
         from rich.text import Text
 
         yield self.head()
         if self.program != self.site:
             called = self.program.expression or self.program.text
             yield Text(f"    called from {self.program}: {called}", style="dim")
-        width = max(len(self.before), len(self.after))
-        answers = Table.grid("", "", padding=(0, 2, 0, 0))
+        names = max(len(name) for name in (before, after, "write"))
+        answers = max(len(self.before), len(self.after))
         for name, said, style in ((before, "before", ""), (after, "after", "bold red")):
-            answer = Text().append(f"{getattr(self, said):<{width}}", style)
-            answers.add_row(Text(name), answer.append(f"  {self.why(said)}", "dim"))
+            line = Text(f"    {name:<{names}}  ")
+            line.append(f"{getattr(self, said):<{answers}}  ", style)
+            yield from wrapped(line, Text(self.why(said), "dim"), console, width)
         if self.edit:
-            keeps = f"  to keep {self.before} under {after}"
-            answers.add_row(Text("write", "green"), Text(self.edit).append(keeps, "dim"))
-        yield Padding(answers, (0, 0, 0, 4), expand=False)
+            line = Text("    ").append(f"{'write':<{names}}  ", "green")
+            edit = Text(self.edit).append(f"  to keep {self.before} under {after}", "dim")
+            yield from wrapped(line, edit, console, width)
 
     def head(self) -> Text:
         """The place, what stands there, and what is computed of what."""

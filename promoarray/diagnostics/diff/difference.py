@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import ZERO_D, Printable, counted, html_table, listed
+from promoarray.console import ZERO_D, Printable, counted, html_table, listed, wrapped
 from promoarray.core.refusals import spelled as written
 from promoarray.diagnostics.diff import stored
 from promoarray.diagnostics.diff.change import REFUSES, Change, Values
@@ -112,10 +112,10 @@ class Difference(Printable):
         from rich.text import Text
 
         for each in self.shown:
-            yield from each.shown(self.before.name, self.after.name)
-        yield Text(self.summary(), style="bold")
+            yield from each.shown(self.before.name, self.after.name, console, options.max_width)
+        yield from wrapped(Text(), Text(self.summary(), "bold"), console, options.max_width)
         for line in self.legend():
-            yield Text(line, style="dim")
+            yield from wrapped(Text(), Text(line, "dim"), console, options.max_width)
 
     def html(self) -> str:
         """Return it as a part of a page."""

@@ -322,6 +322,16 @@ def shadow(*policies: str | Policy, max_sites: int = MAX_SITES) -> Iterator[Repo
     Threads started in the block are not observed, as they have a context of their own;
     ``promoarray compare`` observes a program with all its threads. Each block has a ``shadow()`` of
     its own, and functions are not decorated with it.
+
+    Examples
+    --------
+    >>> with shadow("torch", "jax") as report:
+    ...     y = asarray([1, 2], dtype=int8) / 2
+    >>> for name, answer in report.divergences[0].answers.items():
+    ...     print(name, answer.dtype)
+    numpy@2 float64
+    torch@2.13 float32
+    jax@x64 float32
     """
     if type(max_sites) is not int or max_sites < 1:
         raise ValueError(f"max_sites is an int from 1 on, not {quoted(max_sites)}")

@@ -19,7 +19,7 @@ from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.difference import difference
 from promoarray.diagnostics.diff.recorded import RecordedChanges, framework_recorded
 from promoarray.diagnostics.record.numpy.running import recorded_run
-from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.policies import as_policy
 
 OLD, NEW = as_policy("numpy@1"), as_policy("numpy@2")
@@ -83,9 +83,9 @@ def changes(tmp_path: Path, source: str, before: str, after: str) -> dict[str, C
     script = tmp_path / "program.py"
     script.write_text(textwrap.dedent(source))
     policies = as_policy(before), as_policy(after)
-    recorder, probe = Recorder(NEW, policies, framework="numpy"), RecordedChanges(before, after)
+    probe = RecordedChanges(before, after)
     probe.begin()
-    recorder.heard = probe.on_operation
+    recorder = ProbedRecorder(NEW, policies, framework="numpy", listener=probe)
     recorded_run(str(script), recorder, past=OLD)
     recorder.report.run = policies[0]
     found = difference(recorder.report, [probe.ended({})], policies[1])

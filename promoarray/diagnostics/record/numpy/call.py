@@ -217,6 +217,10 @@ class Call:
         given = [*args[start:wanted], *(kwargs[key] for key in names if key in kwargs)]
         if name == "clip":
             given = [x for x in given if x is not None]
+            if (
+                given and type(given[0]) in WEAK
+            ):  # NumPy makes an array of it, which has a method clip
+                given[0] = np.asarray(given[0])
         if self.callee.outer:  # the first gets the axes of the second, too
             arrays = (np.asarray(x) if type(x) in WEAK else x for x in given[:wanted])
             axes = self.results[0].ndim, 0
