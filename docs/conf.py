@@ -36,6 +36,8 @@ extensions = [
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
+# References in docstrings that lead nowhere are warnings, too.
+nitpicky = True
 # Links such as record.md#one-heading, as they work where Markdown is shown without Sphinx.
 myst_heading_anchors = 3
 # Pages show commands and output as they stand: "..." and "--all" are not typography.
@@ -71,6 +73,8 @@ html_show_sourcelink = False
 html_show_copyright = False
 
 
+# Where Markdown is read as it is, a page is known by its file; here by its title.
+_LINK = re.compile(r"\[(?P<file>[\w-]+\.md)\](?=\((?P=file)[#)])")
 # doctest wants an empty line after the last output, which readers need not see.
 _LAST_EMPTY_LINE = re.compile(r"^(```python\n.*?)\n+^```$", re.MULTILINE | re.DOTALL)
 
@@ -79,7 +83,7 @@ def _prepare(app: Sphinx, page: str, source: list[str]) -> None:
     if page.startswith("api/"):
         source[0] = reference.expand(source[0])
     else:
-        source[0] = _LAST_EMPTY_LINE.sub(r"\1\n```", source[0])
+        source[0] = _LINK.sub("[]", _LAST_EMPTY_LINE.sub(r"\1\n```", source[0]))
 
 
 def _short_signature(

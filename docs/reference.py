@@ -74,7 +74,7 @@ _OF_THE_ARRAY = ("   :inherited-members: object", "   :exclude-members: default"
 """Its methods lie in its base too; ``default``, the class that policies bind, is not for users."""
 
 
-_COLUMNS = ("dtype", "code", "bits", "exponent", "mantissa", "largest", "infinity", "NaN")
+_COLUMNS = ("dtype", "bits", "exponent", "mantissa", "largest", "inf", "NaN")
 
 
 def _table_of_dtypes(found: dict[str, pa.DType]) -> Iterator[str]:
@@ -86,16 +86,23 @@ def _table_of_dtypes(found: dict[str, pa.DType]) -> Iterator[str]:
 
 
 def _row(name: str, dtype: pa.DType) -> tuple[object, ...]:
-    shown = (f":py:data:`~promoarray.{name}`", f"``{dtype.code}``", dtype.bits)
+    shown = (f":py:data:`~promoarray.{name}`", dtype.bits)
     if dtype.format is None:
-        largest = f"{pa.iinfo(dtype).max}" if dtype.kind in ("i", "u") else ""
-        return (*shown, "", "", largest, "", "")
+        return (*shown, "", "", _largest_integer(dtype), "", "")
     layout = dtype.format
     has = ("no" if code is None else "yes" for code in (layout.inf, layout.nan))
     return (*shown, layout.exponent, layout.mantissa, f"{pa.finfo(dtype).max:.6g}", *has)
 
 
+def _largest_integer(dtype: pa.DType) -> object:
+    if not pa.isdtype(dtype, "integral"):
+        return ""
+    largest = pa.iinfo(dtype).max
+    return largest if largest < 2**16 else f"2\\ :sup:`{largest.bit_length()}` − 1"
+
+
 def _dtype(name: str, dtype: pa.DType) -> str:
     stored = f", stored as NumPy's ``{dtype.storage}``" if dtype.storage is not None else ""
     bits = f"{dtype.bits} bits, " if dtype.bits else ""
-    return f".. py:data:: {name}\n\n   {bits}{dtype.kind.words}{stored}."
+    code = f" In tables ``{dtype.code}``."
+    return f".. py:data:: {name}\n\n   {bits}{dtype.kind.words}{stored}.{code}"
