@@ -24,7 +24,7 @@ from promoarray.diagnostics.bisect.arguments import arguments as bisect_argument
 from promoarray.diagnostics.compare.arguments import add_arguments as compare_arguments
 from promoarray.diagnostics.completion import SHELLS, script
 from promoarray.diagnostics.diff.arguments import arguments as diff_arguments
-from promoarray.diagnostics.port import command as port
+from promoarray.diagnostics.port.arguments import arguments as port_arguments
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
@@ -344,6 +344,12 @@ def _completion(args: argparse.Namespace) -> int:
     return 0
 
 
+def _port(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.port import command
+
+    return command.main(args)
+
+
 _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], str]] = {
     "list": (_list, _no_arguments, "list the policies"),
     "table": (_table, _table_arguments, "print a policy's promotion table, or two side by side"),
@@ -354,7 +360,7 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "compare": (_compare, compare_arguments, "run a program and show where the policies differ"),
     "diff": (_diff, diff_arguments, "show what changes in a program between two policies"),
     "bisect": (_bisect, bisect_arguments, "find what changes a program's final value"),
-    "port": (port.main, port.arguments, "write the casts that make a program agree everywhere"),
+    "port": (_port, port_arguments, "write the casts that make a program agree everywhere"),
     "doctor": (_doctor, _no_arguments, "show what is installed here and whether it works"),
     "completion": (_completion, _completion_arguments, "print a shell's completion script"),
 }
