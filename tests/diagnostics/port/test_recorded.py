@@ -156,6 +156,26 @@ def test_from_is_for_numpy_programs(
 
 
 @pytest.mark.slow
+def test_a_module_of_numpy_1_is_ported(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "package").mkdir()
+    write(
+        tmp_path / "package",
+        "import numpy as np\nfrom . import old\n",
+    )
+    (tmp_path / "package" / "__init__.py").touch()
+    (tmp_path / "package" / "old.py").write_text(NUMPY + "y = x + 300\n", encoding="utf-8")
+    arguments = ["port", "-m", "package.program", "--from", "numpy@1", "--to", "numpy@2"]
+    assert cli.main(arguments) == 0
+    printed = capfd.readouterr()
+    assert "+y = x.astype(np.uint16) + 300\n" in printed.out
+    assert "old.py\n" in printed.out
+    assert "agree: numpy@2" in printed.err
+
+
+@pytest.mark.slow
 def test_the_command_writes_a_patch_and_says_what_is_proved(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

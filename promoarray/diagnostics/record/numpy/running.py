@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any, Self
 
@@ -25,7 +24,7 @@ def recorded_run(
     *,
     packages: Sequence[str] = (),
     past: Policy | None = None,
-) -> dict[str, Any]:
+) -> None:
     """Run a script as ``python SCRIPT`` does, and record what it does with NumPy.
 
     Parameters
@@ -39,11 +38,6 @@ def recorded_run(
     past : Policy, optional
         ``numpy@1``: what NumPy 2 stops at is done as this policy does it, and the run goes on.
 
-    Returns
-    -------
-    dict
-        The globals of the script.
-
     Raises
     ------
     RuntimeError
@@ -53,10 +47,10 @@ def recorded_run(
     """
     recording = rewriting(recorder, packages=packages, past=past)
     with recording as session, _as_main(script, argv) as module:
-        code = rewritten(SourceFileLoader("__main__", script).get_data(script), script)
+        with open(script, "rb") as file:
+            code = rewritten(file.read(), script)
         exec(code, module.__dict__)
     _require_no_bug(session)
-    return module.__dict__
 
 
 @contextmanager
