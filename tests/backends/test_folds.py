@@ -12,10 +12,11 @@ import pytest
 
 import promoarray as pa
 from promoarray import kernels
-from promoarray.backends.numpy import folds
+from promoarray.backends.numpy import folds, positions
 from promoarray.kernels import DEFAULT, dtype_args
 
 REDUCED = ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all"]
+FOUND = ["argmax", "argmin"]
 RUNNING = ["cumulative_sum", "cumulative_prod"]
 DTYPES = [
     *(pa.float32, pa.float64, pa.bfloat16, pa.float16, pa.float8_e4m3fn, pa.float4_e2m1fn),
@@ -58,6 +59,8 @@ def told(name: str, x: pa.PArray, options: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def asked(name: str, ndim: int) -> list[dict[str, Any]]:
+    if name in FOUND:
+        return [{"axis": axis, "keepdims": axis == 0} for axis in (None, *range(ndim))]
     if name in RUNNING:
         return [{"axis": a, "include_initial": bool(a % 2)} for a in range(ndim)]
     axes: list[Any] = [None, *range(ndim), *([(0, 1)] if ndim > 1 else [])]
@@ -69,15 +72,18 @@ def test_the_bits_are_those_of_numpys_loops(
     dtype: pa.DType, level: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ways = ["plain"] + ["zeros", "below zero", "NaN"] * ("float" in dtype.name)
+    monkeypatch.setattr(positions, "PIECE", 700)
     differ = []
     for shape in SHAPES:
         for way in ways:
             x = numbers(dtype, shape, way)
-            for name in REDUCED + RUNNING:
+            for name in REDUCED + FOUND + RUNNING:
                 for options in asked(name, len(shape)):
                     monkeypatch.setattr(folds, "LONG", 1)
+                    monkeypatch.setattr(positions, "LONG", 1)
                     found = told(name, x, options)
                     monkeypatch.setattr(folds, "LONG", 1 << 60)
+                    monkeypatch.setattr(positions, "LONG", 1 << 60)
                     if found != told(name, x, options):
                         differ.append((name, shape, way, options))
     assert not differ
@@ -106,7 +112,7 @@ def test_it_is_the_way_that_is_taken(
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
-@pytest.mark.parametrize("name", REDUCED + RUNNING)
+@pytest.mark.parametrize("name", REDUCED + FOUND + RUNNING)
 def test_it_takes_no_memory_beside_its_result(name: str, axis: int | None) -> None:
     if axis is None and name in RUNNING:
         return

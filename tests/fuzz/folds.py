@@ -13,9 +13,9 @@ from numpy.random import Generator
 import promoarray as pa
 from fuzz.layouts import STORED, laid_out, numbers, one_of
 from promoarray import kernels
-from promoarray.backends.numpy import folds
+from promoarray.backends.numpy import folds, positions
 
-NAMES = sorted(folds.NAMES)
+NAMES = [*sorted(folds.NAMES), *positions.FINDERS]
 USUAL = [pa.float32, pa.float64, pa.bfloat16, pa.float16, pa.float8_e4m3fn, pa.int8, pa.bool]
 LENGTHS = [1, 2, 3, 7, 8, 9, 127, 129, 200, 257, 511, 513, 1000, 2047, 2049, 5000]
 POLICIES = ["numpy", "torch", "jax", "jax@x32", "paddle@3.3", "tensorflow", "mindspore"]
@@ -65,6 +65,8 @@ def once(random: Generator) -> None:
         options["include_initial"] = random.random() < 0.3
     else:
         options["axis"] = one_of(random, [*axes, None, tuple(range(1, x.ndim)), (0, x.ndim - 1)])
+        if name in positions.FINDERS:
+            options["axis"] = one_of(random, [*axes, None])
         options["keepdims"] = random.random() < 0.3
     if name in ("var", "std"):
         options["correction"] = one_of(random, [0, 1, 0.5, 3])
@@ -75,8 +77,9 @@ def once(random: Generator) -> None:
         with pa.policy(one_of(random, POLICIES)), np.errstate(all=how):
             answers = []
             for folds.LONG in (1, 1 << 60):
+                positions.LONG = folds.LONG
                 answers.append(told(lambda: getattr(pa, name)(x, **options)))
     finally:
-        folds.LONG = before
+        folds.LONG = positions.LONG = before
         kernels.use_level(level)
     assert answers[0] == answers[1], (name, x.dtype, x.shape, options, how)

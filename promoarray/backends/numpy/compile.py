@@ -10,7 +10,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, folds
+from promoarray.backends.numpy import blocks, folds, positions
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import kernel_of, neighbours
 from promoarray.dtypes import BY_STORAGE, DType, Kind
@@ -83,6 +83,9 @@ class Compiled:
         if self._folds is not None:
             out = folds.run(self._folds, *buffers, **options)
             return out if out is None or self._folds.runs else self._stored(0, out)
+        if self._positions is not None:
+            out = positions.run(self._positions, *buffers, **options)
+            return None if out is None else self._stored(0, out)
         if self._gaps is not None:
             return blocks.run(self._gaps, neighbours(*buffers, **options))
         return None
@@ -122,6 +125,12 @@ class Compiled:
         if self._name not in folds.NAMES:
             return None
         return folds.fold_plan(self._name, self._held[0], self._plan, self._casts)
+
+    @made_once
+    def _positions(self) -> positions.PositionPlan | None:
+        if self._name not in positions.FINDERS:
+            return None
+        return positions.position_plan(self._name, self._held[0], self._plan, self._casts)
 
     @made_once
     def _gaps(self) -> blocks.BlockPlan | None:

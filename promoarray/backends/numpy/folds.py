@@ -10,7 +10,7 @@ that NumPy has to warn of) is left to NumPy's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ Buffer = np.ndarray[Any, Any]
 Casts = Callable[[DType, DType], tuple[CastMode, tuple[Any, ...]]]
 Shape = tuple[int, ...]
 
-LONG = 1 << 15
+LONG = 1 << 13
 """Elements from which on it pays; what is cast whole below takes less than 1 MiB."""
 
 _FLOATS = {dt.float32, dt.float64}
@@ -46,8 +46,8 @@ NAMES = frozenset((*FOLDED, *_TRUTHS))
 
 
 class FoldPlan(NamedTuple):
-    """What ``kernels.fold`` takes for a plan: its rows, the modes of both casts, and what it answers
-    in: running sums in the plan's result, all else in what is computed in."""
+    """What ``kernels.fold`` takes for a plan: its rows, the modes of both casts, and what it
+    answers in: running sums in the plan's result, all else in what is computed in."""
 
     name: str
     rows: tuple[kernels.DTypeArgs, kernels.DTypeArgs, kernels.DTypeArgs]
@@ -114,18 +114,37 @@ def run(
     """Run all of a plan but the cast of what is reduced; None where NumPy has to."""
     if x.size < LONG or not (x.flags.c_contiguous and x.flags.aligned):
         return None
-    axes = _axes(axis, x.ndim)
-    if axes is None:
+    found = lines_of(x.shape, axis, keepdims)
+    if found is None:
         return None
-    first, last = axes
-    lines = prod(x.shape[:first]), prod(x.shape[first:last]), prod(x.shape[last:])
+    lines, shape, first = found
     if plan.runs:
         return _running(plan, x, lines, first, include_initial)
-    reduced = (1,) * (last - first) if keepdims else ()
-    shape = (*x.shape[:first], *reduced, *x.shape[last:])
     if plan.name in _OF_SUMS:
         return _OF_SUMS[plan.name](plan, x, lines, shape, ddof)
     return _folded(plan, plan.name, x, lines, shape)
+
+
+def lines_of(shape: Shape, axis: Any, keepdims: bool) -> tuple[Shape, Shape, int] | None:
+    """What is folded: how many lines before, their length, and how many beside each other; the
+    shape of the result, and the first axis. None where axes lie apart, or are none."""
+    if type(keepdims) is not bool:
+        return None
+    plain = axis is None or type(axis) is int  # a tuple may have what has no hash
+    return _known_lines(shape, axis, keepdims) if plain else _lines(shape, axis, keepdims)
+
+
+def _lines(shape: Shape, axis: Any, keepdims: bool) -> tuple[Shape, Shape, int] | None:
+    axes = _axes(axis, len(shape))
+    if axes is None:
+        return None
+    first, last = axes
+    lines = prod(shape[:first]), prod(shape[first:last]), prod(shape[last:])
+    kept = (1,) * (last - first) if keepdims else ()
+    return lines, (*shape[:first], *kept, *shape[last:]), first
+
+
+_known_lines = lru_cache(maxsize=1024)(_lines)
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, int] | None:
