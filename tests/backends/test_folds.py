@@ -19,7 +19,7 @@ REDUCED = ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all"]
 FOUND = ["argmax", "argmin"]
 RUNNING = ["cumulative_sum", "cumulative_prod"]
 DTYPES = [
-    *(pa.float32, pa.float64, pa.bfloat16, pa.float16, pa.float8_e4m3fn, pa.float4_e2m1fn),
+    *(pa.float32, pa.float64, pa.bfloat16, pa.float16, pa.float8_e4m3fn, pa.float8_e8m0fnu),
     *(pa.int8, pa.uint16, pa.int32, pa.int64, pa.bool, pa.int4),
 ]
 # Around eight, 128, the pieces that are cast at a time, and what lies in rows and columns.

@@ -52,6 +52,7 @@ class FoldPlan(NamedTuple):
     name: str
     rows: tuple[kernels.DTypeArgs, kernels.DTypeArgs, kernels.DTypeArgs]
     modes: tuple[CastMode, CastMode]
+    computed: np.dtype[Any]
     answer: np.dtype[Any]
     runs: bool
 
@@ -84,7 +85,8 @@ def _made(
     name: str, held: DType, computed: DType, result: DType, enter: CastMode, leave: CastMode
 ) -> FoldPlan:
     rows = kernels.dtype_args(held), kernels.dtype_args(computed), kernels.dtype_args(result)
-    return FoldPlan(name, rows, (enter, leave), result.storage, name.startswith("cumulative"))
+    runs = name.startswith("cumulative")
+    return FoldPlan(name, rows, (enter, leave), computed.storage, result.storage, runs)
 
 
 @cache
@@ -179,8 +181,11 @@ def _running(
     if not _is_quiet(raised):
         return None
     if include_initial:
+        start = np.full(1, plan.name == "cumulative_prod", plan.computed)
+        stored = np.empty(1, plan.answer)
+        kernels.cast(start, stored, *plan.rows[1:], plan.modes[1])
         first: tuple[Any, ...] = (*(slice(None),) * axis, 0)
-        out[first] = plan.name == "cumulative_prod"
+        out[first] = stored[0]
     return out
 
 
