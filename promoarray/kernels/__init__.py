@@ -25,7 +25,15 @@ from promoarray.kernels.cast_mode import (
 )
 
 try:
-    from promoarray.kernels._cpu import CastingKernel, cast, combine, levels, use_level
+    from promoarray.kernels._cpu import (
+        NOT_TOLD,
+        CastingKernel,
+        cast,
+        combine,
+        fold,
+        levels,
+        use_level,
+    )
 except ModuleNotFoundError as error:
     if error.name != "promoarray.kernels._cpu":
         raise
@@ -36,6 +44,7 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "DEFAULT",
+    "NOT_TOLD",
     "Beyond",
     "CastMode",
     "CastingKernel",
@@ -49,6 +58,7 @@ __all__ = [
     "cast_header",
     "combine",
     "dtype_args",
+    "fold",
     "levels",
     "use_level",
 ]

@@ -48,6 +48,33 @@ def combine(
     by zero 1, overflow 2, underflow 4, invalid 8. It warns of none.
     """
 
+def fold(
+    name: str,
+    source: _Buffer,
+    result: _Buffer,
+    shape: tuple[int, ...],
+    rows: tuple[_Row, _Row, _Row],
+    modes: tuple[tuple[int, ...], tuple[int, ...]],
+    center: _Buffer | None = None,
+    initial: bool = False,
+) -> int:
+    """Fold an array along an axis, each element cast to what is computed in.
+
+    ``name`` is "sum", "prod", "max", "min", "squares" (the sum of squared distances from
+    ``center``), "any", "all", "cumulative_sum" or "cumulative_prod". ``shape`` is outer, n and
+    inner: the source has ``outer * n * inner`` elements and is folded along n. ``rows`` are those
+    of the source, of what is computed in and of the result, which only running sums and products
+    cast to once more; ``modes`` those of both casts. With ``initial`` each line of these has one
+    element more, its first, which is left as it is. All arrays are C-contiguous, aligned and in
+    native byte order; ``result`` lies apart.
+
+    Returns the floating-point exceptions, as ``combine`` does, and besides ``NOT_TOLD`` where the
+    result is not to be told: it has a NaN, or an extreme that is a zero while there are zeros of
+    both signs.
+    """
+
+NOT_TOLD: int
+
 class StateGuard:
     """A function, run in the default floating-point state."""
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks
+from promoarray.backends.numpy import blocks, folds, positions
 from promoarray.backends.numpy.cast import WIDENING, caster
-from promoarray.backends.numpy.kernels import kernel_of
+from promoarray.backends.numpy.kernels import kernel_of, neighbours
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import made_once
@@ -55,6 +55,10 @@ class Compiled:
             out = blocks.run(self._blocks, buffers)
             if out is not None:
                 return out
+        if options:
+            out = self._of_lines(buffers, options)
+            if out is not None:
+                return out
         values: Sequence[Buffer] = buffers
         if self._casts_inputs:
             values = [
@@ -73,6 +77,18 @@ class Compiled:
         if self._plan.extra_results:
             return tuple(self._stored(i, np.asarray(each)) for i, each in enumerate(out))
         return self._stored(0, out if type(out) is np.ndarray else np.asarray(out))
+
+    def _of_lines(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Buffer | None:
+        """What is made along axes without a cast of it all; None where that cannot be."""
+        if self._folds is not None:
+            out = folds.run(self._folds, *buffers, **options)
+            return out if out is None or self._folds.runs else self._stored(0, out)
+        if self._positions is not None:
+            out = positions.run(self._positions, *buffers, **options)
+            return None if out is None else self._stored(0, out)
+        if self._gaps is not None:
+            return blocks.run(self._gaps, neighbours(*buffers, **options))
+        return None
 
     def _of_linalg(self, values: Sequence[Buffer], options: dict[str, Any]) -> Any:
         """Of what moves values the results hold what was computed in, which NumPy may not know."""
@@ -103,6 +119,26 @@ class Compiled:
     @made_once
     def _blocks(self) -> blocks.BlockPlan | None:
         return blocks.block_plan(self._name, self._held, self._plan, self._casts)
+
+    @made_once
+    def _folds(self) -> folds.FoldPlan | None:
+        if self._name not in folds.NAMES:
+            return None
+        return folds.fold_plan(self._name, self._held[0], self._plan, self._casts)
+
+    @made_once
+    def _positions(self) -> positions.PositionPlan | None:
+        if self._name not in positions.FINDERS:
+            return None
+        return positions.position_plan(self._name, self._held[0], self._plan, self._casts)
+
+    @made_once
+    def _gaps(self) -> blocks.BlockPlan | None:
+        """How differences are taken in blocks: those of bools are none."""
+        if self._name != "diff" or self._compute is dt.bool:
+            return None
+        of_two = self._plan._replace(inputs=self._plan.inputs * 2)
+        return blocks.block_plan("subtract", self._held * 2, of_two, self._casts)
 
     def _chain(self, *dtypes: DType) -> Cast | None:
         """The casts from each dtype to the next as one; None if there are none."""

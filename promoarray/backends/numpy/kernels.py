@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.backends.numpy import folds
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels.portable import complexes, linalg, variants
 
@@ -69,11 +70,15 @@ def _cumulative(ufunc: np.ufunc) -> Callable[..., Buffer]:
     return run
 
 
-def _reduced(ufunc: np.ufunc) -> Callable[..., Any]:
+def _reduced(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
     """Reduce in the dtype of the buffer, where NumPy would widen integers by a rule of its own: as
     ``np.sum`` and ``np.max`` do, without the time that they take to get here."""
 
     def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if x.size >= folds.LONG:
+            out = folds.fold(name, x, axis, keepdims)
+            if out is not None:
+                return out
         if axis is None and not keepdims:  # an array sooner than a scalar becomes one
             return ufunc.reduce(x, axis=None, dtype=x.dtype, keepdims=True).reshape(())
         return ufunc.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
@@ -83,6 +88,10 @@ def _reduced(ufunc: np.ufunc) -> Callable[..., Any]:
 
 def _mean(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.mean``; of all elements in its two steps, without the time it takes to get there."""
+    if x.size >= folds.LONG:
+        out = folds.fold("mean", x, axis, keepdims)
+        if out is not None:
+            return out
     if axis is None and not keepdims and x.dtype.char in "fd" and x.size and x.ndim:
         total = np.add.reduce(x, axis=None, keepdims=True).reshape(())
         mean = float(total) / x.size  # in float64, as NumPy divides by a count
@@ -118,11 +127,16 @@ def _searchsorted(x: Buffer, values: Buffer, **options: Any) -> Any:
     return np.searchsorted(x, values, **options)
 
 
+def neighbours(x: Buffer, *, axis: int) -> tuple[Buffer, Buffer]:
+    """All elements but the first along an axis, and all but the last."""
+    before = (slice(None),) * (axis % x.ndim)
+    return x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
+
+
 def _diff(x: Buffer, *, axis: int) -> Buffer:
-    y = np.moveaxis(x, axis, -1)
-    later, earlier = y[..., 1:], y[..., :-1]
+    later, earlier = neighbours(x, axis=axis)
     gaps: Buffer = later != earlier if x.dtype == np.bool else later - earlier
-    return np.moveaxis(gaps, -1, axis)
+    return gaps
 
 
 KERNELS: dict[str, Callable[..., Any]] = {
@@ -206,16 +220,16 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "conj": np.conj,
     "real": lambda x: x.real.copy(),
     "imag": lambda x: x.imag.copy(),
-    "sum": _reduced(np.add),
-    "prod": _reduced(np.multiply),
+    "sum": _reduced("sum", np.add),
+    "prod": _reduced("prod", np.multiply),
     "trace": _trace,
     "cumulative_sum": _cumulative(np.add),
     "cumulative_prod": _cumulative(np.multiply),
     "mean": _mean,
     "std": np.std,
     "var": np.var,
-    "max": _reduced(np.maximum),
-    "min": _reduced(np.minimum),
+    "max": _reduced("max", np.maximum),
+    "min": _reduced("min", np.minimum),
     "all": np.all,
     "any": np.any,
     "argmax": np.argmax,

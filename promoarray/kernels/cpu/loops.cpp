@@ -134,7 +134,7 @@ Loop chain(Work &work, Loop first, Loop second) {
     return chained;
 }
 
-extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, find_operation, either_part,
+extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, find_operation, find_fold, either_part,
                             with_zero_parts};
 
 }  // namespace PROMOARRAY_VERSION

@@ -46,6 +46,9 @@ PROMOARRAY_CAST std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::siz
 // A step of arithmetic, element by element, on contiguous and aligned elements.
 using Operation = void (*)(const void *x, const void *y, void *out, std::size_t n);
 
+struct Lines;
+using Fold = bool (*)(const Lines &lines);  // folds.h
+
 // One version of them all.
 struct Loops {
     int level;
@@ -54,6 +57,9 @@ struct Loops {
     Loop (*choose)(Type source, Type target, CastMode mode, std::size_t n, bool tuned, Work &work);
     // The loop of an operation on numbers of one type, to the same; nullptr where there is none.
     Operation (*operation)(const char *name, Type type);
+    // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
+    // is none. `by_rows` tells that what is folded lies side by side.
+    Fold (*fold)(const char *name, Type source, Type computed, bool by_rows);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.
     void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);

@@ -12,6 +12,13 @@ void cast_array(nanobind::handle source, nanobind::handle target, nanobind::hand
 int combine(const char *name, nanobind::handle left, nanobind::handle right,
             nanobind::handle result, nanobind::handle rows, nanobind::handle modes);
 
+// Beside the numbers that NumPy has for exceptions: `fold` does not tell the result.
+constexpr int NOT_TOLD = 16;
+
+int fold(const char *name, nanobind::handle source, nanobind::handle result,
+         nanobind::handle shape, nanobind::handle rows, nanobind::handle modes,
+         nanobind::handle center, bool initial);
+
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();
 

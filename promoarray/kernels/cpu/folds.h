@@ -1,0 +1,33 @@
+// Many elements along an axis: to one (sums, products, extremes, truth), or each to that of all before
+// it (running sums and products). Nothing here knows Python.
+#pragma once
+
+#include <cstddef>
+
+#include "loops.h"
+
+namespace promoarray {
+
+// Contiguous elements as `outer` times n lines of `inner` each: what is folded is n long.
+struct Lines {
+    const char *source;
+    std::size_t outer, n, inner;
+    // The cast to what is computed in, null where the fold reads the source itself.
+    Loop enter;
+    const Work *enter_work;
+    std::size_t source_size;
+    // Of sums of squares: what they are distances from, one for each result.
+    const char *center;
+    // Of running ones: the cast of each, null where there is none, and whether every line of the
+    // result has one element more, its first, which is left as it is.
+    Loop leave;
+    const Work *leave_work;
+    std::size_t result_size;
+    bool initial;
+    char *result;
+};
+
+// A Fold answers whether its result is not to be told: it has a NaN, of which NumPy may keep another
+// sign, or an extreme that is a zero, of which there are two.
+
+}  // namespace promoarray

@@ -1,0 +1,173 @@
+"""Reductions and running sums of long buffers in one pass: NumPy's bits, and no memory beside."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray import kernels
+from promoarray.backends.numpy import folds, positions
+from promoarray.kernels import DEFAULT, dtype_args
+
+REDUCED = ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all"]
+FOUND = ["argmax", "argmin"]
+RUNNING = ["cumulative_sum", "cumulative_prod"]
+DTYPES = [
+    *(pa.float32, pa.float64, pa.bfloat16, pa.float16, pa.float8_e4m3fn, pa.float8_e8m0fnu),
+    *(pa.int8, pa.uint16, pa.int32, pa.int64, pa.bool, pa.int4),
+]
+# Around eight, 128, the pieces that are cast at a time, and what lies in rows and columns.
+SHAPES = [(1,), (7,), (129,), (5001,), (3, 2049), (2049, 3), (9, 300), (4, 5, 70), (2, 517, 2)]
+
+
+@pytest.fixture(params=kernels.levels())
+def level(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = kernels.use_level(request.param)
+    yield request.param
+    kernels.use_level(before)
+
+
+def numbers(dtype: pa.DType, shape: tuple[int, ...], way: str) -> pa.PArray:
+    random = np.random.default_rng(len(shape) * 7 + shape[0])
+    plain = random.standard_normal(shape) + (0 if dtype.name.startswith("u") else 0.25)
+    if way == "zeros":
+        plain = np.where(plain > 0, 0.0, -0.0)
+    if way == "below zero":
+        plain = np.minimum(plain, -0.0)
+    if way == "NaN":
+        plain.flat[plain.size // 2] = -np.nan
+        plain.flat[0] = np.nan
+    if "float" not in dtype.name:
+        plain = np.abs(plain * 40)
+    with pa.policy("torch"), np.errstate(invalid="ignore"):
+        return pa.astype(pa.asarray(plain), dtype)
+
+
+def told(name: str, x: pa.PArray, options: dict[str, Any]) -> tuple[Any, ...]:
+    """Dtype, shape, bits and warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        made = getattr(pa, name)(x, **options)
+    held = np.array(made._buffer, order="C")
+    return made.dtype, made.shape, held.tobytes(), [str(w.message) for w in seen]
+
+
+def asked(name: str, ndim: int) -> list[dict[str, Any]]:
+    if name in FOUND:
+        return [{"axis": axis, "keepdims": axis == 0} for axis in (None, *range(ndim))]
+    if name in RUNNING:
+        return [{"axis": a, "include_initial": bool(a % 2)} for a in range(ndim)]
+    axes: list[Any] = [None, *range(ndim), *([(0, 1)] if ndim > 1 else [])]
+    return [{"axis": axis, "keepdims": axis == -1} for axis in axes]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_the_bits_are_those_of_numpys_loops(
+    dtype: pa.DType, level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = ["plain"] + ["zeros", "below zero", "NaN"] * ("float" in dtype.name)
+    monkeypatch.setattr(positions, "PIECE", 700)
+    differ = []
+    for shape in SHAPES:
+        for way in ways:
+            x = numbers(dtype, shape, way)
+            for name in REDUCED + FOUND + RUNNING:
+                for options in asked(name, len(shape)):
+                    monkeypatch.setattr(folds, "LONG", 1)
+                    monkeypatch.setattr(positions, "LONG", 1)
+                    found = told(name, x, options)
+                    monkeypatch.setattr(folds, "LONG", 1 << 60)
+                    monkeypatch.setattr(positions, "LONG", 1 << 60)
+                    if found != told(name, x, options):
+                        differ.append((name, shape, way, options))
+    assert not differ
+
+
+@pytest.mark.parametrize("name", REDUCED + RUNNING)
+@pytest.mark.parametrize("dtype", [pa.bfloat16, pa.float8_e4m3fn, pa.int8], ids=str)
+def test_it_is_the_way_that_is_taken(
+    name: str, dtype: pa.DType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if dtype is pa.int8 and name in ("max", "min", "any", "all"):
+        return  # NumPy computes in int8 itself
+    done, run = [], folds.run
+
+    def counted(*args: Any, **options: Any) -> Any:
+        done.append(run(*args, **options))
+        return done[-1]
+
+    monkeypatch.setattr(folds, "run", counted)
+    x = pa.asarray(np.linspace(0.5, 1.5, folds.LONG))
+    with pa.policy("torch"):
+        x = pa.astype(x, dtype)
+    with np.errstate(all="ignore"):
+        getattr(pa, name)(x)
+    assert [made is not None for made in done] == [True]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("name", REDUCED + FOUND + RUNNING)
+def test_it_takes_no_memory_beside_its_result(name: str, axis: int | None) -> None:
+    if axis is None and name in RUNNING:
+        return
+    x = pa.asarray(np.ones((512, 1024), np.float32), dtype=pa.bfloat16)
+    run = getattr(pa, name)
+    run(x, axis=axis)
+    tracemalloc.start()
+    try:
+        made = run(x, axis=axis)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < made._buffer.nbytes + (1 << 20)
+
+
+@pytest.mark.parametrize("how", ["warn", "raise"])
+def test_exceptions_are_told_as_numpy_tells_them(how: str) -> None:
+    x = pa.asarray(np.full(folds.LONG, 3e38, np.float32))
+    with np.errstate(over=how):
+        if how == "raise":
+            with pytest.raises(FloatingPointError, match="overflow encountered in reduce"):
+                pa.sum(x)
+        else:
+            with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
+                assert pa.sum(x) == float("inf")
+    with np.errstate(over="ignore"):
+        assert pa.sum(x) == float("inf")
+
+
+ROW = dtype_args(pa.float32)
+WRONG: dict[str, tuple[str, dict[str, Any]]] = {
+    "an unknown name": ("no loop", {"name": "median"}),
+    "too few elements": ("has 12 elements", {"shape": (1, 13, 1)}),
+    "too many results": ("has 1 elements", {"shape": (2, 6, 1)}),
+    "no elements": ("1 or more", {"shape": (1, 0, 1)}),
+    "lengths beyond memory": ("1 or more", {"shape": (1 << 40, 1 << 40, 1)}),
+    "no center": ("center", {"name": "squares"}),
+    "a center of a sum": ("center", {"center": np.zeros(1, np.float32)}),
+    "another result": ("computed_row", {"rows": (ROW, ROW, dtype_args(pa.bfloat16))}),
+    "a first element of a sum": ("initial", {"initial": True}),
+    "a complex row": ("complex", {"rows": (dtype_args(pa.complex64), ROW, ROW)}),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_arguments_write_nothing(case: str) -> None:
+    words, changed = WRONG[case]
+    given: dict[str, Any] = {
+        "name": "sum",
+        "source": np.ones(12, np.float32),
+        "result": np.full(1, -1, np.float32),
+        "shape": (1, 12, 1),
+        "rows": (ROW, ROW, ROW),
+        "modes": (DEFAULT, DEFAULT),
+    } | changed
+    with pytest.raises(ValueError, match=words):
+        kernels.fold(**given)
+    assert given["result"] == -1
