@@ -401,7 +401,7 @@ def test_what_a_consumer_cannot_know_is_refused(dtype: DType) -> None:
         with pytest.raises(BufferError, match=r"byte an element.*x\.view\(pa\.uint8\)"):
             np.from_dlpack(x)
     else:
-        with pytest.raises(RuntimeError, match="dtype"):  # NumPy's own words
+        with pytest.raises((RuntimeError, BufferError), match="dtype"):  # NumPy's own words
             np.from_dlpack(x)
     width = {1: pa.uint8, 2: pa.uint16, 4: pa.uint32}[dtype.storage.itemsize]
     bits = np.from_dlpack(x.view(width))

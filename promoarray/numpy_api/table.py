@@ -93,9 +93,9 @@ argpartition          *          a kth axis= kind!introselect order!
 searchsorted          .          a v side= sorter=
 where                 *          condition *choices
 sort                  *          a axis= kind!quicksort,mergesort,heapsort,stable order!
-                                 stable!True,False
+                                 stable!True,False descending!False
 argsort               *          a axis= kind!quicksort,mergesort,heapsort,stable order!
-                                 stable!True,False
+                                 stable!True,False descending!False
 unique                *          ar return_index= return_inverse= return_counts= axis! equal_nan=
                                  sorted!True,False
 unique_all            .          x
