@@ -63,7 +63,7 @@ piecewise             extras.*   x condlist funclist *args **kw
 convolve              extras.*   a v mode=
 correlate             extras.*   a v mode=
 cov                   extras.*   m y= rowvar= bias= ddof= fweights! aweights! dtype!
-corrcoef              *          x y= rowvar= dtype!
+corrcoef              *          x y= rowvar= bias! ddof! dtype!
 polyval               *          p x
 nanmedian             *          a axis= out> overwrite_input!True,False keepdims=
 nancumsum             *          a axis= dtype= out>
