@@ -12,20 +12,19 @@ from dask.base import tokenize
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
+from promoarray.backends.dask.block_executable import BlockExecutable
 from promoarray.backends.dask.storage import closed, opened, storage
 from promoarray.dtypes import DType
 
 Blocks = Any
 
 
-def each(
-    executable: Callable[..., Any], arrays: tuple[Any, ...], dtype: DType, name: str
-) -> Blocks:
+def each(executable: BlockExecutable, arrays: tuple[Any, ...], dtype: DType, name: str) -> Blocks:
     """Run a function on every block of arrays that broadcast; it gives codes of a dtype.
 
     Parameters
     ----------
-    executable : BlockExecutable, or a partial of one
+    executable : BlockExecutable
     arrays : tuple of dask.array.Array and NumPy's of no axes
         The latter, which are codes too, go into the task itself.
     dtype : DType
@@ -37,6 +36,7 @@ def each(
     operands: list[Any] = []
     for x in arrays:
         operands += [x, axes[ndim - x.ndim :] if isinstance(x, da.Array) else None]
+    executable = executable.in_state()
     told = tuple(x.name if isinstance(x, da.Array) else (x.dtype.str, x.tobytes()) for x in arrays)
     held = storage(dtype)
     return da.blockwise(

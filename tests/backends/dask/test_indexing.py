@@ -75,9 +75,33 @@ def test_masks_and_indices_that_are_computed_later() -> None:
     assert bits(lazily) == bits(mine)
     with pytest.raises(IndexError, match="out of bounds for axis 1 with size 6"):
         there[:, lazy(pa.asarray([6]))].compute()
-    for lacking in ((lazy(rows), lazy(rows)), (lazy(rows), [1, 2, 0])):
-        with pytest.raises(IndexError, match=r"write the index as i\.compute\(\)"):
+    for lacking in ((lazy(rows), lazy(rows)), (lazy(x[:, 0] > 1), [1, 2, 0])):
+        with pytest.raises(IndexError, match=r"i\.compute\(\)"):
             _ = there[lacking]
+
+
+LAZY_KEYS: dict[str, tuple[Any, ...]] = {
+    "two axes": ([[1], [0]], slice(None), [3, 0, -1]),
+    "beside one in memory": ([1, 0, 1], np.array([[2], [0]])),
+    "behind an integer": (1, slice(None), [3, 0]),
+    "apart, with a new axis": ([1, 0], None, [2, 1]),
+    "of two axes": (slice(None), [[2, 1], [0, 0]]),
+    "of none": (slice(None), 1),
+    "of no elements": (slice(None), np.zeros((0, 2), np.int64)),
+    "mask, behind an integer": (0, slice(None), [True, False, True, True]),
+    "mask of two axes": (slice(None), np.arange(12).reshape(3, 4) % 5 > 1),
+    "mask of no axes": (Ellipsis, True, 0),
+}
+
+
+@pytest.mark.parametrize("name", LAZY_KEYS)
+def test_keys_that_are_computed_later_lead_where_they_do_in_numpy(name: str) -> None:
+    x, where = array((2, 3, 4), pa.bfloat16), LAZY_KEYS[name]
+    key = tuple(pa.asarray(part) if isinstance(part, (list, bool)) else part for part in where)
+    if not any(isinstance(part, pa.PArray) for part in key):
+        key = (*where[:-1], pa.asarray(where[-1]))
+    later = tuple(lazy(part, -1) if isinstance(part, pa.PArray) else part for part in key)
+    assert bits(x.to_device("dask")[later]) == bits(x[key])
 
 
 MOVES: dict[str, Any] = {
