@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import array_api_gate as gate
+import array_api_lazily as lazily
 import array_api_report as report
 import array_api_run as suite_run
 import array_api_suite as suites
@@ -134,6 +135,7 @@ def perform(
     suite: suites.Suite, runs: Sequence[Wanted], options: argparse.Namespace, console: Console
 ) -> Iterator[suite_run.Run]:
     """Do the runs, and show each one's table when it is over."""
+    commit = suites.commit()
     for number, (policy, mode, module) in enumerate(runs, 1):
         title = f"[{number}/{len(runs)}] {policy or module}, {mode}"
         with progress(console) as bar:
@@ -159,6 +161,9 @@ def perform(
                 select=options.select,
                 heard=heard,
             )
+            if options.device:
+                told = {"device": options.device, "chunk": options.chunk, "commit": commit}
+                run.about |= told
         show(report.table(run))
         yield run
 
@@ -195,6 +200,11 @@ def main(words: Sequence[str] | None = None) -> int:
         for line in (*wrong, *(f"note: {note}" for note in gate.notes(run))):
             console.print(f"{run.title}, {run.mode}: {line}", markup=False, soft_wrap=True)
     save(runs, options)
+    if options.publish:
+        if options.select or any(run.about.get("device") != "dask" for run in runs):
+            errors.print("array_api.py: --publish takes whole runs, on --device dask")
+            return 2
+        lazily.publish(runs)
     return int(any(verdicts))
 
 

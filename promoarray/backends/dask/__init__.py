@@ -206,8 +206,14 @@ def writeable(buffer: Buffer) -> bool:
     Raises
     ------
     ValueError
-        If another array would see the write under NumPy, and cannot here.
+        If another array would see the write under NumPy, and cannot here; or if the buffer is one
+        in memory, and what meets it is not.
     """
+    if not isinstance(buffer, Buffer):
+        raise ValueError(
+            "x lies in memory, and what is written to it is computed later: write y.compute(), or "
+            "x = x.to_device('dask') before"
+        )
     if not buffer.alone and not buffer.frozen:
         raise ValueError(
             "x and another array are views of the same values, and of lazy arrays the other would "

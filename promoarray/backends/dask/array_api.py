@@ -31,6 +31,8 @@ def count_nonzero(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buf
 
 def nonzero(x: Buffer) -> tuple[Buffer, ...]:
     """Where it is True: of lengths that are not known before it is computed."""
+    if 0 in x.shape:  # which Dask's own cannot always
+        return tuple(Buffer(da.zeros(0, dtype=np.int64)) for _ in x.shape)
     return tuple(Buffer(index) for index in da.nonzero(x.array))
 
 

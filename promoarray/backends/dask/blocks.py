@@ -31,7 +31,7 @@ def each(executable: BlockExecutable, arrays: tuple[Any, ...], dtype: DType, nam
     name : str
         What the dashboard calls the tasks.
     """
-    ndim = max(x.ndim for x in arrays)
+    arrays, ndim = spread(arrays), max(x.ndim for x in arrays)
     axes = tuple(range(ndim))[::-1]  # as blockwise numbers them, the last axis is 0
     operands: list[Any] = []
     for x in arrays:
@@ -48,6 +48,28 @@ def each(executable: BlockExecutable, arrays: tuple[Any, ...], dtype: DType, nam
         meta=np.empty((0,) * ndim, held),
         align_arrays=True,
     )
+
+
+def spread(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arrays whose chunks broadcast where their shapes do; Dask takes an axis of length 1 that has
+    empty blocks too for a longer one, and lets any length meet 0.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+    """
+    if len({x.shape for x in arrays}) == 1:
+        return arrays
+    np.broadcast_shapes(*(x.shape for x in arrays if x.size == x.size))  # of known lengths
+    return tuple(map(_in_blocks_of_one, arrays))
+
+
+def _in_blocks_of_one(x: Any) -> Any:
+    if 1 not in x.shape or not isinstance(x, da.Array):
+        return x
+    cut = [a for a, n in enumerate(x.shape) if n == 1 and x.numblocks[a] > 1]
+    return x.rechunk(dict.fromkeys(cut, -1)) if cut else x
 
 
 def cast_on_blocks(

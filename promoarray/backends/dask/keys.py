@@ -175,7 +175,7 @@ def require_one_shape(shapes: list[Any]) -> None:
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
-        told = " ".join(str(tuple(shape)).replace(" ", "") for shape in shapes)
+        told = "".join(f"{tuple(shape)} ".replace(", ", ",") for shape in shapes if shape)
         raise IndexError(
             "shape mismatch: indexing arrays could not be broadcast together with shapes "
             f"{clipped(told)}"

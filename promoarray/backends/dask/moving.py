@@ -64,7 +64,7 @@ def _repeat(x: Blocks, times: Any, *, axis: int | None) -> Blocks:
     if isinstance(times, tuple):
         times = np.asarray(times, np.int64)
     index = np.repeat(np.arange(x.shape[axis]), times)
-    return da.take(x, index, axis=axis)
+    return read(Buffer(x), (*(slice(None),) * axis, index)).array
 
 
 def _repeated_lazily(x: Blocks, times: Blocks, axis: int) -> Blocks:
@@ -110,6 +110,9 @@ def _none_along(x: Blocks, axis: int) -> Blocks:
 
 
 def _take(x: Blocks, index: Any, *, axis: int) -> Blocks:
+    shape = (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :])
+    if 0 in shape:  # NumPy looks at no index then
+        return da.zeros(shape, dtype=x.dtype, chunks=-1)
     return read(Buffer(x), (*(slice(None),) * axis, index)).array
 
 

@@ -33,7 +33,7 @@ def read(buffer: Buffer, key: Any) -> Buffer:
     y = _basic(x, found)
     if found.lone:
         (axis,), (index,) = found.axes, found.indices
-        return Buffer(da.take(y, index, axis=axis))
+        return Buffer(da.take(_without_empty(y, axis), index, axis=axis))
     order = (*found.axes, *found.rest)
     front = y.transpose(order)
     count = found.indices[0].size
@@ -46,6 +46,12 @@ def read(buffer: Buffer, key: Any) -> Buffer:
     picked = reshape(picked, shape)
     axes = range(len(found.shape))
     return Buffer(da.moveaxis(picked, tuple(axes), tuple(found.place + axis for axis in axes)))
+
+
+def _without_empty(x: Blocks, axis: int) -> Blocks:
+    """Without the empty blocks along an axis, by whose mean length Dask would divide."""
+    along = tuple(n for n in x.chunks[axis] if n) or (0,)
+    return x if along == x.chunks[axis] else x.rechunk({axis: along})
 
 
 def _basic(x: Blocks, found: Points) -> Blocks:
