@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 from lazily import answer, bits, lazy
@@ -141,18 +142,33 @@ def test_values_move_as_in_numpy(move: str) -> None:
     assert bits(answer(MOVES[move], lazy(x))) == bits(answer(MOVES[move], x))
 
 
-def test_ranges_and_filled_arrays_lie_in_chunks() -> None:
-    for make in (
-        lambda device: pa.arange(7, device=device),
-        lambda device: pa.linspace(0, 1, 5, device=device),
-        lambda device: pa.eye(3, k=1, device=device),
-        lambda device: pa.full((2, 3), 5, dtype=pa.float8_e4m3fn, device=device),
-        lambda device: pa.zeros((2, 3), dtype=pa.int4, device=device),
-        lambda device: pa.fft.fftfreq(5, device=device),
-    ):
-        there = make("dask")
-        assert there.device == "dask"
-        assert bits(there) == bits(make("cpu"))
+RANGES: list[Any] = [
+    lambda **where: pa.arange(0.1, 7, 0.3, **where),
+    lambda **where: pa.arange(9, -50, -3, dtype=pa.float8_e4m3fn, **where),
+    lambda **where: pa.arange(2.5, 40.0, 1.5, dtype=pa.float16, **where),
+    lambda **where: pa.arange(2**63 - 2, 2**63 + 2, dtype=pa.uint64, **where),
+    lambda **where: pa.arange(300, dtype=pa.uint8, **where),
+    lambda **where: pa.linspace(0, 1, 50, endpoint=False, **where),
+    lambda **where: pa.linspace(-3.5, 9, 40, dtype=pa.int16, **where),
+    lambda **where: pa.linspace(0, 5e-324, 9, **where),
+    lambda **where: pa.linspace(0, 1 - 2j, 9, **where),
+    lambda **where: pa.eye(3, 40, k=7, dtype=pa.bfloat16, **where),
+    lambda **where: pa.eye(0, 4, **where),
+    lambda **where: pa.full((2, 30), 5, dtype=pa.float8_e4m3fn, **where),
+    lambda **where: pa.zeros((-1, 3), **where),
+    lambda **where: pa.fft.fftfreq(51, d=0.1, **where),
+    lambda **where: pa.fft.rfftfreq(50, **where),
+]
+
+
+@pytest.mark.parametrize("policy", ["numpy@2", "numpy@1", "torch@2.13", "paddle@3.3"])
+def test_ranges_are_made_in_blocks_with_the_bits_of_numpy(policy: str) -> None:
+    with pa.policy(policy), dask.config.set({"array.chunk-size": "64B"}):
+        for make in RANGES:
+            here, there = answer(make), answer(lambda make=make: make(device="dask"))
+            assert bits(there) == bits(here), make
+            assert isinstance(there, Exception) or there.device == "dask"
+    assert pa.arange(10**12, device="dask")[-1].compute().item() == 10**12 - 1
 
 
 def test_a_write_that_another_array_would_see_is_refused() -> None:
