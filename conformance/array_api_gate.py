@@ -2,7 +2,7 @@
 
 `array_api/kernels.txt` lists what NumPy's kernels answer otherwise, under every policy but
 `array_api`; each id must be one that array-api-compat lists for NumPy too
-(`array_api/compat-numpy-xfails.txt`). A device's file (`array_api/devices/dask.txt`) has what fails of
+(`array_api/compat-numpy-xfails.txt`). A device's file (`array_api/devices/`) has what fails of
 arrays there under every policy, and under `[chunks]` what else fails in blocks of a few elements.
 A policy's own file starts with the ids of what its framework
 computes otherwise, and goes on with the tests that it refuses in each mode, under the policy's
