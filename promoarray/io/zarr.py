@@ -85,7 +85,7 @@ def to_zarr(
     if None in array.shape:
         raise ValueError(
             f"to_zarr needs to know the shape, which is {array.shape}: write "
-            "pa.from_dask(x.to_dask().compute_chunk_sizes())"
+            "x.compute_chunk_sizes()"
         )
     codes = _codes(array)
     wanted = _chunks(codes, chunks)

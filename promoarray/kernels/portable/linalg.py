@@ -36,7 +36,7 @@ def call(
         return _ordered(backend, name, buffers, compute, **options)
     if name in MOVES:
         return ((MOVES[name](backend.xp, *buffers, **options), compute),)
-    if compute is dt.bool and name in ("matrix_power", "cross"):
+    if compute is dt.bool and name == "cross":  # bools are not subtracted
         buffers = tuple(b.astype(backend.storage(dt.int8)) for b in buffers)
     try:
         out = KERNELS[name](backend.xp, *buffers, **options)
