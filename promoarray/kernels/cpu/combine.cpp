@@ -1,4 +1,5 @@
 // Arithmetic between casts, block by block.
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include "combine.h"
 #include "float_state.h"
 #include "module.h"
+#include "pool.h"
 #include "walk.h"
 
 namespace promoarray {
@@ -26,7 +28,7 @@ class Side {
     const char *read(size_t at, size_t n) {
         if (same_ && !is_one_) return array_.data() + at * size_;
         if (!is_one_) cast_.run(array_.data() + at * size_, scratch_, n);
-        else if (at == 0) spread(n);  // no later block is longer
+        else if (spread_ < n) spread(n);
         return scratch_;
     }
     // Where n results from `at` on go, and what is left to do then.
@@ -41,12 +43,14 @@ class Side {
         if (same_) std::memcpy(scratch_, array_.data(), size);
         else cast_.run(array_.data(), scratch_, 1);
         for (size_t i = 1; i < n; ++i) std::memcpy(scratch_ + i * size, scratch_, size);
+        spread_ = n;
     }
 
     const Array &array_;
     const size_t size_;
     const bool is_one_, same_;
     Caster cast_;
+    size_t spread_ = 0;  // how often the one element stands there
     alignas(64) char scratch_[block * 8];
 };
 
@@ -116,21 +120,30 @@ int combine(const char *name, nb::handle left, nb::handle right, nb::handle resu
     check_apart(b, out);
     check(out, types[3], n, false);
 
-    // 3. Block by block. (Each side is larger than the stacks of some threads should bear.)
-    const auto first = std::make_unique<Side>(a, types[0], computed, given[0], false);
-    const auto second = std::make_unique<Side>(b, types[1], computed, given[1], false);
-    const auto last = std::make_unique<Side>(out, types[3], computed, given[2], true);
-    int raised = 0;
+    // 3. Block by block. (The sides are larger than the stacks of some threads should bear.)
+    struct Sides { Side first, second, last; };
+    const Sides sides{{a, types[0], computed, given[0], false},
+                      {b, types[1], computed, given[1], false},
+                      {out, types[3], computed, given[2], true}};
+    std::atomic<int> raised{0};
+    const auto compute = [&](size_t begin, size_t end) {
+        const auto own = std::make_unique<Sides>(sides);
+        int met = 0;
+        DefaultFloatState state;
+        for (size_t at = begin; at < end; at += block) {
+            const size_t count = end - at < block ? end - at : block;
+            const char *x = own->first.read(at, count), *y = own->second.read(at, count);
+            state.clear();
+            operation(x, y, own->last.place(at), count);
+            met |= state.raised();
+            own->last.write(at, count);
+        }
+        raised |= met;
+    };
+    const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
     const nb::gil_scoped_release release;
-    DefaultFloatState state;
-    for (size_t at = 0; at < n; at += block) {
-        const size_t count = n - at < block ? n - at : block;
-        const char *x = first->read(at, count), *y = second->read(at, count);
-        state.clear();
-        operation(x, y, last->place(at), count);
-        raised |= state.raised();
-        last->write(at, count);
-    }
+    if (goes_in_parts) in_ranges(n, 1, compute);
+    else compute(0, n);
     return raised;
 }
 

@@ -1,6 +1,7 @@
 // promoarray.kernels._cpu: its functions, as Python sees them.
 #include "module.h"
 
+#include "pool.h"
 #include "versions.h"
 
 namespace nb = nanobind;
@@ -23,6 +24,13 @@ NB_MODULE(_cpu, m) {
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),
           "Take the loops of one level from now on; return the one before.");
+    m.def("share", &share, nb::arg("function"), nb::arg("parts"),
+          "Call function(part) with each number below `parts`, on threads of the pool too.");
+    m.def("thread_count", &thread_count, "How many threads compute at once; 0 until it was set.");
+    m.def("set_thread_count", &set_thread_count, nb::arg("count"));
+    m.def("stop_threads", &stop_threads, nb::call_guard<nb::gil_scoped_release>(),
+          "Join the threads; from then on each caller does its own work.");
+    prepare_for_forks();
     m.attr("StateGuard") = state_guard_type();
     m.attr("CastingKernel") = casting_kernel_type();
 }

@@ -4,6 +4,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
+
 namespace promoarray {
 
 void cast_array(nanobind::handle source, nanobind::handle target, nanobind::handle source_row,
@@ -11,6 +13,12 @@ void cast_array(nanobind::handle source, nanobind::handle target, nanobind::hand
 
 int combine(const char *name, nanobind::handle left, nanobind::handle right,
             nanobind::handle result, nanobind::handle rows, nanobind::handle modes);
+
+// How many threads compute at once, as promoarray/threads.py decides where nobody has said so.
+int threads_to_use();
+
+// Call function(part) with each number below `parts`, on threads of the pool too.
+void share(nanobind::handle function, std::size_t parts);
 
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();
