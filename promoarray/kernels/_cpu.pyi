@@ -48,6 +48,23 @@ def combine(
     by zero 1, overflow 2, underflow 4, invalid 8. It warns of none.
     """
 
+def share(function: Callable[[int], object], parts: int) -> None:
+    """Call ``function(part)`` for each number below ``parts``, on threads of the pool too.
+
+    Each is called once, in no order, with the lock of the interpreter held and in the default
+    floating-point state. Other threads than the caller's know nothing of its context variables. The
+    first exception is raised again once all have stopped; what had not begun by then never does.
+    """
+
+def thread_count() -> int:
+    """How many threads compute at once; 0 until that was set."""
+
+def set_thread_count(count: int) -> None:
+    """Set how many threads compute at once, from the next operation on."""
+
+def stop_threads() -> None:
+    """Join the threads of the pool; from then on each caller does its own work."""
+
 class StateGuard:
     """A function, run in the default floating-point state."""
 

@@ -9,6 +9,7 @@ long; the rest is cast whole.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends.numpy import parts
 from promoarray.backends.numpy.kernels import KERNELS, kernel_of
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
@@ -103,8 +105,16 @@ def run(plan: BlockPlan, operands: tuple[Buffer, ...]) -> Buffer | None:
             return out
     elif place.size < LONG:
         return None
-    _run(plan, flat, place)  # NumPy warns of what it meets
+    threads = parts.threads_for(place.size)
+    if threads > 1 and parts.in_parts(partial(_part, plan, flat, place, threads), place.size):
+        return out
+    _run(plan, flat, place, SCRATCH)  # NumPy warns of what it meets
     return out
+
+
+def _part(plan: BlockPlan, operands: list[Buffer], result: Buffer, threads: int, at: slice) -> None:
+    """Run a plan on some of the elements, beside other threads that do."""
+    _run(plan, [x if x.size == 1 else x[at] for x in operands], result[at], SCRATCH // threads)
 
 
 def _goes_at_once(x: Buffer, shape: tuple[int, ...]) -> bool:
@@ -124,9 +134,9 @@ def _lies(x: Buffer, shape: tuple[int, ...]) -> bool:
     return x.size == 1 or (x.shape == shape and x.flags["C_CONTIGUOUS"])
 
 
-def _run(block_plan: BlockPlan, operands: list[Buffer], result: Buffer) -> None:
+def _run(block_plan: BlockPlan, operands: list[Buffer], result: Buffer, scratch_bytes: int) -> None:
     input_casts, output_casts = block_plan.input_casts, block_plan.output_casts
-    step = min(result.size, SCRATCH // block_plan.scratch_bytes)
+    step = max(1, min(result.size, scratch_bytes // block_plan.scratch_bytes))
     scratch = [[np.empty(step, c.storage) for c in casts] for casts in input_casts]
     computed = np.empty(step if output_casts else 0, block_plan.computed)
     ones = [x.size == 1 for x in operands]

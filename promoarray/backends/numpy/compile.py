@@ -10,7 +10,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks
+from promoarray.backends.numpy import blocks, parts
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import BY_STORAGE, DType, Kind
@@ -64,7 +64,9 @@ class Compiled:
         if self._kernel is None:
             return self._of_linalg(values, options)
         try:
-            out = self._kernel(*values, **options)
+            out = None if options else parts.run(self._kernel, *values)
+            if out is None:
+                out = self._kernel(*values, **options)
         except TypeError as error:
             if not _has_no_loop(error):
                 raise
