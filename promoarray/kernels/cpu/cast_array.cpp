@@ -3,6 +3,7 @@
 #include "float_state.h"
 #include "module.h"
 #include "pool.h"
+#include "unlocked.h"
 #include "walk.h"
 
 namespace promoarray {
@@ -34,7 +35,7 @@ void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb:
         return;
     }
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     if (!goes_in_parts) {
         const DefaultFloatState state;
         walk(cast, src.data(), dst.data(), axes, src.native());

@@ -9,6 +9,7 @@
 #include "float_state.h"
 #include "module.h"
 #include "pool.h"
+#include "unlocked.h"
 #include "walk.h"
 
 namespace promoarray {
@@ -141,7 +142,7 @@ int combine(const char *name, nb::handle left, nb::handle right, nb::handle resu
         raised |= met;
     };
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     if (goes_in_parts) in_ranges(n, 1, compute);
     else compute(0, n);
     return raised;

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #ifdef _WIN32
 #include <system_error>
-#include <thread>
 #else
 #include <pthread.h>
 #include <signal.h>
@@ -73,6 +74,8 @@ struct Job {
 };
 
 std::atomic<int> count{0};
+std::atomic<int> unlocked{0};
+std::atomic<bool> ends{false};
 thread_local bool is_helper = false;
 
 class Pool {
@@ -177,7 +180,10 @@ void set_thread_count(int wanted) { count = wanted; }
 void prepare_for_forks() {
 #ifndef _WIN32
     // The child has one thread, and nobody who would let go of a lock: what there was stays as it is.
-    pthread_atfork(nullptr, nullptr, [] { the_pool = nullptr; });
+    pthread_atfork(nullptr, nullptr, [] {
+        the_pool = nullptr;
+        unlocked = 0;
+    });
 #endif
 }
 
@@ -190,7 +196,19 @@ void run_parts(size_t parts, const std::function<void(size_t)> &work) {
     pool().run(job);
 }
 
+bool begin_unlocked() {
+    ++unlocked;
+    if (!ends) return true;
+    --unlocked;
+    return false;
+}
+
+void end_unlocked() { --unlocked; }
+
 void stop_threads() {
+    ends = true;
+    count = 1;
+    while (unlocked > 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (Pool *const found = the_pool) found->stop();
 }
 

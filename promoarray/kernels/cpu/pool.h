@@ -25,7 +25,11 @@ void prepare_for_forks();
 // have. It must not throw, and the lock of the interpreter must not be held.
 void run_parts(std::size_t parts, const std::function<void(std::size_t)> &work);
 
-// Join the threads; whatever comes then runs on the thread that asks.
+// Work without the lock of the interpreter (unlocked.h); false once that has to stop.
+bool begin_unlocked();
+void end_unlocked();
+
+// Wait for such work, and join the threads; whatever comes then runs on the thread that asks.
 void stop_threads();
 
 // Call `work(begin, end)` for ranges that make up all `rows`, of about a part's length each if a row

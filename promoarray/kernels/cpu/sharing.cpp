@@ -6,6 +6,7 @@
 #include "float_state.h"
 #include "module.h"
 #include "pool.h"
+#include "unlocked.h"
 
 namespace nb = nanobind;
 
@@ -25,7 +26,11 @@ void share(nb::handle function, std::size_t parts) {
     std::exception_ptr first;
     std::atomic<bool> failed{false};
     {
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
+        if (!unlocked) {  // the process ends
+            for (std::size_t part = 0; part < parts; ++part) function(part);
+            return;
+        }
         run_parts(parts, [&](std::size_t part) {
             if (failed) return;
             const nb::gil_scoped_acquire acquired;
