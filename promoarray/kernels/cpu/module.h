@@ -9,8 +9,9 @@ namespace promoarray {
 void cast_array(nanobind::handle source, nanobind::handle target, nanobind::handle source_row,
                 nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned);
 
-int combine(const char *name, nanobind::handle left, nanobind::handle right,
-            nanobind::handle result, nanobind::handle rows, nanobind::handle modes);
+int combine(const char *name, nanobind::handle operands, nanobind::handle result,
+            nanobind::handle rows, nanobind::handle modes);
+nanobind::object loop_of(const char *name, nanobind::handle row);
 
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();
