@@ -25,7 +25,15 @@ from promoarray.kernels.cast_mode import (
 )
 
 try:
-    from promoarray.kernels._cpu import CastingKernel, cast, combine, levels, share, use_level
+    from promoarray.kernels._cpu import (
+        CastingKernel,
+        cast,
+        combine,
+        levels,
+        loop_of,
+        share,
+        use_level,
+    )
 except ModuleNotFoundError as error:
     if error.name != "promoarray.kernels._cpu":
         raise
@@ -50,6 +58,7 @@ __all__ = [
     "combine",
     "dtype_args",
     "levels",
+    "loop_of",
     "share",
     "use_level",
 ]

@@ -17,7 +17,7 @@ import sys
 import threading
 import tracemalloc
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cast_cases import REAL, RULES, cast_codes, random_codes
+from cast_cases import REAL, RULES, cast_codes, random_codes, same_numbers
 
 import promoarray as pa
 from promoarray import dtypes
@@ -39,7 +39,6 @@ from promoarray.kernels import (
     ScaleZero,
     cast,
     cast_header,
-    combine,
     dtype_args,
     levels,
     use_level,
@@ -64,7 +63,6 @@ F32 = dtype_args(dtypes.float32)
 C64 = dtype_args(dtypes.complex64)
 X = np.ones(4, np.float32)
 Y = np.zeros(4, np.uint8)
-OVERLAP = np.ones(4, np.float32)
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
@@ -370,14 +368,6 @@ def test_a_scale_has_neither_zero_nor_sign():
 # --- the loops of each level ------------------------------------------------------------------
 
 
-@pytest.fixture(params=levels(), ids="level {}".format)
-def level(request: pytest.FixtureRequest) -> Iterator[int]:
-    """Run with the loops for one x86-64 level."""
-    before = use_level(request.param)
-    yield request.param
-    use_level(before)
-
-
 @cache
 def sources(dtype: DType) -> np.ndarray:
     """Every code of 16 bits and fewer; of wider types each power of two and what is beside it."""
@@ -544,109 +534,7 @@ def test_an_operation_takes_its_result_and_less_than_a_mebibyte(operation, order
     assert used <= result.size * result.dtype.storage.itemsize + MIB
 
 
-# --- arithmetic between casts -----------------------------------------------------------------
-
-
-def one_by_one(name: str, arrays, types, modes):
-    """The same by three casts and NumPy."""
-    left, right, computed, result = types
-    x, y = (
-        np.empty(array.shape, computed.storage) if dtype is not computed else array
-        for array, dtype in zip(arrays, (left, right), strict=True)
-    )
-    for array, made, dtype, mode in zip(arrays, (x, y), (left, right), modes[:2], strict=True):
-        if dtype is not computed:
-            cast(array, made, dtype_args(dtype), dtype_args(computed), mode)
-    with np.errstate(all="ignore"):
-        answer = getattr(np, name)(x, y)
-    out = np.empty(answer.shape, result.storage)
-    cast(answer, out, dtype_args(computed), dtype_args(result), modes[2])
-    return out
-
-
-TYPES = {
-    "bfloat16": (dtypes.bfloat16, dtypes.bfloat16, dtypes.float32, dtypes.bfloat16),
-    "float16": (dtypes.float16, dtypes.float16, dtypes.float32, dtypes.float16),
-    "mixed": (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float32),
-    "float8": (dtypes.float8_e5m2, dtypes.int8, dtypes.float32, dtypes.float8_e5m2),
-    "float64": (dtypes.float32, dtypes.float64, dtypes.float64, dtypes.float64),
-    "int": (dtypes.int16, dtypes.uint8, dtypes.uint16, dtypes.int32),
-    "int64": (dtypes.int8, dtypes.int64, dtypes.int64, dtypes.int64),
-}
-
-
-def same_numbers(got: np.ndarray, want: np.ndarray, dtype: DType) -> bool:
-    """All bits the same, but for NaN: which of two an operation gives is the machine's affair."""
-    if dtype.kind is not Kind.FLOAT:
-        return np.array_equal(got, want)
-    bits = codes_of(dtype)
-    nan = np.isnan(want.astype(np.float64))
-    return np.array_equal(np.isnan(got.astype(np.float64)), nan) and np.array_equal(
-        got.view(bits)[~nan], want.view(bits)[~nan]
-    )
-
-
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # signalling NaN, in the test
-@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
-@pytest.mark.parametrize("types", TYPES.values(), ids=TYPES)
-def test_combine_gives_what_casts_and_numpy_give(level, types, name):
-    if name == "divide" and types[2].kind is not Kind.FLOAT:
-        with pytest.raises(ValueError, match="there is no loop that computes divide"):
-            cast_and_combine(name, types, 4, 4)
-        return
-    for left, right in ((70_000, 70_000), (3, 3), (4097, 1), (1, 4097), (1, 1), (0, 0)):
-        got, want = cast_and_combine(name, types, left, right)
-        assert same_numbers(got, want, types[3]), (left, right)
-
-
-def cast_and_combine(name: str, types, left: int, right: int):
-    rng = np.random.default_rng(left)
-    arrays = [
-        rng.integers(0, 256, n * dtype.storage.itemsize, np.uint8).view(dtype.storage)
-        for n, dtype in ((left, types[0]), (right, types[1]))
-    ]
-    out = np.empty(max(left, right) if left and right else 0, types[3].storage)
-    modes = (DEFAULT,) * 3
-    combine(name, *arrays, out, tuple(map(dtype_args, types)), modes)
-    return out, one_by_one(name, arrays, types, modes)
-
-
-def test_combine_tells_the_exceptions_of_the_operation():
-    def raised(name: str, x: float, y: float, dtype: DType = dtypes.float32) -> int:
-        arrays = [np.full(5, v, dtype.storage) for v in (x, y)]
-        rows = (dtype_args(dtype), dtype_args(dtype), dtype_args(dtypes.float32), dtype_args(dtype))
-        return combine(name, *arrays, np.empty(5, dtype.storage), rows, (DEFAULT,) * 3)
-
-    assert raised("add", 1, 2) == raised("add", 1, 2, dtypes.float16) == 0
-    assert raised("divide", 1, 0) & 1
-    assert raised("multiply", 3e38, 3e38) & 2
-    assert raised("multiply", 1e-38, 1e-20) & 4
-    assert raised("subtract", np.inf, np.inf, dtypes.bfloat16) & 8
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "match"),
-    [
-        ({"name": "power"}, ValueError, "there is no loop that computes power"),
-        ({"left": X[:3]}, ValueError, "left has 3 elements, and result has 4"),
-        ({"right": X.astype(np.float64)}, ValueError, "right has elements of 8 bytes"),
-        ({"left": X.astype(">f4")}, ValueError, "left must be aligned and in native byte order"),
-        ({"left": np.ones(8, np.float32)[::2]}, (ValueError, BufferError), "not C-contiguous"),
-        ({"result": frozen(X)}, ValueError, "read-only"),
-        ({"left": OVERLAP, "result": OVERLAP}, ValueError, "left and result overlap in memory"),
-        ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 4 rows"),
-        ({"modes": (DEFAULT,) * 2}, TypeError, "and modes one of 3"),
-        ({"rows": (F32, F32, F32, F8)}, ValueError, "result has elements of 4 bytes"),
-        ({"rows": (F32, F32, C64, F32)}, ValueError, "computed_row is complex"),
-        ({"result": np.zeros(4, "V0")}, ValueError, "result has elements of 0 bytes"),
-    ],
-)
-def test_wrong_arguments_of_combine_are_refused(change, error, match):
-    given = {"name": "add", "left": X, "right": X, "result": np.zeros(4, np.float32)}
-    given |= {"rows": (F32,) * 4, "modes": (DEFAULT,) * 3}
-    given |= change
-    with pytest.raises(error, match=match):
-        combine(**given)
+# --- long operations ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", ["C", "F", "strided", "one"])

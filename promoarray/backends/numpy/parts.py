@@ -9,6 +9,7 @@ caller.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,21 +38,48 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
         return None
     if not isinstance(kernel, np.ufunc) or kernel.nout != 1 or kernel.signature is not None:
         return None
-    shape = operands[0].shape if operands[0].ndim else operands[-1].shape
-    in_rows = all(_lies(x, shape) for x in operands)
-    if not in_rows and not all(_lies(x.T, shape[::-1]) for x in operands):
-        return None
     try:
+        shape = np.broadcast_shapes(*(x.shape for x in operands))
         *_, made = kernel.resolve_dtypes((*(x.dtype for x in operands), None))
-    except TypeError:  # the ordinary way says so
+    except (TypeError, ValueError):  # the ordinary way says so
+        return None
+    if not all(x.dtype.isbuiltin == 1 for x in operands):
+        return None
+    in_rows = all(_lies(x, shape) for x in operands)
+    if not in_rows and not all(x.shape == shape and _lies(x.T, shape[::-1]) for x in operands):
         return None
     out = np.empty(shape, made, order="C" if in_rows else "F")
-    place, *flat = ((x if in_rows else x.T).reshape(-1) for x in (out, *operands))
+
+    def work(given: tuple[Buffer, ...], place: Buffer, threads: int) -> None:
+        kernel(*given, out=place)
+
+    return out if along_the_outermost(work, operands, out) else None
+
+
+def along_the_outermost(
+    work: Callable[[tuple[Buffer, ...], Buffer, int], object],
+    operands: tuple[Buffer, ...],
+    out: Buffer,
+) -> bool:
+    """Have ``work(operands, out, threads)`` done to parts of operands that broadcast to ``out``, so
+    many at once; false where one thread has to do it all."""
+    threads = threads_for(out.size)
+    if threads < 2:
+        return False
+    if all(
+        x.size == 1 or (x.shape == out.shape and x.flags.c_contiguous) for x in (out, *operands)
+    ):
+        rows = [x.reshape(-1) for x in (out, *operands)]
+    else:
+        axis = int(np.argmax(np.abs(out.strides)))
+        each = (x if x.size == 1 else np.broadcast_to(x, out.shape) for x in operands)
+        rows = [x if x.size == 1 else np.moveaxis(x, axis, 0) for x in (out, *each)]
+    place, *given = rows
 
     def part(at: slice) -> None:
-        kernel(*(x if x.size == 1 else x[at] for x in flat), out=place[at])
+        work(tuple(x if x.size == 1 else x[at] for x in given), place[at], threads)
 
-    return out if in_parts(part, out.size) else None
+    return in_parts(part, len(place), max(1, PART * len(place) // out.size))
 
 
 def in_parts(work: Callable[[slice], object], size: int, length: int = PART) -> bool:
@@ -81,5 +109,8 @@ def copied(buffer: Buffer, storage: np.dtype[Any]) -> Buffer:
 
 
 def _lies(x: Buffer, shape: tuple[int, ...]) -> bool:
-    """Whether a buffer has all elements of the result in their order, or one for them all."""
-    return not x.ndim or (x.shape == shape and x.flags.c_contiguous and x.dtype.isbuiltin == 1)
+    """Whether a buffer that broadcasts to a shape goes through memory row by row, as NumPy's result
+    then does."""
+    strides = np.broadcast_to(x, shape).strides
+    steps = [step for step, length in zip(strides, shape, strict=True) if length > 1 and step]
+    return all(a >= b > 0 for a, b in pairwise((*steps, 1)))

@@ -18,9 +18,12 @@ NB_MODULE(_cpu, m) {
     m.def("cast", &cast_array, nb::arg("src"), nb::arg("dst"), nb::arg("source_row"),
           nb::arg("target_row"), nb::arg("mode"), nb::arg("tuned") = true,
           "Cast every element of src to its place in dst.");
-    m.def("combine", &combine, nb::arg("name"), nb::arg("left"), nb::arg("right"),
-          nb::arg("result"), nb::arg("rows"), nb::arg("modes"),
-          "Cast two arrays, add, subtract, multiply or divide, and cast the result.");
+    m.def("combine", &combine, nb::arg("name"), nb::arg("operands"), nb::arg("result"),
+          nb::arg("rows"), nb::arg("modes"),
+          "Cast arrays, run an operation on them element by element, and cast the result.");
+    m.def("loop_of", &loop_of, nb::arg("name"), nb::arg("row"),
+          "How many operands a loop of combine takes, and whether the first, and the results, are "
+          "bools; None where there is no such loop.");
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),
           "Take the loops of one level from now on; return the one before.");

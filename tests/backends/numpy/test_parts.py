@@ -28,7 +28,7 @@ def _three_threads() -> Iterator[None]:
 def _short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of odd lengths, though operands are short."""
     monkeypatch.setattr(parts, "LONG", 100)
-    monkeypatch.setattr(parts.in_parts, "__defaults__", (37,))
+    monkeypatch.setattr(parts, "PART", 37)
 
 
 def numbers(random: np.random.Generator, storage: str, size: int) -> Any:
@@ -64,12 +64,13 @@ def test_no_element_depends_on_where_a_part_begins(name: str) -> None:
 def test_layouts_are_numpy_s() -> None:
     x = np.arange(1_200_000, dtype=np.float32).reshape(1000, 1200)
     scalar = np.asarray(2.0, np.float32)
-    for a, b in ((x, x), (x.T, x.T), (x, scalar), (scalar, x.T)):
+    row, column, wide = x[0], x[:, :1], np.repeat(x, 2, 1)
+    for a, b in ((x, x), (x.T, x.T), (x, scalar), (x, row), (column, x), (wide[:, ::2], x)):
         made, whole = parts.run(np.subtract, a, b), a - b
         assert made is not None
         assert made.strides == whole.strides
         assert np.array_equal(made, whole)
-    for a, b in ((x, x[0]), (x[:, ::1], x[::-1]), (x, x.astype(">f4")), (x[:9], x[:9])):
+    for a, b in ((x[:, ::-1], x), (x[:1000, :1000], x.T[:1000]), (x, x.astype(">f4")), (row, row)):
         assert parts.run(np.subtract, a, b) is None
 
 
