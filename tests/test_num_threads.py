@@ -189,6 +189,21 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     assert run_python(FORKS) == (wanted, "")
 
 
+def test_a_process_ends_while_a_daemon_thread_computes() -> None:
+    code = """
+import threading, time
+import numpy as np
+import promoarray as pa
+x = pa.asarray(np.ones(1_100_000, np.float32))
+def work():
+    while True:
+        (x + x).astype(pa.bfloat16) + x, pa.exp(x)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+"""
+    assert run_python(code, PROMOARRAY_NUM_THREADS="2") == ("", "")
+
+
 def test_no_thread_is_started_before_it_is_needed_and_none_is_left() -> None:
     code = """
 import os
