@@ -9,7 +9,10 @@
 
 using namespace promoarray;
 
-static std::atomic<int> wrong{0};
+static std::atomic<int> wrong{0}, inside{0};
+
+static const Around around = {[] { return ++inside > 0 ? 7 : 0; },
+                              [](int entered) { wrong += entered != 7 || inside-- <= 0; }};
 
 static void call(int seed) {
     for (int round = 0; round < 300; ++round) {
@@ -19,7 +22,7 @@ static void call(int seed) {
         run_parts(parts, [&](std::size_t part) {
             for (std::size_t k = 0; k < 64; ++k) ++counted[part * 64 + k];
             if (nests) run_parts(3, [&](std::size_t inner) { counted[part * 64] += (int)inner; });
-        });
+        }, round % 2 == 0 ? &around : nullptr);
         for (std::size_t part = 0; part < parts; ++part)
             wrong += counted[part * 64] != (nests ? 4 : 1) || counted[part * 64 + 63] != 1;
         if (seed == 0 && round % 50 == 0) set_thread_count(2 + round % 5);
@@ -42,6 +45,7 @@ int main() {
     std::thread late(call, 9);
     stop_threads();
     late.join();
+    wrong += inside != 0;
     std::printf("%d wrong\n", wrong.load());
     return wrong != 0;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -63,13 +64,16 @@ class Thread {
 };
 #endif
 
-// What one caller wants done.
+// What one caller wants done. `work` is the caller's, who waits for those that have a part of it.
 struct Job {
     const std::function<void(size_t)> &work;
     const size_t parts;
+    const Around *const around;
     size_t next = 0;
     int helpers = 0;  // threads of the pool that have a part of it
 
+    Job(size_t n, const std::function<void(size_t)> &given, const Around *with)
+        : work(given), parts(n), around(with) {}
     bool is_left() const { return next < parts; }
 };
 
@@ -80,15 +84,15 @@ thread_local bool is_helper = false;
 
 class Pool {
    public:
-    void run(Job &job) {
+    void run(const std::shared_ptr<Job> &job) {
         std::unique_lock<std::mutex> held(lock_);
         ++callers_;
-        jobs_.push_back(&job);
-        start_threads(job.parts);
+        jobs_.push_back(job);
+        start_threads(job->parts);
         if (has_room()) wake_.notify_all();
-        while (job.is_left()) do_part(job, held);
-        jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
-        done_.wait(held, [&] { return job.helpers == 0; });
+        while (job->is_left()) do_part(*job, held);
+        jobs_.erase(std::find(jobs_.begin(), jobs_.end(), job));
+        done_.wait(held, [&] { return job->helpers == 0; });
         --callers_;
         if (!jobs_.empty()) wake_.notify_all();  // there is one more for those who are left
     }
@@ -97,14 +101,22 @@ class Pool {
     void serve() {
         std::unique_lock<std::mutex> held(lock_);
         for (;;) {
-            Job *job = nullptr;
+            std::shared_ptr<Job> job;
             wake_.wait(held, [&] { return stops_ || (job = neediest()) != nullptr; });
             if (stops_) return;
             ++helping_;
-            ++job->helpers;
-            while (job->is_left() && callers_ + helping_ <= count && !stops_) do_part(*job, held);
+            if (job->around == nullptr) {
+                help(*job, held);
+            } else {
+                held.unlock();
+                const int entered = job->around->enter();
+                held.lock();
+                help(*job, held);
+                held.unlock();
+                job->around->leave(entered);
+                held.lock();
+            }
             --helping_;
-            if (--job->helpers == 0) done_.notify_all();
         }
     }
 
@@ -122,12 +134,18 @@ class Pool {
    private:
     bool has_room() const { return callers_ + helping_ < count; }
 
-    Job *neediest() const {
-        Job *found = nullptr;
+    std::shared_ptr<Job> neediest() const {
+        std::shared_ptr<Job> found;
         if (!has_room()) return found;
-        for (Job *job : jobs_)
+        for (const std::shared_ptr<Job> &job : jobs_)
             if (job->is_left() && (found == nullptr || job->helpers < found->helpers)) found = job;
         return found;
+    }
+
+    void help(Job &job, std::unique_lock<std::mutex> &held) {
+        ++job.helpers;
+        while (job.is_left() && callers_ + helping_ <= count && !stops_) do_part(job, held);
+        if (--job.helpers == 0) done_.notify_all();
     }
 
     static void do_part(Job &job, std::unique_lock<std::mutex> &held) {
@@ -155,7 +173,7 @@ class Pool {
     std::mutex lock_;
     std::condition_variable wake_, done_;
     std::vector<Thread> threads_;
-    std::vector<Job *> jobs_;
+    std::vector<std::shared_ptr<Job>> jobs_;
     int callers_ = 0, helping_ = 0;
     bool stops_ = false;
 };
@@ -187,13 +205,12 @@ void prepare_for_forks() {
 #endif
 }
 
-void run_parts(size_t parts, const std::function<void(size_t)> &work) {
+void run_parts(size_t parts, const std::function<void(size_t)> &work, const Around *around) {
     if (parts < 2 || count < 2 || is_helper) {
         for (size_t part = 0; part < parts; ++part) work(part);
         return;
     }
-    Job job{work, parts};
-    pool().run(job);
+    pool().run(std::make_shared<Job>(parts, work, around));
 }
 
 bool begin_unlocked() {

@@ -21,9 +21,17 @@ void set_thread_count(int count);
 // To be called once, before there are threads.
 void prepare_for_forks();
 
+// What a thread of the pool does before it takes parts and afterwards, such as to get a lock: while it
+// waits for that, others take them.
+struct Around {
+    int (*enter)();
+    void (*leave)(int entered);
+};
+
 // Call `work` with each number below `parts`, each once and in no order, and return when all calls
 // have. It must not throw, and the lock of the interpreter must not be held.
-void run_parts(std::size_t parts, const std::function<void(std::size_t)> &work);
+void run_parts(std::size_t parts, const std::function<void(std::size_t)> &work,
+               const Around *around = nullptr);
 
 // Work without the lock of the interpreter (unlocked.h); false once that has to stop.
 bool begin_unlocked();

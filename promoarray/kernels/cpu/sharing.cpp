@@ -22,6 +22,9 @@ int threads_to_use() {
 }
 
 void share(nb::handle function, std::size_t parts) {
+    static constexpr Around with_lock = {
+        [] { return (int)PyGILState_Ensure(); },
+        [](int entered) { PyGILState_Release((PyGILState_STATE)entered); }};
     std::mutex lock;
     std::exception_ptr first;
     std::atomic<bool> failed{false};
@@ -42,7 +45,7 @@ void share(nb::handle function, std::size_t parts) {
                 if (!failed) first = std::current_exception();
                 failed = true;
             }
-        });
+        }, &with_lock);
     }
     if (first) std::rethrow_exception(first);
 }
