@@ -16,7 +16,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy.kernels import ELEMENTWISE, kernel_of
+from promoarray.backends.numpy.kernels import ELEMENTWISE, OF_ONE_CALL, kernel_of
 from promoarray.backends.numpy.loops import Casts, common_shape, empty_like
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.kernels.cast_mode import CastMode
@@ -141,7 +141,7 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     known = tuple(chain for chain in input_casts if chain is not None)
     if kernel is None or output_casts is None or len(known) < len(input_casts):
         return None
-    if isinstance(kernel, np.ufunc) and not (any(known) or output_casts):
+    if (isinstance(kernel, np.ufunc) or name in OF_ONE_CALL) and not (any(known) or output_casts):
         return None
     storage = output_casts[-1].storage if output_casts else answer
     return BlockPlan(known, kernel, answer, output_casts, storage)
