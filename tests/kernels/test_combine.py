@@ -207,7 +207,7 @@ FROZEN.flags.writeable = False
         (
             {"result": np.lib.stride_tricks.as_strided(TARGET, (4,), (0,))},
             ValueError,
-            "one element in several places",
+            "elements of result overlap in memory",
         ),
         ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 2 more than operands"),
         ({"modes": (DEFAULT,) * 2}, TypeError, "and modes one of 1 more"),
