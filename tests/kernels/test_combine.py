@@ -39,7 +39,7 @@ def clipped(name: str, low: bool, high: bool) -> Callable[..., Array]:
 REFERENCES: dict[str, Callable[..., Array]] = {
     **{name: getattr(np, name) for name in ("add", "subtract", "multiply", "divide", "square")},
     **{name: getattr(np, name) for name in ("reciprocal", "sqrt", "positive", "negative", "abs")},
-    **{name: getattr(np, name) for name in ("copysign", "floor", "ceil", "trunc", "round")},
+    **{name: getattr(np, name) for name in ("copysign", "sign", "floor", "ceil", "trunc", "round")},
     **{name: getattr(np, name) for name in ("isnan", "isfinite", "isinf", "signbit", "equal")},
     **{name: getattr(np, name) for name in ("not_equal", "less", "less_equal", "greater")},
     **{name: getattr(np, name) for name in ("greater_equal", "logical_and", "logical_or")},
@@ -207,7 +207,7 @@ FROZEN.flags.writeable = False
         (
             {"result": np.lib.stride_tricks.as_strided(TARGET, (4,), (0,))},
             ValueError,
-            "one element in several places",
+            "elements of result overlap in memory",
         ),
         ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 2 more than operands"),
         ({"modes": (DEFAULT,) * 2}, TypeError, "and modes one of 1 more"),

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import operator
 import os
 import subprocess
 import sys
 import threading
 import tracemalloc
+import warnings
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
@@ -515,6 +517,17 @@ OPERATIONS = {
     "hypot of bfloat16": (pa.hypot, "bfloat16", "bfloat16"),
     "sqrt of bfloat16": (pa.sqrt, "bfloat16"),
     "tanh of float16": (pa.tanh, "float16"),
+    "isnan of bfloat16": (pa.isnan, "bfloat16"),
+    "clip of float16": (lambda x: pa.clip(x, -1, 2), "float16"),
+    "clip of bfloat16 by arrays": (lambda x, y: pa.clip(x, y, 2), "bfloat16", "bfloat16"),
+    "where of bfloat16, float32": (
+        lambda x, y: pa.where(x[:1, :1] == 1, x, y),
+        "bfloat16",
+        "float32",
+    ),
+    "bfloat16 + a row": (lambda x, y: x + y[0], "bfloat16", "bfloat16"),
+    "atan2 of bfloat16, a column": (lambda x, y: pa.atan2(x, y[:, :1]), "bfloat16", "bfloat16"),
+    "float16 < its other end": (lambda x, y: x < y[:, ::-1], "float16", "float16"),
 }
 
 
@@ -523,6 +536,7 @@ OPERATIONS = {
 def test_an_operation_takes_its_result_and_less_than_a_mebibyte(operation, order):
     function, *names = OPERATIONS[operation]
     with pa.policy("jax"):
+        function(*(pa.ones((2, 2), dtype=name) for name in names))  # what is found is kept
         operands = [
             pa.PArray._wrap(
                 np.ones((2, LONG // 2), (d := dtypes.as_dtype(name)).storage, order=order), d
@@ -555,6 +569,82 @@ def test_long_operations_give_what_short_ones_give(operation, order, monkeypatch
     assert got.dtype is want.dtype
     assert got.shape == want.shape
     assert same_numbers(got._buffer, want._buffer, got.dtype)
+
+
+IN_PLACE = {
+    "bfloat16 += bfloat16": (operator.iadd, "bfloat16", "bfloat16"),
+    "float32 *= bfloat16": (operator.imul, "float32", "bfloat16"),
+    "float32 -= float32": (operator.isub, "float32", "float32"),
+    "int64 += int64": (operator.iadd, "int64", "int64"),
+    "float16 /= float16": (operator.itruediv, "float16", "float16"),
+    "uint8 &= uint8": (operator.iand, "uint8", "uint8"),
+}
+
+
+def written(function, x: np.ndarray, y: np.ndarray, dtype: DType, other: DType) -> np.ndarray:
+    """What a target holds after ``x op= y``; the arrays are its memory."""
+    target = pa.PArray._wrap(x, dtype)
+    kept = target
+    target = function(target, pa.PArray._wrap(y, other))
+    assert target is kept
+    assert target._buffer is x
+    return x
+
+
+@pytest.mark.parametrize("way", ["C", "F", "backwards", "row"])
+@pytest.mark.parametrize("operation", IN_PLACE)
+def test_long_operations_in_place_go_into_the_target(operation, way):
+    function, *names = IN_PLACE[operation]
+    dtype, other = map(dtypes.as_dtype, names)
+    shape, rng = (500, 400), np.random.default_rng(5)
+    plain, y = (
+        (rng.random(shape) * 100 + 1).astype(d.storage, order="F" if way == "F" else "C")
+        for d in (dtype, other)
+    )
+    y = y[:1] if way == "row" else y[::-1] if way == "backwards" else y
+    plain = plain[::-1] if way == "backwards" else plain
+    binary = getattr(operator, function.__name__[1:].replace("and", "and_"))
+    with pa.policy("torch"), warnings.catch_warnings():
+        warnings.simplefilter("default")  # an error of theirs would have the result made first
+        want = binary(pa.PArray._wrap(plain, dtype), pa.PArray._wrap(y, other))
+        want = pa.astype(want, dtype)._buffer
+        x, again = plain.copy(order="K"), plain.copy(order="K")
+        written(function, x, y, dtype, other)
+        used = peak(lambda: written(function, again, y, dtype, other))
+    assert same_numbers(x, want, dtype)
+    assert used < x.nbytes // 2
+
+
+@pytest.mark.parametrize("shift", [1, 0, -1])
+def test_targets_that_overlap_are_written_from_what_they_held(shift):
+    memory = np.arange(100_001, dtype=np.float32)
+    first, last = slice(0, 100_000), slice(1, 100_001)
+    ours, others = (first, last) if shift > 0 else (last, first) if shift else (first, first)
+    want = memory[ours] + memory[others]
+    x = pa.PArray._wrap(memory[ours], dtypes.float32)
+    x += pa.PArray._wrap(memory[others], dtypes.float32)
+    assert np.array_equal(memory[ours], want)
+
+
+@pytest.mark.parametrize("names", [("bfloat16", "bfloat16"), ("float32", "float32")])
+@pytest.mark.parametrize("as_error", ["errstate", "filter"])
+def test_an_error_leaves_the_target_as_it_was(names, as_error):
+    dtype, other = map(dtypes.as_dtype, names)
+    before = np.ones(100_000, dtype.storage)
+    before[-1] = 3e38
+    target = pa.PArray._wrap(before.copy(), dtype)
+    factor = pa.PArray._wrap(np.full(100_000, 1e30, other.storage), other)
+    ignored = "raise" if as_error == "errstate" else "warn"
+    with warnings.catch_warnings(), np.errstate(over=ignored):
+        warnings.simplefilter("error" if as_error == "filter" else "default")
+        error = FloatingPointError if as_error == "errstate" else RuntimeWarning
+        with pytest.raises(error, match="overflow encountered in multiply"):
+            target *= factor
+        assert np.array_equal(target._buffer, before)
+        warnings.simplefilter("default")
+        with np.errstate(over="warn"), pytest.warns(RuntimeWarning, match="overflow encountered"):
+            target *= factor
+    assert np.isinf(target._buffer[-1])
 
 
 def test_long_operations_warn_as_numpy_does():

@@ -9,7 +9,6 @@ long, unless ``loops`` has it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,8 +16,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import parts
-from promoarray.backends.numpy.kernels import ELEMENTWISE, kernel_of
+from promoarray.backends.numpy.kernels import ELEMENTWISE, OF_ONE_CALL, kernel_of
 from promoarray.backends.numpy.loops import Casts, common_shape, empty_like
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.kernels.cast_mode import CastMode
@@ -84,20 +82,6 @@ def run(plan: BlockPlan, operands: tuple[Buffer, ...], options: dict[str, Any]) 
     if shape is None or 0 in shape:
         return None
     out = empty_like(operands, shape, plan.storage)
-    work = partial(_run, plan, options=options)
-    if not parts.along_the_outermost(work, operands, out):
-        work(operands, out, 1)  # NumPy warns of what it meets
-    return out
-
-
-def _run(
-    plan: BlockPlan,
-    operands: tuple[Buffer, ...],
-    out: Buffer,
-    threads: int,
-    options: dict[str, Any],
-) -> None:
-    """Run a plan on some of the elements, beside other threads that do."""
     values: list[Buffer | None] = [None] * len(operands)
     long = []
     for i, (x, casts) in enumerate(zip(operands, plan.input_casts, strict=True)):
@@ -105,19 +89,21 @@ def _run(
             values[i] = _cast(x.reshape(()), casts, [np.empty((), c.storage) for c in casts])
         else:
             long.append(i)
-    step = max(1, min(out.size, plan.block // threads))
+    step = min(out.size, plan.block)
     scratch = [[np.empty(step, c.storage) for c in casts] for casts in plan.input_casts]
     made = np.empty(step if plan.output_casts else 0, plan.computed)
-    for *given, result in _parts([*(operands[i] for i in long), out], step):
+    for parts in _parts([*(operands[i] for i in long), out], step):
+        *given, block = parts
         for i, part in zip(long, given, strict=True):
             values[i] = _cast(part, plan.input_casts[i], scratch[i])
-        place = made[: result.size] if plan.output_casts else result
+        place = made[: block.size] if plan.output_casts else block
         if isinstance(plan.kernel, np.ufunc):
             plan.kernel(*values, out=place)
         else:
             place[...] = plan.kernel(*values, **options)
         for cast in plan.output_casts:
-            cast.run(place, result)
+            cast.run(place, block)
+    return out
 
 
 def _parts(arrays: list[Buffer], step: int) -> Any:
@@ -155,7 +141,7 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     known = tuple(chain for chain in input_casts if chain is not None)
     if kernel is None or output_casts is None or len(known) < len(input_casts):
         return None
-    if isinstance(kernel, np.ufunc) and not (any(known) or output_casts):
+    if (isinstance(kernel, np.ufunc) or name in OF_ONE_CALL) and not (any(known) or output_casts):
         return None
     storage = output_casts[-1].storage if output_casts else answer
     return BlockPlan(known, kernel, answer, output_casts, storage)

@@ -281,12 +281,15 @@ _UFUNC_OF: dict[str, tuple[np.ufunc, tuple[Kind, ...]]] = {
 # NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
 _NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})
 
+OF_ONE_CALL = frozenset(_UFUNC_OF)
+"""The functions that make nothing besides their result."""
+
 ELEMENTWISE = frozenset(
     name
     for name, kernel in KERNELS.items()
     if isinstance(kernel, np.ufunc) and kernel.signature is None
 ) | {
-    *_UFUNC_OF,
+    *OF_ONE_CALL,
     *("l1_loss", "mse_loss", "poisson_nll_loss"),
     *variants.of(np).keys()
     - {kernel.__name__ for kernel in statistics.KERNELS}

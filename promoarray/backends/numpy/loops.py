@@ -16,7 +16,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 
 if TYPE_CHECKING:
@@ -129,10 +129,13 @@ def may_raise() -> bool:
     is not as it was."""
     if not {*np.geterr().values()} <= {"ignore", "warn"}:
         return True
-    return any(
-        action == "error" and issubclass(RuntimeWarning, category)
-        for action, _, category, *_ in warnings.filters
-    )
+    for action, message, category, module, line in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            if action == "error":
+                return True
+            if not (message or module or line):  # all that come later are never asked
+                return False
+    return False
 
 
 def loop_plan(
@@ -146,6 +149,8 @@ def loop_plan(
     computed = plan.compute or plan.inputs[0]
     if computed.kind not in _REAL or (plan.compute is None and {*plan.inputs} != {computed}):
         return None
+    if name in _LOGICAL and computed is dt.bool is plan.result and len({*held}) == 1:
+        return _logical_plan(name, held, casts)
     found = kernels.loop_of(name, kernels.dtype_args(computed))
     if found is None:
         return None
@@ -165,14 +170,33 @@ def loop_plan(
     return LoopPlan(name, rows, tuple(modes), plan.result.storage)  # type: ignore[arg-type]
 
 
+def _logical_plan(name: str, held: tuple[DType, ...], casts: Casts) -> LoopPlan | None:
+    """Of operands of one dtype as they are, not of bools: what is no zero is true."""
+    if held[0].kind not in _REAL or held[0] is dt.bool or casts(held[0], dt.bool)[1]:
+        return None
+    row = kernels.dtype_args(held[0])
+    if kernels.loop_of(name, row) is None:
+        return None
+    rows = (*(row for _ in held), row, kernels.dtype_args(dt.bool))
+    return LoopPlan(name, rows, (DEFAULT,) * (len(held) + 1), dt.bool.storage)
+
+
+_LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
+
+
+def _is_kept(source: DType, entered: DType) -> bool:
+    """Whether a float dtype has all values of an integer one, on the way to float32."""
+    return source.kind in INTEGERS and source.bits <= 8 and entered in (dt.bfloat16, dt.float16)
+
+
 _REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
 
 
 def _mode(casts: Casts, source: DType, entered: DType, computed: DType) -> CastMode | None:
     """The mode of a cast of one step; None of more."""
+    if source is computed or (computed is dt.float32 and _is_kept(source, entered)):
+        return DEFAULT
     if source is not entered and entered is not computed:
         return None
-    if source is computed:
-        return DEFAULT
     mode, transforms = casts(source, computed)
     return None if transforms else mode

@@ -77,9 +77,9 @@ def along_the_outermost(
     place, *given = rows
 
     def part(at: slice) -> None:
-        work(tuple(x if x.size == 1 else x[at] for x in given), place[at], threads)
+        kernel(*(x if x.size == 1 else x[at] for x in given), out=place[at])
 
-    return in_parts(part, len(place), max(1, PART * len(place) // out.size))
+    return out if in_parts(part, len(place), max(1, PART * len(place) // out.size)) else None
 
 
 def in_parts(work: Callable[[slice], object], size: int, length: int = PART) -> bool:

@@ -5,8 +5,16 @@ namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-struct Unary { static constexpr int operands = 1; static constexpr bool tests = false; };
-struct Binary { static constexpr int operands = 2; static constexpr bool tests = false; };
+template <int count, bool code = false>
+struct Step {
+    static constexpr int operands = count;
+    static constexpr bool tests = false, by_code = code;
+};
+using Unary = Step<1>;
+using Binary = Step<2>;
+// What changes a sign at most.
+using UnaryOnCodes = Step<1, true>;
+using BinaryOnCodes = Step<2, true>;
 
 struct Add : Binary { template <typename T> static T of(T x, T y) { return (T)(x + y); } };
 struct Subtract : Binary { template <typename T> static T of(T x, T y) { return (T)(x - y); } };
@@ -16,13 +24,19 @@ struct Multiply : Binary {
 };
 struct Divide : Binary { template <typename T> static T of(T x, T y) { return (T)(x / y); } };
 
-struct Positive : Unary { template <typename T> static T of(T x) { return x; } };
-struct Negative : Unary { template <typename T> static T of(T x) { return (T)-x; } };
+struct Positive : UnaryOnCodes { template <typename T> static T of(T x) { return x; } };
+struct Negative : UnaryOnCodes {
+    template <typename T> static T of(T x) {
+        if constexpr (is_code<T>) return {(u16)(x.bits ^ 0x8000)};
+        else return -x;
+    }
+};
 struct Square : Unary { template <typename T> static T of(T x) { return x * x; } };
 struct Reciprocal : Unary { template <typename T> static T of(T x) { return 1 / x; } };
 
 // The rest has a name of its own for registers.
-struct Abs : Unary {
+struct Abs : UnaryOnCodes {
+    template <typename T> static T of(T x) { return {x.magnitude()}; }
     static f32 of(f32 x) { return std::fabs(x); }
     static f64 of(f64 x) { return std::fabs(x); }
 #ifdef __F16C__
@@ -66,7 +80,10 @@ struct Round : Unary {
     }
 #endif
 };
-struct Copysign : Binary {
+struct Copysign : BinaryOnCodes {
+    template <typename T> static T of(T x, T y) {
+        return {(u16)(x.magnitude() | (y.bits & 0x8000))};
+    }
     static f32 of(f32 x, f32 y) { return std::copysign(x, y); }
     static f64 of(f64 x, f64 y) { return std::copysign(x, y); }
 #ifdef __F16C__
@@ -75,6 +92,24 @@ struct Copysign : Binary {
         return _mm256_or_ps(_mm256_andnot_ps(sign, x), _mm256_and_ps(sign, y));
     }
 #endif
+};
+
+struct Sign : UnaryOnCodes {
+    static f32 of(f32 x) { return x != x ? x : (f32)((x > 0) - (x < 0)); }
+    static f64 of(f64 x) { return x != x ? x : (f64)((x > 0) - (x < 0)); }
+#ifdef __F16C__
+    static __m256 of(__m256 x) {  // at most one of three is there
+        const __m256 zero = _mm256_setzero_ps(), one = _mm256_set1_ps(1);
+        const __m256 positive = _mm256_and_ps(_mm256_cmp_ps(x, zero, _CMP_GT_OQ), one);
+        const __m256 negative = _mm256_and_ps(_mm256_cmp_ps(x, zero, _CMP_LT_OQ), _mm256_set1_ps(-1));
+        const __m256 nan = _mm256_and_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q), x);
+        return _mm256_or_ps(_mm256_or_ps(positive, negative), nan);
+    }
+#endif
+    template <typename T> static T of(T x) {
+        const u16 one = (u16)(T::one | (x.bits & 0x8000));
+        return {x.is_nan() ? x.bits : x.magnitude() == 0 ? (u16)0 : one};
+    }
 };
 
 template <typename Step>
@@ -94,6 +129,7 @@ constexpr Row rows[] = {
     {"negative", 1, false, false, false, on_floats<Negative>},
     {"abs", 1, false, false, false, on_floats<Abs>},
     {"copysign", 2, false, false, false, on_floats<Copysign>},
+    {"sign", 1, false, false, false, on_floats<Sign>},
     {"floor", 1, false, false, false, on_floats<Floor>},
     {"ceil", 1, false, false, false, on_floats<Ceil>},
     {"trunc", 1, false, false, false, on_floats<Trunc>},

@@ -7,14 +7,24 @@ namespace PROMOARRAY_VERSION {
 namespace {
 
 template <int count>
-struct Choice { static constexpr int operands = count; static constexpr bool tests = false; };
+struct Choice {
+    static constexpr int operands = count;
+    static constexpr bool tests = false, by_code = true;
+};
+
+// Of codes without a branch, which no compiler finds by itself.
+template <typename Condition, typename T>
+PROMOARRAY_CAST T choose(Condition first, T x, T y) {
+    if constexpr (is_code<T>) return {(u16)(y.bits ^ ((x.bits ^ y.bits) & (u16)-(u16)(first != 0)))};
+    else return first ? x : y;
+}
 
 // Of two that are equal the second; NaN if either is, the first of two.
 struct Maximum : Choice<2> {
-    template <typename T> static T of(T x, T y) { return (x > y) | (x != x) ? x : y; }
+    template <typename T> static T of(T x, T y) { return choose((x > y) | (x != x), x, y); }
 };
 struct Minimum : Choice<2> {
-    template <typename T> static T of(T x, T y) { return (x < y) | (x != x) ? x : y; }
+    template <typename T> static T of(T x, T y) { return choose((x < y) | (x != x), x, y); }
 };
 
 // What makes a number one that a bound does not replace.
@@ -27,31 +37,37 @@ struct UpTo {  // at the bound it is replaced, which of zeros takes the sign
     template <typename T> static auto below(T x, T bound) { return x < bound; }
 };
 struct Signed {  // -0.0 is below 0.0
-    static f32 with_sign(f32 x) { return std::copysign(1.0f, x); }
-    static f64 with_sign(f64 x) { return std::copysign(1.0, x); }
+    static bool is_negative(f32 x) { return as_bits(x) >> 31 != 0; }
+    static bool is_negative(f64 x) { return as_bits(x) >> 63 != 0; }
+    template <typename T> static auto is_negative(T x) {
+        if constexpr (is_code<T>) return x.bits >> 15 != 0;
+        else if constexpr (std::is_integral_v<T>) return false;  // one zero alone
+        else return with_sign(x) < 0;
+    }
+    template <typename T> static T with_sign(T x) { return x; }
 #ifdef __F16C__
     static __m256 with_sign(__m256 x) {
         return _mm256_or_ps(_mm256_and_ps(x, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(1.0f));
     }
 #endif
     template <typename T> static auto above(T x, T bound) {
-        return (x > bound) | ((x == bound) & (with_sign(bound) < 0));
+        return (x > bound) | ((x == bound) & is_negative(bound));
     }
     template <typename T> static auto below(T x, T bound) {
-        return (x < bound) | ((x == bound) & (with_sign(bound) > 0));
+        return (x < bound) | ((x == bound) & !is_negative(bound));
     }
 };
 
 template <typename Bounds>
 struct ClipLow : Choice<2> {
     template <typename T> static T of(T x, T low) {
-        return Bounds::above(x, low) | (x != x) ? x : low;
+        return choose(Bounds::above(x, low) | (x != x), x, low);
     }
 };
 template <typename Bounds>
 struct ClipHigh : Choice<2> {
     template <typename T> static T of(T x, T high) {
-        return Bounds::below(x, high) | (x != x) ? x : high;
+        return choose(Bounds::below(x, high) | (x != x), x, high);
     }
 };
 template <typename Bounds>
@@ -65,6 +81,37 @@ struct ClipLowLast : Choice<3> {
         return ClipLow<Within>::of(ClipHigh<Within>::of(x, high), low);
     }
 };
+
+// Both bounds of codes, one after the other: of both at once a compiler makes branches.
+template <typename First, typename Second, bool low_first, typename T>
+void in_two_steps(const void *const *operands, void *result, std::size_t n) {
+    const u16 *const x[] = {static_cast<const u16 *>(operands[0]),
+                            static_cast<const u16 *>(operands[low_first ? 1 : 2]),
+                            static_cast<const u16 *>(operands[low_first ? 2 : 1])};
+    u16 between[512];
+    for (std::size_t at = 0; at < n; at += 512) {
+        const std::size_t count = n - at < 512 ? n - at : 512;
+        const void *const given[] = {x[0] + at, x[1] + at};
+        const void *const then[] = {between, x[2] + at};
+        each_code<First, T>(given, between, count);
+        each_code<Second, T>(then, static_cast<u16 *>(result) + at, count);
+    }
+}
+
+template <typename Whole, typename First, typename Second, bool low_first>
+Run in_steps(Type t) {
+    if (is_float16(t)) return in_two_steps<First, Second, low_first, HalfCode>;
+    if (is_bfloat16(t)) return in_two_steps<First, Second, low_first, BfloatCode>;
+    return is_integer(t) ? on_integers<Whole>(t) : on_floats<Whole>(t);
+}
+
+template <typename Bounds>
+Run clip_of(Type t) {
+    return in_steps<Clip<Bounds>, ClipLow<Bounds>, ClipHigh<Bounds>, true>(t);
+}
+Run low_last_of(Type t) {
+    return in_steps<ClipLowLast, ClipHigh<Within>, ClipLow<Within>, false>(t);
+}
 
 // By the length of elements alone.
 template <typename Word>
@@ -87,16 +134,16 @@ Run where_of(Type t) {
 constexpr Row rows[] = {
     {"maximum", 2, false, false, false, on_numbers<Maximum>},
     {"minimum", 2, false, false, false, on_numbers<Minimum>},
-    {"clip_beyond", 3, false, false, false, on_numbers<Clip<Within>>},
+    {"clip_beyond", 3, false, false, false, clip_of<Within>},
     {"clip_beyond_low", 2, false, false, false, on_numbers<ClipLow<Within>>},
     {"clip_beyond_high", 2, false, false, false, on_numbers<ClipHigh<Within>>},
-    {"clip_up_to", 3, false, false, false, on_numbers<Clip<UpTo>>},
+    {"clip_up_to", 3, false, false, false, clip_of<UpTo>},
     {"clip_up_to_low", 2, false, false, false, on_numbers<ClipLow<UpTo>>},
     {"clip_up_to_high", 2, false, false, false, on_numbers<ClipHigh<UpTo>>},
-    {"clip_signed_zeros", 3, false, false, false, on_floats<Clip<Signed>>},
+    {"clip_signed_zeros", 3, false, false, false, clip_of<Signed>},
     {"clip_signed_zeros_low", 2, false, false, false, on_floats<ClipLow<Signed>>},
     {"clip_signed_zeros_high", 2, false, false, false, on_floats<ClipHigh<Signed>>},
-    {"low_bound_last", 3, false, false, false, on_numbers<ClipLowLast>},
+    {"low_bound_last", 3, false, false, false, low_last_of},
     {"low_bound_last_low", 2, false, false, false, on_numbers<ClipLow<Within>>},
     {"low_bound_last_high", 2, false, false, false, on_numbers<ClipHigh<Within>>},
     {"where", 3, true, false, false, where_of},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -166,9 +167,16 @@ bool is_result(const Array &operand, const Array &result) {
 void check_result(const Array &result, const Type &own) {
     check_elements(result, own);
     if (!result.aligned(size_of(own))) refuse("result is not aligned to its elements");
-    for (int i = 0; i < result.ndim() && !result.empty(); ++i)
-        if (result.stride(i) == 0 && result.shape(i) > 1)
-            refuse("result has one element in several places");
+    int order[PyBUF_MAX_NDIM];
+    order_axes(result, order);
+    auto end = (Py_ssize_t)result.item();  // of what the axes further in take
+    for (int i = result.ndim() - 1; i >= 0 && !result.empty(); --i) {
+        const Py_ssize_t length = result.shape(order[i]);
+        if (length == 1) continue;
+        const Py_ssize_t stride = std::abs(result.stride(order[i]));
+        if (stride < end) refuse("elements of result overlap in memory");
+        end += stride * (length - 1);
+    }
 }
 
 nb::object item(nb::handle tuple, Py_ssize_t i) {

@@ -6,7 +6,10 @@ namespace PROMOARRAY_VERSION {
 namespace {
 
 template <int count>
-struct Test { static constexpr int operands = count; static constexpr bool tests = true; };
+struct Test {
+    static constexpr int operands = count;
+    static constexpr bool tests = true, by_code = true;
+};
 
 struct Equal : Test<2> { template <typename T> static auto of(T x, T y) { return x == y; } };
 struct NotEqual : Test<2> { template <typename T> static auto of(T x, T y) { return x != y; } };
@@ -16,24 +19,38 @@ struct Greater : Test<2> { template <typename T> static auto of(T x, T y) { retu
 struct GreaterEqual : Test<2> { template <typename T> static auto of(T x, T y) { return x >= y; } };
 
 struct And : Test<2> {
-    template <typename T> static auto of(T x, T y) { return (x != 0) & (y != 0); }
+    template <typename T> static auto of(T x, T y) { return is_true(x) & is_true(y); }
 };
 struct Or : Test<2> {
-    template <typename T> static auto of(T x, T y) { return (x != 0) | (y != 0); }
+    template <typename T> static auto of(T x, T y) { return is_true(x) | is_true(y); }
 };
 struct Xor : Test<2> {
-    template <typename T> static auto of(T x, T y) { return (x != 0) ^ (y != 0); }
+    template <typename T> static auto of(T x, T y) { return is_true(x) ^ is_true(y); }
 };
-struct Not : Test<1> { template <typename T> static auto of(T x) { return x == 0; } };
+struct Not : Test<1> { template <typename T> static auto of(T x) { return !is_true(x); } };
 
-struct IsNan : Test<1> { template <typename T> static auto of(T x) { return x != x; } };
-struct IsFinite : Test<1> { template <typename T> static auto of(T x) { return x - x == 0; } };
+struct IsNan : Test<1> {
+    template <typename T> static auto of(T x) {
+        if constexpr (is_code<T>) return x.is_nan();
+        else return x != x;
+    }
+};
+struct IsFinite : Test<1> {
+    template <typename T> static auto of(T x) {
+        if constexpr (is_code<T>) return x.magnitude() < T::infinity;
+        else return x - x == 0;
+    }
+};
 struct IsInf : Test<1> {
-    template <typename T> static auto of(T x) { return (x == x) & (x - x != 0); }
+    template <typename T> static auto of(T x) {
+        if constexpr (is_code<T>) return x.magnitude() == T::infinity;
+        else return (x == x) & (x - x != 0);
+    }
 };
 struct SignBit : Test<1> {
     static bool of(f32 x) { return as_bits(x) >> 31 != 0; }
     static bool of(f64 x) { return as_bits(x) >> 63 != 0; }
+    template <int... of_format> static bool of(Code<of_format...> x) { return x.bits >> 15 != 0; }
 #ifdef __F16C__
     static __m256 of(__m256 x) {
         return _mm256_castsi256_ps(_mm256_srai_epi32(_mm256_castps_si256(x), 31));

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "codes.h"
 #include "loop.h"
 
 namespace promoarray {
@@ -109,16 +110,11 @@ template <typename Step, std::size_t... I>
 void each_bfloat(const void *const *operands, void *result, std::size_t n,
                  std::index_sequence<I...>) {
     const u16 *const x[] = {static_cast<const u16 *>(operands[I])...};
-    if constexpr (Step::tests) {
-        auto *PROMOARRAY_RESTRICT out = static_cast<u8 *>(result);
-        for (std::size_t i = 0; i < n; ++i) out[i] = (u8)Step::of(single_of(x[I][i])...);
-    } else {
-        auto *PROMOARRAY_RESTRICT out = static_cast<u16 *>(result);
-        for (std::size_t i = 0; i < n; ++i) {
-            const f32 found = Step::of(single_of(x[I][i])...);
-            const u32 bits = as_bits(found), nan = 0x7fc0u | (bits >> 16 & 0x8000u);
-            out[i] = (u16)(found == found ? bfloat_of(bits) : nan);
-        }
+    auto *PROMOARRAY_RESTRICT out = static_cast<u16 *>(result);
+    for (std::size_t i = 0; i < n; ++i) {
+        const f32 found = Step::of(single_of(x[I][i])...);
+        const u32 bits = as_bits(found), nan = 0x7fc0u | (bits >> 16 & 0x8000u);
+        out[i] = (u16)(found == found ? bfloat_of(bits) : nan);
     }
 }
 
@@ -131,14 +127,42 @@ template <typename Step>
 constexpr Run each_single = each<Step, f32>;
 #endif
 
+template <typename Step, typename T, std::size_t... I>
+void each_code_of(const void *const *operands, void *result, std::size_t n,
+                  std::index_sequence<I...>) {
+    const u16 *const x[] = {static_cast<const u16 *>(operands[I])...};
+    using Out = std::conditional_t<Step::tests, u8, u16>;
+    auto *PROMOARRAY_RESTRICT out = static_cast<Out *>(result);
+    for (std::size_t i = 0; i < n; ++i) {
+        if constexpr (Step::tests) out[i] = (u8)Step::of(T{x[I][i]}...);
+        else out[i] = Step::of(T{x[I][i]}...).quieted();
+    }
+}
+
+template <typename Step, typename T>
+void each_code(const void *const *operands, void *result, std::size_t n) {
+    each_code_of<Step, T>(operands, result, n, std::make_index_sequence<Step::operands>());
+}
+
+template <typename Step>
+Run on_codes(Type t) {
+    if (is_float16(t)) return each_code<Step, HalfCode>;
+    return is_bfloat16(t) ? each_code<Step, BfloatCode> : nullptr;
+}
+
+// Of 16 bits by their codes, if the step takes those.
 template <typename Step>
 Run on_floats(Type t) {
     if (is_float32(t)) return each_single<Step>;
     if (is_float64(t)) return each<Step, f64>;
+    if constexpr (Step::by_code) {
+        return on_codes<Step>(t);
+    } else {
 #ifdef __F16C__
-    if (is_float16(t)) return each_short<Step, Half>;
+        if (is_float16(t)) return each_short<Step, Half>;
 #endif
-    return is_bfloat16(t) ? each_short<Step, Bfloat> : nullptr;
+        return is_bfloat16(t) ? each_short<Step, Bfloat> : nullptr;
+    }
 }
 
 // Integers that wrap around, for which unsigned ones do.
