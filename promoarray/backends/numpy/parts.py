@@ -49,30 +49,11 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     if not in_rows and not all(x.shape == shape and _lies(x.T, shape[::-1]) for x in operands):
         return None
     out = np.empty(shape, made, order="C" if in_rows else "F")
-
-    def work(given: tuple[Buffer, ...], place: Buffer, threads: int) -> None:
-        kernel(*given, out=place)
-
-    return out if along_the_outermost(work, operands, out) else None
-
-
-def along_the_outermost(
-    work: Callable[[tuple[Buffer, ...], Buffer, int], object],
-    operands: tuple[Buffer, ...],
-    out: Buffer,
-) -> bool:
-    """Have ``work(operands, out, threads)`` done to parts of operands that broadcast to ``out``, so
-    many at once; false where one thread has to do it all."""
-    threads = threads_for(out.size)
-    if threads < 2:
-        return False
-    if all(
-        x.size == 1 or (x.shape == out.shape and x.flags.c_contiguous) for x in (out, *operands)
-    ):
+    if all(x.size == 1 or (x.shape == shape and x.flags.c_contiguous) for x in (out, *operands)):
         rows = [x.reshape(-1) for x in (out, *operands)]
     else:
         axis = int(np.argmax(np.abs(out.strides)))
-        each = (x if x.size == 1 else np.broadcast_to(x, out.shape) for x in operands)
+        each = (x if x.size == 1 else np.broadcast_to(x, shape) for x in operands)
         rows = [x if x.size == 1 else np.moveaxis(x, axis, 0) for x in (out, *each)]
     place, *given = rows
 
