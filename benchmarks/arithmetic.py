@@ -44,6 +44,7 @@ def torch_tensor(x: np.ndarray[Any, Any], name: str) -> Any:
 
 def main() -> None:
     """Measure and print."""
+    pa.set_num_threads(1)
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--elements", type=int, default=1 << 22, help="of each array (4 Mi)")
     parser.add_argument("--rounds", type=int, default=15, help="turns of each pair (15)")

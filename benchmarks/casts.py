@@ -30,6 +30,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends import numpy as backend
 from promoarray.dtypes import DType, Kind
+from promoarray.threads import set_num_threads
 
 WIDE = [dt.float32, dt.float64, dt.float16, dt.bfloat16, dt.int32, dt.int64, dt.int8]
 NARROW = [d for d in dt.CONCRETE if d.kind is Kind.FLOAT and d.bits <= 8]
@@ -188,6 +189,7 @@ def plot(results: dict[str, dict[str, float]], path: Path, title: str) -> None:
 
 def main() -> None:
     """Measure and print."""
+    set_num_threads(1)
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--elements", type=int, default=1 << 22, help="of each array (4 Mi)")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each pair (5)")

@@ -248,10 +248,9 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     found = None if observers_anywhere else find(name, form, (target, other), {})
     if found is not None:
         executable, cls, buffers = found
-        out = _run(executable, name, buffers, {})
         if not executable.into:
-            return cls._wrap(out, executable.result)
-        _write(backend_of(target._buffer), name, target, out)
+            return cls._wrap(_run(executable, name, buffers, {}), executable.result)
+        _run_into(executable, name, target, buffers)
         return target
     if observers_anywhere:
         heard = repeats.look_up(name, form, (target, other), {})
@@ -291,7 +290,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
     if observers_anywhere:
         notify_write(event)
-    _write(backend, name, target, _run(executable, name, buffers, {}))
+    _run_into(executable, name, target, buffers)
     if observers_anywhere:
         notify(event)
     return target
@@ -310,15 +309,14 @@ def _write_and_tell(
     form = Form.INPLACE
     event = OperationEvent(name, policy, (target, other), seen, plan, values, target, form=form)
     notify_write(event)
-    _write(backend_of(target._buffer), name, target, _run(executable, name, buffers, {}))
+    _run_into(executable, name, target, buffers)
     _notify(event, executable, heard)
     return target
 
 
 def _write_again(name: str, target: Array, known: repeats.Known, buffers: tuple[Any, ...]) -> Any:
     """Run an operation in place that the observer here has heard of, and count it."""
-    out = _run(known.executable, name, buffers, {})
-    _write(backend_of(target._buffer), name, target, out)
+    _run_into(known.executable, name, target, buffers)
     target._type = known.types[0]
     known.tell()
     return target
@@ -340,6 +338,14 @@ def _require_writeable(backend: Any, name: str, target: Array) -> None:
     if not backend.writeable(target._buffer):
         symbol = OPERATIONS[name].symbol
         raise ValueError(f"{name} in place: the target is read-only; write x = x {symbol} y")
+
+
+def _run_into(executable: Executable, name: str, target: Array, buffers: tuple[Any, ...]) -> None:
+    """Run an executable, and write its result over the first operand: as it goes, if it can."""
+    into = getattr(executable.run, "into", None)
+    if into is None or not into(buffers):
+        out = _run(executable, name, buffers, {})
+        _write(backend_of(target._buffer), name, target, out)
 
 
 def _write(backend: Any, name: str, target: Array, out: Any) -> None:

@@ -17,6 +17,13 @@ NUMBERS = [d for d in dtypes.CONCRETE if d is not dtypes.string]
 ROWS = [kernels.dtype_args(d) for d in NUMBERS]
 REAL = [kernels.dtype_args(d) for d in NUMBERS if d.kind is not dtypes.Kind.COMPLEX]
 COMPUTED = [kernels.dtype_args(d) for d in (dtypes.float32, dtypes.float64, dtypes.int32)]
+LOOPS = [
+    *((name, 2) for name in ("add", "subtract", "multiply", "divide", "maximum", "less", "equal")),
+    *((name, 1) for name in ("negative", "floor", "sqrt", "isnan", "sign", "logical_not")),
+    *((name, 3) for name in ("clip_beyond", "low_bound_last", "where")),
+]
+"""Operations, and of how many operands."""
+
 STORED = [
     "u1",
     "u2",
@@ -119,18 +126,39 @@ def _cast(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
 
 
 def _combine(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
-    name = one_of(random, ["add", "subtract", "multiply", "divide"])
-    rows = tuple(_row(random, each) for each in (REAL, REAL, COMPUTED, REAL))
-    modes = tuple(_mode(random) for _ in range(3))
-    shapes = [one_of(random, [shape, shape, shape, (), (1,)]) for _ in range(2)]
-    given = [
-        _array(random, arena, s, _bytes_of(row)) for s, row in zip(shapes, rows[:2], strict=True)
-    ]
-    out = _array(random, arena, shape, _bytes_of(rows[3]))
+    name, count = one_of(random, LOOPS)
+    count = count if random.random() < 0.97 else int(random.integers(0, 5))
+    held = [REAL] * count
+    if name == "where" and count:
+        held[0] = [kernels.dtype_args(dtypes.bool)]
+    rows = tuple(_row(random, each) for each in (*held, COMPUTED, REAL))
+    modes = tuple(_mode(random) for _ in range(count + 1))
+    shapes = [one_of(random, [shape, shape, shape, shape[1:], (), (1,)]) for _ in range(count)]
+    given = [_array(random, arena, s, _bytes_of(row)) for s, row in zip(shapes, rows, strict=False)]
+    out = _array(random, arena, shape, _bytes_of(rows[-1]))
+    if count and random.random() < 0.1:
+        given[-1] = out
     before = arena.copy()
+    held_before = tuple(np.array(x, order="C") for x in given)
     try:
-        kernels.combine(name, *given, out, rows, modes)
+        kernels.combine(name, tuple(given), out, rows, modes)
     except (ValueError, TypeError, BufferError):
         assert np.array_equal(arena, before), "half written"
         return
-    _said_only(arena, before, out)
+    inside = np.zeros(arena.size, bool)
+    if np.may_share_memory(arena, out):
+        inside[_places(arena, out)] = True
+    assert np.array_equal(arena[~inside], before[~inside]), "written beside the target"
+    again = np.empty(np.shape(out), np.asarray(out).dtype)
+    kernels.combine(name, held_before, again, rows, modes)
+    assert np.asarray(out).tobytes() == again.tobytes(), (name, rows, modes)
+
+
+def _places(arena: Any, target: Any) -> Any:
+    """Where in the arena the bytes of an array of any layout lie."""
+    places = np.asarray(target).__array_interface__["data"][0]
+    places = np.array(places - arena.__array_interface__["data"][0])
+    held = np.asarray(target)
+    for length, stride in zip(held.shape, held.strides, strict=True):
+        places = places[..., None] + np.arange(length) * stride
+    return (places[..., None] + np.arange(held.itemsize)).reshape(-1)

@@ -24,7 +24,7 @@ from promoarray.errors import clipped, quoted
 from promoarray.kernels.portable import linalg
 
 if TYPE_CHECKING:
-    from promoarray.backends.numpy.blocks import Casts
+    from promoarray.backends.numpy.loops import Casts
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]

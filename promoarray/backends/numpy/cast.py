@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends.numpy import parts
 from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels import DEFAULT, CastingKernel, CastMode, dtype_args
@@ -50,7 +51,7 @@ def caster(
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     storage = target.storage
     if (integers and (source, target) in WIDENING) or dt.string in (source, target):
-        return in_default_float_state(lambda buffer: buffer.astype(storage))
+        return in_default_float_state(lambda buffer: parts.copied(buffer, storage))
     rows = dtype_args(source), dtype_args(target), mode
 
     short = _short(source, target, mode)

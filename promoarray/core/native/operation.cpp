@@ -87,13 +87,18 @@ PyTypeObject *class_of(const FastOperator *self, const Arguments &given) {
     return self->is_array(cls) && (self->is(BOUND, Py_None) || self->is(BOUND, cls)) ? cls : nullptr;
 }
 
-// The memory of an array that a result is written over, if it lies in rows.
+constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; over more, executables write as they go
+
+// The memory of an array that a result is written over, if it lies in rows and is not much.
 class Target {
    public:
     explicit Target(PyObject *buffer) {
         const int flags = PyBUF_ND | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE;
         is_there_ = PyObject_GetBuffer(buffer, &view_, flags) == 0;
         if (!is_there_) PyErr_Clear();
+        if (!is_there_ || view_.len <= MUCH) return;
+        PyBuffer_Release(&view_);
+        is_there_ = false;
     }
     ~Target() { if (is_there_) PyBuffer_Release(&view_); }
     Target(const Target &) = delete;

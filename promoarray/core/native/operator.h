@@ -10,7 +10,7 @@ namespace promoarray {
 // What an operator is made of: the arguments it was given, then what it looks up once.
 enum Part {
     SLOW, NAME, OBSERVERS, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
-    ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, DEFAULTS, BOUND, ADOPTS,
+    ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, DEFAULTS, BOUND, ADOPTS, IN_PARTS,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME, QUICK_NAME, SCALAR_NAME,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
@@ -89,6 +89,8 @@ Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, P
 // An array, or null with the error.
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
         PyObject *option_names);
+// Whether NumPy's arrays lie in memory as `run` reads their shape; asked once.
+void look_at_layout(PyObject *ndarray);
 // Whether an error is about shapes or dtypes, which the long way tells in its own words.
 bool is_told_better();
 // A new array of a class.

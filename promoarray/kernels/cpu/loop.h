@@ -138,7 +138,7 @@ Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
 Loop narrow_loop(Type source, Type target);      // narrow.cpp: from short floats to narrow ones
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
-Operation find_operation(const char *name, Type type);  // arithmetic.cpp
+Operation find_operation(const char *name, Type type);  // comparisons.cpp
 Fold find_fold(const char *name, Type from, Type to, bool by_rows);  // folds.cpp
 
 // A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).

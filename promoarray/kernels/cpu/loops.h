@@ -43,8 +43,14 @@ struct Work {
 // Bytes of one element, or of one part of a complex one.
 PROMOARRAY_CAST std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bits / 8; }
 
-// A step of arithmetic, element by element, on contiguous and aligned elements.
-using Operation = void (*)(const void *x, const void *y, void *out, std::size_t n);
+// An operation element by element, on contiguous and aligned elements of one type.
+struct Operation {
+    void (*run)(const void *const *operands, void *out, std::size_t n);  // nullptr: there is none
+    int operands;
+    bool masked;  // the first operand is bools, whatever the type
+    bool tests;   // the results are bools, whatever the type
+    bool tells;   // its floating-point exceptions are those of the operation
+};
 
 struct Lines;
 using Fold = bool (*)(const Lines &lines);  // folds.h
@@ -55,7 +61,7 @@ struct Loops {
     // The loop that casts n elements of `source` to `target`, and what it needs. Types are real: a
     // complex number counts as its parts. `tuned` false takes the definition for every element.
     Loop (*choose)(Type source, Type target, CastMode mode, std::size_t n, bool tuned, Work &work);
-    // The loop of an operation on numbers of one type, to the same; nullptr where there is none.
+    // The loop of an operation on numbers of one type.
     Operation (*operation)(const char *name, Type type);
     // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
     // is none. `by_rows` tells that what is folded lies side by side.
