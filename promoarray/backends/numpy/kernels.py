@@ -115,6 +115,11 @@ def _huber(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
 
 
 def _searchsorted(x: Buffer, values: Buffer, **options: Any) -> Any:
+    bits = 8 * values.itemsize
+    if values.dtype.kind in "iu" and bits <= 16 and values.size > 1 << bits:  # many are alike
+        codes = np.dtype(f"u{values.itemsize}")
+        every = np.arange(1 << bits, dtype=codes).view(values.dtype)
+        return np.searchsorted(x, every, **options)[values.view(codes)]
     return np.searchsorted(x, values, **options)
 
 
