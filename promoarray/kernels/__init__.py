@@ -25,7 +25,7 @@ from promoarray.kernels.cast_mode import (
 )
 
 try:
-    from promoarray.kernels._cpu import CastingKernel, cast, combine, levels, use_level
+    from promoarray.kernels._cpu import CastingKernel, cast, combine, levels, multiply, use_level
 except ModuleNotFoundError as error:
     if error.name != "promoarray.kernels._cpu":
         raise
@@ -50,6 +50,7 @@ __all__ = [
     "combine",
     "dtype_args",
     "levels",
+    "multiply",
     "use_level",
 ]
 

@@ -48,6 +48,13 @@ def combine(
     by zero 1, overflow 2, underflow 4, invalid 8. It warns of none.
     """
 
+def multiply(left: _Buffer, right: _Buffer, result: _Buffer, row: _Row) -> None:
+    """Multiply stacks of matrices of integers, which wrap around.
+
+    All have three axes, the first of one length, and elements of the integer of 8 bits or more that
+    ``row`` says, aligned and in native byte order. ``result`` is C-contiguous and lies apart.
+    """
+
 class StateGuard:
     """A function, run in the default floating-point state."""
 

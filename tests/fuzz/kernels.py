@@ -13,7 +13,7 @@ from numpy.random import Generator
 from fuzz.layouts import laid_out, numbers, one_of
 from promoarray import dtypes, kernels
 from promoarray.backends import numpy as backend
-from promoarray.backends.numpy import ordering
+from promoarray.backends.numpy import ordering, products
 from promoarray.kernels.portable import linalg
 
 NUMBERS = [d for d in dtypes.CONCRETE if d is not dtypes.string]
@@ -94,8 +94,8 @@ def _said_only(arena: Any, before: Any, target: Any) -> None:
 
 def once(random: Generator) -> None:
     """One cast, or one operation."""
-    if random.random() < 0.2:
-        _order(random)
+    if random.random() < 0.3:
+        one_of(random, [_order, _multiply])(random)
         return
     axes = int(random.integers(0, 4))
     shape = tuple(int(n) for n in random.integers(0, 6, axes))
@@ -140,6 +140,27 @@ def _combine(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
         assert np.array_equal(arena, before), "half written"
         return
     _said_only(arena, before, out)
+
+
+WHOLE = [d for d in NUMBERS if products.of_integers("matmul", d)]
+
+
+def _multiply(random: Generator) -> None:
+    """Multiply matrices of integers of any layout, as NumPy does."""
+    dtype = one_of(random, WHOLE)
+    m, k, n = (int(2 ** random.uniform(0, 8)) for _ in range(3))
+    stack = (2,) if random.random() < 0.2 else ()
+    x, y = numbers(random, (*stack, m, k), dtype), numbers(random, (k, n), dtype)
+    x, y = (backend.native(laid_out(random, each)) for each in (x, y))
+    x = x[..., 0, :] if random.random() < 0.1 and not stack else x
+    y = y[:, 0] if random.random() < 0.1 else y
+    before = kernels.use_level(one_of(random, kernels.levels()))
+    try:
+        found, wanted = np.asarray(products.integer_matmul(x, y)), np.asarray(np.matmul(x, y))
+    finally:
+        kernels.use_level(before)
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    assert np.array_equal(found, wanted), (dtype, x.shape, y.shape, x.strides, y.strides)
 
 
 ORDERED = [d for d in NUMBERS if ordering.computes("sort", d)]

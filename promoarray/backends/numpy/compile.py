@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks
+from promoarray.backends.numpy import blocks, products
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import BY_STORAGE, DType, Kind
@@ -49,10 +50,16 @@ class Compiled:
         self._outputs: dict[tuple[int, Any], Cast | None] = {}
         self._last: tuple[Any, Cast | None] = None, None
         self._casts_inputs = any(cast is not None for cast in self._inputs)
+        self._in_panels = self._casts_inputs and self._kernel is np.matmul
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
         if not options and self._blocks is not None:
             out = blocks.run(self._blocks, buffers)
+            if out is not None:
+                return out
+        if self._in_panels:
+            storage = self._plan.result.storage, self._compute.storage
+            out = products.in_panels(buffers, self._inputs, partial(self._stored, 0), *storage)
             if out is not None:
                 return out
         values: Sequence[Buffer] = buffers

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.backends.numpy import products
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels.portable import complexes, linalg, variants
 
@@ -245,7 +246,7 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
         return None
     if compute.kind is Kind.COMPLEX and name in complexes.KERNELS:
         return partial(complexes.KERNELS[name], np)
-    kernel = KERNELS[name]
+    kernel = products.of_integers(name, compute) or KERNELS[name]
     if name in _UFUNC_OF and compute.kind in _UFUNC_OF[name][1]:
         kernel = _UFUNC_OF[name][0]
     if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:

@@ -40,7 +40,8 @@ def keys_of(x: Buffer, dtype: DType) -> Buffer:
         codes = codes << word(lost)
     sign = word(1 << wide - 1)
     if dtype.kind is Kind.INT:
-        return codes ^ sign
+        keys: Buffer = codes ^ sign
+        return keys
     layout = dtype.format
     if layout is None or not layout.signed:  # the NaN of a scale is its largest code
         return codes

@@ -139,6 +139,7 @@ Loop narrow_loop(Type source, Type target);      // narrow.cpp: from short float
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Operation find_operation(const char *name, Type type);  // arithmetic.cpp
+Product find_product(Type type);                        // products.cpp
 
 // A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).
 Loop chain(Work &work, Loop first, Loop second);

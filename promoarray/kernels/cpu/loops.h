@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "../cast.h"
+#include "matrix.h"
 
 namespace promoarray {
 
@@ -54,6 +55,8 @@ struct Loops {
     Loop (*choose)(Type source, Type target, CastMode mode, std::size_t n, bool tuned, Work &work);
     // The loop of an operation on numbers of one type, to the same; nullptr where there is none.
     Operation (*operation)(const char *name, Type type);
+    // The product of matrices of integers of 8 bits and more.
+    Product (*product)(Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.
     void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);

@@ -20,6 +20,8 @@ NB_MODULE(_cpu, m) {
     m.def("combine", &combine, nb::arg("name"), nb::arg("left"), nb::arg("right"),
           nb::arg("result"), nb::arg("rows"), nb::arg("modes"),
           "Cast two arrays, add, subtract, multiply or divide, and cast the result.");
+    m.def("multiply", &multiply, nb::arg("left"), nb::arg("right"), nb::arg("result"),
+          nb::arg("row"), "Multiply stacks of integer matrices.");
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),
           "Take the loops of one level from now on; return the one before.");

@@ -12,6 +12,10 @@ void cast_array(nanobind::handle source, nanobind::handle target, nanobind::hand
 int combine(const char *name, nanobind::handle left, nanobind::handle right,
             nanobind::handle result, nanobind::handle rows, nanobind::handle modes);
 
+// Write the products of two stacks of integer matrices to a third.
+void multiply(nanobind::handle left, nanobind::handle right, nanobind::handle result,
+              nanobind::handle row);
+
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();
 
