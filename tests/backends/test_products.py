@@ -62,7 +62,7 @@ def test_integers_multiply_as_in_numpy(level: int, data: st.DataObject) -> None:
     try:
         wanted = np.matmul(x, y)
     except ValueError:  # a stack of vectors is a matrix of another shape
-        with pytest.raises(ValueError, match="broadcast|mismatch|operand"):
+        with pytest.raises(ValueError, match=r"broadcast|mismatch|operand"):
             products.integer_matmul(x, y)
         return
     found = np.asarray(products.integer_matmul(x, y))
