@@ -160,15 +160,20 @@ def _starts(line: Buffer) -> Buffer:
 
 
 def _sort(x: Buffer, dtype: DType, *, axis: int, descending: bool, stable: bool) -> Results:
-    rows = np.moveaxis(x, axis, -1)
-    made = np.moveaxis(_sorted(rows, dtype, descending), -1, axis)
-    return ((np.ascontiguousarray(made), dtype),)
+    return ((_along(axis, x, lambda rows: _sorted(rows, dtype, descending)), dtype),)
 
 
 def _argsort(x: Buffer, dtype: DType, *, axis: int, descending: bool, stable: bool) -> Results:
-    rows = np.moveaxis(x, axis, -1)
-    order = np.ascontiguousarray(np.moveaxis(_order(keys_of(rows, dtype), descending), -1, axis))
+    order = _along(axis, x, lambda rows: _order(keys_of(rows, dtype), descending))
     return ((order, BY_STORAGE[order.dtype]),)
+
+
+def _along(axis: int, x: Buffer, function: Callable[[Buffer], Buffer]) -> Buffer:
+    """What a function of rows makes of an axis, with its elements in rows."""
+    if axis in (-1, x.ndim - 1):  # moving an axis nowhere takes longer than to sort a few elements
+        return np.ascontiguousarray(function(x))
+    made = function(np.moveaxis(x, axis, -1))
+    return np.ascontiguousarray(np.moveaxis(made, -1, axis))
 
 
 # --- sets -----------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def integer_matmul(x: Buffer, y: Buffer) -> Any:
         stacks = [
             np.broadcast_to(each, stack + each.shape[-2:]).reshape(-1, *each.shape[-2:])
             if each.size
-            else np.empty((int(np.prod(stack)), *each.shape[-2:]), each.dtype)
+            else np.empty((math.prod(stack), *each.shape[-2:]), each.dtype)
             for each in (left, right)
         ]
         out = _multiplied(*stacks).reshape(*stack, left.shape[-2], right.shape[-1])
@@ -80,7 +80,7 @@ def integer_tensordot(x: Buffer, y: Buffer, *, axes: Any = 2) -> Any:
     rows = [i for i in range(x.ndim) if i not in first]
     columns = [j for j in range(y.ndim) if j not in second]
     shape = [x.shape[i] for i in rows], [y.shape[j] for j in columns]
-    inner, m, n = (int(np.prod(each, dtype=np.intp)) for each in (lengths, *shape))
+    inner, m, n = map(math.prod, (lengths, *shape))
     left = x.transpose(rows + first).reshape(m, inner)
     right = y.transpose(second + columns).reshape(inner, n)
     return _multiplied(left[None], right[None]).reshape(shape[0] + shape[1])
