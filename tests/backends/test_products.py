@@ -108,6 +108,22 @@ def test_panels_multiply_as_the_whole(
         x @ y[..., :1, :]
 
 
+@pytest.mark.parametrize("dtype", [pa.bfloat16, pa.float16], ids=str)
+def test_vectors_multiply_in_parts_as_the_whole(
+    dtype: DType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(0)
+    x, y = (pa.asarray(random.normal(size=(2, 5, 30))).astype(dtype) for _ in range(2))
+    given = [(x, y, -1), (x, y, 2), (x, y, 1), (x, y[:1], -1), (x, y[:, ::-1], -1), (x, x, 0)]
+    whole = [pa.vecdot(*each[:2], axis=each[2]) for each in given]
+    for least in (1, 70):
+        monkeypatch.setattr(products, "AT_ONCE", least)
+        parts = [pa.vecdot(*each[:2], axis=each[2]) for each in given]
+        for one, other in zip(parts, whole, strict=True):
+            assert one.dtype is other.dtype
+            assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
 def test_products_of_narrow_floats_take_eight_mebibytes_beside_the_result() -> None:
     for of_x, of_y in (((1, 4096), (4096, 1024)), ((3, 1 << 20), (1 << 20, 1))):
         x, y = pa.ones(of_x, dtype=pa.bfloat16), pa.ones(of_y, dtype=pa.bfloat16)

@@ -50,16 +50,17 @@ class Compiled:
         self._outputs: dict[tuple[int, Any], Cast | None] = {}
         self._last: tuple[Any, Cast | None] = None, None
         self._casts_inputs = any(cast is not None for cast in self._inputs)
-        self._in_panels = self._casts_inputs and self._kernel is np.matmul
+        self._in_parts = products.IN_PARTS.get(self._kernel) if self._casts_inputs else None
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
         if not options and self._blocks is not None:
             out = blocks.run(self._blocks, buffers)
             if out is not None:
                 return out
-        if self._in_panels:
+        if self._in_parts is not None:
             storage = self._plan.result.storage, self._compute.storage
-            out = products.in_panels(buffers, self._inputs, partial(self._stored, 0), *storage)
+            finish = partial(self._stored, 0)
+            out = self._in_parts(buffers, self._inputs, finish, *storage, **options)
             if out is not None:
                 return out
         values: Sequence[Buffer] = buffers

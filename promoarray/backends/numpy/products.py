@@ -166,5 +166,39 @@ def _even(length: int) -> int:
     return length // 192 * 192 or length
 
 
+def in_rows(
+    buffers: Sequence[Buffer],
+    casts: Sequence[Cast | None],
+    finish: Cast,
+    stored: Any,
+    computed: Any,
+    *,
+    axis: int = -1,
+) -> Buffer | None:
+    """Multiply the vectors along the last axis of two arrays, some of them at a time.
+
+    None where that axis is not the last, or the arrays do not lie alike, or are short.
+    """
+    x, y = buffers
+    alike = x.shape == y.shape and x.flags.c_contiguous and y.flags.c_contiguous
+    if not alike or axis not in (-1, x.ndim - 1) or x.size <= AT_ONCE or x.ndim < 2:
+        return None
+    out = np.empty(x.shape[:-1], stored)
+    made, length = out.reshape(-1), x.shape[-1]
+    of_x, of_y = (_same if cast is None else cast for cast in casts)
+    step = max(1, AT_ONCE // length)
+    x, y = x.reshape(-1, length), y.reshape(-1, length)
+    for i in range(0, made.size, step):
+        made[i : i + step] = finish(np.vecdot(of_x(x[i : i + step]), of_y(y[i : i + step])))
+    return out
+
+
+AT_ONCE = 1 << 16
+"""Elements that stay in a cache between their cast and their product."""
+
+IN_PARTS: dict[Any, Callable[..., Buffer | None]] = {np.matmul: in_panels, np.vecdot: in_rows}
+"""How a kernel goes part by part where its operands are cast."""
+
+
 def _same(x: Buffer) -> Buffer:
     return x
