@@ -33,6 +33,7 @@ try:
         fold,
         levels,
         loop_of,
+        multiply,
         share,
         use_level,
     )
@@ -63,6 +64,7 @@ __all__ = [
     "fold",
     "levels",
     "loop_of",
+    "multiply",
     "share",
     "use_level",
 ]

@@ -95,6 +95,13 @@ def set_thread_count(count: int) -> None:
 def stop_threads() -> None:
     """Join the threads of the pool; from then on each caller does its own work."""
 
+def multiply(left: _Buffer, right: _Buffer, result: _Buffer, row: _Row) -> None:
+    """Multiply stacks of matrices of integers, which wrap around.
+
+    All have three axes, the first of one length, and elements of the integer of 8 bits or more that
+    ``row`` says, aligned and in native byte order. ``result`` is C-contiguous and lies apart.
+    """
+
 class StateGuard:
     """A function, run in the default floating-point state."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, folds, loops, parts, positions
+from promoarray.backends.numpy import blocks, folds, loops, parts, positions, products
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import kernel_of, neighbours
 from promoarray.dtypes import BY_STORAGE, DType, Kind
@@ -50,6 +51,7 @@ class Compiled:
         self._last: tuple[Any, Cast | None] = None, None
         self._casts_inputs = any(cast is not None for cast in self._inputs)
         self._loops: dict[str, loops.LoopPlan | None] = {}
+        self._in_parts = products.IN_PARTS.get(self._kernel) if self._casts_inputs else None
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
         out = self._by_loop(buffers, options)
@@ -61,6 +63,12 @@ class Compiled:
                 return out
         if options:
             out = self._of_lines(buffers, options)
+            if out is not None:
+                return out
+        if self._in_parts is not None:
+            storage = self._plan.result.storage, self._compute.storage
+            finish = partial(self._stored, 0)
+            out = self._in_parts(buffers, self._inputs, finish, *storage, **options)
             if out is not None:
                 return out
         values: Sequence[Buffer] = buffers

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import kernels
-from promoarray.backends.numpy import folds
+from promoarray.backends.numpy import folds, products
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.portable import complexes, linalg, statistics, variants, xla
 
@@ -142,6 +142,11 @@ def _huber(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
 
 
 def _searchsorted(x: Buffer, values: Buffer, **options: Any) -> Any:
+    bits = 8 * values.itemsize
+    if values.dtype.kind in "iu" and bits <= 16 and values.size > 1 << bits:  # many are alike
+        codes = np.dtype(f"u{values.itemsize}")
+        every = np.arange(1 << bits, dtype=codes).view(values.dtype)
+        return np.searchsorted(x, every, **options)[values.view(codes)]
     return np.searchsorted(x, values, **options)
 
 
@@ -272,7 +277,7 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
         return None
     if compute.kind is Kind.COMPLEX and name in complexes.KERNELS:
         return partial(complexes.KERNELS[name], np)
-    kernel = KERNELS[name]
+    kernel = products.of_integers(name, compute) or KERNELS[name]
     if name in _UFUNC_OF and compute.kind in _UFUNC_OF[name][1]:
         kernel = _UFUNC_OF[name][0]
     if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:

@@ -140,6 +140,7 @@ Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide fl
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Operation find_operation(const char *name, Type type);  // comparisons.cpp
 Fold find_fold(const char *name, Type from, Type to, bool by_rows);  // folds.cpp
+Product find_product(Type type);                 // products.cpp
 
 // A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).
 Loop chain(Work &work, Loop first, Loop second);

@@ -134,8 +134,8 @@ Loop chain(Work &work, Loop first, Loop second) {
     return chained;
 }
 
-extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, find_operation, find_fold, either_part,
-                            with_zero_parts};
+extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, find_operation, find_fold, find_product,
+                            either_part, with_zero_parts};
 
 }  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

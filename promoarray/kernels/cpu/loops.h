@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "../cast.h"
+#include "matrix.h"
 
 namespace promoarray {
 
@@ -66,6 +67,8 @@ struct Loops {
     // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
     // is none. `by_rows` tells that what is folded lies side by side.
     Fold (*fold)(const char *name, Type source, Type computed, bool by_rows);
+    // The product of matrices of integers of 8 bits and more.
+    Product (*product)(Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.
     void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);

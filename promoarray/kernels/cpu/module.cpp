@@ -28,6 +28,8 @@ NB_MODULE(_cpu, m) {
           nb::arg("rows"), nb::arg("modes"), nb::arg("center") = nb::none(),
           nb::arg("initial") = false, "Fold an array along an axis: sums, products, extremes.");
     m.attr("NOT_TOLD") = NOT_TOLD;
+    m.def("multiply", &multiply, nb::arg("left"), nb::arg("right"), nb::arg("result"),
+          nb::arg("row"), "Multiply stacks of integer matrices.");
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),
           "Take the loops of one level from now on; return the one before.");

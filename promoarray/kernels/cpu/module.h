@@ -28,6 +28,10 @@ int fold(const char *name, nanobind::handle source, nanobind::handle result,
          nanobind::handle shape, nanobind::handle rows, nanobind::handle modes,
          nanobind::handle center, bool initial);
 
+// Write the products of two stacks of integer matrices to a third.
+void multiply(nanobind::handle left, nanobind::handle right, nanobind::handle result,
+              nanobind::handle row);
+
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();
 
