@@ -22,6 +22,7 @@ from promoarray.kernels.cast_mode import (
     ScaleRounding,
     ScaleZero,
     ToInteger,
+    Way,
 )
 
 try:
@@ -57,6 +58,7 @@ __all__ = [
     "ScaleRounding",
     "ScaleZero",
     "ToInteger",
+    "Way",
     "cast",
     "cast_header",
     "combine",
