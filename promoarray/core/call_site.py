@@ -40,6 +40,10 @@ class Site:
     text: str
     expression: str
 
+    def __reduce__(self) -> tuple[type[Site], tuple[object, ...]]:
+        # The dataclass would ask for its fields each time, and reports hold thousands.
+        return Site, (self.file, self.line, self.column, self.text, self.expression)
+
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"
 
