@@ -190,9 +190,10 @@ def _run_and_tell(
 
 def _notify(event: OperationEvent, executable: Executable, heard: repeats.Lookup | None) -> None:
     """Tell observers, and keep what the one that is here does with operations that are alike."""
+    quick = heard and heard.quick_key(event)  # before a target's type is changed
     repeat = notify(event, heard.repeats if heard else None)
     if heard is not None and repeat is not None:
-        heard.keep(event, executable, repeat)
+        heard.keep(executable, repeat, quick)
 
 
 def _run_again(

@@ -55,11 +55,15 @@ class Lookup(NamedTuple):
     array_class: Any
     known: Known | None
 
-    def keep(self, event: OperationEvent, executable: Executable, repeat: Repeat) -> None:
+    def quick_key(self, event: OperationEvent) -> tuple[Any, ...] | None:
+        """Return where the fast path looks for the operation; None if it does not serve it."""
+        return _quick_key(self.repeats, event)
+
+    def keep(self, executable: Executable, repeat: Repeat, quick: tuple[Any, ...] | None) -> None:
         """Keep what the observer answered."""
         scalars = executable.scalars if any(executable.scalars) else None
         known = Known(executable, *repeat, scalars)
-        self.repeats.keep(self.key, known, _quick_key(self.repeats, event))
+        self.repeats.keep(self.key, known, quick)
 
 
 def look_up(
