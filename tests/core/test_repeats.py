@@ -40,6 +40,7 @@ X = pa.asarray([1.0, 2.0, 3.0], dtype=pa.float32)
 Y = pa.asarray([1, 2, 3], dtype=pa.int8)
 H = pa.asarray([1.5, 2.5, 3.5], dtype=pa.bfloat16)
 ZERO_D = pa.asarray(2.0, dtype=pa.float32)
+DOUBLE = pa.asarray([0.5, 0.5, 0.5], dtype=pa.float64)
 
 CALLS: dict[str, Callable[[], Any]] = {
     "operator": lambda: X + Y,
@@ -249,6 +250,10 @@ def small_operations() -> list[Any]:
         made += [shifted(Y, H)]
         made += [Y + 100 * n if n == 1 else Y / 3]
         made += [pa.concat([X, Y]), pa.max(H)]
+        target = pa.asarray([1.0, 2.0, 3.0], dtype=pa.float32)
+        for _ in range(3):
+            target += DOUBLE  # some policies bind the name to float64
+        made += [target]
         with pa.policy("numpy@1"):
             made += [X + n, X * ZERO_D, Y + 100 * n, Y * n**n, Y / 2.0**n]
             made += [Y + pa.asarray(60 * n), X + pa.asarray(10.0 ** (4 * n))]
