@@ -18,6 +18,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from measure import OURS, Line, Options
+from peers import Peer
+
 import promoarray as pa
 from promoarray.core.observers import observing
 from promoarray.diagnostics.compare.task import Task
@@ -89,6 +92,29 @@ def seconds(program: Callable[[], None], rounds: int) -> dict[str, float]:
                 program()
             least[way] = min(least[way], time.thread_time() - start)
     return least
+
+
+SHADOW, TRACE = 1.5e-6, 2e-6
+"""Seconds added to an operation, by a policy of a shadow run and by a trace."""
+
+TIMES = {"a loop of small operations": 3.0, "examples/digits.py": 1.3}
+"""At most so many times the plain run under `compare`."""
+
+
+def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
+    """What is promised of reports: each program is run for all lines of it at once."""
+    for name, program in PROGRAMS.items():
+        operations = operations_of(program)
+        least = seconds(program, 2 if options.quick else 5)
+        each = {way: (took - least["plain"]) / operations for way, took in least.items()}
+        shadow, small = each["shadow"] / len(DEFAULT), program is loop
+        ratio = {OURS: least["compare"], "plain": least["plain"]}
+        for what, numbers, bounds in (
+            ("shadow, an operation and policy", {OURS: shadow}, {"": SHADOW if small else None}),
+            ("trace, an operation", {OURS: each["trace"]}, {"": TRACE if small else None}),
+            ("compare", ratio, {"plain": TIMES[name]}),
+        ):
+            yield Line(f"{what}: {name}", {}, bounds, found=lambda numbers=numbers: numbers)
 
 
 def main() -> None:
