@@ -148,9 +148,16 @@ def read(path: Path) -> Row:
         raise ValueError(f"{path} was not written by python -m benchmarks --json, format {FORMAT}")
     try:
         list(changes(run, run))
+        most = max(len(v) for row in _rows(run) for v in row["values"].values())
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise ValueError(f"{path} is damaged: {error!r}") from error
+    if most < 2:
+        raise ValueError(f"{path} has one pass: what its noise is, only several tell")
     return run
+
+
+def _rows(run: Row) -> Iterator[Row]:
+    return (row for chapter in run["chapters"].values() for row in chapter["lines"])
 
 
 def main(arguments: list[str] | None = None) -> int:

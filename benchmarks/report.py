@@ -12,7 +12,10 @@ from rich.table import Table
 
 from promoarray.console import counted, show
 
-UNITS = {"s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")), "B": ((2.0**20, "MiB"),)}
+UNITS = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "B": ((2.0**20, "MiB"), (2.0**10, "KiB")),
+}
 
 
 def amount(number: float, unit: str) -> str:
