@@ -6,8 +6,8 @@ otherwise, 2 if a file cannot be read.
 
 Every line was measured in several passes, each a process of its own. Its ratio is that of the
 middle pass, its noise half of what the passes differ by, and at least that of the chapter's middle
-line. A line changed if its ratio did by more than the noise of both runs together and half as much
-again, and by more than a fiftieth.
+line. A line changed if its ratio did by more than twice the noise of both runs together, and by
+more than a fiftieth.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 OURS, BEST = "promoarray", "best"
 BEST_OF = ("numpy", "torch", "jax")
 FORMAT = 1
-TIMES_NOISE, LEAST_CHANGE = 1.5, 0.02
+TIMES_NOISE, LEAST_CHANGE = 2.0, 0.02
 
 Row = dict[str, Any]
 """A line as JSON has it: its name, unit, bounds, and the values of each way, one a pass."""

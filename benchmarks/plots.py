@@ -45,7 +45,7 @@ def casts(plt: Any, rows: list[Run]) -> Any:
     by_name = {row["name"]: row for row in rows}
     figure, panels = plt.subplots(1, 2, figsize=(11, 5.5), sharey=True, layout="constrained")
     for axes, pattern in zip(panels, ("float32 to {}", "{} to float32"), strict=True):
-        for who, mark in ((OURS, "o"), ("astype", "s"), ("torch", "^")):
+        for who, mark in ((OURS, "o"), ("numpy", "s"), ("torch", "^")):
             points = []
             for place, dtype in enumerate(SHOWN):
                 values = by_name.get(pattern.format(dtype), {}).get("values", {})
