@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from inspect import cleandoc
 from textwrap import dedent, fill, indent
@@ -17,8 +16,21 @@ class Decorator(Protocol):
     def __call__(self, function: Function, /) -> Function: ...
 
 
-_HOLE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
-_LINE = re.compile(r"^( *)\{(\w+)\}\n", re.MULTILINE)
+
+def _filled(text: str, written: Callable[[str], str]) -> str:
+    """Return a text with its lines ``{name}`` replaced, and left out where nothing is written.
+
+    Not by a regular expression: this goes over every docstring while promoarray is imported.
+    """
+    lines = []
+    for line in text.splitlines():
+        bare = line.lstrip(" ")
+        if bare.startswith("{") and bare.endswith("}"):
+            line = indent(written(bare[1:-1]), line[: -len(bare)])
+            if not line:
+                continue
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def sharing(text: str) -> Decorator:
@@ -35,13 +47,17 @@ def sharing(text: str) -> Decorator:
     callable
         Returns the function it is given.
     """
-    entries = {
-        entry.split()[0].rstrip(","): entry for entry in re.split(r"\n(?=\S)", dedent(text).strip())
-    }
+    entries: dict[str, str] = {}
+    for line in dedent(text).strip().splitlines():
+        if not line.startswith(" "):
+            name = line.split()[0].rstrip(",")
+            entries[name] = line
+        else:
+            entries[name] += f"\n{line}"
 
     def complete(function: Function) -> Function:
         doc = function.__doc__ or ""  # none under python -OO
-        function.__doc__ = _HOLE.sub(lambda hole: indent(entries[hole[2]], hole[1]), doc)
+        function.__doc__ = _filled(doc, entries.__getitem__)
         return function
 
     return complete
@@ -65,17 +81,15 @@ def template(text: str, **usual: str) -> Callable[..., Decorator]:
     """
 
     def of_one(**own: str) -> Decorator:
-        def written(line: re.Match[str]) -> str:
-            said, margin = (usual | own)[line[2]], line[1]
-            if not said:
-                return ""
-            text = cleandoc(said) if "\n" in said else fill(said, 92)
-            return indent(text, margin) + "\n"
+        said = usual | own
+
+        def written(name: str) -> str:
+            return cleandoc(said[name]) if "\n" in said[name] else fill(said[name], 92)
 
         def complete(function: Function) -> Function:
-            summary, *examples = re.split(r"\n\n(?=Examples\n)", cleandoc(function.__doc__ or ""))
-            sections = _LINE.sub(written, cleandoc(text) + "\n").rstrip()
-            function.__doc__ = "\n\n".join([summary, sections, *examples]) + "\n"
+            summary, head, examples = cleandoc(function.__doc__ or "").partition("\n\nExamples\n")
+            sections = _filled(cleandoc(text), written).rstrip()
+            function.__doc__ = f"{summary}\n\n{sections}{head}{examples}\n"
             return function
 
         return complete
