@@ -20,7 +20,8 @@ from promoarray import cli
 from promoarray.diagnostics import exit_codes
 from promoarray.policies import as_policy
 
-DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
+ROOT = Path(__file__).parent.parent
+DOCS = sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs" / "frameworks").glob("*.md"))
 DOCS = [page for page in DOCS if page.name != "contributing.md"]
 
 
@@ -35,7 +36,11 @@ NEEDED = {
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in NEEDED))
+        pytest.param(
+            page,
+            id=page.relative_to(ROOT / "docs").as_posix(),
+            marks=[pytest.mark.slow] * (page.name in NEEDED),
+        )
         for page in DOCS
     ],
 )
@@ -48,7 +53,6 @@ def test_examples_print_what_the_page_says(page: Path) -> None:
     assert tried or ">>>" not in page.read_text(encoding="utf-8")
 
 
-ROOT = Path(__file__).parent.parent
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
