@@ -43,7 +43,7 @@ GROUPS: list[tuple[float, str, tuple[str, ...]]] = [
     (3, "jax", ("i8 + f32",)),
     (4, "", ("bf16 + bf16", "f16 + f16", "bf16 + f32", "bf16 + 1.5", "bf16 < bf16")),
     (4, "", ("xp.maximum(bf16, bf16)",)),
-    (4, "torch", ("bf16 + f16", "bf16 + f32")),
+    (4, "torch", ("bf16 + f16", "bf16 + f32", "bf16 + 1.5", "bf16 * 1.5")),
     (4, "", ("-f32", "abs(f32)", "xp.exp(f32)", "xp.floor(f32)", "xp.isnan(f32)")),
     (4, "", ("-bf16", "abs(bf16)", "xp.exp(bf16)", "xp.isnan(bf16)")),
     (3, "", ("iadd(into_f32, f32)", "iadd(into_f32, 1.5)")),

@@ -24,7 +24,7 @@ CHAPTERS = {
     "casts": "casts:lines",
     "memory": "memory:lines",
     "threads": "threads:lines",
-    "reports": "observed:lines",
+    "reports": "reports:lines",
     "start": "start:lines",
     "growth": "growth:lines",
 }

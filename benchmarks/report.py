@@ -15,13 +15,14 @@ from promoarray.console import counted, show
 UNITS = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
     "B": ((2.0**20, "MiB"), (2.0**10, "KiB")),
+    "x": ((1.0, ""),),
 }
 
 
 def amount(number: float, unit: str) -> str:
     """Write a number with the unit that suits it."""
     scale, name = next((s for s in UNITS[unit] if number >= s[0]), UNITS[unit][-1])
-    return f"{number / scale:.3g} {name}"
+    return f"{number / scale:.3g} {name}".rstrip()
 
 
 def marks(row: Row) -> Iterator[str]:
@@ -62,7 +63,7 @@ def _cells(row: Row, ways: list[str]) -> Iterator[str]:
     yield "; ".join(marks(row))
 
 
-SHOWN = (0, 8, 12, 16, 20, 22, 26)
+SHOWN = (0, 1, 2, 3, 8, 12, 16, 20, 22, 26)
 """Powers of two of the sizes that are shown of a curve."""
 
 
@@ -76,10 +77,6 @@ def growth_table(chapter: dict[str, Any]) -> Table:
     for name, curve in growth.curves(chapter["lines"]).items():
         found = growth.cliffs_of(curve)
         words = [f"{c.times:.1f} times dearer at {c.high:g} than at {c.low:g}" for c in found]
-        if max(curve) <= 2 ** SHOWN[1]:
-            costs = ", ".join(amount(min(v[OURS]) / k, "s") for k, v in sorted(curve.items()))
-            table.add_row(escape(f"{name}: {costs}"), *[""] * len(SHOWN), "; ".join(words))
-            continue
         sizes = [float(2**power) for power in SHOWN]
         cells = [amount(min(curve[s][OURS]) / s, "s") if s in curve else "" for s in sizes]
         table.add_row(escape(name), *cells, "; ".join(words))

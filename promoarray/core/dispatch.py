@@ -187,13 +187,14 @@ def _run_again(
     options: dict[str, Any],
 ) -> Any:
     """Run an operation that the observer here has heard of, and count it."""
-    executable, types, tell, _ = known
+    executable, types, tell, tally, _ = known
     out = _run(executable, name, buffers, options)
     if executable.extra_results:
         result: Any = tuple(map(array_class._wrap, out, types))
     else:
         result = array_class._wrap(out, types[0])
-    tell()
+    if tally is None or not tally.count():
+        tell()
     return result
 
 
@@ -320,7 +321,8 @@ def _write_again(name: str, target: Array, known: repeats.Known, buffers: tuple[
     out = _run(known.executable, name, buffers, {})
     _write(backend_of(target._buffer), name, target, out)
     target._type = known.types[0]
-    known.tell()
+    if known.tally is None or not known.tally.count():
+        known.tell()
     return target
 
 

@@ -13,7 +13,12 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.core._fast_path import ArraySlots, FastOperator
-from promoarray.core.observers import lone_observer, observers_anywhere
+from promoarray.core.observers import (
+    lone_observer,
+    observed_everywhere,
+    observers_anywhere,
+    observing_here,
+)
 from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
 
@@ -22,6 +27,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PARTS: dict[str, Any] = {
     "kind": "operands",
     "observers": observers_anywhere,
+    "everywhere": observed_everywhere,
+    "here": observing_here,
     "lone_observer": lone_observer,
     "policy_here": policy_here,
     "default_policy": default_policy,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
+import sysconfig
 import threading
 import tracemalloc
 from collections.abc import Callable
@@ -219,3 +220,76 @@ def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             X + n, X + n
     assert 0 < len(listening.repeats.kept) <= 8
     assert 0 < len(listening.repeats.quick) <= 8
+
+
+LIBRARY: dict[str, Any] = {"pa": pa}
+exec(
+    compile(
+        "def shifted(x, y):\n    return pa.add(x, y)",
+        sysconfig.get_paths()["purelib"] + "/shifting.py",
+        "exec",
+    ),
+    LIBRARY,
+)
+
+
+def small_operations() -> None:
+    """Run operations of every sort that the compiled module finds and counts, over and over."""
+    shifted = LIBRARY["shifted"]
+    s = X
+    for n in range(12):
+        s = s * 0.5 + X
+        t = s + Y * (n + 0.5) - n % 3
+        t += Y
+        t -= 2.0**n
+        pa.sum(t * ZERO_D, axis=0, keepdims=n % 2 == 0)
+        s * pa.asarray(float(n**n), dtype=pa.float32) + pa.asarray(n, dtype=pa.int8)
+        pa.where(t > 1, H, Y), pa.where(t > 1, H, 2)
+        shifted(H, Y), shifted(X, Y)
+        shifted(Y, H)
+        Y + 100 * n if n == 1 else Y / 3
+        pa.concat([X, Y]), pa.max(H)
+        with pa.policy("jax"):
+            X + Y, Y + 1.0, ZERO_D + Y
+
+
+WITHOUT = {
+    "counting by the compiled module": ("promoarray.core.passes.Tally", lambda *_: None),
+    "its look-up": ("promoarray.core.repeats._quick_key", lambda *_: None),
+    "anything kept": ("promoarray.core.repeats.look_up", lambda *_: None),
+}
+
+
+@pytest.mark.parametrize("way", WITHOUT)
+@pytest.mark.parametrize("watch", [pa.shadow, lambda: pa.shadow("torch"), pa.trace])
+def test_reports_are_the_same_without(
+    way: str, watch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with watch() as report:
+        small_operations()
+    monkeypatch.setattr(*WITHOUT[way])
+    with watch() as other:
+        small_operations()
+    assert other.to_dict() == report.to_dict()
+    assert str(other) == str(report)
+
+
+COUNTED = [case for case in CALLS if case not in ("bounds", "several results")]
+TELLING = {"on_operation", "verdict_of", "count", "_count_place", "_note"}
+
+
+@pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="needs a lock")
+@pytest.mark.parametrize("case", COUNTED)
+def test_nothing_of_python_counts_an_operation_that_was_heard(case: str) -> None:
+    calls: set[str] = set()
+    with pa.shadow() as report:
+        for n in range(5):
+            before = report.operations
+            sys.setprofile(
+                (lambda frame, *_: calls.add(frame.f_code.co_name)) if n == 4 else None
+            )
+            CALLS[case]()
+        sys.setprofile(None)
+    assert calls.isdisjoint(TELLING)
+    assert report.operations > before
+    assert all(each.count == 5 for each in report.divergences)

@@ -131,6 +131,20 @@ bool run_into(const FastOperator *self, const Ref &executable, PyObject **buffer
     return true;
 }
 
+// What the bits of an array mean from now on.
+void set_type(PyObject *array, PyObject *type) {
+    auto *slots = reinterpret_cast<ArraySlots *>(array);
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(array);  // as the members are set in one
+#endif
+    PyObject *old = slots->type;
+    slots->type = Py_NewRef(type);
+    Py_XDECREF(old);
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+}
+
 // False if the long way has to be taken; else there is a result, null with the error set.
 bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     *result = nullptr;
@@ -138,7 +152,6 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     PyTypeObject *cls = class_of(self, args);
     if (cls == nullptr) return false;
     const bool observed = self->is_observed();
-    if (observed && !self->heard) return false;
     Read given[MOST], mask;
     PyObject *operands[MOST] = {};
     for (Py_ssize_t i = 0; i < args.count; ++i) {
@@ -181,21 +194,24 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     if (args.condition != nullptr) passed[count + options - 1] = mask.buffer.get();
 
     // 4. The kernel where it does it all, else the executable's own way.
-    if (field(executable, INTO) == Py_True)
-        return run_into(self, executable, passed, count, operands[0], result);
+    PyObject *types = known ? PyTuple_GetItem(known.get(), KNOWN_TYPES) : nullptr;
+    if (field(executable, INTO) == Py_True) {
+        if (!run_into(self, executable, passed, count, operands[0], result)) return false;
+        if (known && *result != nullptr) {
+            set_type(*result, PyTuple_GetItem(types, 0));
+            if (!tell(known)) Py_CLEAR(*result);
+        }
+        return true;
+    }
     Ref out = run(self, executable, passed, count, options != 0 ? names : nullptr);
     if (!out && is_told_better()) return PyErr_Clear(), false;
     if (!out) return true;
 
     // 5. The array.
-    PyObject *types = known ? PyTuple_GetItem(known.get(), KNOWN_TYPES) : nullptr;
     *result = wrap(cls, out, types ? PyTuple_GetItem(types, 0) : field(executable, RESULT));
 
     // 6. The observer is told.
-    if (known && *result != nullptr) {
-        const Ref told(PyObject_CallNoArgs(PyTuple_GetItem(known.get(), KNOWN_TELL)));
-        if (!told) Py_CLEAR(*result);
-    }
+    if (known && *result != nullptr && !tell(known)) Py_CLEAR(*result);
     return true;
 }
 

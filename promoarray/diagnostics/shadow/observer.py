@@ -147,9 +147,10 @@ class ShadowObserver(Observer):
         if not verdict.lasting or verdict.signatures:
             return None
         if verdict.answers is None:
-            return Repeat(verdict.slots, self.count)
+            return Repeat(verdict.slots, self.count, self._passes.tally(report=self.report))
         note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
-        return Repeat(verdict.slots, partial(self._count_place, verdict, note))
+        tally = self._passes.tally(verdict, self.report)
+        return Repeat(verdict.slots, partial(self._count_place, verdict, note), tally)
 
     def count(self) -> bool:
         """Count an operation at which there is nothing to note."""
