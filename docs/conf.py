@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import reference
+import sources
 
 import promoarray
 
@@ -95,8 +96,19 @@ def _short_signature(
     return f"({', '.join(inspect.signature(obj).parameters)})", returns
 
 
+def _module_of(app: Sphinx, module: str, name: str) -> str | None:
+    return sources.module_of(module, name)
+
+
+def _source_of(app: Sphinx, module: str) -> tuple[str, sources.Tags] | None:
+    own = module in (sources.ELEMENTWISE, sources.METHODS)
+    return sources.source_of(module) if own else None
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect what makes the pages of the reference."""
     app.connect("source-read", _prepare)
     app.connect("autodoc-process-signature", _short_signature)
+    app.connect("viewcode-follow-imported", _module_of)
+    app.connect("viewcode-find-source", _source_of)
     return {"parallel_read_safe": True}

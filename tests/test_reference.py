@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import reference
+import sources
 
 import promoarray as pa
 from promoarray import extras, fft, linalg, policies, testing
+from promoarray.functions import elementwise
 
 DOCS = Path(__file__).parent.parent / "docs"
 SPACES = (pa, extras, fft, linalg, policies, testing)
 
 
-def _reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference", DOCS / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-reference = _reference()
 PAGES = {page.stem: page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.rst")}
 ENTRIES = Counter(
     name for page in PAGES.values() for name in reference.entries(reference.expand(page))
@@ -55,3 +47,13 @@ def test_every_page_is_in_the_contents() -> None:
 def test_a_name_that_is_not_there_is_an_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'summ'"):
         reference.expand(".. names:: promoarray\n\n   sum summ\n")
+
+
+def test_generated_functions_and_methods_have_a_source() -> None:
+    for module, name in ((sources.ELEMENTWISE, "add"), (sources.METHODS, "PArray.sum")):
+        text, tags = sources.source_of(module)
+        _, first, _ = tags[name]
+        assert text.splitlines()[first - 1].startswith(name.rpartition(".")[2])
+        assert sources.module_of("promoarray", name) == module
+    lacking = set(elementwise.__all__) - set(sources.source_of(sources.ELEMENTWISE)[1])
+    assert lacking == set()
