@@ -36,7 +36,7 @@ from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
+from promoarray.promotion.plan import Decision, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 
 
@@ -68,6 +68,7 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     """
     bounds = (options["low"], options["high"]) if "low" in options else ()
     kept_as = _kept_as(form)
+    heard: repeats.Lookup | None = None
     if observers_anywhere:
         heard = repeats.look_up(_repeated_as(name, form), form, operands, options)
         if heard is not None and heard.known is not None:
@@ -84,7 +85,7 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
-    return _resolve(name, form, operands, options, bounds)
+    return _resolve(name, form, operands, options, bounds, heard)
 
 
 def _resolve(
@@ -93,6 +94,7 @@ def _resolve(
     operands: tuple[Any, ...],
     options: dict[str, Any],
     bounds: tuple[Any, ...],
+    heard: repeats.Lookup | None,
 ) -> Any:
     """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
     entered = tuple(as_operand(x) for x in operands)
@@ -119,10 +121,24 @@ def _resolve(
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
         extra = tuple(more)
-        notify(
-            OperationEvent(name, policy, entered, seen, plan, values, result, extra, options, form)
-        )
+        told = name, policy, entered, seen, plan, values, result, extra, options, form
+        alike = obeyed is plan and _told_apart(heard, operands, entered, seen)
+        _notify(OperationEvent(*told), executable, heard if alike else None)
     return (result, *more) if more else result
+
+
+def _told_apart(
+    heard: repeats.Lookup | None,
+    given: tuple[Any, ...],
+    entered: tuple[Any, ...],
+    seen: tuple[Operand, ...],
+) -> bool:
+    """Whether what was decided holds for all that an observer does not tell apart: nothing was cast
+    first, and where the policy looked at 0-d arrays, the observer does."""
+    return heard is not None and all(
+        x is y and (o.value is None or o.rank is Rank.SCALAR or heard.repeats.by_value)
+        for x, y, o in zip(given, entered, seen, strict=True)
+    )
 
 
 def _all_held_by(backend: Any, entered: tuple[Any, ...]) -> bool:
@@ -246,6 +262,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     Nothing is written unless all of it can be.
     """
     form = Form.INPLACE
+    heard: repeats.Lookup | None = None
     found = None if observers_anywhere else find(name, form, (target, other), {})
     if found is not None:
         executable, cls, buffers = found
@@ -294,7 +311,8 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         notify_write(event)
     _write(backend, name, target, _run(executable, name, buffers, {}))
     if observers_anywhere:
-        notify(event)
+        alike = _told_apart(heard, (target, other), entered, seen)
+        _notify(event, executable, heard if alike else None)
     return target
 
 

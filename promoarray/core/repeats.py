@@ -1,7 +1,7 @@
 """Operations that an observer has heard of before: they are run and told by one look-up.
 
-The first two times an operation goes the long way, which decides, compiles and tells. What the
-observer answers the second time, a ``Repeat``, is kept in its ``Repeats`` beside the executable,
+The first time an operation goes the long way, which decides, compiles and tells. What the
+observer answers, a ``Repeat``, is kept in its ``Repeats`` beside the executable,
 under all that its answer hangs on. From then on nothing is decided and no event is made, and
 operators take the fast path again.
 

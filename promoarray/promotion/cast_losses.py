@@ -69,7 +69,9 @@ def _kept(a: _Extent, b: _Extent) -> int:
     digits = min(a.digits, b.digits)
     # Low down there are subnormal values, of fewer digits; further up all binades are alike.
     few = binades[: digits - 1]
-    positive = sum(1 << n for n in range(len(few))) + len(binades[len(few) :]) * 2**digits // 2
+    positive = sum(1 << n for n in range(len(few))) + len(binades[len(few) :]) * (
+        (1 << digits) // 2
+    )
     return positive * (1 + (a.signed and b.signed)) + (a.zero and b.zero)
 
 

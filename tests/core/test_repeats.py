@@ -233,24 +233,38 @@ exec(
 )
 
 
-def small_operations() -> None:
+def small_operations() -> list[Any]:
     """Run operations of every sort that the compiled module finds and counts, over and over."""
-    shifted = LIBRARY["shifted"]
+    shifted, made = LIBRARY["shifted"], []
     s = X
     for n in range(12):
         s = s * 0.5 + X
         t = s + Y * (n + 0.5) - n % 3
         t += Y
         t -= 2.0**n
-        pa.sum(t * ZERO_D, axis=0, keepdims=n % 2 == 0)
-        s * pa.asarray(float(n**n), dtype=pa.float32) + pa.asarray(n, dtype=pa.int8)
-        pa.where(t > 1, H, Y), pa.where(t > 1, H, 2)
-        shifted(H, Y), shifted(X, Y)
-        shifted(Y, H)
-        Y + 100 * n if n == 1 else Y / 3
-        pa.concat([X, Y]), pa.max(H)
+        made += [t, pa.sum(t * ZERO_D, axis=0, keepdims=n % 2 == 0)]
+        made += [s * pa.asarray(float(n**n), dtype=pa.float32) + pa.asarray(n, dtype=pa.int8)]
+        made += [pa.where(t > 1, H, Y), pa.where(t > 1, H, 2)]
+        made += [shifted(H, Y), shifted(X, Y)]
+        made += [shifted(Y, H)]
+        made += [Y + 100 * n if n == 1 else Y / 3]
+        made += [pa.concat([X, Y]), pa.max(H)]
+        with pa.policy("numpy@1"):
+            made += [X + n, X * ZERO_D, Y + 100 * n, Y * n**n, Y / 2.0**n]
+            made += [Y + pa.asarray(60 * n), X + pa.asarray(10.0 ** (4 * n))]
         with pa.policy("jax"):
-            X + Y, Y + 1.0, ZERO_D + Y
+            made += [X + Y, Y + 1.0, ZERO_D + Y]
+    return made
+
+
+@pytest.mark.parametrize("watch", [pa.shadow, lambda: pa.shadow("torch"), pa.trace])
+def test_results_are_the_same_observed(watch: Callable[[], Any]) -> None:
+    wanted = small_operations()
+    with watch():
+        made = small_operations()
+    for x, y in zip(made, wanted, strict=True):
+        assert x.dtype is y.dtype
+        assert x._buffer.tobytes() == y._buffer.tobytes()
 
 
 WITHOUT = {
@@ -285,9 +299,7 @@ def test_nothing_of_python_counts_an_operation_that_was_heard(case: str) -> None
     with pa.shadow() as report:
         for n in range(5):
             before = report.operations
-            sys.setprofile(
-                (lambda frame, *_: calls.add(frame.f_code.co_name)) if n == 4 else None
-            )
+            sys.setprofile((lambda frame, *_: calls.add(frame.f_code.co_name)) if n == 4 else None)
             CALLS[case]()
         sys.setprofile(None)
     assert calls.isdisjoint(TELLING)
