@@ -1,9 +1,11 @@
-"""How fast casts are: nanoseconds an element, and the ratio to a copy of the wider side.
+"""How fast casts are: every pair against a copy, every rule and quirk against the default cast.
 
-Run ``python benchmarks/casts.py``. Every number is of rounds in which the copy, promoarray and the
-others (ml_dtypes and NumPy by ``astype``; PyTorch and onnxruntime where they are installed) take
-turns, all on one thread. ``--level 1`` takes the loops for an x86-64 level below the machine's own.
-Nothing is asserted: a time is a measurement, not a test.
+Run ``python benchmarks/casts.py``; ``--chapter pairs`` takes one of the three. Every number is of
+rounds in which the candidates take turns, all on one thread: the copy of the wider side, promoarray
+and the others (ml_dtypes and NumPy by ``astype``; PyTorch and, with ``--onnxruntime``, that). What
+is over its budget is measured again, three times as long, and marked if it still is. ``--level 1``
+takes the loops for an x86-64 level below the machine's own. Nothing is asserted: a time is a
+measurement, not a test.
 
 A result of 32 MiB and more is fresh memory each time, to all but onnxruntime, which keeps its own:
 that it is faster to 64-bit types says how long the system takes to hand over pages.
@@ -17,151 +19,184 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator
-from importlib.metadata import version
+import tracemalloc
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
+from cast_lines import FAMILIES, Line, family, pairs, quirks, rules, sample
+from cast_peers import Cast, by_astype, by_onnxruntime, by_torch
 from overhead import level, processor
 
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends import numpy as backend
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import Kind
 
-WIDE = [dt.float32, dt.float64, dt.float16, dt.bfloat16, dt.int32, dt.int64, dt.int8]
-NARROW = [d for d in dt.CONCRETE if d.kind is Kind.FLOAT and d.bits <= 8]
-INTEGERS = [dt.int8, dt.uint8, dt.int16, dt.int32, dt.uint32, dt.int64, dt.uint64, dt.bool]
-
-Cast = Callable[[], object]
+OTHERS = {"astype": by_astype, "torch": by_torch}
+MEMORY = 1 << 20
+"""What a cast may take beside its result, in bytes."""
 
 
-def pairs() -> Iterator[tuple[DType, DType]]:
-    """List the pairs that matter: wide types to and from narrow floats, each other and integers."""
-    for wide in WIDE:
-        for target in (*NARROW, dt.int4):
-            yield wide, target
-            yield target, wide
-        for target in dict.fromkeys((*WIDE, *INTEGERS)):
-            if target is not wide:
-                yield wide, target
+class Chapter(NamedTuple):
+    """What is measured, against what, and how many times that it may take."""
+
+    lines: Any
+    against: str
+    budget: float
 
 
-def sample(dtype: DType, n: int) -> np.ndarray[Any, Any]:
-    """Numbers around 1, or any integers of the type."""
-    rng = np.random.default_rng(0)
-    if dtype.kind is Kind.FLOAT:
-        with np.errstate(all="ignore"):
-            values = rng.standard_normal(n) * 4
-            return np.abs(values).astype(dtype.storage)
-    bits = rng.integers(0, 1 << min(dtype.bits, 8), n, np.uint8)
-    if dtype.bits <= 8:
-        return bits.view(dtype.storage)
-    return (bits.astype(np.int64) << rng.integers(0, dtype.bits - 10, n)).astype(dtype.storage)
+CHAPTERS = {
+    "pairs": Chapter(pairs, "copy", 2.5),
+    "rules": Chapter(rules, "default", 1.5),
+    "quirks": Chapter(quirks, "default", 4.0),
+}
 
 
-def by_torch(source: DType, target: DType, x: np.ndarray[Any, Any]) -> Cast | None:
-    """Cast by PyTorch, from its own tensor."""
-    try:
-        torch = importlib.import_module("torch")
-    except ImportError:
-        return None
-    torch.set_num_threads(1)
-    before, after = getattr(torch, source.name, None), getattr(torch, target.name, None)
-    if before is None or after is None or min(source.bits, target.bits) < 8:
-        return None
-    whole = getattr(torch, f"uint{x.itemsize * 8}")
-    tensor = torch.from_numpy(x.view(f"u{x.itemsize}")).view(whole).view(before)
-    try:
-        tensor[:1].to(after)
-    except (RuntimeError, NotImplementedError):
-        return None
-    return lambda: tensor.to(after)
+class Arrays:
+    """The samples of one source at a time, and what is copied for each size of a result."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self._dtype, self._x = n, None, np.empty(0)
+        self._zeros: dict[int, np.ndarray[Any, Any]] = {}
+
+    def of(self, line: Line) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """What is cast, and the wider side of the cast."""
+        if self._dtype is not line.source:
+            self._dtype, self._x = line.source, sample(line.source, self.n)
+        size = line.target.storage.itemsize
+        if self._x.itemsize >= size:
+            return self._x, self._x
+        if size not in self._zeros:
+            self._zeros[size] = np.ones(self.n * size, np.uint8).view(f"V{size}")
+        return self._x, self._zeros[size]
 
 
-def by_onnxruntime(source: DType, target: DType, x: np.ndarray[Any, Any]) -> Cast | None:
-    """Cast by onnxruntime, a model of one node."""
-    try:
-        onnx, ort = importlib.import_module("onnx"), importlib.import_module("onnxruntime")
-    except ImportError:
-        return None
-    names = {"FLOAT32": "FLOAT", "FLOAT64": "DOUBLE", "FLOAT8_E4M3FN": "FLOAT8E4M3FN"}
-    names |= {f"FLOAT8_{n.upper()}": f"FLOAT8{n.upper()}" for n in ("e4m3fnuz", "e5m2", "e5m2fnuz")}
-    kinds = [
-        getattr(onnx.TensorProto, names.get(d.name.upper(), d.name.upper()), None)
-        for d in (source, target)
-    ]
-    if None in kinds or min(source.bits, target.bits) < 8:
-        return None
-    node = onnx.helper.make_node("Cast", ["x"], ["y"], to=kinds[1])
-    ends = [
-        onnx.helper.make_tensor_value_info(n, k, [None]) for n, k in zip("xy", kinds, strict=True)
-    ]
-    graph = onnx.helper.make_graph([node], "cast", ends[:1], ends[1:])
-    opset = onnx.helper.make_opsetid("", 21)
-    model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=10)
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    try:
-        session = ort.InferenceSession(model.SerializeToString(), options)
-        value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(x.view(f"u{x.itemsize}"), kinds[0])
-        session.run_with_ort_values(["y"], {"x": value})
-    except Exception:  # whatever it raises, it has no such kernel
-        return None
-    return lambda: session.run_with_ort_values(["y"], {"x": value})
-
-
-def by_astype(source: DType, target: DType, x: np.ndarray[Any, Any]) -> Cast | None:
-    """Cast by ml_dtypes, or by NumPy where both types are NumPy's."""
-    try:
-        x[:1].astype(target.storage)
-    except TypeError:
-        return None
-    return lambda: x.astype(target.storage)
-
-
-OTHERS = {"astype": by_astype, "torch": by_torch, "onnxruntime": by_onnxruntime}
-
-
-def measure(source: DType, target: DType, n: int, rounds: int) -> dict[str, float]:
+def measure(chapter: str, line: Line, arrays: Arrays, rounds: int) -> dict[str, float]:
     """Time a cast by all who can: the fastest round of each, in nanoseconds an element."""
-    x = sample(source, n)
-    wide = source if source.storage.itemsize >= target.storage.itemsize else target
-    y = x if wide is source else np.zeros(n, wide.storage)
-    candidates: dict[str, Cast] = {
-        "copy": y.copy,
-        "promoarray": lambda: backend.cast(x, source, target),
-    }
-    for name, make in OTHERS.items():
-        if (run := make(source, target, x)) is not None:
-            candidates[name] = run
+    x, wider = arrays.of(line)
+    source, target, *rule = line[1:]
+    candidates: dict[str, Cast] = {"promoarray": lambda: backend.cast(x, source, target, *rule)}
+    if chapter == "pairs":
+        candidates |= {"copy": wider.copy, "copy again": wider.copy}
+        for name, make in OTHERS.items():
+            if (run := make(source, target, x)) is not None:
+                candidates[name] = run
+    else:
+        candidates["default"] = lambda: backend.cast(x, source, target)
     fastest = dict.fromkeys(candidates, float("inf"))
     with np.errstate(all="ignore"):
         for turn in range(rounds + 1):
-            for name, run in candidates.items():
+            for name, run in list(candidates.items()):
                 started = time.thread_time()  # CPU time: other processes do not count
                 run()
                 taken = time.thread_time() - started
-                if turn:  # the first turn only fills caches and pools
+                if turn == 0 and taken > 8 * fastest["promoarray"]:
+                    del candidates[name]  # which no more rounds would make the faster
+                if turn or name not in candidates:  # the first turn fills caches and pools
                     fastest[name] = min(fastest[name], taken)
-    return {name: seconds / n * 1e9 for name, seconds in fastest.items()}
+                elif name == "promoarray":
+                    fastest[name] = taken
+        tracemalloc.start()
+        made = backend.cast(x, source, target, *rule)
+        beside = tracemalloc.get_traced_memory()[1] - made.nbytes
+        tracemalloc.stop()
+    return {who: seconds / arrays.n * 1e9 for who, seconds in fastest.items()} | {
+        "beside": max(beside, 0)
+    }
 
 
-def row(name: str, times: dict[str, float]) -> str:
-    """Write one line: our time, its ratio to the copy, and how many times longer others take."""
+def ratio(chapter: str, times: dict[str, float]) -> float:
+    """How many times that which the chapter compares with."""
+    return times["promoarray"] / times[CHAPTERS[chapter].against]
+
+
+def faults(chapter: str, times: dict[str, float], noise: float) -> str:
+    """Say what is over its budget, or slower than another by more than the noise."""
+    budget = CHAPTERS[chapter].budget
+    found = [f"over {budget}"] if ratio(chapter, times) > budget else []
+    slower = (f"slower than {o}" for o in OTHERS if times["promoarray"] > noise * times.get(o, 1e9))
+    beside = times["beside"]
+    memory = [f"{beside / MEMORY:.1f} MiB beside"] if beside > MEMORY else []
+    return ", ".join([*found, *slower, *memory])
+
+
+def run_chapter(
+    chapter: str, lines: list[Line], arrays: Arrays, rounds: int
+) -> tuple[dict[str, dict[str, float]], float]:
+    """Measure the lines of a chapter, what is over its budget again; and the noise."""
+    lines = sorted(lines, key=lambda line: line.source.name)
+    results = {line.name: measure(chapter, line, arrays, rounds) for line in lines}
+    spread = sorted(max(t["copy"] / t["copy again"], 1) for t in results.values() if "copy" in t)
+    noise = max(spread[len(spread) * 19 // 20], 1.1) if spread else 1.1
+    for line in lines:
+        if faults(chapter, results[line.name], noise):
+            again = measure(chapter, line, arrays, 3 * rounds)
+            kept = results[line.name]
+            results[line.name] = {who: min(t, kept.get(who, t)) for who, t in again.items()}
+    return results, noise
+
+
+def row(chapter: str, name: str, times: dict[str, float], noise: float) -> str:
+    """Write one line: our time, its ratio, and how many times longer others take."""
     own = times["promoarray"]
-    cells = [f"{own:8.3f} ns {own / times['copy']:6.2f}x"]
-    for other in OTHERS:
-        cells.append(f"{times[other] / own:11.1f}x" if other in times else f"{'-':>12}")
-    return f"{name:34}{''.join(cells)}"
+    cells = [f"{own:8.3f} ns {ratio(chapter, times):6.2f}x"]
+    for other in OTHERS if chapter == "pairs" else ():
+        cells.append(f"{times[other] / own:9.1f}x" if other in times else f"{'-':>10}")
+    return f"{name:56}{''.join(cells)}  {faults(chapter, times, noise)}".rstrip()
+
+
+def show(chapter: str, results: dict[str, dict[str, float]], noise: float, worst: int) -> None:
+    """Print the slowest lines of a chapter and all that are over, then what families take."""
+    about = CHAPTERS[chapter]
+    over = [name for name, times in results.items() if faults(chapter, times, noise)]
+    ranked = sorted(results, key=lambda name: -ratio(chapter, results[name]))
+    print(
+        f"\n{chapter}: {len(results)}, budget {about.budget} x {about.against}; noise {noise:.2f}"
+    )
+    others = "".join(f"{other:>10}" for other in OTHERS) if chapter == "pairs" else ""
+    print(f"{'':56}{'promoarray':>11}{about.against:>8}{others}")
+    for name in [*ranked[:worst], *(n for n in ranked[worst:] if n in over)]:
+        print(row(chapter, name, results[name], noise))
+    print(f"{len(over)} of {len(results)} over")
+    if chapter == "quirks":
+        for quirk in dict.fromkeys(name.partition(": ")[2] for name in results):
+            named = [n for n in results if n.endswith(f": {quirk}")]
+            print(f"{quirk:40}{spread_of(chapter, results, named)}")
+
+
+def spread_of(chapter: str, results: dict[str, dict[str, float]], names: list[str]) -> str:
+    """Write the least and the greatest ratio of some lines."""
+    ratios = sorted(ratio(chapter, results[name]) for name in names)
+    return f"{ratios[0]:.1f}-{ratios[-1]:.1f}" if ratios else "-"
+
+
+def families(results: dict[str, dict[str, float]]) -> str:
+    """Write a table of the pairs by families, sources down and targets across."""
+    lines = [f"| from, to | {' | '.join(FAMILIES)} |", "|---" * (len(FAMILIES) + 1) + "|"]
+    for source in FAMILIES:
+        cells = []
+        for target in FAMILIES:
+            names = [
+                line.name
+                for line in pairs()
+                if (family(line.source), family(line.target)) == (source, target)
+            ]
+            cells.append(spread_of("pairs", results, [n for n in names if n in results]))
+        lines.append(f"| {source} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def plot(results: dict[str, dict[str, float]], path: Path, title: str) -> None:
     """Draw the casts between float32 and the narrow floats as ratios to the copy."""
     plt = importlib.import_module("matplotlib.pyplot")
-    shown = [d.name for d in NARROW] + ["bfloat16", "float16", "int8"]
+    shown = [d.name for d in dt.CONCRETE if d.kind is Kind.FLOAT and d.bits <= 8] + [
+        "bfloat16",
+        "float16",
+        "int8",
+    ]
     fig, panels = plt.subplots(1, 2, figsize=(11, 5.5), sharey=True, layout="constrained")
     for axes, names, label in (
         (panels[0], [f"float32 to {n}" for n in shown], "from float32"),
@@ -190,43 +225,47 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--elements", type=int, default=1 << 22, help="of each array (4 Mi)")
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each pair (5)")
-    parser.add_argument("--only", default="", help="pairs whose text has this, as 'float32 to '")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each cast (7)")
+    parser.add_argument("--chapter", choices=CHAPTERS, action="append", help="one of the three")
+    parser.add_argument("--only", default="", help="casts whose text has this, as 'float32 to '")
+    parser.add_argument("--worst", type=int, default=20, help="lines of each chapter to show (20)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw a picture (matplotlib)")
     parser.add_argument("--level", type=int, default=kernels.levels()[-1], help="x86-64 level")
+    parser.add_argument("--onnxruntime", action="store_true", help="measure it, too")
     options = parser.parse_args()
     kernels.use_level(options.level)
+    if options.onnxruntime:
+        OTHERS["onnxruntime"] = by_onnxruntime
 
     found = {"python": platform.python_version(), "numpy": np.__version__}
     found |= {"ml_dtypes": ml_dtypes.__version__, "promoarray": version("promoarray")}
     for name in ("torch", "onnxruntime"):
         try:
             found[name] = version(name)
-        except importlib.metadata.PackageNotFoundError:
+        except PackageNotFoundError:
             found[name] = "not installed"
     machine = {"cpu": processor(), "cores": os.cpu_count(), "simd": level(), **found}
     machine["level"] = f"{options.level} of {kernels.levels()}"
     if hasattr(os, "getloadavg"):  # others' work makes all of it slower
         machine["load"] = f"{os.getloadavg()[0]:.1f}"
-    if not options.json:
-        for key, value in machine.items():
-            print(f"{key:12}{value}")
-        print(f"\n{options.elements} elements, one thread, fastest of {options.rounds} rounds")
-        print(f"{'':34}{'promoarray':>11}{'copy':>8}" + "".join(f"{o:>12}" for o in OTHERS))
+    for key, value in machine.items():
+        print(f"{key:12}{value}")
+    print(f"\n{options.elements} elements, one thread, fastest of {options.rounds} rounds")
 
-    results = {}
-    for source, target in dict.fromkeys(pairs()):
-        name = f"{source.name} to {target.name}"
-        if options.only in name:
-            results[name] = measure(source, target, options.elements, options.rounds)
-            if not options.json:
-                print(row(name, results[name]), flush=True)
+    measured: dict[str, Any] = {"machine": machine}
+    for chapter in options.chapter or CHAPTERS:
+        lines = [line for line in CHAPTERS[chapter].lines() if options.only in line.name]
+        results, noise = run_chapter(chapter, lines, Arrays(options.elements), options.rounds)
+        measured[chapter] = {"noise": noise, "nanoseconds": results}
+        show(chapter, results, noise, options.worst)
+        if chapter == "pairs":
+            print(f"\nTimes a copy of the wider side, by families\n{families(results)}")
     if options.json:
-        print(json.dumps({"machine": machine, "nanoseconds": results}, indent=2))
+        options.json.write_text(json.dumps(measured, indent=1))
     if options.plot:
         plot(
-            results,
+            measured["pairs"]["nanoseconds"],
             options.plot,
             f"Casts, {options.elements} elements, one thread, {processor()}, level {options.level}",
         )

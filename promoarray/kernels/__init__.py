@@ -22,6 +22,7 @@ from promoarray.kernels.cast_mode import (
     ScaleRounding,
     ScaleZero,
     ToInteger,
+    Way,
 )
 
 try:
@@ -45,6 +46,7 @@ __all__ = [
     "ScaleRounding",
     "ScaleZero",
     "ToInteger",
+    "Way",
     "cast",
     "cast_header",
     "combine",

@@ -19,6 +19,7 @@ def cast(
     target_row: _Row,
     mode: tuple[int, ...],
     tuned: bool = True,
+    adjustment: bytes | int | tuple[tuple[int, int, int], ...] | None = None,
 ) -> None:
     """Cast every element of ``src`` to its place in ``dst``.
 
@@ -26,6 +27,11 @@ def cast(
     C-contiguous, aligned, in native byte order and apart in memory. The rows say what the bits
     mean, whatever the arrays' own dtypes. ``tuned=False`` takes the definition in cast.h for each
     element, which is slow: it is what the fast loops are compared with.
+
+    An ``adjustment`` makes of codes what no mode says. Bytes are the results for all codes of a
+    source of 16 bits or fewer; a tuple of ``(first, last, code)``, at most eight, replaces what the
+    codes of a stretch of the source become, a later one after an earlier; an integer is a ``Way``.
+    All are about the parts of complex numbers.
     """
 
 def combine(

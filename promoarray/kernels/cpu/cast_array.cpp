@@ -7,7 +7,7 @@
 namespace promoarray {
 
 void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb::handle target_row,
-                nb::handle mode_tuple, bool tuned) {
+                nb::handle mode_tuple, bool tuned, nb::handle adjustment) {
     const Type from = read_type(source_row, "source_row"), to = read_type(target_row, "target_row");
     const CastMode mode = read_mode(mode_tuple);
     const Array src(source, "src", PyBUF_STRIDES);
@@ -24,7 +24,9 @@ void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb:
         axes.append((size_t)src.shape(i), src.stride(i));
         n *= (size_t)src.shape(i);
     }
-    Caster cast(from, to, mode, n, tuned);
+    const Adjustment adjusted = read_adjustment(adjustment, from, to);
+    Caster cast(from, to, mode, n, tuned, adjustment.is_none() ? nullptr : &adjusted);
+    if (!cast.exists()) refuse("no loop adjusts a cast of these types so");
     if (cast.reads_both()) axes.append(2, (Py_ssize_t)cast.from_size());
 
     const DefaultFloatState state;

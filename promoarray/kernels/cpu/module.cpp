@@ -16,7 +16,8 @@ NB_MODULE(_cpu, m) {
     m.doc() = "The casts of cast.h over arrays.";
     m.def("cast", &cast_array, nb::arg("src"), nb::arg("dst"), nb::arg("source_row"),
           nb::arg("target_row"), nb::arg("mode"), nb::arg("tuned") = true,
-          "Cast every element of src to its place in dst.");
+          nb::arg("adjustment") = nb::none(),
+          "Cast every element of src to its place in dst; in an adjustment codes become others.");
     m.def("combine", &combine, nb::arg("name"), nb::arg("left"), nb::arg("right"),
           nb::arg("result"), nb::arg("rows"), nb::arg("modes"),
           "Cast two arrays, add, subtract, multiply or divide, and cast the result.");

@@ -7,7 +7,8 @@
 namespace promoarray {
 
 void cast_array(nanobind::handle source, nanobind::handle target, nanobind::handle source_row,
-                nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned);
+                nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned,
+                nanobind::handle adjustment);
 
 int combine(const char *name, nanobind::handle left, nanobind::handle right,
             nanobind::handle result, nanobind::handle rows, nanobind::handle modes);
