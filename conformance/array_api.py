@@ -4,6 +4,8 @@
     python conformance/array_api.py --policy torch      one policy, plain and with its own table
     python conformance/array_api.py --policy all --write docs/conformance.md
     python conformance/array_api.py --policy numpy --mode plain --device cuda:0
+    python conformance/array_api.py --device dask --examples 200 --publish
+    python conformance/array_api.py --device dask --chunk 2
     python conformance/array_api.py --seed 7            other examples than the published ones
 
 Exit status 0 if what must hold of every run holds (`array_api_gate.py`), 1 if not, 2 if the suite
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import array_api_gate as gate
+import array_api_lazily as lazily
 import array_api_report as report
 import array_api_run as suite_run
 import array_api_suite as suites
@@ -47,7 +50,9 @@ def parser() -> argparse.ArgumentParser:
     add("--policy", action="append", default=[], help="a policy, or `all`; may be repeated")
     add("--mode", choices=MODES, help="one of the two modes only")
     add("--namespace", metavar="MODULE", help="run a module in place of the policy's namespace")
-    add("--device", help="put new arrays there by default, such as cuda:0")
+    add("--device", help="put new arrays there by default, such as cuda:0 or dask")
+    add("--chunk", type=_positive, help="of lazy arrays: elements of a block along each axis")
+    add("--publish", action="store_true", help="write the runs on dask to docs/distributed.md")
     add("--examples", type=_positive, default=300, help="examples for each test that draws them")
     add("--seed", type=int, help="draw other examples; without it a run is always the same")
     add("--workers", type=int, default=0, help="processes; 0: as many as there are processors")
@@ -87,6 +92,9 @@ def wanted(options: argparse.Namespace) -> list[Wanted]:
     module = options.namespace
     if options.device:
         module, os.environ["PROMOARRAY_TESTED_DEVICE"] = "array_api_device", options.device
+        os.environ["PROMOARRAY_TESTED_CHUNK"] = str(options.chunk or 0)
+        if not options.policy:
+            return [(as_policy("numpy").name, "plain", module)]
     if module and not module.startswith("promoarray") and not options.policy:
         return [(None, "plain", module)]
     if not options.policy and options.read:
@@ -108,6 +116,7 @@ def perform(
     suite: suites.Suite, runs: Sequence[Wanted], options: argparse.Namespace
 ) -> Iterator[suite_run.Run]:
     """Do the runs, and show each one's table when it is over."""
+    commit = suites.commit()
     for number, (policy, mode, module) in enumerate(runs, 1):
         title = f"[{number}/{len(runs)}] {policy or module}, {mode}"
         with Progress(title) as progress:
@@ -132,10 +141,13 @@ def perform(
                 examples=options.examples,
                 seed=options.seed,
                 workers=options.workers,
-                xfails=gate.known(policy),
+                xfails=gate.known(policy, options.device or "", options.chunk),
                 select=options.select,
                 heard=heard,
             )
+            if options.device:
+                told = {"device": options.device, "chunk": options.chunk, "commit": commit}
+                run.about |= told
         show(report.table(run))
         yield run
 
@@ -172,6 +184,11 @@ def main(words: Sequence[str] | None = None) -> int:
         for line in (*wrong, *(f"note: {note}" for note in gate.notes(run))):
             console.print(f"{run.title}, {run.mode}: {line}", markup=False, soft_wrap=True)
     save(runs, options)
+    if options.publish:
+        if options.select or any(run.about.get("device") != "dask" for run in runs):
+            errors.print("array_api.py: --publish takes whole runs, on --device dask")
+            return 2
+        lazily.publish(runs)
     return int(any(verdicts))
 
 

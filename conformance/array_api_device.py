@@ -1,6 +1,7 @@
 """promoarray as array-api-tests sees it with ``--device``: new arrays lie there by default.
 
-Everything else is promoarray's own. The device is in PROMOARRAY_TESTED_DEVICE.
+Everything else is promoarray's own. The device is in PROMOARRAY_TESTED_DEVICE; new arrays on "dask"
+lie in blocks of PROMOARRAY_TESTED_CHUNK elements along every axis, where that is set.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import promoarray
 from promoarray import *  # noqa: F403
 
 DEVICE = os.environ.get("PROMOARRAY_TESTED_DEVICE", "cuda:0")
+CHUNK = int(os.environ.get("PROMOARRAY_TESTED_CHUNK", 0))
 
 
 def _placed(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(*args: Any, device: str | None = None, **options: Any) -> Any:
-        return function(*args, device=DEVICE if device is None else device, **options)
+        made = function(*args, device=DEVICE if device is None else device, **options)
+        return made.rechunk(CHUNK) if CHUNK and made.ndim and made.device == "dask" else made
 
     return run
 

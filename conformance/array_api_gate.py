@@ -2,7 +2,9 @@
 
 `array_api/kernels.txt` lists what NumPy's kernels answer otherwise, under every policy but
 `array_api`; each id must be one that array-api-compat lists for NumPy too
-(`array_api/compat-numpy-xfails.txt`). A policy's own file starts with the ids of what its framework
+(`array_api/compat-numpy-xfails.txt`). A device's file (`array_api/devices/`) has what fails of
+arrays there under every policy, and under `[chunks]` what else fails in blocks of a few elements.
+A policy's own file starts with the ids of what its framework
 computes otherwise, and goes on with the tests that it refuses in each mode, under the policy's
 words for it. A refusal that is not confirmed is a failure, whatever the lists say; one that is
 confirmed must in table mode still be listed, so that a new one is noticed.
@@ -98,10 +100,20 @@ def ids(path: Path) -> set[str]:
     return {*read(path)[""]}
 
 
-def known(policy: str | None) -> set[str]:
+def known(policy: str | None, device: str = "", chunk: int | None = None) -> set[str]:
     """The ids that are known to fail under a policy, and why is written down."""
     kernels = set() if policy == "array_api" else ids(KERNELS)  # it has the standard's own
-    return kernels | (ids(path_of(policy)) if policy else set())
+    there = excepted(device, chunk)
+    return kernels | (ids(path_of(policy)) if policy else set()) | {*there}
+
+
+def excepted(device: str, chunk: int | None = None) -> dict[str, tuple[str, ...]]:
+    """What fails of arrays on a device, with the reasons."""
+    if not device:
+        return {}
+    name = device.partition(":")[0]
+    listed = read(LISTS / "devices" / f"{name}.txt")
+    return listed[""] | (listed.get("chunks", {}) if chunk else {})
 
 
 def key(test: Case) -> str:

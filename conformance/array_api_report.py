@@ -90,11 +90,11 @@ def narrowed(run: Run) -> int:
 
 def page(runs: Sequence[Run]) -> str:
     """Return all of it as Markdown."""
-    text = [PROMISE, _versions(runs), "## Every policy\n", _markdown(*_totals(runs)), NOTE]
+    text = [PROMISE, _versions(runs), "## Every policy\n", markdown(*_totals(runs)), NOTE]
     for mode in ("plain", "table"):
         of_mode = [run for run in runs if run.mode == mode]
         if of_mode:
-            text += [f"## By chapter, {mode}\n", CELLS, _markdown(*_by_chapter(of_mode))]
+            text += [f"## By chapter, {mode}\n", CELLS, markdown(*_by_chapter(of_mode))]
     text += ["## What does not pass, and why\n", *_reasons(runs)]
     text += ["## What is computed otherwise\n", *_otherwise(runs)]
     return "\n".join(text).rstrip("\n") + "\n"
@@ -156,7 +156,7 @@ def _by_chapter(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
     return ["policy", *chapters], rows
 
 
-def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     rule = ["---"] * len(header)
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows)) + "\n"
 
@@ -191,6 +191,11 @@ def _otherwise(runs: Sequence[Run]) -> list[str]:
             f"- {whose}: {_cell(reason)} {', '.join(names)}" for reason, names in groups.items()
         ]
     return text
+
+
+def listed_names(ids: Iterable[str]) -> str:
+    """Tests by their short names, as code."""
+    return ", ".join(f"`{_short(id)}`" for id in ids)
 
 
 def _short(id: str) -> str:

@@ -101,6 +101,11 @@ def clone(path: Path = CHECKOUT) -> Suite:
     return find(path)
 
 
+def commit() -> str:
+    """The commit of promoarray that is tested."""
+    return _git(HERE.parent, "rev-parse", "--short", "HEAD")
+
+
 def _git(path: Path, *words: str) -> str:
     command = ["git", "-C", str(path), "-c", f"safe.directory={path}", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

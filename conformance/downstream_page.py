@@ -115,7 +115,8 @@ _CLIENTS = {
     "Dask": (
         "`da.from_array(x)` has PArrays for blocks, `pa.asarray` of Dask's array is a PArray over "
         "it.",
-        "Of the former, Dask decides dtypes as NumPy would; of the latter, the policy does.",
+        "Of the former, Dask decides dtypes as NumPy would; of the latter, the policy does, with "
+        "the bits of arrays in memory ([distributed.md](distributed.md)).",
     ),
     "pandas, Polars": (
         "`pd.DataFrame(x)` and `pl.DataFrame(np.asarray(x))` take the numbers.",

@@ -19,7 +19,7 @@ def reinterpreted(buffer: Any, source: DType, target: DType) -> Any:
     """
     if Kind.STRING in (source.kind, target.kind):
         raise ValueError("strings have no bits to look at")
-    if source.part is target.part:
+    if source.part is target.part and source is not target:
         return _in_parts(buffer, source, target)
     backend = backend_of(buffer)
     width = target.storage.itemsize

@@ -89,6 +89,11 @@ def _moved(buffer: Any, backend: Any, dtype: dt.DType) -> Any:
     """Indices may lie on the CPU though the array does not. There they stay where the array is
     computed later, as the shape of the result hangs on them."""
     home = backend_of(buffer)
+    if is_lazy(home) and not is_lazy(backend):
+        raise IndexError(
+            "an array in memory is not indexed by one that is computed later: write i.compute(), "
+            "or x.to_device('dask')"
+        )
     if home is backend or home.name != "numpy" or is_lazy(backend):
         return buffer
     return backend.from_numpy(buffer, dtype)

@@ -170,7 +170,8 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
         backend.from_numpy(fitted(policy, x, dtype), dtype) if type(x) in WEAK else x for x in flat
     ]
     ((joined, _),) = backend.call("stack", tuple(buffers), dtype)
-    out = cls._wrap(joined.reshape((*_shape(obj), *buffers[0].shape)), dtype)
+    shape = (*_shape(obj), *buffers[0].shape)
+    out = cls._wrap(backend.move("reshape", joined, shape), dtype)
     if read is not dtype:
         notify_made(policy, out, read)
     return out

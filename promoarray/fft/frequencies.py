@@ -141,9 +141,10 @@ def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None)
         raise ZeroDivisionError(
             f"{name}: d, the distance between samples, must not be 0; write d=1.0"
         )
-    values = getattr(on_device(device).xp.fft, name)(n, d=d, device=device)
+    backend = on_device(device)
+    values = getattr(backend.xp.fft, name)(n, d=d, device=device)
+    if is_lazy(backend):  # which has ranges that are no buffers
+        values = backend.from_numpy(values, dt.float64)
     target = default(dt.weak_float, dtype, "zeros")
     made = PArray._wrap(convert(get_policy(), values, dt.float64, target), target)
-    if is_lazy(on_device(device)):  # whose ranges are made in memory
-        made = made.to_device("dask")
     return notified(made, dt.weak_float, dtype)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
 from promoarray.core.asarray import asked_for, canonical
@@ -68,16 +70,16 @@ def cast_values(
     else:
         source = backend.dtype_of(values)
         ends = []
-        if source.kind is Kind.COMPLEX:
+        if name and source.kind is Kind.COMPLEX:
             ends = values[:1].tolist() or [0j]
-        elif target.kind in INTEGERS and source is not target and values.size:
+        elif name and target.kind in INTEGERS and source is not target and values.size:
             ends = [values.min().item(), values.max().item()]  # NaN is both
     fit = get_policy().stored.rule(name)
     for end in ends if name else ():
         fit(end, target)
     if values.dtype == object:
-        values = backend.from_numpy(values.astype(source.storage), source, device)
+        values = values.astype(source.storage)
+    if isinstance(values, np.ndarray) or is_lazy(backend):  # which has ranges that are no buffers
+        values = backend.from_numpy(values, source, device)
     made = PArray._wrap(convert(get_policy(), values, source, target), target)
-    if is_lazy(backend):  # whose ranges are made in memory
-        made = made.to_device(backend.name)
     return notified(made, weak, dtype)

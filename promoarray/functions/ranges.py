@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import backend_of, on_device
+from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.core.move import require_taken
 from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
@@ -147,8 +147,9 @@ def _from_first_two(
         return backend.from_numpy(np.array(ends, np.bool_), target, device)
     first, second, *_ = *map(int, ends), 0, 0
     begin, by = (np.uint64(v % (1 << 64)) for v in (first, second - first))
-    counted = begin + by * np.arange(count, dtype=np.uint64)
-    return backend.from_numpy(counted.astype(target.storage), target, device)  # the low bits
+    counting = backend.xp.arange if is_lazy(backend) else np.arange
+    counted = (begin + by * counting(count, dtype=np.uint64)).astype(target.storage)  # the low bits
+    return counted if is_lazy(backend) else backend.from_numpy(counted, target, device)
 
 
 def _number(x: Any, name: str) -> Any:
@@ -427,7 +428,9 @@ def _triangle(name: str, x: Any, k: int) -> PArray:
     if array.ndim < 2:
         raise ValueError(f"{name} needs two axes or more, and x has {array.ndim}")
     backend, dtype = backend_of(array._buffer), array.dtype
-    corner = backend.xp.ones(array.shape[-2:], dtype=backend.xp.bool, device=array.device)
+    corner = array._buffer  # for the shape alone
+    if not is_lazy(backend):
+        corner = backend.xp.ones(array.shape[-2:], dtype=backend.xp.bool, device=array.device)
     kept = getattr(backend.xp, name)(corner, k=k)
     operands = array._buffer, zeros_of((), dtype, array.device)
     ((out, _),) = backend.call("where", operands, dtype, condition=kept)

@@ -7,16 +7,19 @@ and ``distributed`` do.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
+from pickle import PicklingError
 from typing import Any
 
 from promoarray.backends import backend_of, on_device
 from promoarray.core.array_base import type_of
 from promoarray.core.asarray import asarray
 from promoarray.dtypes import BY_CODE
-from promoarray.errors import UnknownPolicyError, kind_of
-from promoarray.parray import PArray, rebuild
+from promoarray.errors import UnknownPolicyError, kind_of, quoted
+from promoarray.parray import PArray, array_type, rebuild
+from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import registered_name
 
 
@@ -101,17 +104,54 @@ def _in_place_of(x: PArray, array: Any) -> PArray:
 
 def postcompute(x: PArray) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """What makes an array of the blocks, as a task of its own: on a cluster a worker runs it."""
-    name = x._policy and registered_name(x._policy, "the array is bound to")
-    return finalized, (name, type_of(x._type).code, x.dtype.code)
+    return finalized, (_named(x._policy), type_of(x._type).code, x.dtype.code)
 
 
-def finalized(blocks: Any, policy: str | None, code: str, stored: str) -> Any:
+Named = str | tuple[str, int, int] | None
+"""A policy by its name; one that is not registered also by this process, and its number here."""
+
+_unregistered: list[Policy] = []
+
+
+def _named(policy: Policy | None) -> Named:
+    """How a policy is found when an array comes back that is bound to it."""
+    if policy is None:
+        return None
+    try:
+        return registered_name(policy, "the array is bound to")
+    except PicklingError:
+        if not any(policy is each for each in _unregistered):
+            _unregistered.append(policy)
+        number = next(i for i, each in enumerate(_unregistered) if policy is each)
+        return policy.name, os.getpid(), number
+
+
+def finalized(blocks: Any, policy: Named, code: str, stored: str) -> Any:
     """An array in memory of nested lists of blocks."""
     values = on_device("dask").joined(blocks, BY_CODE[stored])
     try:
-        return rebuild(policy, values, code, stored)
+        return returned(policy, values, code, stored)
     except UnknownPolicyError:
         return Travelling(policy, values, code, stored)
+
+
+def returned(policy: Named, values: Any, code: str, stored: str) -> PArray:
+    """An array of values, bound to a policy by what ``_named`` gave.
+
+    Raises
+    ------
+    UnknownPolicyError
+        If this process does not know the policy.
+    """
+    if not isinstance(policy, tuple):
+        return rebuild(policy, values, code, stored)
+    name, process, number = policy
+    if process != os.getpid():
+        raise UnknownPolicyError(
+            f"the policy {quoted(name)}, which the array is bound to, is registered in no process"
+        )
+    made: PArray = array_type(_unregistered[number])._wrap(values, BY_CODE[code])
+    return made
 
 
 class Travelling:
@@ -121,7 +161,7 @@ class Travelling:
         self._kept = kept
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild, self._kept
+        return returned, self._kept
 
 
 def postpersist(x: PArray) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -136,8 +176,7 @@ def postpersist(x: PArray) -> tuple[Callable[..., Any], tuple[Any, ...]]:
 
 def tokenized(x: PArray) -> tuple[Any, ...]:
     """What is the same for arrays that are computed alike."""
-    policy = x._policy and x._policy.name
-    return "promoarray.PArray", x._buffer.array.name, type_of(x._type).code, policy
+    return "promoarray.PArray", x._buffer.array.name, type_of(x._type).code, _named(x._policy)
 
 
 def _of_array(name: str) -> Callable[[PArray], Any]:

@@ -85,7 +85,7 @@ def to_zarr(
     if None in array.shape:
         raise ValueError(
             f"to_zarr needs to know the shape, which is {array.shape}: write "
-            "pa.from_dask(x.to_dask().compute_chunk_sizes())"
+            "x.compute_chunk_sizes()"
         )
     codes = _codes(array)
     wanted = _chunks(codes, chunks)
@@ -140,7 +140,8 @@ def from_zarr(store: Any, /, *, device: str = "dask") -> PArray:
     PArray([1, 2], dtype=int4)
     """
     zarr = _zarr()
-    name = clipped(str(store))
+    is_path = isinstance(store, (str, os.PathLike))
+    name = clipped(str(store)) if is_path else quoted(store)
     try:
         found = zarr.open_array(store, mode="r")
     except FileNotFoundError:

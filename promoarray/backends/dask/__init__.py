@@ -24,10 +24,12 @@ from promoarray.backends.dask.blocks import codes_on_blocks, each, stored_on_blo
 from promoarray.backends.dask.buffer import Buffer, array_of, known, lifted
 from promoarray.backends.dask.call import graph_of
 from promoarray.backends.dask.compile import compile as compile
-from promoarray.backends.dask.indexing import read as read
-from promoarray.backends.dask.indexing import write as write
 from promoarray.backends.dask.moving import move as move
+from promoarray.backends.dask.ranges import Line
+from promoarray.backends.dask.reading import read as read
 from promoarray.backends.dask.storage import storage as storage
+from promoarray.backends.dask.storage import usual_chunks
+from promoarray.backends.dask.writing import write as write
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import quoted
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
@@ -58,8 +60,12 @@ def adopt(x: Any) -> tuple[Buffer, DType | None]:
 
 
 def from_numpy(array: Any, dtype: DType, device: str | None = None) -> Buffer:
-    """NumPy's storage of a dtype in chunks of Dask's usual size."""
-    return array if isinstance(array, Buffer) else Buffer(lifted(array, dtype))
+    """NumPy's storage of a dtype in chunks of Dask's usual size; ranges in chunks of their own."""
+    if isinstance(array, Buffer):
+        return array
+    if isinstance(array, Line):
+        return Buffer(array.blocks(dtype))
+    return Buffer(array if isinstance(array, da.Array) else lifted(array, dtype))
 
 
 def to_numpy(buffer: Buffer, dtype: DType, **options: Any) -> Any:
@@ -129,13 +135,15 @@ def empty(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
 
 def zeros(shape: Any, dtype: DType, device: str | None = None) -> Buffer:
     """Every bit 0."""
-    dummy = _of_shape(shape)
-    return Buffer(da.zeros(dummy.shape, dtype=storage(dtype)))
+    lengths = _of_shape(shape).shape
+    return Buffer(da.zeros(lengths, dtype=storage(dtype), chunks=usual_chunks(lengths)))
 
 
 def _of_shape(shape: Any) -> Any:
     """An array that takes no memory; what is no shape is told as NumPy's back end tells it."""
     try:
+        lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+        np.empty([n if n < 0 else 0 for n in lengths], np.int8)  # which has words for it
         return np.broadcast_to(np.empty((), np.int8), shape)
     except (TypeError, ValueError, OverflowError) as error:
         raise numpy_backend.no_shape(shape, error) from None
@@ -198,8 +206,14 @@ def writeable(buffer: Buffer) -> bool:
     Raises
     ------
     ValueError
-        If another array would see the write under NumPy, and cannot here.
+        If another array would see the write under NumPy, and cannot here; or if the buffer is one
+        in memory, and what meets it is not.
     """
+    if not isinstance(buffer, Buffer):
+        raise ValueError(
+            "x lies in memory, and what is written to it is computed later: write y.compute(), or "
+            "x = x.to_device('dask') before"
+        )
     if not buffer.alone and not buffer.frozen:
         raise ValueError(
             "x and another array are views of the same values, and of lazy arrays the other would "

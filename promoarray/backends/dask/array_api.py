@@ -1,8 +1,4 @@
-"""``xp`` of Dask's back end: the few functions that are asked for outside of operations.
-
-Ranges are NumPy's arrays, which whoever asked puts into chunks: each value hangs on the whole of
-the range, by a rule of NumPy's own.
-"""
+"""``xp`` of Dask's back end: the few functions that are asked for outside of operations."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import dask.array as da
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import numpy as numpy_backend
+from promoarray.backends.dask import ranges
 from promoarray.backends.dask.block_executable import BlockExecutable
 from promoarray.backends.dask.blocks import cast_on_blocks, each
 from promoarray.backends.dask.buffer import Buffer
@@ -35,38 +31,22 @@ def count_nonzero(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buf
 
 def nonzero(x: Buffer) -> tuple[Buffer, ...]:
     """Where it is True: of lengths that are not known before it is computed."""
+    if 0 in x.shape:  # which Dask's own cannot always
+        return tuple(Buffer(da.zeros(0, dtype=np.int64)) for _ in x.shape)
     return tuple(Buffer(index) for index in da.nonzero(x.array))
-
-
-def ones(shape: Any, *, dtype: Any, device: str | None = None) -> Buffer:
-    """A mask that is all True, of which ``tril`` and ``triu`` keep a part."""
-    return Buffer(da.ones(shape, dtype=dtype))
-
-
-def _in_memory(name: str, chapter: str = "") -> Any:
-    """NumPy's function, without the device."""
-
-    def run(*args: Any, device: str | None = None, **options: Any) -> Any:
-        library = numpy_backend.xp
-        return getattr(getattr(library, chapter) if chapter else library, name)(*args, **options)
-
-    return run
 
 
 xp = SimpleNamespace(
     __name__="dask.array",
     bool=np.bool,
     int64=np.int64,
-    arange=_in_memory("arange"),
-    linspace=_in_memory("linspace"),
-    eye=_in_memory("eye"),
+    arange=ranges.arange,
+    linspace=ranges.linspace,
+    eye=ranges.eye,
     floor=np.floor,
-    fft=SimpleNamespace(
-        fftfreq=_in_memory("fftfreq", "fft"), rfftfreq=_in_memory("rfftfreq", "fft")
-    ),
-    ones=ones,
-    tril=lambda mask, *, k=0: Buffer(da.tri(*mask.shape, k=k, dtype=bool)),
-    triu=lambda mask, *, k=0: Buffer(~da.tri(*mask.shape, k=k - 1, dtype=bool)),
+    fft=SimpleNamespace(fftfreq=ranges.fftfreq, rfftfreq=ranges.rfftfreq),
+    tril=lambda x, *, k=0: Buffer(ranges.offsets(x.array.chunks[-2:]) <= k),
+    triu=lambda x, *, k=0: Buffer(ranges.offsets(x.array.chunks[-2:]) >= k),
     count_nonzero=count_nonzero,
     nonzero=nonzero,
 )

@@ -1,7 +1,8 @@
 """What a task carries: a function of blocks, and all that it was compiled of, as data.
 
-It travels to the worker with the version of promoarray that made it. Nothing of a policy goes with
-it but what the policy answered, so a worker needs no policy and asks for none.
+It travels to the worker with the version of promoarray that made it, and with the floating-point
+state in force then (``numpy.errstate``), whichever thread or process it is run in. Nothing of a
+policy goes with it but what the policy answered, so a worker needs no policy and asks for none.
 """
 
 from __future__ import annotations
@@ -13,6 +14,12 @@ from functools import lru_cache
 from typing import Any
 
 import cloudpickle
+import numpy as np
+
+State = tuple[Any, ...]
+"""What is done of a division by zero, an overflow, an underflow, and an invalid operation."""
+
+DEFAULT: State = ("warn", "warn", "ignore", "warn")
 
 
 class BlockExecutable:
@@ -31,33 +38,54 @@ class BlockExecutable:
         The same for what carries the same.
     """
 
-    __slots__ = ("_content", "_function", "_version", "token")
+    __slots__ = ("_content", "_function", "_others", "_state", "_version", "token")
 
     def __init__(self, make: Callable[..., Callable[..., Any]], *fields: Any) -> None:
-        self._hold(_version(), cloudpickle.dumps((make, fields)))
+        self._hold(_version(), cloudpickle.dumps((make, fields)), DEFAULT)
 
-    def _hold(self, version: str, content: bytes) -> None:
-        self._version, self._content = version, content
-        self.token = hashlib.blake2b(content, digest_size=16).hexdigest()
+    def _hold(self, version: str, content: bytes, state: State) -> None:
+        self._version, self._content, self._state = version, content, state
+        told = content if state == DEFAULT else content + repr(state).encode()
+        self.token = hashlib.blake2b(told, digest_size=16).hexdigest()
         self._function: Callable[..., Any] | None = None
+        self._others: dict[State, BlockExecutable] = {}
+
+    def in_state(self) -> BlockExecutable:
+        """The same under the floating-point state in force here."""
+        state = _state()
+        if state == self._state:
+            return self
+        found = self._others.get(state)
+        if found is None:
+            found = self._others[state] = _carried(self._version, self._content, state)
+        return found
 
     def __call__(self, *blocks: Any, **options: Any) -> Any:
         if self._function is None:
             self._function = _made(self._version, self._content)
-        return self._function(*blocks, **options)
+        divide, over, under, invalid = self._state
+        with np.errstate(divide=divide, over=over, under=under, invalid=invalid):
+            return self._function(*blocks, **options)
 
     def __dask_tokenize__(self) -> str:
         return self.token
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _carried, (self._version, self._content)
+        return _carried, (self._version, self._content, self._state)
 
 
-def _carried(version: str, content: bytes) -> BlockExecutable:
+def _carried(version: str, content: bytes, state: State) -> BlockExecutable:
     """Hold what has arrived. It is opened when it is called: a scheduler only hands it on."""
     found = object.__new__(BlockExecutable)
-    found._hold(version, content)
+    found._hold(version, content, state)
     return found
+
+
+def _state() -> State:
+    """NumPy's; a function or log that the program has for it does not travel: they are warnings."""
+    told = np.geterr()
+    answers = (told[kind] for kind in ("divide", "over", "under", "invalid"))
+    return tuple("warn" if answer in ("call", "log") else answer for answer in answers)
 
 
 def _made(version: str, content: bytes) -> Callable[..., Any]:

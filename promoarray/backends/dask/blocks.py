@@ -12,31 +12,31 @@ from dask.base import tokenize
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
+from promoarray.backends.dask.block_executable import BlockExecutable
 from promoarray.backends.dask.storage import closed, opened, storage
 from promoarray.dtypes import DType
 
 Blocks = Any
 
 
-def each(
-    executable: Callable[..., Any], arrays: tuple[Any, ...], dtype: DType, name: str
-) -> Blocks:
+def each(executable: BlockExecutable, arrays: tuple[Any, ...], dtype: DType, name: str) -> Blocks:
     """Run a function on every block of arrays that broadcast; it gives codes of a dtype.
 
     Parameters
     ----------
-    executable : BlockExecutable, or a partial of one
+    executable : BlockExecutable
     arrays : tuple of dask.array.Array and NumPy's of no axes
         The latter, which are codes too, go into the task itself.
     dtype : DType
     name : str
         What the dashboard calls the tasks.
     """
-    ndim = max(x.ndim for x in arrays)
+    arrays, ndim = spread(arrays), max(x.ndim for x in arrays)
     axes = tuple(range(ndim))[::-1]  # as blockwise numbers them, the last axis is 0
     operands: list[Any] = []
     for x in arrays:
         operands += [x, axes[ndim - x.ndim :] if isinstance(x, da.Array) else None]
+    executable = executable.in_state()
     told = tuple(x.name if isinstance(x, da.Array) else (x.dtype.str, x.tobytes()) for x in arrays)
     held = storage(dtype)
     return da.blockwise(
@@ -48,6 +48,28 @@ def each(
         meta=np.empty((0,) * ndim, held),
         align_arrays=True,
     )
+
+
+def spread(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arrays whose chunks broadcast where their shapes do; Dask takes an axis of length 1 that has
+    empty blocks too for a longer one, and lets any length meet 0.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+    """
+    if len({x.shape for x in arrays}) == 1:
+        return arrays
+    np.broadcast_shapes(*(x.shape for x in arrays if x.size == x.size))  # of known lengths
+    return tuple(map(_in_blocks_of_one, arrays))
+
+
+def _in_blocks_of_one(x: Any) -> Any:
+    if 1 not in x.shape or not isinstance(x, da.Array):
+        return x
+    cut = [a for a, n in enumerate(x.shape) if n == 1 and x.numblocks[a] > 1]
+    return x.rechunk(dict.fromkeys(cut, -1)) if cut else x
 
 
 def cast_on_blocks(

@@ -16,7 +16,7 @@ import dask.array as da
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.dask.storage import storage
+from promoarray.backends.dask.storage import storage, usual_chunks
 from promoarray.dtypes import DType
 
 Blocks = Any
@@ -96,12 +96,13 @@ def known(shape: tuple[float, ...]) -> tuple[int | None, ...]:
     return tuple(None if n != n else int(n) for n in shape)
 
 
-def lifted(values: np.ndarray[Any, Any], dtype: DType, chunks: Any = "auto") -> Blocks:
+def lifted(values: np.ndarray[Any, Any], dtype: DType, chunks: Any = None) -> Blocks:
     """NumPy's storage of a dtype as a Dask array of codes.
 
     What the program writes to it later is not seen: the graph has a copy.
     """
     codes = values if dtype in dt.NATIVE else values.view(storage(dtype))
+    chunks = usual_chunks(codes.shape) if chunks is None else chunks
     return da.from_array(codes.copy(), chunks=chunks, name=False)
 
 

@@ -34,7 +34,8 @@ def accumulate(
     (x,) = arrays
     (made,) = answers(kernel, compute, (few(x),), axis=axis)
     axis %= x.ndim
-    first, following, last = _executables(kernel, compute, made, axis, include_initial)
+    found = _executables(kernel, compute, made, axis, include_initial)
+    first, following, last = (each.in_state() for each in found)
     name = f"{kernel}-{tokenize(x.name, first, following)}"
     carried = f"{kernel}-last-{tokenize(name)}"
     tasks: dict[Any, Any] = {}

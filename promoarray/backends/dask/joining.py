@@ -10,7 +10,7 @@ import dask.array as da
 from promoarray import dtypes as dt
 from promoarray.backends.dask.block_executable import BlockExecutable
 from promoarray.backends.dask.blocks import each, kernel_on_blocks
-from promoarray.backends.dask.moving import reshape
+from promoarray.backends.dask.reshaping import reshape
 from promoarray.dtypes import DType
 
 Blocks = Any

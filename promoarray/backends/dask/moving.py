@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import dask.array as da
 import numpy as np
 
-from promoarray.backends.dask.buffer import Buffer, known
-from promoarray.backends.dask.indexing import positions_within, read
-from promoarray.errors import clipped
+from promoarray.backends.dask.buffer import Buffer
+from promoarray.backends.dask.reading import positions_within, read
+from promoarray.backends.dask.reshaping import reshape
 
 Blocks = Any
 Shape = tuple[int, ...]
@@ -23,45 +22,6 @@ def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
     if name not in VIEWS or options.get("copy"):
         return Buffer(array)
     return Buffer(array, buffer, frozen=name == "broadcast_to")
-
-
-def reshape(x: Blocks, shape: Any, *, copy: bool | None = None) -> Blocks:
-    """In another shape; where the chunks do not go through it, they are made to."""
-    wanted = reshaped(known(x.shape), (shape,) if isinstance(shape, int) else tuple(shape))
-    try:
-        return x.reshape(wanted)
-    except NotImplementedError:
-        # A flat array can be cut at whole rows of the new shape; the old one has to be cut at
-        # whole rows of its own first.
-        flat = x.rechunk(dict.fromkeys(range(1, x.ndim), -1)).reshape(-1)
-        row = max(math.prod(wanted[1:]), 1)
-        rows = max(max(flat.chunks[0]) // row, 1)
-        return flat.rechunk(rows * row).reshape(wanted)
-
-
-def reshaped(shape: tuple[int | None, ...], wanted: Shape) -> Shape:
-    """The new shape, with the length that -1 stands for.
-
-    Raises
-    ------
-    ValueError
-        In NumPy's words, if the shapes differ in their number of elements; or if that is not known.
-    """
-    if None in shape:
-        raise ValueError(
-            f"reshape: the shape {shape} is not known before the array is computed; "
-            "write x.compute_chunk_sizes() before"
-        )
-    size: int = math.prod(shape)  # type: ignore[arg-type]
-    if wanted.count(-1) > 1:
-        raise ValueError("can only specify one unknown dimension")
-    rest = math.prod(n for n in wanted if n != -1)
-    if -1 in wanted and rest and size % rest == 0:
-        return tuple(size // rest if n == -1 else n for n in wanted)
-    if -1 in wanted or rest != size or min(wanted, default=0) < 0:
-        shown = f"({wanted[0]},)" if len(wanted) == 1 else f"({','.join(map(str, wanted))})"
-        raise ValueError(f"cannot reshape array of size {size} into shape {clipped(shown)}")
-    return wanted
 
 
 def _expand_dims(x: Blocks, *, axis: Any) -> Blocks:
@@ -99,15 +59,37 @@ def _total(shift: Any) -> int:
 def _repeat(x: Blocks, times: Any, *, axis: int | None) -> Blocks:
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
-    length = x.shape[axis]
     if isinstance(times, Buffer):
-        raise ValueError(
-            "repeat of a lazy array takes repeats that are known: write repeats.compute()"
-        )
+        return _repeated_lazily(x, times.array, axis)
     if isinstance(times, tuple):
         times = np.asarray(times, np.int64)
-    index = np.repeat(np.arange(length), times)
-    return da.take(x, index, axis=axis)
+    index = np.repeat(np.arange(x.shape[axis]), times)
+    return read(Buffer(x), (*(slice(None),) * axis, index)).array
+
+
+def _repeated_lazily(x: Blocks, times: Blocks, axis: int) -> Blocks:
+    """Each block as often as its part of ``times`` says: how long they become is not known."""
+    length = x.shape[axis]
+    if times.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if times.shape not in ((), (1,), (length,)):
+        raise ValueError(
+            f"operands could not be broadcast together with shape ({length},) ({times.shape[0]},)"
+        )
+    each = da.broadcast_to(times, (length,)).rechunk((x.chunks[axis],))
+    axes = tuple(range(x.ndim))
+    return da.blockwise(
+        np.repeat,
+        axes,
+        x,
+        axes,
+        each,
+        (axis,),
+        axis=axis,
+        dtype=x.dtype,
+        adjust_chunks={axis: lambda length: np.nan},
+        meta=x._meta,
+    )
 
 
 def _tile(x: Blocks, times: Any) -> Blocks:
@@ -128,12 +110,10 @@ def _none_along(x: Blocks, axis: int) -> Blocks:
 
 
 def _take(x: Blocks, index: Any, *, axis: int) -> Blocks:
-    if isinstance(index, np.ndarray):
-        key = (slice(None),) * axis + (index,)
-        return read(Buffer(x), key).array
-    lying = index.array
-    flat = read(Buffer(x), (slice(None),) * axis + (Buffer(reshape(lying, (-1,))),)).array
-    return reshape(flat, (*x.shape[:axis], *lying.shape, *x.shape[axis + 1 :]))
+    shape = (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :])
+    if 0 in shape:  # NumPy looks at no index then
+        return da.zeros(shape, dtype=x.dtype, chunks=-1)
+    return read(Buffer(x), (*(slice(None),) * axis, index)).array
 
 
 def _take_along_axis(x: Blocks, index: Any, *, axis: int) -> Blocks:

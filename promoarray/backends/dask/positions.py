@@ -29,10 +29,7 @@ def position(
     kernel: str, x: da.Array, compute: DType, made: DType, axes: Axes, options: dict[str, Any]
 ) -> da.Array:
     if any(isnan(n) for a in axes for n in x.chunks[a]):
-        raise ValueError(
-            f"{kernel} over blocks of unknown length: write "
-            "pa.from_dask(x.to_dask().compute_chunk_sizes())"
-        )
+        raise ValueError(f"{kernel} over blocks of unknown length: write x.compute_chunk_sizes()")
     shape = x.shape if options["axis"] is None else None
     makers = position_step, position_join, position_finish
     return grown(

@@ -12,17 +12,21 @@ from functools import lru_cache
 from typing import Any
 
 import dask.array as da
+import numpy as np
 from dask.array.core import unify_chunks
 from dask.base import tokenize
 
+from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends.dask.block_executable import BlockExecutable
+from promoarray.backends.dask.blocks import cast_on_blocks, each
 from promoarray.backends.dask.reductions import reduce
 from promoarray.backends.dask.steps import Block
 from promoarray.backends.dask.storage import closed, opened
-from promoarray.backends.dask.tree import Results, answers, in_one_block, meta_of, only
+from promoarray.backends.dask.tree import Results, answers, meta_of, only
 from promoarray.backends.dask.whole import over_blocks
 from promoarray.dtypes import DType
+from promoarray.kernels.cast_mode import DEFAULT
 
 Labels = tuple[int, ...]
 """One number for each axis; axes of one number go together, and are of one length or of 1."""
@@ -48,9 +52,9 @@ def vecdot(kernel: str, arrays: tuple[da.Array, ...], compute: DType, *, axis: i
         raise ValueError("the shapes do not match")
     rest = max(x.ndim, y.ndim) - 1
     labels = []
-    for each in arrays:
-        own = list(_last(rest, each.ndim - 1))
-        own.insert(axis % each.ndim, rest)
+    for array in arrays:
+        own = list(_last(rest, array.ndim - 1))
+        own.insert(axis % array.ndim, rest)
         labels.append(tuple(own))
     return _contract(kernel, arrays, labels, tuple(range(rest)), (rest,), compute, axis=axis)
 
@@ -91,16 +95,21 @@ def matrix_power(kernel: str, arrays: tuple[da.Array, ...], compute: DType, *, n
     (x,) = arrays
     if x.numblocks[-1] == x.numblocks[-2] == 1:
         return over_blocks(kernel, arrays, compute, n=n)
-    (made,) = answers(kernel, compute, ((1, 1),), n=n)
-    if not n or made is not compute:
-        raise ValueError(in_one_block(kernel, x, (x.ndim - 2, x.ndim - 1)))
-    out = None
+    out = None if n else _identity(x, compute)
     while n:
         if n & 1:
             out = x if out is None else matmul("matmul", (out, x), compute)[0][0]
         n >>= 1
         x = matmul("matmul", (x, x), compute)[0][0] if n else x
-    return ((out, made),)
+    return ((out, compute),)
+
+
+def _identity(x: da.Array, compute: DType) -> da.Array:
+    """The identity in the shape and chunks of a stack of matrices."""
+    ones = da.eye(x.shape[-1], chunks=x.chunksize[-1], dtype=np.bool)
+    cast = BlockExecutable(cast_on_blocks, dt.bool, compute, DEFAULT, ())
+    spread = da.broadcast_to(each(cast, (ones,), compute, "eye"), x.shape)
+    return spread.rechunk(x.chunks)
 
 
 def _last(count: int, some: int) -> range:
@@ -125,14 +134,14 @@ def _contract(
     operands[::2] = aligned
     many = any(len(chunks[label]) > 1 for label in inner)
     kept = inner if many else ()
-    run = _executable(kernel, compute, len(kept), tuple(options.items()))
+    run = _executable(kernel, compute, len(kept), tuple(options.items())).in_state()
     parts = da.blockwise(
         run,
         (*kept, *out),
         *operands,
         name=f"{kernel}-{tokenize([x.name for x in aligned], labels, run)}",
         adjust_chunks=dict.fromkeys(kept, 1),
-        align_arrays=False,
+        align_arrays=True,
         meta=meta_of(len(kept) + len(out), made),
     )
     if not many:

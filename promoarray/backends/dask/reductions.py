@@ -53,7 +53,7 @@ def _in_one(
     """The kernel itself on each block."""
     kept = tuple(a for a in range(x.ndim) if options["keepdims"] or a not in axes)
     given = {name: value for name, value in options.items() if name != "keepdims" or value}
-    run = _whole(kernel, compute, tuple(sorted(given.items())))
+    run = _whole(kernel, compute, tuple(sorted(given.items()))).in_state()
     return da.blockwise(
         run,
         kept,

@@ -22,9 +22,9 @@ Axes = tuple[int, ...]
 class Steps(NamedTuple):
     """The three functions of a tree."""
 
-    step: Callable[..., Any]
-    join: Callable[..., Any]
-    finish: Callable[..., Any]
+    step: BlockExecutable
+    join: BlockExecutable
+    finish: BlockExecutable
 
 
 def run_kernel(kernel: str, block: Block, compute: DType, **options: Any) -> Block:
@@ -59,7 +59,8 @@ def grown(
     """The tree of three functions that are made of the same fields."""
     values = tuple(fields.values())
     steps = _executables(makers, (kernel, axes, keepdims, *values))
-    return tree(x, axes, made, keepdims, kernel, *steps, located=located)
+    here = (each.in_state() for each in steps)
+    return tree(x, axes, made, keepdims, kernel, *here, located=located)
 
 
 @lru_cache(maxsize=1024)

@@ -23,6 +23,11 @@ def storage(dtype: DType) -> Any:
     return dtype.storage if dtype in dt.NATIVE else np.dtype(f"u{dtype.storage.itemsize}")
 
 
+def usual_chunks(shape: tuple[Any, ...]) -> Any:
+    """Chunks of Dask's usual size; it divides by their elements, so there have to be some."""
+    return -1 if 0 in shape else "auto"
+
+
 def opened(block: Any, dtype: DType) -> Any:
     """A block as the back end of its library holds the dtype; no copy."""
     if isinstance(block, np.generic):  # what some of Dask's own functions leave of no axes

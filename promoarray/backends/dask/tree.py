@@ -155,5 +155,5 @@ def in_one_block(name: str, x: da.Array, axes: tuple[int, ...]) -> str:
     chunks = ", ".join(f"{a}: -1" for a in axes)
     return (
         f"{name} needs axis {axis} in one block, and it lies in {x.numblocks[axis]}: write "
-        f"pa.from_dask(x.to_dask().rechunk({{{chunks}}})), or x.to_device('cpu')"
+        f"x.rechunk({{{chunks}}}), or x.to_device('cpu')"
     )

@@ -44,6 +44,10 @@ _LIMIT = (
     "Places beyond the limit of {} are left out; write --max-sites N, or pa.shadow(max_sites=N), "
     "for another limit."
 )
+_UNCOMPUTED = (
+    "Of {} of lazy arrays the policies may give other values, which were not compared, as that "
+    "would compute them; write x.compute() before to compare."
+)
 _ROOT = (
     "root: for the operands of the run this policy answers otherwise; the lines that most others "
     "inherit from, or that most policies refuse, come first"
@@ -83,6 +87,8 @@ class Report(Printable):
         At most so many places are kept, of all sorts together.
     max_sites_reached : bool
         Whether places were left out for it.
+    uncomputed : int
+        Casts of lazy arrays by rules that differ: values are not computed to compare them.
     """
 
     run: Policy
@@ -99,6 +105,7 @@ class Report(Printable):
     finals: tuple[FinalDType, ...] = ()
     max_sites: int = MAX_SITES
     max_sites_reached: bool = False
+    uncomputed: int = 0
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
@@ -140,6 +147,7 @@ class Report(Printable):
         """Add what another run of the same program, or a process of it, has found."""
         self.operations += other.operations
         self.max_sites_reached |= other.max_sites_reached
+        self.uncomputed += other.uncomputed
         for divergence in other._found.values():
             self.record(divergence)
         for left, times in other.escapes.items():
@@ -254,7 +262,8 @@ class Report(Printable):
         verb = "gives" if len(self.value_changes) == 1 else "give"
         values = f"{casts} {verb} other values." if len(self.value_changes) else ""
         limit = _LIMIT.format(self.max_sites) if self.max_sites_reached else ""
-        return " ".join(filter(None, (found, values, self._escapes.summary, limit)))
+        lazy = _UNCOMPUTED.format(counted(self.uncomputed, "cast")) if self.uncomputed else ""
+        return " ".join(filter(None, (found, values, lazy, self._escapes.summary, limit)))
 
     def legend(self, *, inherited: bool) -> Iterator[str]:
         """Explain the words and signs that the report uses, a line each."""

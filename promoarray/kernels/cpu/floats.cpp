@@ -14,6 +14,14 @@ PROMOARRAY_LOOP(single_to_8, u32, u8, const Format to = work.target.format;
 PROMOARRAY_LOOP(single_to_16, u32, u16, const Format to = work.target.format;
                 const Edges edge = work.edge, encode<Float32>(x, to, edge))
 
+PROMOARRAY_CAST u32 encode_whole(f32 x, Format to, Edges edge) {
+    return encode<Float32, true>(as_bits(x), to, edge);
+}
+PROMOARRAY_LOOP(i16_to_8, i16, u8, const Format to = work.target.format;
+                const Edges edge = work.edge, encode_whole((f32)x, to, edge))
+PROMOARRAY_LOOP(u16_to_8, u16, u8, const Format to = work.target.format;
+                const Edges edge = work.edge, encode_whole((f32)x, to, edge))
+
 // 13 bits of a float64, the last of them set if any below it was ("to odd"): rounded to 11 bits and
 // fewer, it gives what the whole gives. Float32's subnormals hold so few down to 2^-137, and no
 // format here tells what is less from zero.
@@ -79,13 +87,41 @@ PROMOARRAY_TO_BFLOAT(i64, i64, odd_bits(x)) PROMOARRAY_TO_BFLOAT(u64, u64, odd_b
 PROMOARRAY_TO_BFLOAT(i64_halves, i64, halves_bits(x))
 PROMOARRAY_TO_BFLOAT(u64_halves, u64, halves_bits(x))
 
-// The second of each is for modes by which all that has no scale becomes NaN.
+// Where what is too small becomes the smallest scale: zero, and negative numbers or their magnitudes.
+// What is too large has a code above `overflow`, the largest or NaN; Inf is as good as one of both.
+PROMOARRAY_CAST u32 positive(u32 bits) { return (i32)bits > 0 ? bits : 0; }
+PROMOARRAY_CAST u64 positive(u64 bits) { return (i64)bits > 0 ? bits : 0; }
+template <typename Wide>
+PROMOARRAY_CAST u32 encode_least_scale(typename Wide::Bits bits, ScaleEdges<Wide> edge) {
+    using Bits = typename Wide::Bits;
+    constexpr Bits all = ~(Bits)0 >> 1, infinity = all >> Wide::mantissa << Wide::mantissa;
+    const Bits end = edge.infinity == edge.overflow ? infinity + 1 : infinity;
+    const Bits code = nearest_scale<Wide>(positive(bits & edge.sign), edge);
+    const Bits number = code < edge.overflow ? code : edge.overflow;
+    return (u32)((bits & all) < end ? number : edge.nan);
+}
+int scale_row(const Work &work) {
+    const auto &edge = work.scale32;
+    const CastMode &mode = work.mode;
+    const Format f = work.target.format;
+    const bool by_sign = mode.scale_negative != ScaleNegative::absolute;
+    const bool least = !mode.scale_strict && edge.zero == 0 && !(by_sign && edge.negative != 0);
+    const bool ends = edge.overflow == edge.nan || edge.overflow == (u32)f.largest;
+    // -Inf is a negative number, and no NaN.
+    const bool infinite = edge.infinity == edge.overflow || (!by_sign && edge.infinity == edge.nan);
+    return edge.all_nan ? 1 : least && ends && infinite ? 2 : 0;
+}
+
+// Those of any mode, of modes by which all that has no scale becomes NaN, and of those above.
 #define PROMOARRAY_TO_SCALE(name, Source, Wide, scale, ...)                                       \
     PROMOARRAY_LOOP(name##_to_scale, Source, u8, const auto edge = work.scale,                    \
                     encode_scale<Wide>(__VA_ARGS__, edge))                                        \
     PROMOARRAY_LOOP(name##_to_scale_or_nan, Source, u8, const auto edge = work.scale,             \
                     encode_scale_or_nan<Wide>(__VA_ARGS__, edge))                                 \
-    constexpr Loop name##_scales[2] = {name##_to_scale, name##_to_scale_or_nan};
+    PROMOARRAY_LOOP(name##_to_least_scale, Source, u8, const auto edge = work.scale,              \
+                    encode_least_scale<Wide>(__VA_ARGS__, edge))                                  \
+    constexpr Loop name##_scales[3] = {name##_to_scale, name##_to_scale_or_nan,                   \
+                                       name##_to_least_scale};
 
 PROMOARRAY_TO_SCALE(single, u32, Float32, scale32, x)
 PROMOARRAY_TO_SCALE(double, u64, Float64, scale64, x)
@@ -148,7 +184,7 @@ void half_to_any(const void *source, void *target, std::size_t n, const Work &wo
 }
 constexpr Loop half_to_single = half_to_any<true>, half_as_is = half_to_any<false>;
 
-// Float32 and float64 to 16 bits, under modes by which a number beyond the largest becomes Inf, as it
+// Floats of 16 bits and more to 16 bits, under modes by which a number beyond the largest becomes Inf, as it
 // does by rounding.
 PROMOARRAY_CAST __m256 eight_of(const f32 *x) { return _mm256_loadu_ps(x); }
 PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
@@ -162,6 +198,15 @@ PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
     }
     return _mm256_set_m128(four[1], four[0]);
 }
+
+struct HalfCode { u16 code; };
+struct BfloatCode { u16 code; };
+template <typename Code>
+PROMOARRAY_CAST __m128i eight_codes(const Code *x) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+}
+PROMOARRAY_CAST __m256 eight_of(const HalfCode *x) { return Half::read(eight_codes(x)); }
+PROMOARRAY_CAST __m256 eight_of(const BfloatCode *x) { return Bfloat::read(eight_codes(x)); }
 
 template <typename Source, typename Short>
 void to_short(const void *source, void *target, std::size_t n, const Work &work) {
@@ -183,12 +228,15 @@ void to_short(const void *source, void *target, std::size_t n, const Work &work)
 }
 constexpr Loop single_to_half = to_short<f32, Half>, single_to_bfloat = to_short<f32, Bfloat>;
 constexpr Loop double_to_half = to_short<f64, Half>, double_to_bfloat = to_short<f64, Bfloat>;
+constexpr Loop half_to_bfloat = to_short<HalfCode, Bfloat>;
+constexpr Loop bfloat_to_half = to_short<BfloatCode, Half>;
 #else
 constexpr bool has_half = false;
 
 PROMOARRAY_LOOP(half_to_single, u16, u32, PROMOARRAY_KEEP, quieted(decode_half(x), keep))
 PROMOARRAY_LOOP(half_as_is, u16, u32, , decode_half(x))
 constexpr Loop single_to_half = single_to_16, double_to_half = nullptr, double_to_bfloat = nullptr;
+constexpr Loop half_to_bfloat = nullptr, bfloat_to_half = nullptr;
 PROMOARRAY_LOOP(single_to_bfloat, u32, u16, const u32 nan = (u32)work.edge.nan;
                 const u32 kept = work.edge.nan_sign << 15,
                 (x & 0x7fffffffu) > 0x7f800000u ? nan | (x >> 16 & kept) : bfloat_of(x))
@@ -216,7 +264,7 @@ const Loop *scale_loops(Type source) {
 Loop single_to_small(const Work &work) {
     const Type target = work.target;
     const bool plain = work.mode.overflow == Beyond::infinity && keeps_inf(work.mode);
-    if (!target.format.has_sign) return single_scales[work.scale32.all_nan];
+    if (!target.format.has_sign) return single_scales[scale_row(work)];
     if (is_float16(target) && plain) return single_to_half;
     if (is_bfloat16(target) && plain) return single_to_bfloat;
     if (const Loop found = narrow_loop(float32_type(), target)) return found;
@@ -282,7 +330,7 @@ Loop float_loop(Type source, Work &work) {
         return chain(work, first, single_to_small(work));
     }
     if (source.bits > 16 && !target.format.has_sign) {
-        return scale_loops(source)[work.scale32.all_nan];
+        return scale_loops(source)[scale_row(work)];
     }
     if (is_integer(source) && is_bfloat16(target)) {
         const Loop second = integer_to_bfloat(source);
@@ -296,6 +344,11 @@ Loop float_loop(Type source, Work &work) {
     if (is_float64(source) && has_half) {
         if (second == single_to_half) return double_to_half;
         if (second == single_to_bfloat) return double_to_bfloat;
+    }
+    if (has_half && second == single_to_half && is_bfloat16(source)) return bfloat_to_half;
+    if (has_half && second == single_to_bfloat && is_float16(source)) return half_to_bfloat;
+    if (second == single_to_8 && source.bits == 16 && is_integer(source)) {
+        return is_signed(source) ? i16_to_8 : u16_to_8;
     }
     if (const Loop found = narrow_loop(source, target)) return found;
     const bool by_instruction = is_integer(source) && has_half && second == single_to_half;

@@ -1,4 +1,5 @@
-"""Kernels of linear algebra, Fourier transforms, sets and sorting, the same for every backend.
+"""Kernels of linear algebra, Fourier transforms, sets and sorting, the same for every backend
+(real numbers in NumPy's buffers sort faster: ``backends.numpy.ordering``).
 
 They are array-api-compat's, over the backend's ``xp``, where those have what the standard asks for.
 Sorting and sets are by position: what is looked at are the values in a dtype that the library
@@ -36,7 +37,7 @@ def call(
         return _ordered(backend, name, buffers, compute, **options)
     if name in MOVES:
         return ((MOVES[name](backend.xp, *buffers, **options), compute),)
-    if compute is dt.bool and name in ("matrix_power", "cross"):
+    if compute is dt.bool and name == "cross":  # bools are not subtracted
         buffers = tuple(b.astype(backend.storage(dt.int8)) for b in buffers)
     try:
         out = KERNELS[name](backend.xp, *buffers, **options)

@@ -153,6 +153,35 @@ def test_reports_are_those_of_arrays_in_memory() -> None:
     assert str(traced) == str(trace)
 
 
+def test_a_report_says_what_it_did_not_compute() -> None:
+    x = pa.asarray([1.0, 300.0], dtype=pa.float32, device="dask")
+    with pa.no_compute(), pa.shadow("numpy", "jax") as report:
+        pa.astype(x, pa.int8)
+        pa.astype(x, pa.float64)
+    assert "Of 1 cast of lazy arrays the policies may give other values" in report.summary()
+
+
+def test_a_policy_that_is_not_registered_comes_back(x: Any) -> None:
+    xp = pa.namespace(pa.get_policy().derive("nobody else's", {("int8", "int16"): "float64"}))
+    bound = xp.asarray(x)
+    made, again = dask.compute(bound + 1, bound)
+    assert type(made) is type(again) is type(bound)
+    make, args = bound.__dask_postcompute__()
+    travelling = pickle.loads(pickle.dumps(args))
+    assert type(make([[x.compute()._buffer]], *travelling)) is type(bound)
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
+def test_the_floating_point_state_is_that_of_the_graph(x: Any, scheduler: str) -> None:
+    with np.errstate(divide="raise"):
+        y = pickle.loads(pickle.dumps(1 / x))
+    z = 1 / x
+    with pytest.raises(FloatingPointError), np.errstate(divide="ignore"):
+        y.compute(scheduler=scheduler)
+    with pytest.warns(RuntimeWarning, match="divide"), np.errstate(divide="raise"):
+        z.compute(scheduler=scheduler)
+
+
 def test_what_is_computed_is_memory_of_its_own(x: Any) -> None:
     kept = x.persist()
     made, given = kept.compute(), np.asarray(kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 from lazily import answer, bits, lazy
@@ -75,9 +76,33 @@ def test_masks_and_indices_that_are_computed_later() -> None:
     assert bits(lazily) == bits(mine)
     with pytest.raises(IndexError, match="out of bounds for axis 1 with size 6"):
         there[:, lazy(pa.asarray([6]))].compute()
-    for lacking in ((lazy(rows), lazy(rows)), (lazy(rows), [1, 2, 0])):
-        with pytest.raises(IndexError, match=r"write the index as i\.compute\(\)"):
+    for lacking in ((lazy(rows), lazy(rows)), (lazy(x[:, 0] > 1), [1, 2, 0])):
+        with pytest.raises(IndexError, match=r"i\.compute\(\)"):
             _ = there[lacking]
+
+
+LAZY_KEYS: dict[str, tuple[Any, ...]] = {
+    "two axes": ([[1], [0]], slice(None), [3, 0, -1]),
+    "beside one in memory": ([1, 0, 1], np.array([[2], [0]])),
+    "behind an integer": (1, slice(None), [3, 0]),
+    "apart, with a new axis": ([1, 0], None, [2, 1]),
+    "of two axes": (slice(None), [[2, 1], [0, 0]]),
+    "of none": (slice(None), 1),
+    "of no elements": (slice(None), np.zeros((0, 2), np.int64)),
+    "mask, behind an integer": (0, slice(None), [True, False, True, True]),
+    "mask of two axes": (slice(None), np.arange(12).reshape(3, 4) % 5 > 1),
+    "mask of no axes": (Ellipsis, True, 0),
+}
+
+
+@pytest.mark.parametrize("name", LAZY_KEYS)
+def test_keys_that_are_computed_later_lead_where_they_do_in_numpy(name: str) -> None:
+    x, where = array((2, 3, 4), pa.bfloat16), LAZY_KEYS[name]
+    key = tuple(pa.asarray(part) if isinstance(part, (list, bool)) else part for part in where)
+    if not any(isinstance(part, pa.PArray) for part in key):
+        key = (*where[:-1], pa.asarray(where[-1]))
+    later = tuple(lazy(part, -1) if isinstance(part, pa.PArray) else part for part in key)
+    assert bits(x.to_device("dask")[later]) == bits(x[key])
 
 
 MOVES: dict[str, Any] = {
@@ -117,18 +142,33 @@ def test_values_move_as_in_numpy(move: str) -> None:
     assert bits(answer(MOVES[move], lazy(x))) == bits(answer(MOVES[move], x))
 
 
-def test_ranges_and_filled_arrays_lie_in_chunks() -> None:
-    for make in (
-        lambda device: pa.arange(7, device=device),
-        lambda device: pa.linspace(0, 1, 5, device=device),
-        lambda device: pa.eye(3, k=1, device=device),
-        lambda device: pa.full((2, 3), 5, dtype=pa.float8_e4m3fn, device=device),
-        lambda device: pa.zeros((2, 3), dtype=pa.int4, device=device),
-        lambda device: pa.fft.fftfreq(5, device=device),
-    ):
-        there = make("dask")
-        assert there.device == "dask"
-        assert bits(there) == bits(make("cpu"))
+RANGES: list[Any] = [
+    lambda **where: pa.arange(0.1, 7, 0.3, **where),
+    lambda **where: pa.arange(9, -50, -3, dtype=pa.float8_e4m3fn, **where),
+    lambda **where: pa.arange(2.5, 40.0, 1.5, dtype=pa.float16, **where),
+    lambda **where: pa.arange(2**63 - 2, 2**63 + 2, dtype=pa.uint64, **where),
+    lambda **where: pa.arange(300, dtype=pa.uint8, **where),
+    lambda **where: pa.linspace(0, 1, 50, endpoint=False, **where),
+    lambda **where: pa.linspace(-3.5, 9, 40, dtype=pa.int16, **where),
+    lambda **where: pa.linspace(0, 5e-324, 9, **where),
+    lambda **where: pa.linspace(0, 1 - 2j, 9, **where),
+    lambda **where: pa.eye(3, 40, k=7, dtype=pa.bfloat16, **where),
+    lambda **where: pa.eye(0, 4, **where),
+    lambda **where: pa.full((2, 30), 5, dtype=pa.float8_e4m3fn, **where),
+    lambda **where: pa.zeros((-1, 3), **where),
+    lambda **where: pa.fft.fftfreq(51, d=0.1, **where),
+    lambda **where: pa.fft.rfftfreq(50, **where),
+]
+
+
+@pytest.mark.parametrize("policy", ["numpy@2", "numpy@1", "torch@2.13", "paddle@3.3"])
+def test_ranges_are_made_in_blocks_with_the_bits_of_numpy(policy: str) -> None:
+    with pa.policy(policy), dask.config.set({"array.chunk-size": "64B"}):
+        for make in RANGES:
+            here, there = answer(make), answer(lambda make=make: make(device="dask"))
+            assert bits(there) == bits(here), make
+            assert isinstance(there, Exception) or there.device == "dask"
+    assert pa.arange(10**12, device="dask")[-1].compute().item() == 10**12 - 1
 
 
 def test_a_write_that_another_array_would_see_is_refused() -> None:
