@@ -16,7 +16,6 @@ class Decorator(Protocol):
     def __call__(self, function: Function, /) -> Function: ...
 
 
-
 def _filled(text: str, written: Callable[[str], str]) -> str:
     """Return a text with its lines ``{name}`` replaced, and left out where nothing is written.
 
