@@ -131,11 +131,7 @@ def is_left_lazy(x: Array) -> bool:
     return lazy and (x._policy or get_policy()).by_value is None
 
 
-UNKNOWN = {kind: 1 for kind in Kind} | {
-    Kind.BOOL: True,
-    Kind.FLOAT: 1.0,
-    Kind.COMPLEX: 1.0 + 0.0j,
-}
+UNKNOWN = dict.fromkeys(Kind, 1) | {Kind.BOOL: True, Kind.FLOAT: 1.0, Kind.COMPLEX: 1.0 + 0.0j}
 """What a 0-d array counts for whose value is not read."""
 
 
