@@ -71,6 +71,7 @@ from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import list_policies
 from promoarray.renamed import OldModule as OldModule
+from promoarray.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg, testing
@@ -136,6 +137,7 @@ __all__ = [
     "from_dask",
     "from_onnx",
     "from_zarr",
+    "get_num_threads",
     "get_policy",
     "gradient",
     "histogram",
@@ -159,6 +161,7 @@ __all__ = [
     "quantile",
     "record",
     "save",
+    "set_num_threads",
     "set_policy",
     "shadow",
     "table",

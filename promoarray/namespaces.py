@@ -156,9 +156,11 @@ _CHAPTERS = frozenset({"linalg", "fft", "extras"})
 _REBINDING = frozenset({"array", "asarray", "from_dlpack"})
 """Functions that take arrays of any other namespace: the way from one to another."""
 
-# What speaks of policies rather than of arrays means the same in every namespace.
+# What speaks of policies or of the process rather than of arrays means the same in every namespace.
 _UNBOUND = frozenset(
     {
+        "set_num_threads",
+        "get_num_threads",
         "set_policy",
         "get_policy",
         "policy",

@@ -248,6 +248,15 @@ def integer_of(number: int | None, source: DType, target: DType, way: ToInteger)
         if bits == 64 or (bits == 32 and signed):
             return clamped(number, bits, signed)
         return clamped(number, 32 if signed else 64, True)
+    if way is ToInteger.TENSORFLOW and bits in (8, 16):
+        whole = register(number, 32)
+        if bits == 8 and not signed and source in (dt.float16, dt.float64):
+            whole = clamped(whole, 16, False)
+            whole -= 0x10000 if whole >= 0x8000 else 0
+        return clamped(whole, bits, signed)
+    if way is ToInteger.TENSORFLOW and not signed and bits >= 32:
+        beyond_it = number is not None and number >= 1 << bits
+        return 1 << bits - 1 if beyond_it else by_halves(number, bits)
     if way is ToInteger.NUMPY and source.bits <= 8:
         if number is None:
             return 0

@@ -16,7 +16,7 @@ import promoarray
 ROOT = Path(promoarray.__file__).parent
 FLOORS = [
     ["__main__"],
-    ["cli"],
+    ["cli", "threadpool"],
     ["__init__"],
     ["testing"],
     ["diagnostics", "io", "linalg", "fft", "namespaces", "extras", "array_methods", "numpy_api"],
@@ -25,7 +25,7 @@ FLOORS = [
     ["core"],
     ["backends", "policies"],
     ["promotion"],
-    ["kernels"],
+    ["kernels", "threads"],
     [
         "console",
         "contextdecorator",

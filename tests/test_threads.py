@@ -247,7 +247,11 @@ def functions() -> dict[str, Callable[[Any], Any]]:
             if name[0] != "_" and ours.startswith("promoarray") and not isinstance(value, type):
                 path = f"{chapter}.{name}".strip(".")
                 found[path] = attrgetter(path)
-    return {path: get for path, get in found.items() if path not in ("set_policy", "save")}
+    return {
+        path: get
+        for path, get in found.items()
+        if path not in ("set_policy", "set_num_threads", "save")
+    }
 
 
 @pytest.mark.skipif(IMMORTAL, reason="no class ever dies in a free-threaded Python 3.13")

@@ -1,7 +1,8 @@
 """The fast path of operations, and the slots that it reads arrays by."""
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Hashable
+from types import CodeType
+from typing import Any, Self, final
 
 import numpy as np
 from typing_extensions import disjoint_base
@@ -33,6 +34,8 @@ class FastOperator:
         *,
         kind: str,
         observers: list[Any],
+        everywhere: list[Any],
+        here: Callable[[], tuple[Any, ...]],
         lone_observer: Callable[[], Any],
         policy_here: Callable[[], Any],
         default_policy: list[Any],
@@ -48,3 +51,33 @@ class FastOperator:
     ) -> Self: ...
     def __call__(self, *operands: Any, **options: Any) -> Any: ...
     def __get__(self, instance: Any, owner: type | None = None, /) -> Callable[..., Any]: ...
+
+@final
+class Heard:
+    """What an observer knows of operations, as the fast path finds it: Knowns."""
+
+    def __new__(cls, scalar: Callable[[Any], Hashable], by_value: bool) -> Self: ...
+    def keep(self, key: tuple[Any, ...], known: tuple[Any, ...], /) -> None:
+        """Keep what is known under a key."""
+    def clear(self) -> None:
+        """Forget all."""
+    def __len__(self) -> int: ...
+
+@final
+class Places:
+    """Places of a program, by the instruction that runs."""
+
+    def __new__(cls, folder: str, clock: Callable[[], float]) -> Self: ...
+    def keep(self, said: object, code: CodeType, instruction: int, place: object, /) -> None:
+        """Keep a place: what is said there, known by identity, and where it stands."""
+
+@final
+class Tally:
+    """Counts operations that are alike."""
+
+    until: Any
+    """What has ``quiet_until``, the monotonic time at which the observer is told again; or None."""
+
+    def __new__(cls, places: Places, said: object, report: object) -> Self: ...
+    def count(self) -> bool:
+        """Count an operation; False if the observer has to be told."""

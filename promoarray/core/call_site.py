@@ -15,7 +15,7 @@ from opcode import opmap
 from types import CodeType, FrameType
 
 # os.path and not pathlib, which is slow to import, and with promoarray this is imported.
-_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,6 +39,10 @@ class Site:
     column: int
     text: str
     expression: str
+
+    def __reduce__(self) -> tuple[type[Site], tuple[object, ...]]:
+        # The dataclass would ask for its fields each time, and reports hold thousands.
+        return Site, (self.file, self.line, self.column, self.text, self.expression)
 
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"
@@ -137,14 +141,14 @@ def _outside() -> FrameType | None:
     if _given is not None:
         return _given
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
 
 
 def of_promoarray(frame: FrameType) -> bool:
     """Whether a frame runs code of this package."""
-    return frame.f_code.co_filename.startswith(_PACKAGE)
+    return frame.f_code.co_filename.startswith(PACKAGE)
 
 
 def call_chain(frame: FrameType) -> tuple[Site, Site, str]:
@@ -197,7 +201,7 @@ def _libraries() -> tuple[str, ...]:
     folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     searched = map(os.path.normpath, sys.path)
     folders |= {folder for folder in searched if os.path.basename(folder) in _INSTALLED}
-    return (_PACKAGE, *(os.path.normpath(folder) + os.sep for folder in folders))
+    return (PACKAGE, *(os.path.normpath(folder) + os.sep for folder in folders))
 
 
 _INSTALLED = ("site-packages", "dist-packages")

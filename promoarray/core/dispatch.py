@@ -36,7 +36,7 @@ from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Decision, Operand, Plan, Refusal
+from promoarray.promotion.plan import Decision, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 
 
@@ -68,6 +68,7 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     """
     bounds = (options["low"], options["high"]) if "low" in options else ()
     kept_as = _kept_as(form)
+    heard: repeats.Lookup | None = None
     if observers_anywhere:
         heard = repeats.look_up(_repeated_as(name, form), form, operands, options)
         if heard is not None and heard.known is not None:
@@ -84,7 +85,7 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
-    return _resolve(name, form, operands, options, bounds)
+    return _resolve(name, form, operands, options, bounds, heard)
 
 
 def _resolve(
@@ -93,6 +94,7 @@ def _resolve(
     operands: tuple[Any, ...],
     options: dict[str, Any],
     bounds: tuple[Any, ...],
+    heard: repeats.Lookup | None,
 ) -> Any:
     """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
     entered = tuple(as_operand(x) for x in operands)
@@ -119,10 +121,24 @@ def _resolve(
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
         extra = tuple(more)
-        notify(
-            OperationEvent(name, policy, entered, seen, plan, values, result, extra, options, form)
-        )
+        told = name, policy, entered, seen, plan, values, result, extra, options, form
+        alike = obeyed is plan and _told_apart(heard, operands, entered, seen)
+        _notify(OperationEvent(*told), executable, heard if alike else None)
     return (result, *more) if more else result
+
+
+def _told_apart(
+    heard: repeats.Lookup | None,
+    given: tuple[Any, ...],
+    entered: tuple[Any, ...],
+    seen: tuple[Operand, ...],
+) -> bool:
+    """Whether what was decided holds for all that an observer does not tell apart: nothing was cast
+    first, and where the policy looked at 0-d arrays, the observer does."""
+    return heard is not None and all(
+        x is y and (o.value is None or o.rank is Rank.SCALAR or heard.repeats.by_value)
+        for x, y, o in zip(given, entered, seen, strict=True)
+    )
 
 
 def _all_held_by(backend: Any, entered: tuple[Any, ...]) -> bool:
@@ -174,9 +190,10 @@ def _run_and_tell(
 
 def _notify(event: OperationEvent, executable: Executable, heard: repeats.Lookup | None) -> None:
     """Tell observers, and keep what the one that is here does with operations that are alike."""
+    quick = heard and heard.quick_key(event)  # before a target's type is changed
     repeat = notify(event, heard.repeats if heard else None)
     if heard is not None and repeat is not None:
-        heard.keep(event, executable, repeat)
+        heard.keep(executable, repeat, quick)
 
 
 def _run_again(
@@ -187,13 +204,14 @@ def _run_again(
     options: dict[str, Any],
 ) -> Any:
     """Run an operation that the observer here has heard of, and count it."""
-    executable, types, tell, _ = known
+    executable, types, tell, tally, _ = known
     out = _run(executable, name, buffers, options)
     if executable.extra_results:
         result: Any = tuple(map(array_class._wrap, out, types))
     else:
         result = array_class._wrap(out, types[0])
-    tell()
+    if tally is None or not tally.count():
+        tell()
     return result
 
 
@@ -245,13 +263,13 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     Nothing is written unless all of it can be.
     """
     form = Form.INPLACE
+    heard: repeats.Lookup | None = None
     found = None if observers_anywhere else find(name, form, (target, other), {})
     if found is not None:
         executable, cls, buffers = found
-        out = _run(executable, name, buffers, {})
         if not executable.into:
-            return cls._wrap(out, executable.result)
-        _write(backend_of(target._buffer), name, target, out)
+            return cls._wrap(_run(executable, name, buffers, {}), executable.result)
+        _run_into(executable, name, target, buffers)
         return target
     if observers_anywhere:
         heard = repeats.look_up(name, form, (target, other), {})
@@ -291,9 +309,10 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
     if observers_anywhere:
         notify_write(event)
-    _write(backend, name, target, _run(executable, name, buffers, {}))
+    _run_into(executable, name, target, buffers)
     if observers_anywhere:
-        notify(event)
+        alike = _told_apart(heard, (target, other), entered, seen)
+        _notify(event, executable, heard if alike else None)
     return target
 
 
@@ -310,17 +329,17 @@ def _write_and_tell(
     form = Form.INPLACE
     event = OperationEvent(name, policy, (target, other), seen, plan, values, target, form=form)
     notify_write(event)
-    _write(backend_of(target._buffer), name, target, _run(executable, name, buffers, {}))
+    _run_into(executable, name, target, buffers)
     _notify(event, executable, heard)
     return target
 
 
 def _write_again(name: str, target: Array, known: repeats.Known, buffers: tuple[Any, ...]) -> Any:
     """Run an operation in place that the observer here has heard of, and count it."""
-    out = _run(known.executable, name, buffers, {})
-    _write(backend_of(target._buffer), name, target, out)
+    _run_into(known.executable, name, target, buffers)
     target._type = known.types[0]
-    known.tell()
+    if known.tally is None or not known.tally.count():
+        known.tell()
     return target
 
 
@@ -340,6 +359,14 @@ def _require_writeable(backend: Any, name: str, target: Array) -> None:
     if not backend.writeable(target._buffer):
         symbol = OPERATIONS[name].symbol
         raise ValueError(f"{name} in place: the target is read-only; write x = x {symbol} y")
+
+
+def _run_into(executable: Executable, name: str, target: Array, buffers: tuple[Any, ...]) -> None:
+    """Run an executable, and write its result over the first operand: as it goes, if it can."""
+    into = getattr(executable.run, "into", None)
+    if into is None or not into(buffers):
+        out = _run(executable, name, buffers, {})
+        _write(backend_of(target._buffer), name, target, out)
 
 
 def _write(backend: Any, name: str, target: Array, out: Any) -> None:

@@ -12,8 +12,14 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends.numpy.parts import run as in_parts
 from promoarray.core._fast_path import ArraySlots, FastOperator
-from promoarray.core.observers import lone_observer, observers_anywhere
+from promoarray.core.observers import (
+    lone_observer,
+    observed_everywhere,
+    observers_anywhere,
+    observing_here,
+)
 from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
 
@@ -22,6 +28,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PARTS: dict[str, Any] = {
     "kind": "operands",
     "observers": observers_anywhere,
+    "everywhere": observed_everywhere,
+    "here": observing_here,
     "lone_observer": lone_observer,
     "policy_here": policy_here,
     "default_policy": default_policy,
@@ -34,6 +42,7 @@ PARTS: dict[str, Any] = {
     "defaults": (),
     "bound": None,
     "adopts": None,
+    "in_parts": in_parts,
 }
 """What every operator has, unless it is told otherwise.
 
@@ -41,7 +50,7 @@ PARTS: dict[str, Any] = {
 ``"conditional"`` (a mask comes first), ``"sequence"`` (they come in a list), ``"getitem"``,
 ``"setitem"`` and ``"reshape"``; ``"slow"`` has no fast path. ``option_names`` and ``defaults`` are
 what it takes besides, ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of
-the arrays it makes of NumPy's.
+the arrays it makes of NumPy's. ``in_parts`` is asked first to run a kernel on long operands.
 """
 
 

@@ -15,6 +15,7 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 from promoarray.contextdecorator import Entry
+from promoarray.core._fast_path import Heard, Tally
 from promoarray.core.array_base import Array
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -213,10 +214,13 @@ class Repeat(NamedTuple):
     tell : callable
         Called when one of them was carried out, in any thread; returns whether something new was
         found.
+    tally : Tally, optional
+        What counts one of them in its place, wherever there is nothing new.
     """
 
     types: tuple[Any, ...]
     tell: Callable[[], bool]
+    tally: Tally | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -230,24 +234,26 @@ class Repeats:
     by_value : bool
         Whether it looks at the values of 0-d arrays, too.
     kept : dict
-    quick : dict
-        What is known of operators and functions of one or two operands, as ``native/`` looks
-        for it: arrays that have axes by their type slot alone.
+    quick : Heard
+        What is known of operators and functions of one or two operands, as ``native/`` finds it.
     """
 
     scalar: Callable[[Any], Hashable]
     by_value: bool = False
     kept: dict[Hashable, Any] = field(default_factory=dict)
-    quick: dict[Hashable, Any] = field(default_factory=dict)
+    quick: Heard = field(init=False)
 
-    def keep(self, key: Hashable, known: Any, quick: Hashable | None) -> None:
+    def __post_init__(self) -> None:
+        self.quick = Heard(self.scalar, self.by_value)
+
+    def keep(self, key: Hashable, known: Any, quick: tuple[Any, ...] | None) -> None:
         """Keep what is known; all is forgotten once there is too much of it."""
         if len(self.kept) >= MOST_REPEATS:
             self.kept.clear()
             self.quick.clear()
         self.kept[key] = known
         if quick is not None:
-            self.quick[quick] = known
+            self.quick.keep(quick, known)
 
 
 MOST_REPEATS = 1 << 12
@@ -320,14 +326,16 @@ if hasattr(os, "register_at_fork"):
     )
 
 _here: ContextVar[tuple[Observer, ...]] = ContextVar("promoarray_watching", default=())
-_everywhere: list[Observer] = []  # as a new thread starts with an empty context
+observing_here = _here.get
+
+observed_everywhere: list[Observer] = []  # as a new thread starts with an empty context
 
 
 @contextmanager
 def observing(observer: Observer, *, everywhere: bool = False) -> Iterator[None]:
     """Tell an observer of all that happens in this context, or in every thread of the process."""
     if everywhere:
-        _everywhere.append(observer)
+        observed_everywhere.append(observer)
     else:
         _here.set((*_here.get(), observer))
     observers_anywhere.append(observer)
@@ -336,22 +344,22 @@ def observing(observer: Observer, *, everywhere: bool = False) -> Iterator[None]
     finally:
         observers_anywhere.remove(observer)
         if everywhere:
-            _everywhere.remove(observer)
+            observed_everywhere.remove(observer)
         else:  # perhaps others have come since, or the block ends in another context
             _here.set(tuple(other for other in _here.get() if other is not observer))
 
 
 def observers_here() -> tuple[Observer, ...]:
     """The observers of this context, but none whose block is over: a task may outlive it."""
-    here = (*_everywhere, *_here.get())
+    here = (*observed_everywhere, *_here.get())
     return tuple(observer for observer in here if observer in observers_anywhere)
 
 
 def lone_observer() -> Observer | None:
     """The observer of this context, if there is one and no other."""
-    if len(observers_anywhere) == 1 and (_everywhere or _here.get()):
+    if len(observers_anywhere) == 1 and (observed_everywhere or _here.get()):
         here: tuple[Observer, ...] = tuple(observers_anywhere)
-        if not _everywhere and here[0] not in _here.get():
+        if not observed_everywhere and here[0] not in _here.get():
             return None
     else:
         here = observers_here()

@@ -1,7 +1,7 @@
 """Operations that an observer has heard of before: they are run and told by one look-up.
 
-The first two times an operation goes the long way, which decides, compiles and tells. What the
-observer answers the second time, a ``Repeat``, is kept in its ``Repeats`` beside the executable,
+The first time an operation goes the long way, which decides, compiles and tells. What the
+observer answers, a ``Repeat``, is kept in its ``Repeats`` beside the executable,
 under all that its answer hangs on. From then on nothing is decided and no event is made, and
 operators take the fast path again.
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.executable import Executable, plain
 from promoarray.core.observers import OperationEvent, Repeat, Repeats, lone_observer
@@ -25,7 +26,7 @@ from promoarray.promotion.in_force import get_policy
 
 
 class Known(NamedTuple):
-    """What is done when an operation is carried out again. ``native/`` reads the first three.
+    """What is done when an operation is carried out again. ``native/`` reads the first four.
 
     Attributes
     ----------
@@ -34,6 +35,8 @@ class Known(NamedTuple):
         For each result what its type slot bears.
     tell : callable
         Tells the observer.
+    tally : Tally or None
+        Counts it instead, where there is nothing new.
     scalars : tuple of (callable or None), or None
         How Python scalars become buffers; None where no operand is one.
     """
@@ -41,6 +44,7 @@ class Known(NamedTuple):
     executable: Executable
     types: tuple[Any, ...]
     tell: Callable[[], bool]
+    tally: Tally | None
     scalars: tuple[Callable[[Any], Any] | None, ...] | None
 
 
@@ -52,11 +56,15 @@ class Lookup(NamedTuple):
     array_class: Any
     known: Known | None
 
-    def keep(self, event: OperationEvent, executable: Executable, repeat: Repeat) -> None:
+    def quick_key(self, event: OperationEvent) -> tuple[Any, ...] | None:
+        """Return where the fast path looks for the operation; None if it does not serve it."""
+        return _quick_key(self.repeats, event)
+
+    def keep(self, executable: Executable, repeat: Repeat, quick: tuple[Any, ...] | None) -> None:
         """Keep what the observer answered."""
         scalars = executable.scalars if any(executable.scalars) else None
         known = Known(executable, *repeat, scalars)
-        self.repeats.keep(self.key, known, _quick_key(self.repeats, event))
+        self.repeats.keep(self.key, known, quick)
 
 
 def look_up(
@@ -102,16 +110,28 @@ def _value(x: Array) -> Any:
     return x._buffer.item() if plain else looked_on(x)
 
 
-def _quick_key(repeats: Repeats, event: OperationEvent) -> Hashable | None:
-    """Return where the fast path looks for an operation; None if it does not serve it."""
-    if event.inplace or event.options or event.extra_results:
+def _quick_key(repeats: Repeats, event: OperationEvent) -> tuple[Any, ...] | None:
+    """Return what the fast path finds an operation by; None if it does not serve it.
+
+    An array that has axes is known by its type slot alone, one without by that in a tuple, with
+    what its value is like.
+    """
+    if event.extra_results or "low" in event.options:
         return None
     key: list[Any] = [event.name + event.form, event.policy]
     for x in event.operands:
         if type(x) in WEAK:
             key.append(repeats.scalar(x))
-        elif type(x._buffer) is np.ndarray and x._buffer.ndim and not type_of(x._type).weak:
+            continue
+        dtype = type_of(x._type)
+        if type(x._buffer) is not np.ndarray or dtype.weak:
+            return None
+        if x._buffer.ndim:
             key.append(x._type)
+        elif not repeats.by_value:
+            key.append((x._type,))
+        elif dtype in NATIVE:
+            key.append((x._type, repeats.scalar(x._buffer.item())))
         else:
             return None
     return tuple(key)

@@ -101,12 +101,13 @@ class Trace(Observer, Printable):
         types = tuple(x._type for x in made)
         changes = self._selected(changes_of(event))
         if not changes:
-            return Repeat(types, _nothing)
+            return Repeat(types, _nothing, self._passes.tally())
         if not event.inplace:
             self._note(changes)
         if self._action is not None:
             return None
-        return Repeat(types, partial(self._note_again, changes))
+        tally = self._passes.tally(changes) if self._timeline is None else None
+        return Repeat(types, partial(self._note_again, changes), tally)
 
     def on_write(self, event: OperationEvent | SetitemEvent) -> None:
         """Note the casts of what is about to be written."""

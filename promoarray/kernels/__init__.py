@@ -1,7 +1,7 @@
 """The casts in C++: cast.h holds each scalar cast once, and cpu/ applies it to arrays: loops.cpp
-chooses among the loops, versions.cpp among their builds, walk.cpp walks arrays of any layout and
-module.cpp binds all that for Python. cuda/ has the texts for NVRTC, portable/ kernels in the
-functions of any array namespace.
+chooses among the loops, versions.cpp among their builds, walk.cpp walks arrays of any layout,
+combine.cpp computes between casts and module.cpp binds all that for Python. cuda/ has the texts
+for NVRTC, portable/ kernels in the functions of any array namespace.
 
 Not here: which mode a policy wants. The kernels take arrays, a row of integers for each dtype and a
 `CastMode`, and check them.
@@ -22,6 +22,7 @@ from promoarray.kernels.cast_mode import (
     ScaleRounding,
     ScaleZero,
     ToInteger,
+    Way,
 )
 
 try:
@@ -32,6 +33,9 @@ try:
         combine,
         fold,
         levels,
+        loop_of,
+        multiply,
+        share,
         use_level,
     )
 except ModuleNotFoundError as error:
@@ -54,12 +58,16 @@ __all__ = [
     "ScaleRounding",
     "ScaleZero",
     "ToInteger",
+    "Way",
     "cast",
     "cast_header",
     "combine",
     "dtype_args",
     "fold",
     "levels",
+    "loop_of",
+    "multiply",
+    "share",
     "use_level",
 ]
 

@@ -19,6 +19,7 @@ def cast(
     target_row: _Row,
     mode: tuple[int, ...],
     tuned: bool = True,
+    adjustment: bytes | int | tuple[tuple[int, int, int], ...] | None = None,
 ) -> None:
     """Cast every element of ``src`` to its place in ``dst``.
 
@@ -26,23 +27,27 @@ def cast(
     C-contiguous, aligned, in native byte order and apart in memory. The rows say what the bits
     mean, whatever the arrays' own dtypes. ``tuned=False`` takes the definition in cast.h for each
     element, which is slow: it is what the fast loops are compared with.
+
+    An ``adjustment`` makes of codes what no mode says. Bytes are the results for all codes of a
+    source of 16 bits or fewer; a tuple of ``(first, last, code)``, at most eight, replaces what the
+    codes of a stretch of the source become, a later one after an earlier; an integer is a ``Way``.
+    All are about the parts of complex numbers.
     """
 
 def combine(
     name: str,
-    left: _Buffer,
-    right: _Buffer,
+    operands: tuple[_Buffer, ...],
     result: _Buffer,
-    rows: tuple[_Row, _Row, _Row, _Row],
-    modes: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
+    rows: tuple[_Row, ...],
+    modes: tuple[tuple[int, ...], ...],
 ) -> int:
-    """Add, subtract, multiply or divide two arrays between casts, element by element.
+    """Run an operation on arrays between casts, element by element.
 
-    ``name`` is "add", "subtract", "multiply" or "divide". ``rows`` are those of left, of right, of
-    what is computed in and of the result, and ``modes`` those of the casts of left, right and the
-    result. All arrays are C-contiguous, aligned and in native byte order and have as many elements
-    as the result, or one; ``result`` lies apart. What is computed in is float32, float64 (of
-    ``divide`` no other) or an integer of 8 bits and more.
+    ``name`` and what is computed in have to be those of a loop (``loop_of``). ``rows`` are those of
+    the operands, of what is computed in and of the result, and ``modes`` those of the casts of each
+    operand and of the result. Arrays are in native byte order and of any layout, and operands
+    broadcast to the result. That is aligned, and an operand lies apart from it, or is the same
+    elements in the same places.
 
     Returns the floating-point exceptions of the operation itself, as NumPy numbers them: division
     by zero 1, overflow 2, underflow 4, invalid 8. It warns of none.
@@ -74,6 +79,34 @@ def fold(
     """
 
 NOT_TOLD: int
+
+def loop_of(name: str, row: _Row) -> tuple[int, bool, bool] | None:
+    """How many operands the loop of an operation takes that computes in a dtype, whether the first
+    is bools all the same, and whether the results are; None where there is no such loop."""
+
+def share(function: Callable[[int], object], parts: int) -> None:
+    """Call ``function(part)`` for each number below ``parts``, on threads of the pool too.
+
+    Each is called once, in no order, with the lock of the interpreter held and in the default
+    floating-point state. Other threads than the caller's know nothing of its context variables. The
+    first exception is raised again once all have stopped; what had not begun by then never does.
+    """
+
+def thread_count() -> int:
+    """How many threads compute at once; 0 until that was set."""
+
+def set_thread_count(count: int) -> None:
+    """Set how many threads compute at once, from the next operation on."""
+
+def stop_threads() -> None:
+    """Join the threads of the pool; from then on each caller does its own work."""
+
+def multiply(left: _Buffer, right: _Buffer, result: _Buffer, row: _Row) -> None:
+    """Multiply stacks of matrices of integers, which wrap around.
+
+    All have three axes, the first of one length, and elements of the integer of 8 bits or more that
+    ``row`` says, aligned and in native byte order. ``result`` is C-contiguous and lies apart.
+    """
 
 class StateGuard:
     """A function, run in the default floating-point state."""

@@ -62,7 +62,7 @@ PROMOARRAY_CAST constexpr Format float32_format() {
 // The members of promoarray.kernels.CastMode, in its order; what each value means is said there.
 enum class Beyond { infinity, nan, largest };
 enum class NanWithout { opposite_zero, zero, largest };
-enum class ToInteger { numpy, x86, torch, saturate, aclnn };
+enum class ToInteger { numpy, x86, torch, saturate, aclnn, tensorflow };
 enum class ScaleRounding { nearest, up, down, nearest_but_lowest_up };
 enum class ScaleNegative { nan, smallest, absolute };
 enum class ScaleZero { nan, smallest };
@@ -122,26 +122,37 @@ struct Limits {
     u64 positive, negative;  // the largest magnitudes inside
     u64 above, below, nan;   // for what lies outside, infinities among it
     u64 infinite_above, infinite_below;
+    // Above the inside there may be another stretch, up to `near`; 0 where there is none.
+    u64 near, near_above;
 };
 
 PROMOARRAY_CAST Limits saturating(int bits, bool is_signed) {
     const u64 all = bits < 64 ? (1ull << bits) - 1 : ~0ull;
     const u64 most = is_signed ? all >> 1 : all;
     const u64 least = is_signed ? 0 - (most + 1) : 0;
-    return {most, 0 - least, most, least, 0, most, least};
+    return {most, 0 - least, most, least, 0, most, least, 0, 0};
 }
 
 // What cvttss2si and cvttsd2si give: the "integer indefinite", the lowest number, for all outside.
 PROMOARRAY_CAST Limits indefinite(int bits) {
     const u64 lowest = 0 - (1ull << (bits - 1));
-    return {~lowest, 0 - lowest, lowest, lowest, lowest, lowest, lowest};
+    return {~lowest, 0 - lowest, lowest, lowest, lowest, lowest, lowest, 0, 0};
 }
 
 // An unsigned integer as wide as the register: what reaches its upper half is converted less
 // 2^(bits - 1), which is added again. So overflow gives 0, the sum of two lowest numbers.
 PROMOARRAY_CAST Limits indefinite_halves(int bits) {
     const u64 half = 1ull << (bits - 1);
-    return {half - 1 + half, half, 0, half, half, 0, half};
+    return {half - 1 + half, half, 0, half, half, 0, half, 0, 0};
+}
+
+// Eigen's vectors go through int32 and saturate, so that its lowest number, which stands for all that
+// it cannot hold, becomes the lower end. To uint8 some go through uint16, whose upper half is 0.
+PROMOARRAY_CAST Limits packed(int bits, bool is_signed, bool by_halves) {
+    const Limits ends = saturating(bits, is_signed);
+    const u64 low = ends.below;
+    return {ends.positive, ends.negative, low, low, low, low, low,
+            by_halves ? 0x7fffull : 0x7fffffffull, ends.above};
 }
 
 PROMOARRAY_CAST Limits limits(Type source, Type target, CastMode mode) {
@@ -155,6 +166,11 @@ PROMOARRAY_CAST Limits limits(Type source, Type target, CastMode mode) {
         if (bits == 64 || (bits == 32 && is_signed)) return saturating(bits, is_signed);
         return saturating(is_signed ? 32 : 64, true);
     }
+    if (convention == ToInteger::tensorflow && (bits == 8 || bits == 16)) {
+        const bool is_half = source.bits == 16 && source.format.exponent < 8;
+        const bool by_halves = source.bits == 64 || is_half;
+        return packed(bits, is_signed, !is_signed && bits == 8 && by_halves);
+    }
     // x86-64 compilers convert to int32 and keep the low bits, to int64 where that is too narrow,
     // and to a 64-bit unsigned integer by halves. To uint32 they go by halves in vectors of
     // float32 (which float64 and bfloat16 fill too) and through int64 from the narrower floats.
@@ -162,6 +178,10 @@ PROMOARRAY_CAST Limits limits(Type source, Type target, CastMode mode) {
     Limits found = indefinite(bits > 32 ? 64 : 32);
     if (!is_signed && bits == 64) found = indefinite_halves(64);
     if (!is_signed && bits == 32) found = narrow ? indefinite(64) : indefinite_halves(32);
+    if (!is_signed && bits >= 32 && convention == ToInteger::tensorflow) {
+        found = indefinite_halves(bits);
+        found.above = found.infinite_above = 1ull << (bits - 1);
+    }
     if (!is_signed && bits == 8 && convention == ToInteger::torch) found = indefinite(64);
     if (convention == ToInteger::numpy && source.bits <= 8) {
         // ml_dtypes asks its 8-bit and smaller floats first: NaN is 0, Inf an end of the integers
@@ -325,7 +345,8 @@ PROMOARRAY_CAST u64 put_integer_together(Number x, Type t, Limits limit) {
 
     // 3. The low bits of what is inside.
     if (beyond || whole > (x.negative ? limit.negative : limit.positive)) {
-        return low_bits(x.negative ? limit.below : limit.above, t.bits);
+        const bool near = !beyond && whole <= limit.near;
+        return low_bits(x.negative ? limit.below : near ? limit.near_above : limit.above, t.bits);
     }
     return low_bits(x.negative ? 0 - whole : whole, t.bits);
 }

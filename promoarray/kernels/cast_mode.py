@@ -18,6 +18,7 @@ __all__ = [
     "ScaleRounding",
     "ScaleZero",
     "ToInteger",
+    "Way",
 ]
 
 # The order of the members is that of the enumerations in cast.h.
@@ -61,6 +62,10 @@ class ToInteger(IntEnum):
     ACLNN = 4
     """The Ascend 950: saturation at 32 and 64 bits; low bits of a saturated int32 below, of a
     saturated int64 for unsigned integers; 0 for NaN."""
+    TENSORFLOW = 5
+    """X86 to signed integers of 32 and 64 bits. To unsigned ones by halves, and the lowest number
+    of the signed one for all beyond. To 8 and 16 bits through int32, as X86, to the nearest end of
+    the range; float16 and float64 to uint8 through uint16, whose upper half is 0."""
 
 
 class ScaleRounding(IntEnum):
@@ -89,6 +94,21 @@ class ScaleZero(IntEnum):
 
     NAN = 0
     SMALLEST = 1
+
+
+class Way(IntEnum):
+    """A way that no mode says, from float32 and float64: an adjustment of a cast."""
+
+    TO_NEAREST_INTEGER = 1
+    """Half away from zero, then as X86, to integers of fewer than 8 bits."""
+    TOWARDS_ZERO = 2
+    """To float16, through float32, without rounding; all above 65504 is Inf."""
+    UPPER_HALF = 3
+    """To bfloat16, through float32, without rounding."""
+    SHIFTED_TOO_FAR = 4
+    """To float16; what is below 2**-77 as a float32 is taken for 2**64 times as much."""
+    THROUGH_INT64 = 5
+    """To uint32: the low bits of what X86 gives for int64."""
 
 
 class CastMode(NamedTuple):

@@ -66,9 +66,11 @@ def _kept(a: _Extent, b: _Extent) -> int:
     Taken as whole are the last binade of a float and, of integers, the range without its least.
     """
     binades = range(max(a.low, b.low), min(a.high, b.high) + 1)
-    positive = sum(
-        1 << min(a.digits, exponent - a.low + 1, b.digits, exponent - b.low + 1) - 1
-        for exponent in binades
+    digits = min(a.digits, b.digits)
+    # Low down there are subnormal values, of fewer digits; further up all binades are alike.
+    few = binades[: digits - 1]
+    positive = sum(1 << n for n in range(len(few))) + len(binades[len(few) :]) * (
+        (1 << digits) // 2
     )
     return positive * (1 + (a.signed and b.signed)) + (a.zero and b.zero)
 

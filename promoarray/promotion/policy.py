@@ -263,6 +263,8 @@ class Policy:
         plan = self.plan(name, operands, form)
         if isinstance(plan, Refusal):
             return plan
+        if WEAK.keys().isdisjoint(map(type, values)):
+            return Decision(plan, tuple(values))
         first, low = operands[0].type, options.get("low", True)
         rule = partial(self.scalars.rule, first=first, low=low)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
+import sysconfig
 import threading
 import tracemalloc
 from collections.abc import Callable
@@ -39,6 +40,7 @@ X = pa.asarray([1.0, 2.0, 3.0], dtype=pa.float32)
 Y = pa.asarray([1, 2, 3], dtype=pa.int8)
 H = pa.asarray([1.5, 2.5, 3.5], dtype=pa.bfloat16)
 ZERO_D = pa.asarray(2.0, dtype=pa.float32)
+DOUBLE = pa.asarray([0.5, 0.5, 0.5], dtype=pa.float64)
 
 CALLS: dict[str, Callable[[], Any]] = {
     "operator": lambda: X + Y,
@@ -219,3 +221,92 @@ def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             X + n, X + n
     assert 0 < len(listening.repeats.kept) <= 8
     assert 0 < len(listening.repeats.quick) <= 8
+
+
+LIBRARY: dict[str, Any] = {"pa": pa}
+exec(
+    compile(
+        "def shifted(x, y):\n    return pa.add(x, y)",
+        sysconfig.get_paths()["purelib"] + "/shifting.py",
+        "exec",
+    ),
+    LIBRARY,
+)
+
+
+def small_operations() -> list[Any]:
+    """Run operations of every sort that the compiled module finds and counts, over and over."""
+    shifted, made = LIBRARY["shifted"], []
+    s = X
+    for n in range(12):
+        s = s * 0.5 + X
+        t = s + Y * (n + 0.5) - n % 3
+        t += Y
+        t -= 2.0**n
+        made += [t, pa.sum(t * ZERO_D, axis=0, keepdims=n % 2 == 0)]
+        made += [s * pa.asarray(float(n**n), dtype=pa.float32) + pa.asarray(n, dtype=pa.int8)]
+        made += [pa.where(t > 1, H, Y), pa.where(t > 1, H, 2)]
+        made += [shifted(H, Y), shifted(X, Y)]
+        made += [shifted(Y, H)]
+        made += [Y + 100 * n if n == 1 else Y / 3]
+        made += [pa.concat([X, Y]), pa.max(H)]
+        target = pa.asarray([1.0, 2.0, 3.0], dtype=pa.float32)
+        for _ in range(3):
+            target += DOUBLE  # some policies bind the name to float64
+        made += [target]
+        with pa.policy("numpy@1"):
+            made += [X + n, X * ZERO_D, Y + 100 * n, Y * n**n, Y / 2.0**n]
+            made += [Y + pa.asarray(60 * n), X + pa.asarray(10.0 ** (4 * n))]
+        with pa.policy("jax"):
+            made += [X + Y, Y + 1.0, ZERO_D + Y]
+    return made
+
+
+@pytest.mark.parametrize("watch", [pa.shadow, lambda: pa.shadow("torch"), pa.trace])
+def test_results_are_the_same_observed(watch: Callable[[], Any]) -> None:
+    wanted = small_operations()
+    with watch():
+        made = small_operations()
+    for x, y in zip(made, wanted, strict=True):
+        assert x.dtype is y.dtype
+        assert x._buffer.tobytes() == y._buffer.tobytes()
+
+
+WITHOUT = {
+    "counting by the compiled module": ("promoarray.core.passes.Tally", lambda *_: None),
+    "its look-up": ("promoarray.core.repeats._quick_key", lambda *_: None),
+    "anything kept": ("promoarray.core.repeats.look_up", lambda *_: None),
+}
+
+
+@pytest.mark.parametrize("way", WITHOUT)
+@pytest.mark.parametrize("watch", [pa.shadow, lambda: pa.shadow("torch"), pa.trace])
+def test_reports_are_the_same_without(
+    way: str, watch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with watch() as report:
+        small_operations()
+    monkeypatch.setattr(*WITHOUT[way])
+    with watch() as other:
+        small_operations()
+    assert other.to_dict() == report.to_dict()
+    assert str(other) == str(report)
+
+
+COUNTED = [case for case in CALLS if case not in ("bounds", "several results")]
+TELLING = {"on_operation", "verdict_of", "count", "_count_place", "_note"}
+
+
+@pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="needs a lock")
+@pytest.mark.parametrize("case", COUNTED)
+def test_nothing_of_python_counts_an_operation_that_was_heard(case: str) -> None:
+    calls: set[str] = set()
+    with pa.shadow() as report:
+        for n in range(5):
+            before = report.operations
+            sys.setprofile((lambda frame, *_: calls.add(frame.f_code.co_name)) if n == 4 else None)
+            CALLS[case]()
+        sys.setprofile(None)
+    assert calls.isdisjoint(TELLING)
+    assert report.operations > before
+    assert all(each.count == 5 for each in report.divergences)

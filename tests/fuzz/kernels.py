@@ -10,13 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from fuzz.layouts import one_of
+from fuzz.layouts import laid_out, numbers, one_of
 from promoarray import dtypes, kernels
+from promoarray.backends import numpy as backend
+from promoarray.backends.numpy import ordering, products
+from promoarray.kernels.portable import linalg
 
 NUMBERS = [d for d in dtypes.CONCRETE if d is not dtypes.string]
 ROWS = [kernels.dtype_args(d) for d in NUMBERS]
 REAL = [kernels.dtype_args(d) for d in NUMBERS if d.kind is not dtypes.Kind.COMPLEX]
 COMPUTED = [kernels.dtype_args(d) for d in (dtypes.float32, dtypes.float64, dtypes.int32)]
+LOOPS = [
+    *((name, 2) for name in ("add", "subtract", "multiply", "divide", "maximum", "less", "equal")),
+    *((name, 1) for name in ("negative", "floor", "sqrt", "isnan", "sign", "logical_not")),
+    *((name, 3) for name in ("clip_beyond", "low_bound_last", "where")),
+]
+"""Operations, and of how many operands."""
+
 STORED = [
     "u1",
     "u2",
@@ -91,6 +101,9 @@ def _said_only(arena: Any, before: Any, target: Any) -> None:
 
 def once(random: Generator) -> None:
     """One cast, or one operation."""
+    if random.random() < 0.3:
+        one_of(random, [_order, _multiply])(random)
+        return
     axes = int(random.integers(0, 4))
     shape = tuple(int(n) for n in random.integers(0, 6, axes))
     if random.random() < 0.3:
@@ -119,18 +132,97 @@ def _cast(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
 
 
 def _combine(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
-    name = one_of(random, ["add", "subtract", "multiply", "divide"])
-    rows = tuple(_row(random, each) for each in (REAL, REAL, COMPUTED, REAL))
-    modes = tuple(_mode(random) for _ in range(3))
-    shapes = [one_of(random, [shape, shape, shape, (), (1,)]) for _ in range(2)]
-    given = [
-        _array(random, arena, s, _bytes_of(row)) for s, row in zip(shapes, rows[:2], strict=True)
-    ]
-    out = _array(random, arena, shape, _bytes_of(rows[3]))
+    name, count = one_of(random, LOOPS)
+    count = count if random.random() < 0.97 else int(random.integers(0, 5))
+    held = [REAL] * count
+    if name == "where" and count:
+        held[0] = [kernels.dtype_args(dtypes.bool)]
+    rows = tuple(_row(random, each) for each in (*held, COMPUTED, REAL))
+    modes = tuple(_mode(random) for _ in range(count + 1))
+    shapes = [one_of(random, [shape, shape, shape, shape[1:], (), (1,)]) for _ in range(count)]
+    given = [_array(random, arena, s, _bytes_of(row)) for s, row in zip(shapes, rows, strict=False)]
+    out = _array(random, arena, shape, _bytes_of(rows[-1]))
+    if count and random.random() < 0.1:
+        given[-1] = out
     before = arena.copy()
+    held_before = tuple(np.array(x, order="C") for x in given)
     try:
-        kernels.combine(name, *given, out, rows, modes)
+        kernels.combine(name, tuple(given), out, rows, modes)
     except (ValueError, TypeError, BufferError):
         assert np.array_equal(arena, before), "half written"
         return
-    _said_only(arena, before, out)
+    inside = np.zeros(arena.size, bool)
+    if np.may_share_memory(arena, out):
+        inside[_places(arena, out)] = True
+    assert np.array_equal(arena[~inside], before[~inside]), "written beside the target"
+    again = np.empty(np.shape(out), np.asarray(out).dtype)
+    kernels.combine(name, held_before, again, rows, modes)
+    assert np.asarray(out).tobytes() == again.tobytes(), (name, rows, modes)
+
+
+def _places(arena: Any, target: Any) -> Any:
+    """Where in the arena the bytes of an array of any layout lie."""
+    places = np.asarray(target).__array_interface__["data"][0]
+    places = np.array(places - arena.__array_interface__["data"][0])
+    held = np.asarray(target)
+    for length, stride in zip(held.shape, held.strides, strict=True):
+        places = places[..., None] + np.arange(length) * stride
+    return (places[..., None] + np.arange(held.itemsize)).reshape(-1)
+
+
+WHOLE = [d for d in NUMBERS if products.of_integers("matmul", d)]
+
+
+def _multiply(random: Generator) -> None:
+    """Multiply matrices of integers of any layout, as NumPy does."""
+    dtype = one_of(random, WHOLE)
+    m, k, n = (int(2 ** random.uniform(0, 8)) for _ in range(3))
+    stack = (2,) if random.random() < 0.2 else ()
+    x, y = numbers(random, (*stack, m, k), dtype), numbers(random, (k, n), dtype)
+    x, y = (backend.native(laid_out(random, each)) for each in (x, y))
+    x = x[..., 0, :] if random.random() < 0.1 and not stack else x
+    y = y[:, 0] if random.random() < 0.1 else y
+    before = kernels.use_level(one_of(random, kernels.levels()))
+    try:
+        found, wanted = np.asarray(products.integer_matmul(x, y)), np.asarray(np.matmul(x, y))
+    finally:
+        kernels.use_level(before)
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    assert np.array_equal(found, wanted), (dtype, x.shape, y.shape, x.strides, y.strides)
+
+
+ORDERED = [d for d in NUMBERS if ordering.computes("sort", d)]
+
+
+def _order(random: Generator) -> None:
+    """Sort numbers of which many are equal, in value or in bits, as the portable kernels do."""
+    dtype, name = one_of(random, ORDERED), one_of(random, [*ordering.KERNELS])
+    shape = tuple(int(n) for n in random.integers(0, 9, int(random.integers(1, 4))))
+    if random.random() < 0.3:
+        shape = (int(random.integers(0, 70_000)),)
+    x = numbers(random, shape, dtype)
+    if random.random() < 0.7:
+        few = np.concatenate([numbers(random, (4,), dtype), _twins(dtype)])
+        x = few[random.integers(0, few.size, shape)]
+    x = backend.native(laid_out(random, x))
+    options = {}
+    if name in ("sort", "argsort"):
+        axis, descending = int(random.integers(x.ndim)), bool(random.integers(2))
+        options = {"axis": axis, "descending": descending, "stable": True}
+    with np.errstate(all="raise"):
+        found = ordering.KERNELS[name](x, dtype, **options)
+    with np.errstate(all="ignore"):
+        wanted = linalg.call(backend, name, (x,), dtype, **options)
+    assert len(found) == len(wanted)
+    for (one, its), (other, theirs) in zip(found, wanted, strict=True):
+        assert (one.dtype, one.shape, its) == (other.dtype, other.shape, theirs), (name, dtype)
+        assert one.tobytes() == other.tobytes(), (name, dtype, options, x)
+
+
+def _twins(dtype: dtypes.DType) -> Any:
+    """Zeros and NaN of both signs, and of another payload, where a dtype has them."""
+    if dtype.format is None:
+        return np.zeros(1, dtype.storage)
+    sign, nan = 1 << dtype.bits - 1, dtype.format.nan or 0
+    codes = np.array([0, sign, nan, nan | sign, nan ^ 1], f"u{dtype.storage.itemsize}")
+    return codes.view(dtype.storage)

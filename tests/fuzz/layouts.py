@@ -19,6 +19,7 @@ STORED = [row for row in dtypes.CONCRETE if row.storage is not None]
 OPERATIONS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: x * y,
     lambda x, y: pa.sqrt(x),
+    lambda x, y: pa.floor(pa.abs(x)),
     lambda x, y: x < y,
     lambda x, y: x + y,
     lambda x, y: pa.where(pa.astype(x, pa.bool), x, y),
@@ -26,6 +27,9 @@ OPERATIONS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pa.max(x),
     lambda x, y: pa.astype(x, y.dtype),
     lambda x, y: pa.flip(x),
+    lambda x, y: x + y[..., :1] if y.ndim else x + y,
+    lambda x, y: pa.where(pa.astype(x, pa.bool), x, y[..., :1] if y.ndim else y),
+    lambda x, y: pa.clip(x, 0, 1),
 ]
 
 
@@ -98,7 +102,7 @@ def once(random: Generator) -> None:
     before = [array.tobytes() for array in other]
     # NumPy's loops over complex numbers round otherwise where they are not contiguous.
     inexact = {first.kind, second.kind} & {dtypes.Kind.COMPLEX}
-    function = one_of(random, OPERATIONS[3:] if inexact else OPERATIONS)
+    function = one_of(random, OPERATIONS[4:] if inexact else OPERATIONS)
     with pa.policy(one_of(random, pa.list_policies())), np.errstate(all="ignore"):
         wanted = answer(function, *(pa.asarray(array.copy()) for array in plain))
         given = answer(function, *(pa.asarray(array) for array in other))

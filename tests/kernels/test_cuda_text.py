@@ -166,9 +166,9 @@ def test_what_no_kernel_does_is_none():
 
 
 def test_a_cast_inside_a_kernel_takes_its_steps():
-    casts = as_policy("tensorflow").cast.plan
-    assert casts(dt.float32, dt.int8).transforms
-    same = {"compute": dt.float32, "result": dt.int8}
+    casts = as_policy("mindspore").cast.plan
+    assert casts(dt.float32, dt.uint32).transforms
+    same = {"compute": dt.float32, "result": dt.uint32}
     kernel = fused("add", dt.float32, dt.float32, **same, casts=casts)
     plain = fused("add", dt.float32, dt.float32, **same)
     assert kernel.name != plain.name

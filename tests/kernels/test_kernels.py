@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import math
+import operator
 import os
 import subprocess
 import sys
 import threading
 import tracemalloc
+import warnings
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -25,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cast_cases import REAL, RULES, cast_codes, random_codes
+from cast_cases import REAL, RULES, cast_codes, random_codes, same_numbers
 
 import promoarray as pa
 from promoarray import dtypes
@@ -39,7 +41,6 @@ from promoarray.kernels import (
     ScaleZero,
     cast,
     cast_header,
-    combine,
     dtype_args,
     levels,
     use_level,
@@ -64,7 +65,6 @@ F32 = dtype_args(dtypes.float32)
 C64 = dtype_args(dtypes.complex64)
 X = np.ones(4, np.float32)
 Y = np.zeros(4, np.uint8)
-OVERLAP = np.ones(4, np.float32)
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
@@ -370,14 +370,6 @@ def test_a_scale_has_neither_zero_nor_sign():
 # --- the loops of each level ------------------------------------------------------------------
 
 
-@pytest.fixture(params=levels(), ids="level {}".format)
-def level(request: pytest.FixtureRequest) -> Iterator[int]:
-    """Run with the loops for one x86-64 level."""
-    before = use_level(request.param)
-    yield request.param
-    use_level(before)
-
-
 @cache
 def sources(dtype: DType) -> np.ndarray:
     """Every code of 16 bits and fewer; of wider types each power of two and what is beside it."""
@@ -525,6 +517,17 @@ OPERATIONS = {
     "hypot of bfloat16": (pa.hypot, "bfloat16", "bfloat16"),
     "sqrt of bfloat16": (pa.sqrt, "bfloat16"),
     "tanh of float16": (pa.tanh, "float16"),
+    "isnan of bfloat16": (pa.isnan, "bfloat16"),
+    "clip of float16": (lambda x: pa.clip(x, -1, 2), "float16"),
+    "clip of bfloat16 by arrays": (lambda x, y: pa.clip(x, y, 2), "bfloat16", "bfloat16"),
+    "where of bfloat16, float32": (
+        lambda x, y: pa.where(x[:1, :1] == 1, x, y),
+        "bfloat16",
+        "float32",
+    ),
+    "bfloat16 + a row": (lambda x, y: x + y[0], "bfloat16", "bfloat16"),
+    "atan2 of bfloat16, a column": (lambda x, y: pa.atan2(x, y[:, :1]), "bfloat16", "bfloat16"),
+    "float16 < its other end": (lambda x, y: x < y[:, ::-1], "float16", "float16"),
 }
 
 
@@ -533,6 +536,7 @@ OPERATIONS = {
 def test_an_operation_takes_its_result_and_less_than_a_mebibyte(operation, order):
     function, *names = OPERATIONS[operation]
     with pa.policy("jax"):
+        function(*(pa.ones((2, 2), dtype=name) for name in names))  # what is found is kept
         operands = [
             pa.PArray._wrap(
                 np.ones((2, LONG // 2), (d := dtypes.as_dtype(name)).storage, order=order), d
@@ -544,109 +548,7 @@ def test_an_operation_takes_its_result_and_less_than_a_mebibyte(operation, order
     assert used <= result.size * result.dtype.storage.itemsize + MIB
 
 
-# --- arithmetic between casts -----------------------------------------------------------------
-
-
-def one_by_one(name: str, arrays, types, modes):
-    """The same by three casts and NumPy."""
-    left, right, computed, result = types
-    x, y = (
-        np.empty(array.shape, computed.storage) if dtype is not computed else array
-        for array, dtype in zip(arrays, (left, right), strict=True)
-    )
-    for array, made, dtype, mode in zip(arrays, (x, y), (left, right), modes[:2], strict=True):
-        if dtype is not computed:
-            cast(array, made, dtype_args(dtype), dtype_args(computed), mode)
-    with np.errstate(all="ignore"):
-        answer = getattr(np, name)(x, y)
-    out = np.empty(answer.shape, result.storage)
-    cast(answer, out, dtype_args(computed), dtype_args(result), modes[2])
-    return out
-
-
-TYPES = {
-    "bfloat16": (dtypes.bfloat16, dtypes.bfloat16, dtypes.float32, dtypes.bfloat16),
-    "float16": (dtypes.float16, dtypes.float16, dtypes.float32, dtypes.float16),
-    "mixed": (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float32),
-    "float8": (dtypes.float8_e5m2, dtypes.int8, dtypes.float32, dtypes.float8_e5m2),
-    "float64": (dtypes.float32, dtypes.float64, dtypes.float64, dtypes.float64),
-    "int": (dtypes.int16, dtypes.uint8, dtypes.uint16, dtypes.int32),
-    "int64": (dtypes.int8, dtypes.int64, dtypes.int64, dtypes.int64),
-}
-
-
-def same_numbers(got: np.ndarray, want: np.ndarray, dtype: DType) -> bool:
-    """All bits the same, but for NaN: which of two an operation gives is the machine's affair."""
-    if dtype.kind is not Kind.FLOAT:
-        return np.array_equal(got, want)
-    bits = codes_of(dtype)
-    nan = np.isnan(want.astype(np.float64))
-    return np.array_equal(np.isnan(got.astype(np.float64)), nan) and np.array_equal(
-        got.view(bits)[~nan], want.view(bits)[~nan]
-    )
-
-
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # signalling NaN, in the test
-@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
-@pytest.mark.parametrize("types", TYPES.values(), ids=TYPES)
-def test_combine_gives_what_casts_and_numpy_give(level, types, name):
-    if name == "divide" and types[2].kind is not Kind.FLOAT:
-        with pytest.raises(ValueError, match="there is no loop that computes divide"):
-            cast_and_combine(name, types, 4, 4)
-        return
-    for left, right in ((70_000, 70_000), (3, 3), (4097, 1), (1, 4097), (1, 1), (0, 0)):
-        got, want = cast_and_combine(name, types, left, right)
-        assert same_numbers(got, want, types[3]), (left, right)
-
-
-def cast_and_combine(name: str, types, left: int, right: int):
-    rng = np.random.default_rng(left)
-    arrays = [
-        rng.integers(0, 256, n * dtype.storage.itemsize, np.uint8).view(dtype.storage)
-        for n, dtype in ((left, types[0]), (right, types[1]))
-    ]
-    out = np.empty(max(left, right) if left and right else 0, types[3].storage)
-    modes = (DEFAULT,) * 3
-    combine(name, *arrays, out, tuple(map(dtype_args, types)), modes)
-    return out, one_by_one(name, arrays, types, modes)
-
-
-def test_combine_tells_the_exceptions_of_the_operation():
-    def raised(name: str, x: float, y: float, dtype: DType = dtypes.float32) -> int:
-        arrays = [np.full(5, v, dtype.storage) for v in (x, y)]
-        rows = (dtype_args(dtype), dtype_args(dtype), dtype_args(dtypes.float32), dtype_args(dtype))
-        return combine(name, *arrays, np.empty(5, dtype.storage), rows, (DEFAULT,) * 3)
-
-    assert raised("add", 1, 2) == raised("add", 1, 2, dtypes.float16) == 0
-    assert raised("divide", 1, 0) & 1
-    assert raised("multiply", 3e38, 3e38) & 2
-    assert raised("multiply", 1e-38, 1e-20) & 4
-    assert raised("subtract", np.inf, np.inf, dtypes.bfloat16) & 8
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "match"),
-    [
-        ({"name": "power"}, ValueError, "there is no loop that computes power"),
-        ({"left": X[:3]}, ValueError, "left has 3 elements, and result has 4"),
-        ({"right": X.astype(np.float64)}, ValueError, "right has elements of 8 bytes"),
-        ({"left": X.astype(">f4")}, ValueError, "left must be aligned and in native byte order"),
-        ({"left": np.ones(8, np.float32)[::2]}, (ValueError, BufferError), "not C-contiguous"),
-        ({"result": frozen(X)}, ValueError, "read-only"),
-        ({"left": OVERLAP, "result": OVERLAP}, ValueError, "left and result overlap in memory"),
-        ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 4 rows"),
-        ({"modes": (DEFAULT,) * 2}, TypeError, "and modes one of 3"),
-        ({"rows": (F32, F32, F32, F8)}, ValueError, "result has elements of 4 bytes"),
-        ({"rows": (F32, F32, C64, F32)}, ValueError, "computed_row is complex"),
-        ({"result": np.zeros(4, "V0")}, ValueError, "result has elements of 0 bytes"),
-    ],
-)
-def test_wrong_arguments_of_combine_are_refused(change, error, match):
-    given = {"name": "add", "left": X, "right": X, "result": np.zeros(4, np.float32)}
-    given |= {"rows": (F32,) * 4, "modes": (DEFAULT,) * 3}
-    given |= change
-    with pytest.raises(error, match=match):
-        combine(**given)
+# --- long operations ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", ["C", "F", "strided", "one"])
@@ -667,6 +569,82 @@ def test_long_operations_give_what_short_ones_give(operation, order, monkeypatch
     assert got.dtype is want.dtype
     assert got.shape == want.shape
     assert same_numbers(got._buffer, want._buffer, got.dtype)
+
+
+IN_PLACE = {
+    "bfloat16 += bfloat16": (operator.iadd, "bfloat16", "bfloat16"),
+    "float32 *= bfloat16": (operator.imul, "float32", "bfloat16"),
+    "float32 -= float32": (operator.isub, "float32", "float32"),
+    "int64 += int64": (operator.iadd, "int64", "int64"),
+    "float16 /= float16": (operator.itruediv, "float16", "float16"),
+    "uint8 &= uint8": (operator.iand, "uint8", "uint8"),
+}
+
+
+def written(function, x: np.ndarray, y: np.ndarray, dtype: DType, other: DType) -> np.ndarray:
+    """What a target holds after ``x op= y``; the arrays are its memory."""
+    target = pa.PArray._wrap(x, dtype)
+    kept = target
+    target = function(target, pa.PArray._wrap(y, other))
+    assert target is kept
+    assert target._buffer is x
+    return x
+
+
+@pytest.mark.parametrize("way", ["C", "F", "backwards", "row"])
+@pytest.mark.parametrize("operation", IN_PLACE)
+def test_long_operations_in_place_go_into_the_target(operation, way):
+    function, *names = IN_PLACE[operation]
+    dtype, other = map(dtypes.as_dtype, names)
+    shape, rng = (500, 400), np.random.default_rng(5)
+    plain, y = (
+        (rng.random(shape) * 100 + 1).astype(d.storage, order="F" if way == "F" else "C")
+        for d in (dtype, other)
+    )
+    y = y[:1] if way == "row" else y[::-1] if way == "backwards" else y
+    plain = plain[::-1] if way == "backwards" else plain
+    binary = getattr(operator, function.__name__[1:].replace("and", "and_"))
+    with pa.policy("torch"), warnings.catch_warnings():
+        warnings.simplefilter("default")  # an error of theirs would have the result made first
+        want = binary(pa.PArray._wrap(plain, dtype), pa.PArray._wrap(y, other))
+        want = pa.astype(want, dtype)._buffer
+        x, again = plain.copy(order="K"), plain.copy(order="K")
+        written(function, x, y, dtype, other)
+        used = peak(lambda: written(function, again, y, dtype, other))
+    assert same_numbers(x, want, dtype)
+    assert used < x.nbytes // 2
+
+
+@pytest.mark.parametrize("shift", [1, 0, -1])
+def test_targets_that_overlap_are_written_from_what_they_held(shift):
+    memory = np.arange(100_001, dtype=np.float32)
+    first, last = slice(0, 100_000), slice(1, 100_001)
+    ours, others = (first, last) if shift > 0 else (last, first) if shift else (first, first)
+    want = memory[ours] + memory[others]
+    x = pa.PArray._wrap(memory[ours], dtypes.float32)
+    x += pa.PArray._wrap(memory[others], dtypes.float32)
+    assert np.array_equal(memory[ours], want)
+
+
+@pytest.mark.parametrize("names", [("bfloat16", "bfloat16"), ("float32", "float32")])
+@pytest.mark.parametrize("as_error", ["errstate", "filter"])
+def test_an_error_leaves_the_target_as_it_was(names, as_error):
+    dtype, other = map(dtypes.as_dtype, names)
+    before = np.ones(100_000, dtype.storage)
+    before[-1] = 3e38
+    target = pa.PArray._wrap(before.copy(), dtype)
+    factor = pa.PArray._wrap(np.full(100_000, 1e30, other.storage), other)
+    ignored = "raise" if as_error == "errstate" else "warn"
+    with warnings.catch_warnings(), np.errstate(over=ignored):
+        warnings.simplefilter("error" if as_error == "filter" else "default")
+        error = FloatingPointError if as_error == "errstate" else RuntimeWarning
+        with pytest.raises(error, match="overflow encountered in multiply"):
+            target *= factor
+        assert np.array_equal(target._buffer, before)
+        warnings.simplefilter("default")
+        with np.errstate(over="warn"), pytest.warns(RuntimeWarning, match="overflow encountered"):
+            target *= factor
+    assert np.isinf(target._buffer[-1])
 
 
 def test_long_operations_warn_as_numpy_does():
@@ -761,7 +739,7 @@ def test_wrong_rows_are_refused(layout, error, match):
 
 @pytest.mark.parametrize("at", range(len(DEFAULT)))
 def test_wrong_rules_are_refused(at):
-    for value in (-1, 5, 99):
+    for value in (-1, 6, 99):
         wrong = (*DEFAULT[:at], value, *DEFAULT[at + 1 :])
         with pytest.raises(ValueError, match=f"item {at} of mode is {value}"):
             cast(X, Y.copy(), F32, F8, wrong)

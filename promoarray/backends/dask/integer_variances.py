@@ -1,7 +1,7 @@
 """Variances of integers around a mean that is an integer, over many blocks, with NumPy's bits.
 
-They are Paddle 2.6's. All but the last division is of integers that wrap around, so the squares of
-the gaps to the mean, whose sum is ``squares - 2 * mean * total + count * mean ** 2``, need no second
+They are Paddle 2.6's. All but the last division is of integers that wrap around. The squares of the
+gaps to the mean add up to ``squares - 2 * mean * total + count * mean ** 2`` then, and need no second
 pass over the values.
 """
 

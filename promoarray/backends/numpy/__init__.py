@@ -7,12 +7,13 @@ ml_dtypes would promote them by rules of their own.
 from __future__ import annotations
 
 import sys
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends.numpy import ordering
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
 from promoarray.backends.numpy.cast import short_caster as short_caster
@@ -24,7 +25,7 @@ from promoarray.errors import clipped, quoted
 from promoarray.kernels.portable import linalg
 
 if TYPE_CHECKING:
-    from promoarray.backends.numpy.blocks import Casts
+    from promoarray.backends.numpy.loops import Casts
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
@@ -213,7 +214,13 @@ def call(
     return tuple((result, _known(result)) for result in results)
 
 
-_linalg = partial(linalg.call, sys.modules[__name__])
+def _linalg(
+    name: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
+) -> linalg.Results:
+    """Run a kernel of linear algebra, sets or sorting; tell the dtype of each result."""
+    if ordering.computes(name, compute):
+        return ordering.KERNELS[name](*buffers, compute, **options)
+    return linalg.call(sys.modules[__name__], name, buffers, compute, **options)
 
 
 def compile(

@@ -1,9 +1,9 @@
-"""A whole plan over NumPy buffers in blocks: the casts of the operands, the ufunc, the cast of its
-result.
+"""A whole plan over NumPy buffers in blocks: the casts of the operands, NumPy's kernel, the casts
+of its result.
 
 What lies between the operands and the result stays in a cache and takes less than 1 MiB, however
-long they are. All that a ufunc of one result does to contiguous buffers goes this way, once it is
-long; the rest is cast whole.
+long they are and however they lie. All that is done element by element goes this way, once it is
+long, unless ``loops`` has it.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy.kernels import KERNELS, kernel_of
-from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.kernels.portable import complexes
+from promoarray.backends.numpy.kernels import ELEMENTWISE, OF_ONE_CALL, kernel_of
+from promoarray.backends.numpy.loops import Casts, common_shape, empty_like
+from promoarray.dtypes import BY_STORAGE, DType
+from promoarray.kernels.cast_mode import CastMode
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
-Casts = Callable[[DType, DType], tuple[CastMode, tuple[Any, ...]]]
 
 LONG = 1 << 15
 """Elements from which on it pays; what is cast whole below takes less than 1 MiB."""
 
 SCRATCH = 896 << 10
 """Bytes of all that lies in between."""
+
+OF_FUNCTION = 64
+"""Bytes an element that a function, which is no ufunc, may make on its way."""
 
 
 class Cast(NamedTuple):
@@ -49,155 +51,115 @@ class Cast(NamedTuple):
 
 
 class BlockPlan(NamedTuple):
-    """The casts of each operand, the ufunc with the dtype of its result, and the casts of that.
+    """The casts of each operand, the kernel with the dtype of its result, and the casts of that.
 
-    ``loop`` are the rows and modes of ``kernels.combine``, where that does it all, under
-    ``kernel_name``; ``storage`` is what the result is stored in.
+    ``storage`` is what the result is stored in.
     """
 
     input_casts: tuple[tuple[Cast, ...], ...]
-    kernel: np.ufunc
+    kernel: Callable[..., Any]
     computed: np.dtype[Any]
     output_casts: tuple[Cast, ...]
-    loop: tuple[Any, Any] | None
-    kernel_name: str
     storage: np.dtype[Any]
 
     @property
-    def scratch_bytes(self) -> int:
-        """Bytes that one element takes in between."""
+    def block(self) -> int:
+        """Elements at a time."""
         casts = [cast for casts in self.input_casts for cast in casts]
         of_inputs = sum(cast.storage.itemsize for cast in casts)
-        return of_inputs + (self.computed.itemsize if self.output_casts else 0)
+        of_result = self.computed.itemsize if self.output_casts else 0
+        of_layouts = 8 * (len(self.input_casts) + 1)  # what np.nditer gathers
+        of_kernel = 0 if isinstance(self.kernel, np.ufunc) else OF_FUNCTION
+        return SCRATCH // (of_inputs + of_result + of_layouts + of_kernel)
 
 
-def run(plan: BlockPlan, operands: tuple[Buffer, ...]) -> Buffer | None:
-    """Run all of a plan in blocks, or in one loop; None where the operands do not lie so that it
-    can, or are too short for blocks to pay."""
-    if plan.loop is None and max(x.size for x in operands) < LONG:
+def run(plan: BlockPlan, operands: tuple[Buffer, ...], options: dict[str, Any]) -> Buffer | None:
+    """Run all of a plan in blocks; None where the operands do not broadcast, or are too short for
+    blocks to pay."""
+    if max(x.size for x in operands) < LONG:
         return None
-    shape = operands[0].shape
-    if plan.loop is not None:  # most often the operands lie as the loop takes them
-        left, right = operands
-        shape = left.shape or right.shape
-        if _goes_at_once(left, shape) and _goes_at_once(right, shape):
-            out = np.empty(shape, plan.storage)
-            raised = kernels.combine(plan.kernel_name, left, right, out, *plan.loop)
-            if not raised or not raised & _watched():
-                return out
-    if any(x.shape != shape for x in operands):
-        try:
-            shape = np.broadcast_shapes(*(x.shape for x in operands))
-        except ValueError:  # the ordinary way says so in our own words
-            return None
-    in_rows = all(_lies(x, shape) for x in operands)
-    if not in_rows and not all(_lies(x.T, shape[::-1]) for x in operands):
+    shape = common_shape(operands)
+    if shape is None or 0 in shape:
         return None
-    out = np.empty(shape, plan.storage, order="C" if in_rows else "F")
-    flat = [(x if in_rows else x.T).reshape(-1) for x in operands]
-    place = (out if in_rows else out.T).reshape(-1)
-    if plan.loop is not None and all(x.flags.aligned for x in flat):
-        left, right = flat
-        raised = kernels.combine(plan.kernel_name, left, right, place, *plan.loop)
-        if not raised or not raised & _watched():
-            return out
-    elif place.size < LONG:
-        return None
-    _run(plan, flat, place)  # NumPy warns of what it meets
+    out = empty_like(operands, shape, plan.storage)
+    values: list[Buffer | None] = [None] * len(operands)
+    long = []
+    for i, (x, casts) in enumerate(zip(operands, plan.input_casts, strict=True)):
+        if x.size == 1:  # cast once; no buffer of NumPy's is made of it, either
+            values[i] = _cast(x.reshape(()), casts, [np.empty((), c.storage) for c in casts])
+        else:
+            long.append(i)
+    step = min(out.size, plan.block)
+    scratch = [[np.empty(step, c.storage) for c in casts] for casts in plan.input_casts]
+    made = np.empty(step if plan.output_casts else 0, plan.computed)
+    for parts in _parts([*(operands[i] for i in long), out], step):
+        *given, block = parts
+        for i, part in zip(long, given, strict=True):
+            values[i] = _cast(part, plan.input_casts[i], scratch[i])
+        place = made[: block.size] if plan.output_casts else block
+        if isinstance(plan.kernel, np.ufunc):
+            plan.kernel(*values, out=place)
+        else:
+            place[...] = plan.kernel(*values, **options)
+        for cast in plan.output_casts:
+            cast.run(place, block)
     return out
 
 
-def _goes_at_once(x: Buffer, shape: tuple[int, ...]) -> bool:
-    """Whether the loop takes a buffer as it is: in rows, or one element for them all."""
-    return x.flags.carray if x.shape == shape else not x.shape and x.flags.aligned
-
-
-def _watched() -> int:
-    """The floating-point exceptions that NumPy does not ignore, by its numbers."""
-    state = np.geterr()
-    kinds = (state["divide"], state["over"], state["under"], state["invalid"])
-    return sum(1 << i for i, kind in enumerate(kinds) if kind != "ignore")
-
-
-def _lies(x: Buffer, shape: tuple[int, ...]) -> bool:
-    """Whether a buffer has all elements of the result in their order, or one for them all."""
-    return x.size == 1 or (x.shape == shape and x.flags["C_CONTIGUOUS"])
-
-
-def _run(block_plan: BlockPlan, operands: list[Buffer], result: Buffer) -> None:
-    input_casts, output_casts = block_plan.input_casts, block_plan.output_casts
-    step = min(result.size, SCRATCH // block_plan.scratch_bytes)
-    scratch = [[np.empty(step, c.storage) for c in casts] for casts in input_casts]
-    computed = np.empty(step if output_casts else 0, block_plan.computed)
-    ones = [x.size == 1 for x in operands]
-    for i, one in enumerate(ones):
-        if one:
-            operands[i] = _cast(operands[i], input_casts[i], scratch[i]).copy()
-    for at in range(0, result.size, step):
-        block = result[at : at + step]
-        values = [
-            x if one else _cast(x[at : at + step], casts, out)
-            for x, one, casts, out in zip(operands, ones, input_casts, scratch, strict=True)
-        ]
-        made = computed[: block.size] if output_casts else block
-        block_plan.kernel(*values, out=made)
-        for cast in output_casts:
-            cast.run(made, block)
+def _parts(arrays: list[Buffer], step: int) -> Any:
+    """Blocks of arrays that broadcast to the last, which is written to: what lies in memory in
+    other ways is gathered, and brought back."""
+    words = [x if x.dtype.isbuiltin == 1 else x.view(f"u{x.itemsize}") for x in arrays]
+    flags: Any = [["readonly"]] * (len(arrays) - 1) + [["writeonly"]]
+    walk: Any = np.nditer(words, ["external_loop", "buffered"], flags, order="K", buffersize=step)
+    with walk:
+        for parts in walk:
+            yield [
+                part.view(x.dtype)
+                for part, x in zip(parts if len(arrays) > 1 else [parts], arrays, strict=True)
+            ]
 
 
 def _cast(values: Buffer, casts: tuple[Cast, ...], scratch: list[Buffer]) -> Buffer:
     for cast, out in zip(casts, scratch, strict=True):
-        values = cast.run(values, out[: values.size])
+        values = cast.run(values, out[: values.size] if out.ndim else out)
     return values
 
 
 def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> BlockPlan | None:
-    """How a plan goes in blocks; None where it cannot, or casts nothing."""
+    """How a plan goes in blocks; None where it cannot, or NumPy's ufunc does all of it."""
     computed = [plan.compute or dtype for dtype in plan.inputs]
-    kinds = {dtype.kind for dtype in computed}
-    kernel = kernel_of(name, computed[0]) if name in KERNELS else None
-    if not isinstance(kernel, np.ufunc) or kernel.nout != 1 or Kind.BOOL in kinds:
+    if name not in ELEMENTWISE or not dt.NATIVE.issuperset(computed):
         return None
-    if kernel.signature is not None:  # matmul and vecdot look at more than one element
-        return None
-    if not dt.NATIVE.issuperset(computed) or (Kind.COMPLEX in kinds and name in complexes.KERNELS):
-        return None
-    try:
-        *_, answer = kernel.resolve_dtypes((*(dtype.storage for dtype in computed), None))
-    except TypeError:
-        return None
+    kernel = kernel_of(name, computed[0])
+    answer = _answer(kernel, computed)
     steps = zip(held, plan.inputs, computed, strict=True)
     input_casts = [_chain(step, casts) for step in steps]
-    made = BY_STORAGE[answer]
-    output_casts = _chain((made, plan.result), casts)
+    if answer is None:
+        return None
+    output_casts = _chain((BY_STORAGE[answer], plan.result), casts)
     known = tuple(chain for chain in input_casts if chain is not None)
-    if output_casts is None or len(known) < len(input_casts):
+    if kernel is None or output_casts is None or len(known) < len(input_casts):
         return None
-    loop = _loop(name, (*held, made, plan.result), {*computed, made}, (*known, output_casts))
+    if (isinstance(kernel, np.ufunc) or name in OF_ONE_CALL) and not (any(known) or output_casts):
+        return None
     storage = output_casts[-1].storage if output_casts else answer
-    found = BlockPlan(known, kernel, answer, output_casts, loop, name, storage)
-    return found if found.scratch_bytes else None
+    return BlockPlan(known, kernel, answer, output_casts, storage)
 
 
-def _loop(
-    name: str,
-    dtypes: tuple[DType, ...],
-    computed: set[DType],
-    chains: tuple[tuple[Cast, ...], ...],
-) -> tuple[Any, Any] | None:
-    """What ``kernels.combine`` takes, if it has the loop: one dtype, and no cast of two steps."""
-    if len(computed) > 1 or not computed <= LOOPS.get(name, set()) or max(map(len, chains)) > 1:
+def _answer(kernel: Callable[..., Any] | None, dtypes: list[DType]) -> np.dtype[Any] | None:
+    """What NumPy stores the result of a kernel in; None where it has none of these dtypes."""
+    try:
+        if isinstance(kernel, np.ufunc):
+            *_, answer = kernel.resolve_dtypes((*(dtype.storage for dtype in dtypes), None))
+            return answer
+        if kernel is None:
+            return None
+        with np.errstate(all="ignore"):
+            ones = [np.ones(1, dtype.storage) for dtype in dtypes]
+            return np.asarray(kernel(*ones)).dtype
+    except TypeError:
         return None
-    if any(dtype.kind is Kind.COMPLEX for dtype in dtypes):
-        return None
-    modes = (chain[0].mode if chain else DEFAULT for chain in chains)
-    return tuple(kernels.dtype_args(dtype) for dtype in dtypes), tuple(modes)
-
-
-_FLOATS = {dt.float32, dt.float64}
-_NUMBERS = {d for d in dt.NATIVE if d.kind in (Kind.INT, Kind.UINT)} | _FLOATS
-LOOPS = {"add": _NUMBERS, "subtract": _NUMBERS, "multiply": _NUMBERS, "divide": _FLOATS}
-"""What ``kernels.combine`` computes, and in which dtypes."""
 
 
 def _chain(dtypes: tuple[DType, ...], casts: Casts) -> tuple[Cast, ...] | None:

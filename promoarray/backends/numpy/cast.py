@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.cast_transforms import transformed
+from promoarray.backends.numpy import parts
+from promoarray.backends.numpy.cast_transforms import transforming
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels import DEFAULT, CastingKernel, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
@@ -45,12 +46,11 @@ def caster(
 ) -> Callable[[Buffer], Buffer]:
     """Make a cast between two different dtypes ready."""
     if transforms:
-        plain = caster(source, target, mode)
-        return lambda buffer: transformed(transforms, buffer, source, target, plain(buffer))
+        return transforming(source, target, mode, transforms)
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     storage = target.storage
     if (integers and (source, target) in WIDENING) or dt.string in (source, target):
-        return in_default_float_state(lambda buffer: buffer.astype(storage))
+        return in_default_float_state(lambda buffer: parts.copied(buffer, storage))
     rows = dtype_args(source), dtype_args(target), mode
 
     short = _short(source, target, mode)

@@ -1,17 +1,208 @@
 """Transforms of casts over NumPy's buffers: what a policy does to the codes that a kernel has made.
 
-``promoarray.promotion.cast_transforms`` says what they are for; on a GPU they are part of a kernel.
+``promoarray.promotion.cast_transforms`` says what they are for, and defines them; on a GPU they are
+part of a kernel. Here they are prepared as an adjustment that a loop of the kernels makes:
+
+* From 16 bits and fewer there are so few codes that the definition is asked for all of them.
+* Between the numbers that a transform compares with, all codes fare alike: the definition is asked
+  for one, and the kernel replaces the others, too.
+* A few have a loop of their own, by their attribute ``way``.
+
+Any other, as a policy of the user's may have, is computed block by block.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
+from promoarray.kernels import CastMode, Way, dtype_args
+from promoarray.kernels import cast as cast_kernel
+from promoarray.promotion.cast_transforms import double, real_part_counts, rounded, thresholds
 
 Buffer = np.ndarray[Any, Any]
+Adjustment = bytes | int | tuple[tuple[int, int, int], ...]
+
+BLOCK = 1 << 12
+"""Elements at a time, of which a transform makes a dozen arrays of 8 bytes each."""
+
+
+def transforming(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
+) -> Callable[[Buffer], Buffer]:
+    """Make a cast with transforms ready."""
+    to_complex = target.kind is Kind.COMPLEX
+    counts_real = target is dt.bool and transforms[0] is real_part_counts
+    if source.kind is Kind.COMPLEX and not to_complex and (target is not dt.bool or counts_real):
+        # Only the real parts count: a cast of them.
+        left = transforms[counts_real:]
+        run = (
+            transforming(source.part, target, mode, left)
+            if left
+            else _kernel(source.part, target, mode, None)
+        )
+        return lambda buffer: run(_real_parts(buffer, source))
+    adjustment = _adjustment(source.part, target.part, mode, transforms)
+    zero_stays = source.kind is Kind.COMPLEX or not to_complex or _keeps_zero(adjustment)
+    if adjustment is not None and zero_stays and (source.kind is not Kind.COMPLEX or to_complex):
+        return _kernel(source, target, mode, adjustment)
+    plain = _kernel(source, target, mode, None)
+    return lambda buffer: _by_blocks(transforms, buffer, source, target, plain)
+
+
+def _kernel(
+    source: DType, target: DType, mode: CastMode, adjustment: Adjustment | None
+) -> Callable[[Buffer], Buffer]:
+    """Cast in the kernel, adjusted."""
+    rows = dtype_args(source), dtype_args(target), mode
+
+    def run(buffer: Buffer) -> Buffer:
+        if source is target and adjustment is None:
+            return buffer.copy()
+        out = np.empty_like(buffer, target.storage, subok=False)
+        axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])
+        cast_kernel(buffer.transpose(axes), out.transpose(axes), *rows, True, adjustment)
+        return out
+
+    return run
+
+
+def _real_parts(buffer: Buffer, source: DType) -> Buffer:
+    """The real parts of complex numbers, where they lie."""
+    whole = buffer if buffer.dtype.isnative else buffer.astype(source.storage)
+    parts: Buffer = whole[..., np.newaxis].view(source.part.storage)
+    return parts[..., 0]
+
+
+# --- What the kernel is told ----------------------------------------------------------------------
+
+
+def _adjustment(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
+) -> Adjustment | None:
+    """What a kernel does as the transforms do; None if it cannot."""
+    way = getattr(transforms[0], "way", None) if len(transforms) == 1 else None
+    # (Of 16 bits, NaN may keep a payload that is lost on the way through float32.)
+    is_integer = source.format is None
+    short = source.bits == 16 and (way in _SHORT_WAYS or is_integer)
+    if way is not None and (source.bits > 16 or short):
+        return int(way)
+    if source.bits <= 16:
+        return _table(source, target, mode, transforms)
+    found = [_replacements(transform, source, target) for transform in transforms]
+    if None in found:
+        return None
+    replaced = tuple(r for some in found for r in some or ())
+    return replaced if len(replaced) <= 8 else None
+
+
+_SHORT_WAYS = (Way.TO_NEAREST_INTEGER, Way.THROUGH_INT64)
+
+
+def _keeps_zero(adjustment: Adjustment | None) -> bool:
+    """Whether zero becomes zero, as the imaginary part of a real number."""
+    if isinstance(adjustment, tuple):
+        return not any(first == 0 for first, _, _ in adjustment)
+    return not isinstance(adjustment, bytes) or not any(adjustment[:8])
+
+
+def _table(source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]) -> bytes:
+    """The results for all codes."""
+    kind = f"u{source.storage.itemsize}"
+    found = []
+    for at in range(0, 1 << max(source.bits, 8), BLOCK):
+        codes = np.arange(at, min(at + BLOCK, 1 << max(source.bits, 8))).astype(kind)
+        codes &= codes.dtype.type((1 << source.bits) - 1)  # those above are not looked at
+        out = _kernel(source, target, mode, None)(codes)
+        out = out.view(f"u{target.storage.itemsize}")
+        for transform in transforms:
+            out = transform(codes, source, target, out)
+        found.append(out.tobytes())
+    return b"".join(found)
+
+
+def _replacements(
+    transform: Any, source: DType, target: DType
+) -> list[tuple[int, int, int]] | None:
+    """The stretches of codes that a transform replaces, first and last, and by what.
+
+    None if it is not known what it compares with, or if it does not treat a stretch alike.
+    """
+    limits = thresholds(transform)
+    if limits is None:
+        return None
+    found = []
+    for first, last in _stretches(source, limits):
+        ends = np.array([first, last], f"u{source.storage.itemsize}")
+        kept = [np.full(2, fill, f"u{target.storage.itemsize}") for fill in (0, 0xFF)]
+        made = [transform(ends, source, target, out) for out in kept]
+        if all(np.array_equal(a, b) for a, b in zip(made, kept, strict=True)):
+            continue
+        if len({int(code) for codes in made for code in codes}) > 1:
+            return None
+        found.append((first, last, int(made[0][0])))
+    return found
+
+
+def _stretches(source: DType, limits: tuple[float, ...]) -> Iterator[tuple[int, int]]:
+    """The codes of a dtype in stretches, of one sign each, that no limit parts."""
+    layout, word = source.format, 1 << source.bits
+    if layout is None:
+        end = word // 2 if source.kind is Kind.INT else word
+        last = end
+    else:
+        assert layout.inf is not None
+        last, end = layout.inf + 1, word // 2
+    starts = {0, 1, last - (layout is not None), last, end}
+    for limit in limits:
+        for numbers in (double, rounded):
+            starts.add(_first(source, last, limit, numbers))
+    for first, after in pairwise(sorted(starts)):
+        yield first, after - 1
+        if layout is not None:
+            yield first + end, after - 1 + end
+        elif source.kind is Kind.INT and first:
+            yield word - after + 1, word - first
+    if source.kind is Kind.INT:
+        yield end, end  # the lowest, which has no positive one
+
+
+def _first(
+    source: DType, last: int, limit: float, numbers: Callable[[Buffer, DType], Buffer]
+) -> int:
+    """The first code, of those before the last, whose number is a limit or more; else the last."""
+    low, high = 0, last
+    while low < high:
+        code = (low + high) // 2
+        at = np.array([code], f"u{source.storage.itemsize}")
+        low, high = (low, code) if numbers(at, source)[0] >= limit else (code + 1, high)
+    return low
+
+
+# --- The definition -------------------------------------------------------------------------------
+
+
+def _by_blocks(
+    transforms: tuple[Any, ...],
+    buffer: Buffer,
+    source: DType,
+    target: DType,
+    plain: Callable[[Buffer], Buffer],
+) -> Buffer:
+    """Take the transforms over a few elements at a time."""
+    if buffer.size <= BLOCK:
+        return transformed(transforms, buffer, source, target, plain(buffer))
+    out = np.empty(buffer.shape, target.storage)
+    flat, given = out.reshape(-1), buffer.flat
+    for at in range(0, buffer.size, BLOCK):
+        some = given[at : at + BLOCK]
+        flat[at : at + BLOCK] = transformed(transforms, some, source, target, plain(some))
+    return out
 
 
 def transformed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, folds, positions
+from promoarray.backends.numpy import blocks, folds, loops, parts, positions, products
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import kernel_of, neighbours
 from promoarray.dtypes import BY_STORAGE, DType, Kind
@@ -36,7 +37,7 @@ class Compiled:
         name: str,
         held: tuple[DType, ...],
         plan: Plan,
-        casts: blocks.Casts,
+        casts: loops.Casts,
         linalg: Callable[..., Any],
     ) -> None:
         self._linalg = linalg
@@ -49,14 +50,25 @@ class Compiled:
         self._outputs: dict[tuple[int, Any], Cast | None] = {}
         self._last: tuple[Any, Cast | None] = None, None
         self._casts_inputs = any(cast is not None for cast in self._inputs)
+        self._loops: dict[str, loops.LoopPlan | None] = {}
+        self._in_parts = products.IN_PARTS.get(self._kernel) if self._casts_inputs else None
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
-        if not options and self._blocks is not None:
-            out = blocks.run(self._blocks, buffers)
+        out = self._by_loop(buffers, options)
+        if out is not None:
+            return out
+        if self._blocks is not None:
+            out = blocks.run(self._blocks, buffers, options)
             if out is not None:
                 return out
         if options:
             out = self._of_lines(buffers, options)
+            if out is not None:
+                return out
+        if self._in_parts is not None:
+            storage = self._plan.result.storage, self._compute.storage
+            finish = partial(self._stored, 0)
+            out = self._in_parts(buffers, self._inputs, finish, *storage, **options)
             if out is not None:
                 return out
         values: Sequence[Buffer] = buffers
@@ -68,7 +80,9 @@ class Compiled:
         if self._kernel is None:
             return self._of_linalg(values, options)
         try:
-            out = self._kernel(*values, **options)
+            out = None if options else parts.run(self._kernel, *values)
+            if out is None:
+                out = self._kernel(*values, **options)
         except TypeError as error:
             if not _has_no_loop(error):
                 raise
@@ -87,7 +101,10 @@ class Compiled:
             out = positions.run(self._positions, *buffers, **options)
             return None if out is None else self._stored(0, out)
         if self._gaps is not None:
-            return blocks.run(self._gaps, neighbours(*buffers, **options))
+            pair = neighbours(*buffers, **options)
+            if isinstance(self._gaps, loops.LoopPlan):
+                return self._gaps.run(pair)
+            return blocks.run(self._gaps, pair, {})
         return None
 
     def _of_linalg(self, values: Sequence[Buffer], options: dict[str, Any]) -> Any:
@@ -116,6 +133,48 @@ class Compiled:
             wanted = (self._plan.result, *self._plan.extra_results)[index]
             return self._outputs.setdefault(key, self._chain(made, wanted))
 
+    def into(self, buffers: tuple[Buffer, ...]) -> bool:
+        """Write the result over the first operand; False, and nothing is written, where it has to
+        be made first."""
+        target, *others = buffers
+        if self._name not in _INTO or self._plan.result.storage != target.dtype:
+            return False
+        if any(x is not target and np.may_share_memory(target, x) for x in others):
+            return False
+        if not loops.is_target(target) or loops.common_shape(buffers) != target.shape:
+            return False
+        plan = self._loop(self._name)
+        if (plan is None and not self._is_plain) or loops.may_raise():
+            return False
+        if plan is not None:
+            plan.run_into(buffers, target)
+        elif self._kernel is not None:
+            self._kernel(*buffers, out=target)
+        return True
+
+    @made_once
+    def _is_plain(self) -> bool:
+        """Whether NumPy's ufunc does all of it."""
+        dtypes = *self._held, *self._plan.inputs, self._plan.result
+        return isinstance(self._kernel, np.ufunc) and {*dtypes} == {self._compute}
+
+    def _by_loop(self, buffers: tuple[Buffer, ...], options: dict[str, Any]) -> Any:
+        """The result of one loop; None where there is none for these operands."""
+        name = loops.loop_name(self._name, buffers, options) if options else self._name
+        plan = self._loop(name) if name else None
+        if plan is None:
+            return None
+        condition = options.get("condition")
+        return plan.run(buffers if condition is None else (condition, *buffers))
+
+    def _loop(self, name: str) -> loops.LoopPlan | None:
+        try:
+            return self._loops[name]
+        except KeyError:
+            ours = self._name in loops.CLIPS
+            found = loops.loop_plan(name, self._held, self._plan, self._casts, ours=ours)
+            return self._loops.setdefault(name, found)
+
     @made_once
     def _blocks(self) -> blocks.BlockPlan | None:
         return blocks.block_plan(self._name, self._held, self._plan, self._casts)
@@ -133,12 +192,13 @@ class Compiled:
         return positions.position_plan(self._name, self._held[0], self._plan, self._casts)
 
     @made_once
-    def _gaps(self) -> blocks.BlockPlan | None:
-        """How differences are taken in blocks: those of bools are none."""
+    def _gaps(self) -> loops.LoopPlan | blocks.BlockPlan | None:
+        """How differences are taken in a loop or in blocks: those of bools are none."""
         if self._name != "diff" or self._compute is dt.bool:
             return None
         of_two = self._plan._replace(inputs=self._plan.inputs * 2)
-        return blocks.block_plan("subtract", self._held * 2, of_two, self._casts)
+        way = self._held * 2, of_two, self._casts
+        return loops.loop_plan("subtract", *way, ours=False) or blocks.block_plan("subtract", *way)
 
     def _chain(self, *dtypes: DType) -> Cast | None:
         """The casts from each dtype to the next as one; None if there are none."""
@@ -161,7 +221,7 @@ def _has_no_loop(error: TypeError) -> bool:
 
 
 def short_kernel(
-    name: str, held: tuple[DType, ...], plan: Plan, casts: blocks.Casts
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
 ) -> Callable[..., Any] | None:
     """What does all of a plan on short operands, if something does: a ufunc that answers in the
     dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours."""
@@ -199,7 +259,7 @@ def _between_casts(
     held: tuple[DType, ...],
     plan: Plan,
     made: DType,
-    casts: blocks.Casts,
+    casts: loops.Casts,
 ) -> Callable[..., Any] | None:
     """A kernel between casts of ours; None if one has a second step, or there is no loop."""
     entered, common = plan.inputs[0], plan.compute or plan.inputs[0]
@@ -210,7 +270,8 @@ def _between_casts(
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
     if any(transforms for _, transforms in found):
         return None
-    has_loop = common is made and common in blocks.LOOPS.get(name, ()) and len(held) == 2
+    loop = kernels.loop_of(name, kernels.dtype_args(common))
+    has_loop = loop is not None and loop == (len(held), False, made is not common)
     return kernels.CastingKernel(
         name if has_loop else kernel,
         tuple(kernels.dtype_args(dtype) for dtype in dtypes),
@@ -223,8 +284,13 @@ def _between_casts(
 
 _REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
 
+_INTO = frozenset({"add", "subtract", "multiply", "divide"}) | {
+    f"bitwise_{name}" for name in ("and", "or", "xor", "left_shift", "right_shift")
+}
+"""What may write its result over an operand: no error stops it half way."""
 
-def _widens(source: DType, target: DType, casts: blocks.Casts) -> bool:
+
+def _widens(source: DType, target: DType, casts: loops.Casts) -> bool:
     """Whether NumPy's own cast is the policy's."""
     if source is target:
         return True

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends.numpy import folds
-from promoarray.dtypes import DType, Kind
-from promoarray.kernels.portable import complexes, linalg, variants
+from promoarray import kernels
+from promoarray.backends.numpy import folds, products
+from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels.portable import complexes, linalg, statistics, variants, xla
 
 Buffer = np.ndarray[Any, Any]
 
@@ -55,7 +56,24 @@ def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
 
 
 def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:
-    return np.where(condition, x, y)
+    """``np.where``, which branches at each element: of long operands in a loop that does not."""
+    if condition.size < _LONG or x.itemsize > 8 or not x.dtype.isnative:
+        return np.where(condition, x, y)
+    shape = np.broadcast_shapes(condition.shape, x.shape, y.shape)
+    like = next((a for a in (condition, x, y) if a.shape == shape), np.empty(shape, np.bool))
+    out = np.empty_like(like, x.dtype, subok=False)
+    kernels.combine("where", (condition, x, y), out, *_WHERE[x.itemsize])
+    return out
+
+
+def _rows_of_where(dtype: DType) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    row = kernels.dtype_args(dtype)
+    return (kernels.dtype_args(BY_STORAGE[np.dtype(bool)]), *(row,) * 4), (kernels.DEFAULT,) * 4
+
+
+_LONG = 4096
+_WHERE = {n: _rows_of_where(BY_STORAGE[np.dtype(f"u{n}")]) for n in (1, 2, 4, 8)}
+"""What ``kernels.combine`` takes, by the length of elements: it looks at no more of them."""
 
 
 def _cumulative(ufunc: np.ufunc) -> Callable[..., Buffer]:
@@ -124,6 +142,11 @@ def _huber(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
 
 
 def _searchsorted(x: Buffer, values: Buffer, **options: Any) -> Any:
+    bits = 8 * values.itemsize
+    if values.dtype.kind in "iu" and bits <= 16 and values.size > 1 << bits:  # many are alike
+        codes = np.dtype(f"u{values.itemsize}")
+        every = np.arange(1 << bits, dtype=codes).view(values.dtype)
+        return np.searchsorted(x, every, **options)[values.view(codes)]
     return np.searchsorted(x, values, **options)
 
 
@@ -254,7 +277,7 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
         return None
     if compute.kind is Kind.COMPLEX and name in complexes.KERNELS:
         return partial(complexes.KERNELS[name], np)
-    kernel = KERNELS[name]
+    kernel = products.of_integers(name, compute) or KERNELS[name]
     if name in _UFUNC_OF and compute.kind in _UFUNC_OF[name][1]:
         kernel = _UFUNC_OF[name][0]
     if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:
@@ -276,6 +299,23 @@ _UFUNC_OF: dict[str, tuple[np.ufunc, tuple[Kind, ...]]] = {
 
 # NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
 _NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})
+
+OF_ONE_CALL = frozenset(_UFUNC_OF)
+"""The functions that make nothing besides their result."""
+
+ELEMENTWISE = frozenset(
+    name
+    for name, kernel in KERNELS.items()
+    if isinstance(kernel, np.ufunc) and kernel.signature is None
+) | {
+    *OF_ONE_CALL,
+    *("l1_loss", "mse_loss", "poisson_nll_loss"),
+    *variants.of(np).keys()
+    - {kernel.__name__ for kernel in statistics.KERNELS}
+    - xla.ASKING_SHAPES
+    - {"integer_pow", "real_all", "real_any"},
+}
+"""The kernels that compute each element by itself, whatever lies around it."""
 
 OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
 OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}

@@ -17,7 +17,8 @@ namespace promoarray {
 // the cache saves, so a free-threaded build asks the dictionary and the converter every time, which
 // have locks of their own.
 #ifdef Py_GIL_DISABLED
-class Cache {
+template <std::size_t SLOTS>
+class CacheOf {
    public:
     Ref find(PyObject *, PyObject *, PyObject *) const { return Ref(nullptr); }
     void keep(PyObject *, PyObject *, PyObject *, PyObject *, const Ref &) {}
@@ -26,7 +27,8 @@ class Cache {
     void clear() {}
 };
 #else
-class Cache {
+template <std::size_t SLOTS>
+class CacheOf {
    public:
     // Null without an error if there is nothing.
     Ref find(PyObject *a, PyObject *b, PyObject *c) {
@@ -71,9 +73,10 @@ class Cache {
         for (PyObject *part : old.kept) Py_XDECREF(part);  // last, for this may run any code
     }
 
-    static constexpr std::size_t SLOTS = 32;
     Slot slots_[SLOTS];
 };
 #endif
+
+using Cache = CacheOf<32>;
 
 }  // namespace promoarray

@@ -4,17 +4,6 @@
 namespace promoarray {
 namespace {
 
-// A new reference to what a dictionary has, or null.
-Ref item_of(PyObject *dictionary, PyObject *key) {
-#ifdef Py_GIL_DISABLED
-    PyObject *found = nullptr;
-    PyDict_GetItemRef(dictionary, key, &found);
-    return Ref(found);
-#else
-    return Ref(Py_XNewRef(PyDict_GetItemWithError(dictionary, key)));
-#endif
-}
-
 PyObject *policy_died(PyObject *self, PyObject *weak) {
     operator_of(self)->executables.forget(weak);
     return Py_NewRef(Py_None);
@@ -47,12 +36,6 @@ Ref kept_for(FastOperator *self, PyObject *policy, PyObject *x, PyObject *y) {
     return found;
 }
 
-// Whether an array has no axes; -1 with the error.
-int is_flat(const FastOperator *self, PyObject *buffer) {
-    const Ref axes(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
-    return axes ? PyLong_AsLong(axes.get()) == 0 : -1;
-}
-
 // The executable of a Choice: `told_apart` (executable.py) makes the same key.
 Ref chosen(const FastOperator *self, const Ref &choice, PyObject *const *operands,
            const Read *given, Py_ssize_t count) {
@@ -77,6 +60,21 @@ Ref chosen(const FastOperator *self, const Ref &choice, PyObject *const *operand
 }
 
 }  // namespace
+
+Ref item_of(PyObject *dictionary, PyObject *key) {
+#ifdef Py_GIL_DISABLED
+    PyObject *found = nullptr;
+    PyDict_GetItemRef(dictionary, key, &found);
+    return Ref(found);
+#else
+    return Ref(Py_XNewRef(PyDict_GetItemWithError(dictionary, key)));
+#endif
+}
+
+int is_flat(const FastOperator *self, PyObject *buffer) {
+    const Ref axes(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
+    return axes ? PyLong_AsLong(axes.get()) == 0 : -1;
+}
 
 Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
     Ref bound(PyObject_GetAttr(reinterpret_cast<PyObject *>(cls), self->parts[POLICY_NAME]));
@@ -137,34 +135,6 @@ Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls) {
     Py_END_CRITICAL_SECTION();
 #endif
     return out;
-}
-
-Ref known_of(const FastOperator *self, PyObject *policy, PyObject *const *operands,
-             const Read *given, Py_ssize_t count) {
-    if (!self->heard) return Ref(nullptr);
-    const Ref observer(PyObject_CallNoArgs(self->parts[LONE_OBSERVER]));
-    if (!observer || observer.get() == Py_None) return Ref(nullptr);
-    const Ref repeats(PyObject_GetAttr(observer.get(), self->parts[REPEATS_NAME]));
-    if (!repeats || repeats.get() == Py_None) return Ref(nullptr);
-    const Ref key(PyTuple_New(2 + count));
-    if (!key) return Ref(nullptr);
-    PyTuple_SetItem(key.get(), 0, Py_NewRef(self->parts[NAME]));
-    PyTuple_SetItem(key.get(), 1, Py_NewRef(policy));
-    for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject *part;
-        if (given[i].is_dtype) return Ref(nullptr);
-        if (given[i].buffer) {
-            if (is_flat(self, given[i].buffer.get()) != 0) return Ref(nullptr);
-            part = Py_NewRef(given[i].key.get());
-        } else {
-            PyObject *args[] = {repeats.get(), operands[i]};
-            part = PyObject_VectorcallMethod(self->parts[SCALAR_NAME], args, 2, nullptr);
-            if (part == nullptr) return Ref(nullptr);
-        }
-        PyTuple_SetItem(key.get(), 2 + i, part);
-    }
-    const Ref quick(PyObject_GetAttr(repeats.get(), self->parts[QUICK_NAME]));
-    return quick ? item_of(quick.get(), key.get()) : Ref(nullptr);
 }
 
 }  // namespace promoarray

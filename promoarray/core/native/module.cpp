@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "operator.h"
+#include "tally.h"
 
 namespace promoarray {
 namespace {
@@ -22,7 +23,7 @@ int add_names(PyObject *module, const char *as, const char *const *names, Py_ssi
 }
 
 int execute(PyObject *module) {
-    for (PyType_Spec *spec : {&array_slots_spec, &operator_spec}) {
+    for (PyType_Spec *spec : {&array_slots_spec, &operator_spec, &heard_spec, &places_spec, &tally_spec}) {
         const Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
         if (!type || PyModule_AddType(module, reinterpret_cast<PyTypeObject *>(type.get())) != 0) {
             return -1;

@@ -87,13 +87,18 @@ PyTypeObject *class_of(const FastOperator *self, const Arguments &given) {
     return self->is_array(cls) && (self->is(BOUND, Py_None) || self->is(BOUND, cls)) ? cls : nullptr;
 }
 
-// The memory of an array that a result is written over, if it lies in rows.
+constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; over more, executables write as they go
+
+// The memory of an array that a result is written over, if it lies in rows and is not much.
 class Target {
    public:
     explicit Target(PyObject *buffer) {
         const int flags = PyBUF_ND | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE;
         is_there_ = PyObject_GetBuffer(buffer, &view_, flags) == 0;
         if (!is_there_) PyErr_Clear();
+        if (!is_there_ || view_.len <= MUCH) return;
+        PyBuffer_Release(&view_);
+        is_there_ = false;
     }
     ~Target() { if (is_there_) PyBuffer_Release(&view_); }
     Target(const Target &) = delete;
@@ -131,6 +136,20 @@ bool run_into(const FastOperator *self, const Ref &executable, PyObject **buffer
     return true;
 }
 
+// What the bits of an array mean from now on.
+void set_type(PyObject *array, PyObject *type) {
+    auto *slots = reinterpret_cast<ArraySlots *>(array);
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(array);  // as the members are set in one
+#endif
+    PyObject *old = slots->type;
+    slots->type = Py_NewRef(type);
+    Py_XDECREF(old);
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+}
+
 // False if the long way has to be taken; else there is a result, null with the error set.
 bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     *result = nullptr;
@@ -138,7 +157,6 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     PyTypeObject *cls = class_of(self, args);
     if (cls == nullptr) return false;
     const bool observed = self->is_observed();
-    if (observed && !self->heard) return false;
     Read given[MOST], mask;
     PyObject *operands[MOST] = {};
     for (Py_ssize_t i = 0; i < args.count; ++i) {
@@ -181,21 +199,24 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     if (args.condition != nullptr) passed[count + options - 1] = mask.buffer.get();
 
     // 4. The kernel where it does it all, else the executable's own way.
-    if (field(executable, INTO) == Py_True)
-        return run_into(self, executable, passed, count, operands[0], result);
+    PyObject *types = known ? PyTuple_GetItem(known.get(), KNOWN_TYPES) : nullptr;
+    if (field(executable, INTO) == Py_True) {
+        if (!run_into(self, executable, passed, count, operands[0], result)) return false;
+        if (known && *result != nullptr) {
+            set_type(*result, PyTuple_GetItem(types, 0));
+            if (!tell(known)) Py_CLEAR(*result);
+        }
+        return true;
+    }
     Ref out = run(self, executable, passed, count, options != 0 ? names : nullptr);
     if (!out && is_told_better()) return PyErr_Clear(), false;
     if (!out) return true;
 
     // 5. The array.
-    PyObject *types = known ? PyTuple_GetItem(known.get(), KNOWN_TYPES) : nullptr;
     *result = wrap(cls, out, types ? PyTuple_GetItem(types, 0) : field(executable, RESULT));
 
     // 6. The observer is told.
-    if (known && *result != nullptr) {
-        const Ref told(PyObject_CallNoArgs(PyTuple_GetItem(known.get(), KNOWN_TELL)));
-        if (!told) Py_CLEAR(*result);
-    }
+    if (known && *result != nullptr && !tell(known)) Py_CLEAR(*result);
     return true;
 }
 

@@ -28,17 +28,21 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
 PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     // In the order of Part, but for `kind`.
     static const char *names[] = {"slow",         "name",           "kind",     "observers",
+                                  "everywhere",   "here",
                                   "lone_observer", "policy_here",   "default_policy", "ndarray",
                                   "asarray",      "array_slots",    "dtype_class", "bool",
-                                  "option_names", "defaults",       "bound",    "adopts", nullptr};
+                                  "option_names", "defaults",       "bound",    "adopts",
+                                  "in_parts",     nullptr};
     PyObject *given[PARTS] = {};
     const char *kind;
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OUs$O!OOO!OOOOOO!O!OO", const_cast<char **>(names), &given[SLOW],
-            &given[NAME], &kind, &PyList_Type, &given[OBSERVERS], &given[LONE_OBSERVER],
-            &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY], &given[NDARRAY],
+            args, kwargs, "OUs$O!O!OOOO!OOOOOO!O!OOO", const_cast<char **>(names), &given[SLOW],
+            &given[NAME], &kind, &PyList_Type, &given[OBSERVERS], &PyList_Type,
+            &given[EVERYWHERE], &given[HERE], &given[LONE_OBSERVER], &given[POLICY_HERE],
+            &PyList_Type, &given[DEFAULT_POLICY], &given[NDARRAY],
             &given[ASARRAY], &given[ARRAY_SLOTS], &given[DTYPE_CLASS], &given[BOOL], &PyTuple_Type,
-            &given[OPTION_NAMES], &PyTuple_Type, &given[DEFAULTS], &given[BOUND], &given[ADOPTS])) {
+            &given[OPTION_NAMES], &PyTuple_Type, &given[DEFAULTS], &given[BOUND], &given[ADOPTS],
+            &given[IN_PARTS])) {
         return nullptr;
     }
     const Ref types(PyImport_ImportModule("types"));
@@ -53,11 +57,11 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         PyErr_SetString(PyExc_ValueError, "a FastOperator of no known kind, or its options");
         return nullptr;
     }
-    self->heard = options == 0 && !self->sequence;
+    look_at_layout(given[NDARRAY]);
     self->parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
         "_policy", "executables", "astype", "shape",  "nbytes",  "ndim", "reshape",
-        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "scalar"};
+        "item",    "dtype",       "copy",   "copies", "repeats", "quick"};
     int part = POLICY_NAME;
     for (const char *name : LOOKED_UP) self->parts[part++] = PyUnicode_InternFromString(name);
     static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == DICT, "a name for each Part");

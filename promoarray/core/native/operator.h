@@ -9,10 +9,11 @@ namespace promoarray {
 
 // What an operator is made of: the arguments it was given, then what it looks up once.
 enum Part {
-    SLOW, NAME, OBSERVERS, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
-    ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, DEFAULTS, BOUND, ADOPTS,
+    SLOW, NAME, OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY,
+    ASARRAY, ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, DEFAULTS, BOUND, ADOPTS, IN_PARTS,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
-    NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME, QUICK_NAME, SCALAR_NAME,
+    NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
+    QUICK_NAME,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
 };
@@ -31,8 +32,8 @@ enum ChoiceField { CHOICE_BY_VALUE, CHOICE_KEPT, CHOICE_FIELDS };
 constexpr const char *CHOICE_FIELD_NAMES[CHOICE_FIELDS] = {"by_value", "kept"};
 
 // The fields of a Known (repeats.py), a named tuple, in its order.
-enum KnownField { KNOWN_EXECUTABLE, KNOWN_TYPES, KNOWN_TELL, KNOWN_FIELDS };
-constexpr const char *KNOWN_FIELD_NAMES[KNOWN_FIELDS] = {"executable", "types", "tell"};
+enum KnownField { KNOWN_EXECUTABLE, KNOWN_TYPES, KNOWN_TELL, KNOWN_TALLY, KNOWN_FIELDS };
+constexpr const char *KNOWN_FIELD_NAMES[KNOWN_FIELDS] = {"executable", "types", "tell", "tally"};
 
 constexpr Py_ssize_t MOST = 2;          // operands
 constexpr Py_ssize_t MOST_OPTIONS = 4;  // what an operation takes besides
@@ -41,7 +42,6 @@ struct FastOperator {
     PyObject_HEAD
     vectorcallfunc call;
     int reflected;    // the operands stand in the other order
-    int heard;        // whether observers keep what they know of it
     int conditional;  // a mask comes first, and is the option `condition`
     int sequence;     // the operands come in a list or tuple
     PyObject *parts[PARTS];
@@ -69,19 +69,27 @@ struct Read {
 
 // --- lookup.cpp ----------------------------------------------------------------------------------
 
+// A new reference to what a dictionary has; null without an error if that is nothing.
+Ref item_of(PyObject *dictionary, PyObject *key);
+// Whether an array has no axes; -1 with the error.
+int is_flat(const FastOperator *self, PyObject *buffer);
 Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls);
 // The policy that decides for arrays of a class; null without an error if there is none yet.
 Ref policy_in_force(const FastOperator *self, PyTypeObject *cls);
 // What `policy.executables` has for one operand or two; null without an error if that is nothing.
 Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
                   const Read *given, Py_ssize_t count);
-// What is done for the one observer here with an operation that it has heard of: a Known. Null
-// without an error if it has not, if another observes, or an array has no axes, as its value may be
-// looked at.
-Ref known_of(const FastOperator *self, PyObject *policy, PyObject *const *operands,
-             const Read *given, Py_ssize_t count);
 // A Python scalar as the buffer an executable takes; None where the long way has to be asked.
 Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, PyObject *value);
+
+// --- heard.cpp -----------------------------------------------------------------------------------
+
+// What is done for the one observer here with an operation that it has heard of: a Known. Null
+// without an error if it has not, or if none observes here alone.
+Ref known_of(const FastOperator *self, PyObject *policy, PyObject *const *operands,
+             const Read *given, Py_ssize_t count);
+// Count an operation that is known; false with the error.
+bool tell(const Ref &known);
 
 // --- run.cpp -------------------------------------------------------------------------------------
 
@@ -89,6 +97,8 @@ Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, P
 // An array, or null with the error.
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
         PyObject *option_names);
+// Whether NumPy's arrays lie in memory as `run` reads their shape; asked once.
+void look_at_layout(PyObject *ndarray);
 // Whether an error is about shapes or dtypes, which the long way tells in its own words.
 bool is_told_better();
 // A new array of a class.
@@ -102,6 +112,6 @@ PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs,
 
 PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
-extern PyType_Spec operator_spec;
+extern PyType_Spec operator_spec, heard_spec;
 
 }  // namespace promoarray

@@ -200,6 +200,7 @@ class Watch(Observer):
         lone = self._observers[0] if len(self._observers) == 1 else None
         self.repeats = lone.repeats if lone else None
         self._bug, self._due, self._places = "", 0.0, 0
+        self.quiet_until = 0.0  # read by tallies
         self._closed = False
         self._file: str | None = None
         with contextlib.suppress(OSError):  # the command has ended
@@ -232,7 +233,11 @@ class Watch(Observer):
     def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Pass it on."""
         repeat: Repeat | None = self._tell("on_operation", event)
-        return repeat and Repeat(repeat.types, partial(self._repeated, repeat.tell))
+        if repeat is None:
+            return None
+        if repeat.tally is not None:
+            repeat.tally.until = self
+        return repeat._replace(tell=partial(self._repeated, repeat.tell))
 
     def _repeated(self, tell: Callable[[], bool]) -> bool:
         """Count an operation that is like others, where hardly anything goes wrong."""
@@ -244,7 +249,7 @@ class Watch(Observer):
                 new = bool(self._guarded(tell))
             except Exception:
                 self._bug = self._bug or traceback.format_exc()
-            if new or time.monotonic() >= self._due + PAUSE:
+            if new or time.monotonic() >= self.quiet_until:
                 self._guarded(self._write_if_due)
         return new
 
@@ -315,6 +320,7 @@ class Watch(Observer):
         self._write(self._ended() if self._closed else self._findings())
         written = time.monotonic()
         self._due = written + SHARE * (written - now)
+        self.quiet_until = self._due + PAUSE
 
     def close(self) -> None:
         """Write down all there is, now that the process ends."""

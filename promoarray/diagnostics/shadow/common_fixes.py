@@ -320,7 +320,7 @@ def adopted(policy: Policy, operand: Operand) -> Operand:
 
 def _held(policy: Policy, dtype: DType) -> DType:
     dtype = policy.canonical.get(dtype, dtype)
-    return policy.strong(dtype) if dtype.weak and not policy.weak_arrays else dtype
+    return dtype if policy.weak_arrays else policy.strong(dtype)
 
 
 def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
@@ -328,7 +328,8 @@ def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
     operand = as_looked_on(x, policy)
     if type(x) in WEAK:
         return operand
-    return operand._replace(type=_held(policy, dtype or operand.type))
+    held = _held(policy, dtype or operand.type)
+    return operand if held is operand.type else operand._replace(type=held)
 
 
 def _as_in_the_run(asked: Asked) -> Iterator[dict[int, DType]]:

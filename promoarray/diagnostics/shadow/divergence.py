@@ -42,6 +42,10 @@ class Answer:
     operands: tuple[str, ...]
     fix: Fix | None = None
 
+    def __reduce__(self) -> tuple[type[Answer], tuple[object, ...]]:
+        # As of ``Site``.
+        return Answer, (self.dtype, self.reason, self.origin, self.operands, self.fix)
+
     def __setstate__(self, state: list[object]) -> None:
         for field, value in zip(fields(self), [*state, None], strict=False):  # 0.1.0 had no fix
             object.__setattr__(self, field.name, value)

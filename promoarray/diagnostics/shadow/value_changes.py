@@ -291,6 +291,15 @@ def scalar_differences(
     others : dict
         From the policies that cast it to the same dtype to what they make of it.
     """
+    wide = host.wide(value, dtype)[1]
+    own = run.cast.plan(wide, dtype) if wide is not dtype else None
+    others = {
+        policy: number
+        for policy, number in others.items()
+        if number is not value or (own and policy.cast.plan(wide, dtype) != own)
+    }
+    if not others:  # as most often: the same number, cast by the same rule
+        return []
     mine = host.decoded(scalar(run, value, dtype), dtype)
     found: dict[str, list[str]] = {}
     for policy, number in others.items():

@@ -23,7 +23,7 @@ from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
-from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.plan import Decision, Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
@@ -125,9 +125,10 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
     """Ask every policy what it would have done."""
     operands = tuple(map(str, event.seen))
     noted: dict[str, Answer] | None = None
+    theirs = [_decided(policy, event) for policy in policies]
     slots, lasting = [], True
     for which, made in enumerate((event.plan.result, *event.plan.extra_results)):
-        asked = {policy.name: _ask(policy, event, which) for policy in policies}
+        asked = {each.policy.name: _ask(each, event, operands, which) for each in theirs}
         run = event.policy.strong(made)
         # A place is noted once, for the first result that differs.
         if noted is None and any(each.answer.dtype is not run for each in asked.values()):
@@ -135,7 +136,7 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
             noted = mine | {n: a.answer for n, a in asked.items() if n not in mine}
         slots.append(record(made, {name: each.carried for name, each in asked.items()}))
         lasting = lasting and not any(each.by_value for each in asked.values())
-    scalars = _scalars(policies, event)
+    scalars = _scalars(theirs, event)
     lasting = lasting and not scalars  # which name the value
     signatures = _signatures(policies, event)
     assumes = tuple(p.name for p in policies if p.by_value and _assumes(p, event))
@@ -170,17 +171,27 @@ def _ends(dtype: DType) -> tuple[Any, Any]:
     return (-most, most) if dtype.kind is Kind.FLOAT else (complex(-most), complex(most))
 
 
-def _scalars(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[ScalarChange, ...]:
+class Decided(NamedTuple):
+    """What a policy decides for the operands with the types it has seen so far."""
+
+    policy: Policy
+    seen: tuple[Operand, ...]
+    decision: Decision | Refusal
+
+
+def _decided(policy: Policy, event: OperationEvent) -> Decided:
+    seen = tuple([as_seen_by(policy, x) for x in event.operands])
+    asked = event.name, seen, event.operands
+    return Decided(policy, seen, policy.decide(*asked, event.form, options=event.options))
+
+
+def _scalars(theirs: list[Decided], event: OperationEvent) -> tuple[ScalarChange, ...]:
     """The Python scalars of which some policies make another number of the same dtype."""
     if not any(type(x) in WEAK for x in event.operands):
         return ()
-    decided = {}
-    for policy in policies:
-        seen = tuple(as_seen_by(policy, x) for x in event.operands)
-        asked = event.name, seen, event.operands
-        decision = policy.decide(*asked, event.form, options=event.options)
-        if not isinstance(decision, Refusal):
-            decided[policy] = decision
+    decided = {
+        each.policy: each.decision for each in theirs if not isinstance(each.decision, Refusal)
+    }
     found = []
     for index, (x, value, dtype) in enumerate(
         zip(event.operands, event.values, event.plan.inputs, strict=True)
@@ -218,15 +229,16 @@ class Asked(NamedTuple):
     by_value: bool
 
 
-def _ask(policy: Policy, event: OperationEvent, which: int) -> Asked:
+def _ask(theirs: Decided, event: OperationEvent, operands: tuple[str, ...], which: int) -> Asked:
     """A policy's answer with the types it has seen, and the type it carries on with.
 
-    ``which`` of the results is meant, where the operation has several.
+    ``which`` of the results is meant, where the operation has several; ``operands`` are the run's
+    in words.
     """
-    seen = tuple(as_seen_by(policy, x) for x in event.operands)
-    decided = _decide(policy, event, seen, which)
+    policy, seen, decision = theirs
+    decided = _result(decision, which)
     run = event.policy.strong((event.plan.result, *event.plan.extra_results)[which])
-    names = tuple(map(str, seen))
+    names = operands if seen == event.seen else tuple(map(str, seen))
     if isinstance(decided, Refusal):
         reason, answer, by_value = decided.reason, None, decided.error is not None
         carried = _after_refusal(policy, event, seen, decided, which)
@@ -291,7 +303,11 @@ def _decide(
     policy: Policy, event: OperationEvent, operands: tuple[Operand, ...], which: int
 ) -> DType | Refusal:
     asked = event.name, operands, event.operands
-    decided = policy.decide(*asked, event.form, options=event.options)
+    return _result(policy.decide(*asked, event.form, options=event.options), which)
+
+
+def _result(decided: Decision | Refusal, which: int) -> DType | Refusal:
+    """The dtype of one of the results."""
     if isinstance(decided, Refusal):
         return decided
     return (decided.plan.result, *decided.plan.extra_results)[which]

@@ -1,104 +1,144 @@
-// Loops of arithmetic on numbers of one type, between the casts of a plan: what the machine does with
-// one instruction, and what it gives. Integers wrap around.
-#include "loop.h"
+// Arithmetic on numbers of one type: what the machine does with one instruction, and what it gives.
+#include "elementwise.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-struct Add { template <typename T> static T of(T x, T y) { return (T)(x + y); } };
-struct Subtract { template <typename T> static T of(T x, T y) { return (T)(x - y); } };
-struct Multiply {
+template <int count, bool code = false>
+struct Step {
+    static constexpr int operands = count;
+    static constexpr bool tests = false, by_code = code;
+};
+using Unary = Step<1>;
+using Binary = Step<2>;
+// What changes a sign at most.
+using UnaryOnCodes = Step<1, true>;
+using BinaryOnCodes = Step<2, true>;
+
+struct Add : Binary { template <typename T> static T of(T x, T y) { return (T)(x + y); } };
+struct Subtract : Binary { template <typename T> static T of(T x, T y) { return (T)(x - y); } };
+struct Multiply : Binary {
     template <typename T> static T of(T x, T y) { return x * y; }
     static u16 of(u16 x, u16 y) { return (u16)((u32)x * y); }  // else a signed product, too long
 };
-struct Divide { template <typename T> static T of(T x, T y) { return (T)(x / y); } };
+struct Divide : Binary { template <typename T> static T of(T x, T y) { return (T)(x / y); } };
 
-template <typename Step, typename T>
-void each(const void *left, const void *right, void *result, std::size_t n) {
-    const auto *x = static_cast<const T *>(left), *y = static_cast<const T *>(right);
-    auto *PROMOARRAY_RESTRICT out = static_cast<T *>(result);
-    for (std::size_t i = 0; i < n; ++i) out[i] = Step::of(x[i], y[i]);
-}
-
-// Floats of 16 bits: in float32, each result rounded once more, to Inf beyond the largest number. NaN
-// keeps its sign and no payload, as in cast.h.
-#ifdef __F16C__
-template <typename Step, typename Format>
-PROMOARRAY_CAST __m256 eight(const u16 *x, const u16 *y) {
-    const __m256 a = Format::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
-    const __m256 b = Format::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(y)));
-    return Step::of(a, b);
-}
-
-template <typename Step, typename Format>
-void each_short(const void *left, const void *right, void *result, std::size_t n) {
-    const auto *x = static_cast<const u16 *>(left), *y = static_cast<const u16 *>(right);
-    auto *PROMOARRAY_RESTRICT out = static_cast<u16 *>(result);
-    const __m256i kept = _mm256_set1_epi16((short)0x8000);
-    const auto sixteen = [kept](const u16 *a, const u16 *b) {
-        return Format::write(eight<Step, Format>(a, b), eight<Step, Format>(a + 8, b + 8), kept);
-    };
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        const __m256i codes = sixteen(x + i, y + i);
-        _mm256_storeu_si256(reinterpret_cast<__m256i *>(out + i), codes);
+struct Positive : UnaryOnCodes { template <typename T> static T of(T x) { return x; } };
+struct Negative : UnaryOnCodes {
+    template <typename T> static T of(T x) {
+        if constexpr (is_code<T>) return {(u16)(x.bits ^ 0x8000)};
+        else return -x;
     }
-    if (i == n) return;
-    // The last are filled up with a number, whatever it is, that raises no exception.
-    u16 a[16], b[16];
-    for (int k = 0; k < 16; ++k) a[k] = b[k] = 0x3c00;
-    std::memcpy(a, x + i, 2 * (n - i));
-    std::memcpy(b, y + i, 2 * (n - i));
-    const __m256i codes = sixteen(a, b);
-    std::memcpy(out + i, &codes, 2 * (n - i));
-}
-#else
-struct Bfloat {};
+};
+struct Square : Unary { template <typename T> static T of(T x) { return x * x; } };
+struct Reciprocal : Unary { template <typename T> static T of(T x) { return 1 / x; } };
 
-template <typename Step, typename Format>
-void each_short(const void *left, const void *right, void *result, std::size_t n) {
-    const auto *x = static_cast<const u16 *>(left), *y = static_cast<const u16 *>(right);
-    auto *PROMOARRAY_RESTRICT out = static_cast<u16 *>(result);
-    for (std::size_t i = 0; i < n; ++i) {
-        const f32 found = Step::of(as_float((u32)x[i] << 16), as_float((u32)y[i] << 16));
-        const u32 bits = as_bits(found), nan = 0x7fc0u | (bits >> 16 & 0x8000u);
-        out[i] = (u16)(found == found ? bfloat_of(bits) : nan);
-    }
-}
-#endif
-
-// By rows, of unsigned integers, which wrap as signed ones do; float32 and float64.
-template <typename Step>
-constexpr Operation integers[4] = {each<Step, u8>, each<Step, u16>, each<Step, u32>,
-                                   each<Step, u64>};
-template <typename Step>
-constexpr Operation floats[2] = {each<Step, f32>, each<Step, f64>};
-
-template <typename Step>
-Operation on_floats(Type t) {
-    if (is_float32(t) || is_float64(t)) return floats<Step>[is_float64(t)];
+// The rest has a name of its own for registers.
+struct Abs : UnaryOnCodes {
+    template <typename T> static T of(T x) { return {x.magnitude()}; }
+    static f32 of(f32 x) { return std::fabs(x); }
+    static f64 of(f64 x) { return std::fabs(x); }
 #ifdef __F16C__
-    if (is_float16(t)) return each_short<Step, Half>;
+    static __m256 of(__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
 #endif
-    return is_bfloat16(t) ? each_short<Step, Bfloat> : nullptr;
-}
+};
+struct Sqrt : Unary {
+    static f32 of(f32 x) { return std::sqrt(x); }
+    static f64 of(f64 x) { return std::sqrt(x); }
+#ifdef __F16C__
+    static __m256 of(__m256 x) { return _mm256_sqrt_ps(x); }
+#endif
+};
+struct Floor : Unary {
+    static f32 of(f32 x) { return std::floor(x); }
+    static f64 of(f64 x) { return std::floor(x); }
+#ifdef __F16C__
+    static __m256 of(__m256 x) { return _mm256_floor_ps(x); }
+#endif
+};
+struct Ceil : Unary {
+    static f32 of(f32 x) { return std::ceil(x); }
+    static f64 of(f64 x) { return std::ceil(x); }
+#ifdef __F16C__
+    static __m256 of(__m256 x) { return _mm256_ceil_ps(x); }
+#endif
+};
+struct Trunc : Unary {
+    static f32 of(f32 x) { return std::trunc(x); }
+    static f64 of(f64 x) { return std::trunc(x); }
+#ifdef __F16C__
+    static __m256 of(__m256 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+#endif
+};
+struct Round : Unary {
+    static f32 of(f32 x) { return std::nearbyint(x); }
+    static f64 of(f64 x) { return std::nearbyint(x); }
+#ifdef __F16C__
+    static __m256 of(__m256 x) {
+        return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    }
+#endif
+};
+struct Copysign : BinaryOnCodes {
+    template <typename T> static T of(T x, T y) {
+        return {(u16)(x.magnitude() | (y.bits & 0x8000))};
+    }
+    static f32 of(f32 x, f32 y) { return std::copysign(x, y); }
+    static f64 of(f64 x, f64 y) { return std::copysign(x, y); }
+#ifdef __F16C__
+    static __m256 of(__m256 x, __m256 y) {
+        const __m256 sign = _mm256_set1_ps(-0.0f);
+        return _mm256_or_ps(_mm256_andnot_ps(sign, x), _mm256_and_ps(sign, y));
+    }
+#endif
+};
+
+struct Sign : UnaryOnCodes {
+    static f32 of(f32 x) { return x != x ? x : (f32)((x > 0) - (x < 0)); }
+    static f64 of(f64 x) { return x != x ? x : (f64)((x > 0) - (x < 0)); }
+#ifdef __F16C__
+    static __m256 of(__m256 x) {  // at most one of three is there
+        const __m256 zero = _mm256_setzero_ps(), one = _mm256_set1_ps(1);
+        const __m256 positive = _mm256_and_ps(_mm256_cmp_ps(x, zero, _CMP_GT_OQ), one);
+        const __m256 negative = _mm256_and_ps(_mm256_cmp_ps(x, zero, _CMP_LT_OQ), _mm256_set1_ps(-1));
+        const __m256 nan = _mm256_and_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q), x);
+        return _mm256_or_ps(_mm256_or_ps(positive, negative), nan);
+    }
+#endif
+    template <typename T> static T of(T x) {
+        const u16 one = (u16)(T::one | (x.bits & 0x8000));
+        return {x.is_nan() ? x.bits : x.magnitude() == 0 ? (u16)0 : one};
+    }
+};
 
 template <typename Step>
-Operation on_numbers(Type t) {
-    if (!is_integer(t)) return on_floats<Step>(t);
-    return t.kind != Kind::boolean && t.bits >= 8 ? integers<Step>[row_of(t)] : nullptr;
+Run on_all(Type t) {
+    return is_integer(t) ? on_words<Step>(t) : on_floats<Step>(t);
 }
+
+constexpr Row rows[] = {
+    {"add", 2, false, false, true, on_all<Add>},
+    {"subtract", 2, false, false, true, on_all<Subtract>},
+    {"multiply", 2, false, false, true, on_all<Multiply>},
+    {"divide", 2, false, false, true, on_floats<Divide>},
+    {"square", 1, false, false, true, on_floats<Square>},
+    {"reciprocal", 1, false, false, true, on_floats<Reciprocal>},
+    {"sqrt", 1, false, false, true, on_floats<Sqrt>},
+    {"positive", 1, false, false, false, on_floats<Positive>},
+    {"negative", 1, false, false, false, on_floats<Negative>},
+    {"abs", 1, false, false, false, on_floats<Abs>},
+    {"copysign", 2, false, false, false, on_floats<Copysign>},
+    {"sign", 1, false, false, false, on_floats<Sign>},
+    {"floor", 1, false, false, false, on_floats<Floor>},
+    {"ceil", 1, false, false, false, on_floats<Ceil>},
+    {"trunc", 1, false, false, false, on_floats<Trunc>},
+    {"round", 1, false, false, false, on_floats<Round>},
+};
 
 }  // namespace
 
-Operation find_operation(const char *name, Type type) {
-    if (std::strcmp(name, "add") == 0) return on_numbers<Add>(type);
-    if (std::strcmp(name, "subtract") == 0) return on_numbers<Subtract>(type);
-    if (std::strcmp(name, "multiply") == 0) return on_numbers<Multiply>(type);
-    if (std::strcmp(name, "divide") == 0 && !is_integer(type)) return on_floats<Divide>(type);
-    return nullptr;
-}
+Operation find_arithmetic(const char *name, Type type) { return find_row(rows, name, type); }
 
 }  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

@@ -17,14 +17,17 @@ constexpr size_t block = 2048;
 // A complex number counts as its two parts.
 class Caster {
    public:
-    Caster(Type source, Type target, CastMode mode, size_t n, bool tuned)
+    Caster(Type source, Type target, CastMode mode, size_t n, bool tuned,
+           const Adjustment *adjustment = nullptr)
         : from_pairs_(source.kind == Kind::complex), to_pairs_(target.kind == Kind::complex),
           to_bool_(from_pairs_ && target.kind == Kind::boolean) {
         if (from_pairs_) source.kind = Kind::real;
         if (to_pairs_) target.kind = Kind::real;
         from_size_ = size_of(source);
         to_size_ = size_of(target);
-        loop_ = loops_.choose(source, target, mode, n, tuned, work_);
+        loop_ = adjustment == nullptr
+                    ? loops_.choose(source, target, mode, n, tuned, work_)
+                    : loops_.choose_adjusted(source, target, mode, n, tuned, *adjustment, work_);
     }
 
     // Bytes of a real element or of a part.
@@ -36,6 +39,10 @@ class Caster {
     size_t written(size_t n) const {
         return to_bool_ ? n / 2 : n * to_size_ * (to_pairs_ && !from_pairs_ ? 2 : 1);
     }
+
+    // False where no loop does what the adjustment wants.
+    bool exists() const { return loop_ != nullptr; }
+    const Loops &loops() const { return loops_; }
 
     void run(const char *src, char *dst, size_t n) {
         if (written(n) == n * to_size_) {

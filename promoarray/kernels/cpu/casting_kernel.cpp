@@ -47,7 +47,7 @@ struct Steps {
     Type own[MOST], entered, computed, made, result;
     // Of each operand, then from there to what is computed in; null where there is nothing to cast.
     Cast enter[MOST], widen, leave;
-    Operation operation = nullptr;                   // null where a function of Python's computes
+    Operation operation = {};                        // none where a function of Python's computes
 
     bool casts(int i) const { return enter[i] || widen; }
     // n elements of an operand as what is computed in.
@@ -126,12 +126,12 @@ nb::object run_loop(const CastingKernel *self, const View *views, const View &li
     if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE)) return nb::object();
     if (n == 0) return out;
     DefaultFloatState state;
-    if (steps.operation == nullptr) {
+    if (steps.operation.run == nullptr) {
         steps.cast(0, views[0].data(), place.data(), n);
         return out;
     }
     alignas(64) char scratch[MOST + 1][SHORT * 8];
-    const char *operands[MOST] = {};
+    const void *operands[MOST] = {};
     for (int i = 0; i < steps.operands; ++i) {
         const char *given = static_cast<const char *>(views[i].data());
         const size_t own = views[i].count(), size = size_of(steps.computed);
@@ -142,8 +142,8 @@ nb::object run_loop(const CastingKernel *self, const View *views, const View &li
     }
     void *made = steps.leave ? scratch[MOST] : place.data();
     state.clear();
-    steps.operation(operands[0], operands[1], made, n);
-    if (state.raised() != 0) return nb::object();  // NumPy knows whether that is told
+    steps.operation.run(operands, made, n);
+    if (steps.operation.tells && state.raised() != 0) return nb::object();  // NumPy knows whether that is told
     if (steps.leave) steps.leave->run(made, place.data(), n);
     return out;
 }
@@ -247,7 +247,7 @@ std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle ro
                                   nb::handle modes) {
     const Py_ssize_t count = PyTuple_Size(rows.ptr()) - 4;
     if (count < 1 || count > MOST || PyTuple_Size(modes.ptr()) != count + 2 ||
-        (name != nullptr && count != 2) || (!computes && count != 1)) {
+        (!computes && count != 1)) {
         throw nb::type_error("rows must be those of 1 or 2 operands and 4 more, modes 2 fewer");
     }
     auto steps = std::make_unique<Steps>();
@@ -262,9 +262,12 @@ std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle ro
     steps->made = type_at(count + 2);
     steps->result = type_at(count + 3);
     if (name != nullptr) {
-        const Type types[4] = {steps->own[0], steps->own[1], steps->computed, steps->result};
-        steps->operation = find_loop(name, types, mode_at(count + 1), steps->computed);
-        steps->made = steps->computed;
+        CastMode of_ends[MOST + 1];
+        for (int i = 0; i < count; ++i) of_ends[i] = mode_at(i);
+        of_ends[count] = mode_at(count + 1);
+        steps->operation = find_loop(name, (int)count, steps->own, steps->result, of_ends, steps->computed);
+        if (steps->operation.masked) refuse("a loop of short operands takes no mask");
+        if (!steps->operation.tests) steps->made = steps->computed;
     }
     for (int i = 0; i < count; ++i)
         steps->enter[i] = cast_between(steps->own[i], steps->entered, mode_at(i));

@@ -1,136 +1,268 @@
-// Arithmetic between casts, block by block.
+// Operations between casts, block by block, on arrays of any layout.
+#include "combine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 
 #include "arguments.h"
-#include "combine.h"
+#include "cursor.h"
 #include "float_state.h"
 #include "module.h"
-#include "walk.h"
+#include "pool.h"
+#include "unlocked.h"
 
 namespace promoarray {
 namespace {
 
-// One operand or the result of an operation: where it lies, and the cast on the way to or from what
-// the machine computes in.
-class Side {
-   public:
-    Side(const Array &array, Type own, Type computed, CastMode mode, bool is_result)
-        : array_(array), size_(size_of(own)), is_one_(array.count() == 1),
-          same_(same_type(own, computed)),
-          cast_(is_result ? computed : own, is_result ? own : computed, mode, array.count(), true) {
-    }
+constexpr Type bool_type() { return {Kind::boolean, 8, {}}; }
 
-    // n elements from `at` on, as the machine computes with them. One element stands for them all.
-    const char *read(size_t at, size_t n) {
-        if (same_ && !is_one_) return array_.data() + at * size_;
-        if (!is_one_) cast_.run(array_.data() + at * size_, scratch_, n);
-        else if (at == 0) spread(n);  // no later block is longer
-        return scratch_;
-    }
-    // Where n results from `at` on go, and what is left to do then.
-    char *place(size_t at) { return same_ ? array_.data() + at * size_ : scratch_; }
-    void write(size_t at, size_t n) {
-        if (!same_) cast_.run(scratch_, array_.data() + at * size_, n);
+// An operand: where it lies, and the cast on the way to what the machine computes in.
+class Given {
+   public:
+    Given(const Cursor &cursor, Type own, Type computed, const CastMode &mode, size_t count)
+        : cursor_(cursor), same_(same_type(own, computed)),
+          cast_(own, computed, mode, count, true) {}
+
+    void begin_at(size_t n) { cursor_.begin_at(n); }
+    // The next n elements, as the machine computes with them. One stands for them all.
+    const char *read(size_t n) {
+        if (cursor_.is_one()) {
+            if (!spread_) spread(n);  // no later block is longer
+            return cast_to_;
+        }
+        const char *found = cursor_.read(n);
+        if (same_) return found;
+        cast_.run(found, cast_to_, n);
+        return cast_to_;
     }
 
    private:
     void spread(size_t n) {
-        const size_t size = same_ ? size_ : cast_.to_size();
-        if (same_) std::memcpy(scratch_, array_.data(), size);
-        else cast_.run(array_.data(), scratch_, 1);
-        for (size_t i = 1; i < n; ++i) std::memcpy(scratch_ + i * size, scratch_, size);
+        const size_t size = cast_.to_size();
+        const char *found = cursor_.read(1);
+        if (same_) std::memcpy(cast_to_, found, size);
+        else cast_.run(found, cast_to_, 1);
+        fill(cast_to_ + size, cast_to_, n - 1, size);
+        spread_ = true;
     }
 
-    const Array &array_;
-    const size_t size_;
-    const bool is_one_, same_;
+    Cursor cursor_;
+    const bool same_;
+    bool spread_ = false;
     Caster cast_;
-    alignas(64) char scratch_[block * 8];
+    alignas(64) char cast_to_[block * 8];
+};
+
+// The result: where it lies, and the cast on the way to it. `apart` says that no operand lies there.
+class Made {
+   public:
+    Made(const Cursor &cursor, Type made, Type own, const CastMode &mode, size_t count, bool apart)
+        : cursor_(cursor), same_(same_type(made, own)), apart_(apart),
+          cast_(made, own, mode, count, true) {}
+
+    void begin_at(size_t n) { cursor_.begin_at(n); }
+    // Where the next n go, and what is left to do when they are there.
+    char *place(size_t n) { return same_ && apart_ ? cursor_.place(n) : computed_; }
+    void write(size_t n) {
+        if (!same_) cast_.run(computed_, cursor_.place(n), n);
+        else if (!apart_) std::memcpy(cursor_.place(n), computed_, n * cast_.to_size());
+        cursor_.put(n);
+    }
+
+   private:
+    Cursor cursor_;
+    const bool same_, apart_;
+    Caster cast_;
+    alignas(64) char computed_[block * 8];
+};
+
+// All of them, as one thread goes through them. (Each is larger than the stacks of some threads
+// should bear.)
+struct Sides {
+    std::unique_ptr<Given> given[most_operands];
+    std::unique_ptr<Made> made;
+
+    // The same for a thread that begins at the n-th element.
+    Sides from(size_t n) const {
+        Sides own;
+        for (int i = 0; i < most_operands && given[i]; ++i) {
+            own.given[i] = std::make_unique<Given>(*given[i]);
+            own.given[i]->begin_at(n);
+        }
+        own.made = std::make_unique<Made>(*made);
+        own.made->begin_at(n);
+        return own;
+    }
+
+    // Compute n elements; which exceptions that raised.
+    int run(const Operation &operation, size_t n) {
+        int raised = 0;
+        DefaultFloatState state;
+        for (size_t at = 0; at < n; at += block) {
+            const size_t now = std::min(n - at, block);
+            const void *values[most_operands];
+            for (int i = 0; i < operation.operands; ++i) values[i] = given[i]->read(now);
+            char *const place = made->place(now);
+            state.clear();
+            operation.run(values, place, now);
+            if (operation.tells) raised |= state.raised();
+            made->write(now);
+        }
+        return raised;
+    }
 };
 
 // Whether numbers of 16 bits go through registers: what is computed in float32 is only rounded.
-bool goes_at_once(const Type (&types)[4], const CastMode &mode) {
-    const bool rounds = mode.overflow == Beyond::infinity && mode.infinity == Beyond::infinity &&
-                        mode.keep_nan_sign;
-    return rounds && types[0].kind == Kind::real && types[0].bits == 16 &&
-           same_type(types[0], types[1]) && same_type(types[0], types[3]) &&
-           same_type(types[2], {Kind::real, 32, float32_format()});
+bool goes_at_once(const Operation &operation, const Type *own, const Type &result,
+                  const CastMode *modes, const Type &computed) {
+    if (operation.masked || own[0].kind != Kind::real || own[0].bits != 16) return false;
+    if (!same_type(computed, {Kind::real, 32, float32_format()})) return false;
+    for (int i = 0; i < operation.operands; ++i)
+        if (!same_type(own[i], own[0]) || !modes[i].keep_nan_sign) return false;
+    if (operation.tests) return true;
+    const CastMode &mode = modes[operation.operands];
+    return same_type(own[0], result) && mode.overflow == Beyond::infinity &&
+           mode.infinity == Beyond::infinity && mode.keep_nan_sign;
 }
 
-// That an operand or the result has the elements that its row says and as many as the loop takes:
-// n, or one for them all.
-void check(const Array &array, const Type &own, size_t n, bool may_be_one) {
-    const std::string name = array.name();
+// The axes of the result by its memory, outermost first, so that it is gone through in order.
+void order_axes(const Array &result, int *order) {
+    for (int i = 0; i < result.ndim(); ++i) order[i] = i;
+    const auto step = [&](int axis) {
+        const Py_ssize_t stride = result.stride(axis);
+        return stride < 0 ? -stride : stride;
+    };
+    std::stable_sort(order, order + result.ndim(), [&](int a, int b) { return step(a) > step(b); });
+}
+
+// That an array has the elements that its row says, where a loop may read or write them.
+void check_elements(const Array &array, const Type &own) {
     check_item(array, own);
-    if (!array.native() || !array.aligned(size_of(own))) {
-        refuse(name + " must be aligned and in native byte order");
+    if (!array.native()) refuse(std::string(array.name()) + " must be in native byte order");
+}
+
+// That an operand broadcasts to the result.
+void check_shape(const Array &operand, const Array &result) {
+    const int missing = result.ndim() - operand.ndim();
+    bool fits = missing >= 0;
+    for (int i = 0; fits && i < operand.ndim(); ++i)
+        fits = operand.shape(i) == 1 || operand.shape(i) == result.shape(i + missing);
+    if (!fits) refuse(std::string(operand.name()) + " does not broadcast to the shape of result");
+}
+
+// Whether an operand is the very memory of the result, element for element.
+bool is_result(const Array &operand, const Array &result) {
+    bool same = operand.data() == result.data() && operand.item() == result.item() &&
+                operand.ndim() == result.ndim();
+    for (int i = 0; same && i < result.ndim(); ++i)
+        same = operand.shape(i) == result.shape(i) &&
+               (operand.stride(i) == result.stride(i) || result.shape(i) == 1);
+    return same;
+}
+
+void check_result(const Array &result, const Type &own) {
+    check_elements(result, own);
+    if (!result.aligned(size_of(own))) refuse("result is not aligned to its elements");
+    int order[PyBUF_MAX_NDIM];
+    order_axes(result, order);
+    auto end = (Py_ssize_t)result.item();  // of what the axes further in take
+    for (int i = result.ndim() - 1; i >= 0 && !result.empty(); --i) {
+        const Py_ssize_t length = result.shape(order[i]);
+        if (length == 1) continue;
+        const Py_ssize_t stride = std::abs(result.stride(order[i]));
+        if (stride < end) refuse("elements of result overlap in memory");
+        end += stride * (length - 1);
     }
-    if (array.count() != n && !(may_be_one && array.count() == 1)) {
-        refuse(name + " has " + std::to_string(array.count()) + " elements, and result has " +
-               std::to_string(n));
-    }
+}
+
+nb::object item(nb::handle tuple, Py_ssize_t i) {
+    return nb::borrow(PyTuple_GetItem(tuple.ptr(), i));
 }
 
 }  // namespace
 
-Operation find_loop(const char *name, const Type (&types)[4], const CastMode &mode,
-                    Type &computed) {
-    computed = types[2];
+Operation find_loop(const char *name, int operands, const Type *own, const Type &result,
+                    const CastMode *modes, Type &computed) {
     const Operation operation = version().operation(name, computed);
-    if (operation == nullptr) refuse(std::string("there is no loop that computes ") + name);
-    if (!goes_at_once(types, mode)) return operation;
-    const Operation at_once = version().operation(name, types[0]);
-    if (at_once != nullptr) computed = types[0];
-    return at_once != nullptr ? at_once : operation;
+    if (operation.run == nullptr || operation.operands != operands)
+        refuse(std::string("there is no loop that computes ") + name);
+    if (!goes_at_once(operation, own, result, modes, computed)) return operation;
+    const Operation at_once = version().operation(name, own[0]);
+    if (at_once.run == nullptr) return operation;
+    computed = own[0];
+    return at_once;
 }
 
-int combine(const char *name, nb::handle left, nb::handle right, nb::handle result,
-            nb::handle rows, nb::handle modes) {
+nb::object loop_of(const char *name, nb::handle row) {
+    const Type type = read_type(row, "row");
+    if (type.kind == Kind::complex) return nb::none();
+    const Operation found = version().operation(name, type);
+    if (found.run == nullptr) return nb::none();
+    return nb::make_tuple(found.operands, found.masked, found.tests);
+}
+
+int combine(const char *name, nb::handle operands, nb::handle result, nb::handle rows,
+            nb::handle modes) {
     // 1. What is computed, and in what.
-    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != 4 ||
-        !PyTuple_Check(modes.ptr()) || PyTuple_Size(modes.ptr()) != 3) {
-        throw nb::type_error("rows must be a tuple of 4 rows, and modes one of 3");
+    const Py_ssize_t count = PyTuple_Check(operands.ptr()) ? PyTuple_Size(operands.ptr()) : 0;
+    if (count < 1 || count > most_operands)
+        throw nb::type_error("operands must be a tuple of 1 to 3 arrays");
+    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != count + 2 ||
+        !PyTuple_Check(modes.ptr()) || PyTuple_Size(modes.ptr()) != count + 1) {
+        throw nb::type_error("rows must be a tuple of 2 more than operands, and modes one of 1 more");
     }
-    const char *const names[4] = {"left_row", "right_row", "computed_row", "result_row"};
-    Type types[4];
-    CastMode given[3];
-    for (int i = 0; i < 4; ++i) {
-        types[i] = read_type(PyTuple_GetItem(rows.ptr(), i), names[i]);
-        if (types[i].kind == Kind::complex) refuse(std::string(names[i]) + " is complex");
+    Type types[most_operands + 2];
+    CastMode given[most_operands + 1];
+    for (Py_ssize_t i = 0; i < count + 2; ++i) {
+        types[i] = read_type(item(rows, i), "a row");
+        if (types[i].kind == Kind::complex) refuse("a row is complex");
     }
-    for (int i = 0; i < 3; ++i) given[i] = read_mode(PyTuple_GetItem(modes.ptr(), i));
-    Type computed;
-    const Operation operation = find_loop(name, types, given[2], computed);
+    for (Py_ssize_t i = 0; i <= count; ++i) given[i] = read_mode(item(modes, i));
+    Type computed = types[count];
+    const Type &stored = types[count + 1];
+    const Operation operation =
+        find_loop(name, (int)count, types, stored, given, computed);
 
     // 2. The arrays.
-    const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
-    const Array a(left, "left", flags), b(right, "right", flags);
-    const Array out(result, "result", flags | PyBUF_WRITABLE);
-    check_item(out, types[3]);
-    const size_t n = out.count();
-    check(a, types[0], n, true);
-    check_apart(a, out);
-    check(b, types[1], n, true);
-    check_apart(b, out);
-    check(out, types[3], n, false);
-
-    // 3. Block by block. (Each side is larger than the stacks of some threads should bear.)
-    const auto first = std::make_unique<Side>(a, types[0], computed, given[0], false);
-    const auto second = std::make_unique<Side>(b, types[1], computed, given[1], false);
-    const auto last = std::make_unique<Side>(out, types[3], computed, given[2], true);
-    int raised = 0;
-    const nb::gil_scoped_release release;
-    DefaultFloatState state;
-    for (size_t at = 0; at < n; at += block) {
-        const size_t count = n - at < block ? n - at : block;
-        const char *x = first->read(at, count), *y = second->read(at, count);
-        state.clear();
-        operation(x, y, last->place(at), count);
-        raised |= state.raised();
-        last->write(at, count);
+    const Array out(result, "result", PyBUF_STRIDES | PyBUF_WRITABLE);
+    check_result(out, stored);
+    static const char *const names[] = {"operand 1", "operand 2", "operand 3"};
+    std::unique_ptr<Array> arrays[most_operands];
+    bool apart = true;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        arrays[i] = std::make_unique<Array>(item(operands, i), names[i], PyBUF_STRIDES);
+        check_elements(*arrays[i], types[i]);
+        check_shape(*arrays[i], out);
+        if (is_result(*arrays[i], out)) apart = false;
+        else check_apart(*arrays[i], out);
     }
+
+    // 3. Block by block, and of many elements on several threads.
+    if (out.empty()) return 0;
+    const size_t n = out.count();
+    int order[PyBUF_MAX_NDIM];
+    order_axes(out, order);
+    Sides sides;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        const bool is_mask = operation.masked && i == 0;
+        sides.given[i] =
+            std::make_unique<Given>(Cursor(*arrays[i], out, order, size_of(types[i])), types[i],
+                                    is_mask ? bool_type() : computed, given[i], n);
+    }
+    sides.made = std::make_unique<Made>(Cursor(out, out, order, size_of(stored)),
+                                        operation.tests ? bool_type() : computed, stored,
+                                        given[count], n, apart);
+    const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
+    const Unlocked unlocked;
+    if (!goes_in_parts) return sides.run(operation, n);
+    std::atomic<int> raised{0};
+    in_ranges(n, 1, [&](size_t begin, size_t end) {
+        raised |= sides.from(begin).run(operation, end - begin);
+    });
     return raised;
 }
 

@@ -14,6 +14,14 @@ PROMOARRAY_LOOP(single_to_8, u32, u8, const Format to = work.target.format;
 PROMOARRAY_LOOP(single_to_16, u32, u16, const Format to = work.target.format;
                 const Edges edge = work.edge, encode<Float32>(x, to, edge))
 
+PROMOARRAY_CAST u32 encode_whole(f32 x, Format to, Edges edge) {
+    return encode<Float32, true>(as_bits(x), to, edge);
+}
+PROMOARRAY_LOOP(i16_to_8, i16, u8, const Format to = work.target.format;
+                const Edges edge = work.edge, encode_whole((f32)x, to, edge))
+PROMOARRAY_LOOP(u16_to_8, u16, u8, const Format to = work.target.format;
+                const Edges edge = work.edge, encode_whole((f32)x, to, edge))
+
 // 13 bits of a float64, the last of them set if any below it was ("to odd"): rounded to 11 bits and
 // fewer, it gives what the whole gives. Float32's subnormals hold so few down to 2^-137, and no
 // format here tells what is less from zero.
@@ -148,7 +156,7 @@ void half_to_any(const void *source, void *target, std::size_t n, const Work &wo
 }
 constexpr Loop half_to_single = half_to_any<true>, half_as_is = half_to_any<false>;
 
-// Float32 and float64 to 16 bits, under modes by which a number beyond the largest becomes Inf, as it
+// Floats of 16 bits and more to 16 bits, under modes by which a number beyond the largest becomes Inf, as it
 // does by rounding.
 PROMOARRAY_CAST __m256 eight_of(const f32 *x) { return _mm256_loadu_ps(x); }
 PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
@@ -162,6 +170,15 @@ PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
     }
     return _mm256_set_m128(four[1], four[0]);
 }
+
+struct HalfCode { u16 code; };
+struct BfloatCode { u16 code; };
+template <typename Code>
+PROMOARRAY_CAST __m128i eight_codes(const Code *x) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+}
+PROMOARRAY_CAST __m256 eight_of(const HalfCode *x) { return Half::read(eight_codes(x)); }
+PROMOARRAY_CAST __m256 eight_of(const BfloatCode *x) { return Bfloat::read(eight_codes(x)); }
 
 template <typename Source, typename Short>
 void to_short(const void *source, void *target, std::size_t n, const Work &work) {
@@ -183,12 +200,15 @@ void to_short(const void *source, void *target, std::size_t n, const Work &work)
 }
 constexpr Loop single_to_half = to_short<f32, Half>, single_to_bfloat = to_short<f32, Bfloat>;
 constexpr Loop double_to_half = to_short<f64, Half>, double_to_bfloat = to_short<f64, Bfloat>;
+constexpr Loop half_to_bfloat = to_short<HalfCode, Bfloat>;
+constexpr Loop bfloat_to_half = to_short<BfloatCode, Half>;
 #else
 constexpr bool has_half = false;
 
 PROMOARRAY_LOOP(half_to_single, u16, u32, PROMOARRAY_KEEP, quieted(decode_half(x), keep))
 PROMOARRAY_LOOP(half_as_is, u16, u32, , decode_half(x))
 constexpr Loop single_to_half = single_to_16, double_to_half = nullptr, double_to_bfloat = nullptr;
+constexpr Loop half_to_bfloat = nullptr, bfloat_to_half = nullptr;
 PROMOARRAY_LOOP(single_to_bfloat, u32, u16, const u32 nan = (u32)work.edge.nan;
                 const u32 kept = work.edge.nan_sign << 15,
                 (x & 0x7fffffffu) > 0x7f800000u ? nan | (x >> 16 & kept) : bfloat_of(x))
@@ -296,6 +316,11 @@ Loop float_loop(Type source, Work &work) {
     if (is_float64(source) && has_half) {
         if (second == single_to_half) return double_to_half;
         if (second == single_to_bfloat) return double_to_bfloat;
+    }
+    if (has_half && second == single_to_half && is_bfloat16(source)) return bfloat_to_half;
+    if (has_half && second == single_to_bfloat && is_float16(source)) return half_to_bfloat;
+    if (second == single_to_8 && source.bits == 16 && is_integer(source)) {
+        return is_signed(source) ? i16_to_8 : u16_to_8;
     }
     if (const Loop found = narrow_loop(source, target)) return found;
     const bool by_instruction = is_integer(source) && has_half && second == single_to_half;

@@ -6,6 +6,7 @@
 #include "float_state.h"
 #include "folds.h"
 #include "module.h"
+#include "unlocked.h"
 #include "versions.h"
 
 namespace promoarray {
@@ -95,7 +96,7 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
     const Lines lines = {given.data(), outer, n, inner, enter->loop, &enter->work, size_of(from),
                          centers ? centers->data() : nullptr, leave->loop, &leave->work,
                          size_of(last), initial, out.data()};
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     DefaultFloatState state;
     const bool told = !loop(lines);
     return state.raised() | (told ? 0 : NOT_TOLD);

@@ -32,6 +32,11 @@ PROMOARRAY_MASK(u8) PROMOARRAY_MASK(u16) PROMOARRAY_MASK(u32) PROMOARRAY_MASK(u6
 PROMOARRAY_EXTEND(u8) PROMOARRAY_EXTEND(u16) PROMOARRAY_EXTEND(u32) PROMOARRAY_EXTEND(u64)
 PROMOARRAY_EXTEND(f32) PROMOARRAY_EXTEND(f64)
 
+// Among such types.
+PROMOARRAY_LOOP(few_to_few, u8, u8, const u32 mask = (1u << work.source.bits) - 1;
+                const u32 sign = is_signed(work.source) ? 1u << (work.source.bits - 1) : 0;
+                const u32 kept = (1u << work.target.bits) - 1, (((x & mask) ^ sign) - sign) & kept)
+
 template <std::size_t size>
 void copy(const void *source, void *target, std::size_t n, const Work &) {
     std::memcpy(target, source, n * size);
@@ -44,7 +49,18 @@ void copy(const void *source, void *target, std::size_t n, const Work &) {
                     const bool real = work.source.kind == Kind::real;                        \
                     const Source mask = (Source)(~0ull >> (64 - 8 * sizeof(Source) + real)), \
                     (x & mask) != 0)
-PROMOARRAY_NONZERO(u8) PROMOARRAY_NONZERO(u16) PROMOARRAY_NONZERO(u32) PROMOARRAY_NONZERO(u64)
+PROMOARRAY_NONZERO(u16) PROMOARRAY_NONZERO(u32) PROMOARRAY_NONZERO(u64)
+
+// The bits of a code of 8 bits or fewer that tell it from zero; a scale has no zero.
+u8 bits_that_count(Type t) {
+    const Format f = t.format;
+    if (t.kind == Kind::boolean) return 0xff;
+    const bool has_two_zeros = t.kind == Kind::real && f.negative_zero;
+    return (u8)((1u << (has_two_zeros ? f.exponent + f.mantissa : t.bits)) - 1);
+}
+PROMOARRAY_LOOP(few_nonzero, u8, u8, const u8 mask = bits_that_count(work.source);
+                const u8 always = work.source.kind == Kind::real && !work.source.format.has_sign,
+                (u8)((x & mask) != 0) | always)
 
 // --- Integers to float32 and float64 ------------------------------------------------------------
 // By the machine's own instructions: exact where the float is wide enough, and else rounded once to
@@ -82,13 +98,14 @@ Loop integer_loop(Type source, Type target) {
         {u32_to_u8, u32_to_u16, copy<4>, i32_to_u64},
         {u64_to_u8, u64_to_u16, u64_to_u32, copy<8>},
     };
-    static constexpr Loop to_bool[4] = {u8_nonzero, u16_nonzero, u32_nonzero, u64_nonzero};
+    static constexpr Loop to_bool[4] = {nullptr, u16_nonzero, u32_nonzero, u64_nonzero};
     static constexpr Loop few[4] = {few_to_u8, few_to_u16, few_to_u32, few_to_u64};
     static constexpr Loop masked[4] = {u8_masked, u16_masked, u32_masked, u64_masked};
+    if (target.kind == Kind::boolean) {
+        return source.bits <= 8 ? few_nonzero : to_bool[row_of(source)];
+    }
     if (source.kind == Kind::boolean || (!is_integer(source) && source.bits <= 8)) return nullptr;
-    const bool to_few = target.kind == Kind::boolean || target.bits < 8;
-    if (source.bits < 8) return to_few ? nullptr : few[row_of(target)];
-    if (target.kind == Kind::boolean) return to_bool[row_of(source)];
+    if (source.bits < 8) return target.bits < 8 ? few_to_few : few[row_of(target)];
     if (target.bits < 8) return masked[row_of(source)];
     return (is_signed(source) ? from_signed : from_unsigned)[row_of(source)][row_of(target)];
 }

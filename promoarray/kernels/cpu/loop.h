@@ -137,9 +137,16 @@ Loop single_loop(Type source);                   // floats.cpp: to float32; NaN 
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
 Loop narrow_loop(Type source, Type target);      // narrow.cpp: from short floats to narrow ones
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
+Loop truncating_loop_by(Limits limit, Type source, Work &work);
+Loop machine_loop(bool is_double, const Limits &limit, Work &work);  // machine_truncation.cpp
+Loop few_loop(bool is_double, const Limits &limit, const Work &work);  // the same, saturated
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
-Operation find_operation(const char *name, Type type);  // arithmetic.cpp
+Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment
+Loop adjusting_loop(Work &work);                 // adjust.cpp: by a way that no mode says
+Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then replacements
+Operation find_operation(const char *name, Type type);  // comparisons.cpp
 Fold find_fold(const char *name, Type from, Type to, bool by_rows);  // folds.cpp
+Product find_product(Type type);                 // products.cpp
 
 // A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).
 Loop chain(Work &work, Loop first, Loop second);

@@ -101,6 +101,29 @@ Loop choose_loop(Type source, Type target, CastMode mode, std::size_t n, bool tu
     return found != nullptr ? found : by_definition;
 }
 
+Loop choose_adjusted(Type source, Type target, CastMode mode, std::size_t n, bool tuned,
+                     const Adjustment &adjustment, Work &work) {
+    const Loop loop = choose_loop(source, target, mode, n, tuned, work);
+    work.adjustment = adjustment;
+    if (adjustment.table != nullptr) return given_table_loop(work);
+    if (adjustment.way != Way::by_mode) return adjusting_loop(work);
+    return adjustment.replacements > 0 ? replacing_loop(work, loop) : loop;
+}
+
+template <typename Part>
+void take_every_other(const void *source, void *target, std::size_t n) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const Part *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<Part *>(target);
+    for (std::size_t i = 0; i < n; ++i) dst[i] = src[2 * i];
+}
+
+void every_other(const void *source, void *target, std::size_t n, std::size_t size) {
+    if (size == 1) take_every_other<u8>(source, target, n);
+    else if (size == 2) take_every_other<u16>(source, target, n);
+    else if (size == 4) take_every_other<u32>(source, target, n);
+    else take_every_other<u64>(source, target, n);
+}
+
 void either_part(const std::uint8_t *parts, std::uint8_t *target, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) target[i] = parts[2 * i] | parts[2 * i + 1];
 }
@@ -134,8 +157,8 @@ Loop chain(Work &work, Loop first, Loop second) {
     return chained;
 }
 
-extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, find_operation, find_fold, either_part,
-                            with_zero_parts};
+extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, choose_adjusted, find_operation,
+                            find_fold, find_product, either_part, every_other, with_zero_parts};
 
 }  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "../cast.h"
+#include "matrix.h"
 
 namespace promoarray {
 
@@ -19,6 +20,25 @@ struct Range {
     double low, high;              // inside: low < x < high
     float single_low, single_high;
     u64 above, below, nan;
+    int first, last, far;  // of a target that floats are packed to
+};
+
+// What is done to codes besides a cast, for what frameworks do that no mode says. At most one of these
+// is taken; all are about real types.
+struct Replacement {
+    u64 first, last;  // codes of the source, as unsigned integers
+    u64 code;         // what they become
+};
+enum class Way {
+    by_mode, to_nearest_integer, towards_zero, upper_half, shifted_too_far, through_int64,
+};
+constexpr int most_replacements = 8;
+struct Adjustment {
+    // The results for all codes of a source of 16 bits or fewer, each as wide as the target.
+    const unsigned char *table;  // or nullptr
+    int replacements;
+    Replacement replacement[most_replacements];
+    Way way;
 };
 
 struct Work;
@@ -36,6 +56,8 @@ struct Work {
     // The loops that follow one another where no single one leads from source to target.
     int stages;
     Loop stage[4];
+    Adjustment adjustment;
+    Loop adjusted;  // the cast before replacements
     // The results for all codes of a source of 8 bits or less, each as wide as the target.
     alignas(64) unsigned char table[256 * 8];
 };
@@ -43,8 +65,14 @@ struct Work {
 // Bytes of one element, or of one part of a complex one.
 PROMOARRAY_CAST std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bits / 8; }
 
-// A step of arithmetic, element by element, on contiguous and aligned elements.
-using Operation = void (*)(const void *x, const void *y, void *out, std::size_t n);
+// An operation element by element, on contiguous and aligned elements of one type.
+struct Operation {
+    void (*run)(const void *const *operands, void *out, std::size_t n);  // nullptr: there is none
+    int operands;
+    bool masked;  // the first operand is bools, whatever the type
+    bool tests;   // the results are bools, whatever the type
+    bool tells;   // its floating-point exceptions are those of the operation
+};
 
 struct Lines;
 using Fold = bool (*)(const Lines &lines);  // folds.h
@@ -55,13 +83,20 @@ struct Loops {
     // The loop that casts n elements of `source` to `target`, and what it needs. Types are real: a
     // complex number counts as its parts. `tuned` false takes the definition for every element.
     Loop (*choose)(Type source, Type target, CastMode mode, std::size_t n, bool tuned, Work &work);
-    // The loop of an operation on numbers of one type, to the same; nullptr where there is none.
+    // The same with an adjustment; nullptr where no loop does what it wants.
+    Loop (*choose_adjusted)(Type source, Type target, CastMode mode, std::size_t n, bool tuned,
+                            const Adjustment &adjustment, Work &work);
+    // The loop of an operation on numbers of one type.
     Operation (*operation)(const char *name, Type type);
     // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
     // is none. `by_rows` tells that what is folded lies side by side.
     Fold (*fold)(const char *name, Type source, Type computed, bool by_rows);
+    // The product of matrices of integers of 8 bits and more.
+    Product (*product)(Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.
     void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
+    // Every other element of 1, 2, 4 or 8 bytes: the real parts of complex numbers.
+    void (*every_other)(const void *source, void *target, std::size_t n, std::size_t size);
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);
 };
 

@@ -1,6 +1,7 @@
 // promoarray.kernels._cpu: its functions, as Python sees them.
 #include "module.h"
 
+#include "pool.h"
 #include "versions.h"
 
 namespace nb = nanobind;
@@ -16,17 +17,30 @@ NB_MODULE(_cpu, m) {
     m.doc() = "The casts of cast.h over arrays.";
     m.def("cast", &cast_array, nb::arg("src"), nb::arg("dst"), nb::arg("source_row"),
           nb::arg("target_row"), nb::arg("mode"), nb::arg("tuned") = true,
-          "Cast every element of src to its place in dst.");
-    m.def("combine", &combine, nb::arg("name"), nb::arg("left"), nb::arg("right"),
-          nb::arg("result"), nb::arg("rows"), nb::arg("modes"),
-          "Cast two arrays, add, subtract, multiply or divide, and cast the result.");
+          nb::arg("adjustment") = nb::none(),
+          "Cast every element of src to its place in dst; in an adjustment codes become others.");
+    m.def("combine", &combine, nb::arg("name"), nb::arg("operands"), nb::arg("result"),
+          nb::arg("rows"), nb::arg("modes"),
+          "Cast arrays, run an operation on them element by element, and cast the result.");
+    m.def("loop_of", &loop_of, nb::arg("name"), nb::arg("row"),
+          "How many operands a loop of combine takes, and whether the first, and the results, are "
+          "bools; None where there is no such loop.");
     m.def("fold", &fold, nb::arg("name"), nb::arg("source"), nb::arg("result"), nb::arg("shape"),
           nb::arg("rows"), nb::arg("modes"), nb::arg("center") = nb::none(),
           nb::arg("initial") = false, "Fold an array along an axis: sums, products, extremes.");
     m.attr("NOT_TOLD") = NOT_TOLD;
+    m.def("multiply", &multiply, nb::arg("left"), nb::arg("right"), nb::arg("result"),
+          nb::arg("row"), "Multiply stacks of integer matrices.");
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),
           "Take the loops of one level from now on; return the one before.");
+    m.def("share", &share, nb::arg("function"), nb::arg("parts"),
+          "Call function(part) with each number below `parts`, on threads of the pool too.");
+    m.def("thread_count", &thread_count, "How many threads compute at once; 0 until it was set.");
+    m.def("set_thread_count", &set_thread_count, nb::arg("count"));
+    m.def("stop_threads", &stop_threads, nb::call_guard<nb::gil_scoped_release>(),
+          "Join the threads; from then on each caller does its own work.");
+    prepare_for_forks();
     m.attr("StateGuard") = state_guard_type();
     m.attr("CastingKernel") = casting_kernel_type();
 }

@@ -4,13 +4,23 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
+
 namespace promoarray {
 
 void cast_array(nanobind::handle source, nanobind::handle target, nanobind::handle source_row,
-                nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned);
+                nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned,
+                nanobind::handle adjustment);
 
-int combine(const char *name, nanobind::handle left, nanobind::handle right,
-            nanobind::handle result, nanobind::handle rows, nanobind::handle modes);
+int combine(const char *name, nanobind::handle operands, nanobind::handle result,
+            nanobind::handle rows, nanobind::handle modes);
+nanobind::object loop_of(const char *name, nanobind::handle row);
+
+// How many threads compute at once, as promoarray/threads.py decides where nobody has said so.
+int threads_to_use();
+
+// Call function(part) with each number below `parts`, on threads of the pool too.
+void share(nanobind::handle function, std::size_t parts);
 
 // Beside the numbers that NumPy has for exceptions: `fold` does not tell the result.
 constexpr int NOT_TOLD = 16;
@@ -18,6 +28,10 @@ constexpr int NOT_TOLD = 16;
 int fold(const char *name, nanobind::handle source, nanobind::handle result,
          nanobind::handle shape, nanobind::handle rows, nanobind::handle modes,
          nanobind::handle center, bool initial);
+
+// Write the products of two stacks of integer matrices to a third.
+void multiply(nanobind::handle left, nanobind::handle right, nanobind::handle result,
+              nanobind::handle row);
 
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();

@@ -19,18 +19,31 @@ void look_up(const void *source, void *target, std::size_t n, const Work &work) 
     for (std::size_t i = 0; i < n; ++i) dst[i] = table[src[i]];
 }
 
+// From bools, of which each byte but 0 is true.
+template <typename Target>
+void choose(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<Target *>(target);
+    Target results[2];
+    std::memcpy(results, work.table, sizeof results);
+    const Target no = results[0], yes = results[1];
+    for (std::size_t i = 0; i < n; ++i) dst[i] = src[i] != 0 ? yes : no;
+}
+
 #ifdef __AVX2__
 // A register looks 16 results up at a time (twice the same, as each half sees only its own), by the
-// low half of a code. Which of the 16 rows it is, is then decided by the other bits, one by one.
+// low half of a code. Which row of 16 it is, is then decided by the other bits, one by one: a code
+// of 4 bits needs one row, one of 6 bits four.
+template <int count>
 struct Rows {
-    __m256i row[16];
+    __m256i row[count];
 
     // Every `stride`th byte of a table.
     Rows(const unsigned char *table, int stride) {
-        alignas(16) unsigned char bytes[256];
-        for (int i = 0; i < 256; ++i) bytes[i] = table[i * stride];
-        for (int i = 0; i < 16; ++i) {
-            const auto *results = reinterpret_cast<const __m128i *>(bytes + 16 * i);
+        alignas(16) unsigned char bytes[16];
+        for (int i = 0; i < count; ++i) {
+            for (int k = 0; k < 16; ++k) bytes[k] = table[(16 * i + k) * stride];
+            const auto *results = reinterpret_cast<const __m128i *>(bytes);
             row[i] = _mm256_broadcastsi128_si256(_mm_load_si128(results));
         }
     }
@@ -48,20 +61,24 @@ struct Codes {
     }
 };
 
-PROMOARRAY_CAST __m256i looked_up(const Codes &c, const Rows &table) {
-    const auto pair = [&](int i) {
-        return _mm256_blendv_epi8(_mm256_shuffle_epi8(table.row[i], c.low),
-                                  _mm256_shuffle_epi8(table.row[i + 1], c.low), c.bit4);
-    };
-    const auto four = [&](int i) { return _mm256_blendv_epi8(pair(i), pair(i + 2), c.bit5); };
-    const auto eight = [&](int i) { return _mm256_blendv_epi8(four(i), four(i + 4), c.bit6); };
-    return _mm256_blendv_epi8(eight(0), eight(8), c.bit7);
+template <int count>
+PROMOARRAY_CAST __m256i looked_up(const Codes &c, const Rows<count> &table) {
+    __m256i found[count];
+    for (int i = 0; i < count; ++i) found[i] = _mm256_shuffle_epi8(table.row[i], c.low);
+    const __m256i bits[4] = {c.bit4, c.bit5, c.bit6, c.bit7};
+    for (int left = count / 2, bit = 0; left > 0; left /= 2, ++bit) {
+        for (int i = 0; i < left; ++i) {
+            found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], bits[bit]);
+        }
+    }
+    return found[0];
 }
 
+template <int count>
 void look_up_rows(const void *source, void *target, std::size_t n, const Work &work) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
-    const Rows table(work.table, 1);
+    const Rows<count> table(work.table, 1);
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         const __m256i found = looked_up(Codes(src + i), table);
@@ -71,10 +88,11 @@ void look_up_rows(const void *source, void *target, std::size_t n, const Work &w
 }
 
 // Results of two bytes, byte by byte.
+template <int count>
 void look_up_row_pairs(const void *source, void *target, std::size_t n, const Work &work) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u16 *>(target);
-    const Rows low_table(work.table, 2), high_table(work.table + 1, 2);
+    const Rows<count> low_table(work.table, 2), high_table(work.table + 1, 2);
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         const Codes codes(src + i);
@@ -86,6 +104,43 @@ void look_up_row_pairs(const void *source, void *target, std::size_t n, const Wo
         _mm256_storeu_si256(out + 1, _mm256_permute2x128_si256(even, odd, 0x31));
     }
     for (; i < n; ++i) std::memcpy(dst + i, work.table + 2 * src[i], 2);
+}
+
+// Results of four bytes; with more than four rows one look-up an element is as fast.
+template <int count>
+void look_up_row_quads(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u32 *>(target);
+    const Rows<count> tables[4] = {{work.table, 4}, {work.table + 1, 4},
+                                   {work.table + 2, 4}, {work.table + 3, 4}};
+    std::size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const Codes codes(src + i);
+        __m256i byte[4];
+        for (int k = 0; k < 4; ++k) byte[k] = looked_up(codes, tables[k]);
+        const __m256i low[2] = {_mm256_unpacklo_epi8(byte[0], byte[1]),
+                                _mm256_unpackhi_epi8(byte[0], byte[1])};
+        const __m256i high[2] = {_mm256_unpacklo_epi8(byte[2], byte[3]),
+                                 _mm256_unpackhi_epi8(byte[2], byte[3])};
+        auto *out = reinterpret_cast<__m256i *>(dst + i);
+        for (int k = 0; k < 2; ++k) {
+            const __m256i even = _mm256_unpacklo_epi16(low[k], high[k]);
+            const __m256i odd = _mm256_unpackhi_epi16(low[k], high[k]);
+            _mm256_storeu_si256(out + k, _mm256_permute2x128_si256(even, odd, 0x20));
+            _mm256_storeu_si256(out + k + 2, _mm256_permute2x128_si256(even, odd, 0x31));
+        }
+    }
+    for (; i < n; ++i) std::memcpy(dst + i, work.table + 4 * src[i], 4);
+}
+
+// The loop for as many rows as the source has; nullptr where one look-up an element is as fast.
+Loop row_loop(int bits, int row) {
+    static constexpr Loop loops[3][3] = {
+        {look_up_rows<1>, look_up_row_pairs<1>, look_up_row_quads<1>},
+        {look_up_rows<4>, look_up_row_pairs<4>, look_up_row_quads<4>},
+        {look_up_rows<16>, look_up_row_pairs<16>, nullptr},
+    };
+    return row > 2 ? nullptr : loops[bits <= 4 ? 0 : bits <= 6 ? 1 : 2][row];
 }
 #endif
 
@@ -110,15 +165,28 @@ PROMOARRAY_VBMI __m512i found_in(__m512i codes, const Planes &t) {
     return _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(codes), high);
 }
 
+// Whole registers are stored as such: a mask makes a store slow, whatever it says.
+PROMOARRAY_VBMI inline void put(void *at, __m512i bytes, __mmask64 there) {
+    if (there == ~0ull) _mm512_storeu_si512(at, bytes);
+    else _mm512_mask_storeu_epi8(at, there, bytes);
+}
+
+// Of n elements from i on, those in a register of 64 bytes.
+inline __mmask64 bytes_there(std::size_t i, std::size_t n, std::size_t size) {
+    if (i >= n) return 0;
+    const std::size_t left = (n - i) * size;
+    return left < 64 ? (1ull << left) - 1 : ~0ull;
+}
+
 PROMOARRAY_VBMI void look_up_8_vbmi(const void *source, void *target, std::size_t n,
                                     const Work &work) {
     const auto *src = static_cast<const u8 *>(source);
     auto *dst = static_cast<u8 *>(target);
     const Planes table = load_planes(work.table, 1);
     for (std::size_t i = 0; i < n; i += 64) {
-        const __mmask64 there = n - i < 64 ? (1ull << (n - i)) - 1 : ~0ull;
+        const __mmask64 there = bytes_there(i, n, 1);
         const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
-        _mm512_mask_storeu_epi8(dst + i, there, found_in(codes, table));
+        put(dst + i, found_in(codes, table), there);
     }
 }
 
@@ -131,15 +199,49 @@ PROMOARRAY_VBMI void look_up_16_vbmi(const void *source, void *target, std::size
     const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
     const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
     for (std::size_t i = 0; i < n; i += 64) {
-        const __mmask64 there = n - i < 64 ? (1ull << (n - i)) - 1 : ~0ull;
+        const __mmask64 there = bytes_there(i, n, 1);
         const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
         const __m512i low = found_in(codes, low_table), high = found_in(codes, high_table);
         // Bytes join to words within each 128 bits, which then go to their places.
         const __m512i even = _mm512_unpacklo_epi8(low, high), odd = _mm512_unpackhi_epi8(low, high);
-        _mm512_mask_storeu_epi16(dst + i, (__mmask32)there,
-                                 _mm512_permutex2var_epi64(even, first, odd));
-        _mm512_mask_storeu_epi16(dst + i + 32, (__mmask32)(there >> 32),
-                                 _mm512_permutex2var_epi64(even, second, odd));
+        put(dst + i, _mm512_permutex2var_epi64(even, first, odd), bytes_there(i, n, 2));
+        put(dst + i + 32, _mm512_permutex2var_epi64(even, second, odd), bytes_there(i + 32, n, 2));
+    }
+}
+
+PROMOARRAY_VBMI void look_up_32_vbmi(const void *source, void *target, std::size_t n,
+                                     const Work &work) {
+    const auto *src = static_cast<const u8 *>(source);
+    auto *dst = static_cast<u32 *>(target);
+    const Planes tables[4] = {load_planes(work.table, 4), load_planes(work.table + 1, 4),
+                              load_planes(work.table + 2, 4), load_planes(work.table + 3, 4)};
+    for (std::size_t i = 0; i < n; i += 64) {
+        const __mmask64 there = bytes_there(i, n, 1);
+        const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
+        __m512i byte[4];
+        for (int k = 0; k < 4; ++k) byte[k] = found_in(codes, tables[k]);
+        // Bytes join to words and these to results within each 128 bits...
+        const __m512i low[2] = {_mm512_unpacklo_epi8(byte[0], byte[1]),
+                                _mm512_unpackhi_epi8(byte[0], byte[1])};
+        const __m512i high[2] = {_mm512_unpacklo_epi8(byte[2], byte[3]),
+                                 _mm512_unpackhi_epi8(byte[2], byte[3])};
+        __m512i four[4];
+        for (int k = 0; k < 2; ++k) {
+            four[2 * k] = _mm512_unpacklo_epi16(low[k], high[k]);
+            four[2 * k + 1] = _mm512_unpackhi_epi16(low[k], high[k]);
+        }
+        // ...of which each register gets those that follow one another.
+        const __m512i first[2] = {_mm512_shuffle_i32x4(four[0], four[1], 0x44),
+                                  _mm512_shuffle_i32x4(four[0], four[1], 0xee)};
+        const __m512i second[2] = {_mm512_shuffle_i32x4(four[2], four[3], 0x44),
+                                   _mm512_shuffle_i32x4(four[2], four[3], 0xee)};
+        for (int k = 0; k < 2; ++k) {
+            const __m512i even = _mm512_shuffle_i32x4(first[k], second[k], 0x88);
+            const __m512i odd = _mm512_shuffle_i32x4(first[k], second[k], 0xdd);
+            const std::size_t at = i + 32 * k;
+            put(dst + at, even, bytes_there(at, n, 4));
+            put(dst + at + 16, odd, bytes_there(at + 16, n, 4));
+        }
     }
 }
 
@@ -159,22 +261,45 @@ void fill(Work &work) {
     std::memcpy(work.table, table, sizeof table);
 }
 
+// Of 16 bits the table is looked up where it lies.
+template <typename Target>
+void look_up_given(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const u16 *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<Target *>(target);
+    const auto *table = reinterpret_cast<const Target *>(work.adjustment.table);
+    for (std::size_t i = 0; i < n; ++i) dst[i] = table[src[i]];
+}
+
+// By `work.table`.
+Loop best_loop(const Work &work) {
+    static constexpr Loop loops[4] = {look_up<u8>, look_up<u16>, look_up<u32>, look_up<u64>};
+    static constexpr Loop choices[4] = {choose<u8>, choose<u16>, choose<u32>, choose<u64>};
+    const int row = row_of(work.target);
+    if (work.source.kind == Kind::boolean) return choices[row];
+#ifdef PROMOARRAY_VBMI
+    static constexpr Loop found[3] = {look_up_8_vbmi, look_up_16_vbmi, look_up_32_vbmi};
+    if (row < 3 && has_vbmi()) return found[row];
+#endif
+#ifdef __AVX2__
+    if (const Loop by_rows = row_loop(work.source.bits, row)) return by_rows;
+#endif
+    return loops[row];
+}
+
 }  // namespace
 
 Loop table_loop(Work &work) {
     static constexpr void (*fills[4])(Work &) = {fill<u8>, fill<u16>, fill<u32>, fill<u64>};
-    static constexpr Loop loops[4] = {look_up<u8>, look_up<u16>, look_up<u32>, look_up<u64>};
-    const int row = row_of(work.target);
-    fills[row](work);
-#ifdef PROMOARRAY_VBMI
-    if (row == 0 && has_vbmi()) return look_up_8_vbmi;
-    if (row == 1 && has_vbmi()) return look_up_16_vbmi;
-#endif
-#ifdef __AVX2__
-    if (row == 0) return look_up_rows;
-    if (row == 1) return look_up_row_pairs;
-#endif
-    return loops[row];
+    fills[row_of(work.target)](work);
+    return best_loop(work);
+}
+
+Loop given_table_loop(Work &work) {
+    static constexpr Loop loops[4] = {look_up_given<u8>, look_up_given<u16>, look_up_given<u32>,
+                                      look_up_given<u64>};
+    if (work.source.bits == 16) return loops[row_of(work.target)];
+    std::memcpy(work.table, work.adjustment.table, 256 * size_of(work.target));
+    return best_loop(work);
 }
 
 }  // namespace PROMOARRAY_VERSION

@@ -44,8 +44,10 @@ void walk(Caster &cast, const char *src, char *dst, Axes axes, bool native) {
 
     // 2. Rows as the loops take them go to the loops; short ones are better gathered first.
     bool direct = native && stride == (Py_ssize_t)size && (outer == 0 || length >= 256);
-    for (int i = 0; i < outer; ++i) direct &= axes.stride[i] % (Py_ssize_t)size == 0;
-    direct &= (std::uintptr_t)src % size == 0;
+    bool aligned = (std::uintptr_t)src % size == 0;
+    for (int i = 0; i < outer; ++i) aligned &= axes.stride[i] % (Py_ssize_t)size == 0;
+    direct &= aligned;
+    const bool every_other = native && aligned && stride == 2 * (Py_ssize_t)size;
 
     // 3. All others are gathered, until a block is full or the last row is in it.
     size_t index[PyBUF_MAX_NDIM + 1] = {};
@@ -59,8 +61,10 @@ void walk(Caster &cast, const char *src, char *dst, Axes axes, bool native) {
         for (size_t at = 0; !direct && at < length;) {
             const size_t free = block - filled, left = length - at;
             const size_t count = free < left ? free : left;
-            gather(src + (Py_ssize_t)at * stride, stride, gathered + filled * size, count, size,
-                   native);
+            const char *from = src + (Py_ssize_t)at * stride;
+            char *to = gathered + filled * size;
+            if (every_other) cast.loops().every_other(from, to, count, size);
+            else gather(from, stride, to, count, size, native);
             filled += count;
             at += count;
             if (filled == block) {

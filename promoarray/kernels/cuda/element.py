@@ -110,6 +110,8 @@ def _equivalent(source: DType, target: DType, convention: ToInteger) -> ToIntege
         return ToInteger.SATURATE
     if convention is ToInteger.TORCH and target is not dt.uint8:
         convention = ToInteger.X86
+    if convention is ToInteger.TENSORFLOW and (target.bits < 8 or target in (dt.int32, dt.int64)):
+        convention = ToInteger.X86
     if convention is ToInteger.X86 and source.bits > 8:
         return ToInteger.NUMPY
     return convention

@@ -1,0 +1,180 @@
+"""Write the tables of docs/speed.md from what ``python -m benchmarks --json FILE`` measured.
+
+Run ``python benchmarks/page.py FILE...``; each file has the chapters it has, later ones count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import growth
+from check import OURS, Row, judged, noise, ratio, read
+from report import SHOWN, amount
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "speed.md"
+BEGIN, END = "<!-- benchmarks/page.py writes from here -->", "<!-- to here -->"
+
+Run = dict[str, Any]
+Cells = list[str]
+
+
+def table(heads: Cells, rows: Iterable[Cells]) -> str:
+    """A table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def first(row: Row) -> tuple[str, float | None]:
+    """What a line is held to, and its budget."""
+    return next(iter(row["bounds"].items()), ("", None))
+
+
+def shown(row: Row) -> str:
+    """A line's ratio, or its number where it is held to none; bold if it is over for certain."""
+    against, budget = first(row)
+    found = ratio(row, against)
+    if found is None:
+        return ""
+    text = f"{found:.2g}" if against else amount(found, row["unit"])
+    over = budget is not None and found > budget * (1 + noise(row, against))
+    return f"**{text}**" if over else text
+
+
+def grid(rows: list[Row]) -> str:
+    """Lines "what, dtype": one row for what, a column a dtype."""
+    cells: dict[str, dict[str, str]] = {}
+    for row in rows:
+        what, _, column = row["name"].rpartition(", ")
+        cells.setdefault(what, {})[column] = shown(row)
+    columns = list(dict.fromkeys(column for found in cells.values() for column in found))
+    common = [c for c in columns if sum(c in found for found in cells.values()) > 1]
+    made = []
+    for what, found in cells.items():
+        others = [f"{c}: {text}" for c, text in found.items() if c not in common]
+        made.append([f"`{what}`", *(found.get(c, "") for c in common), ", ".join(others)])
+    return table(["", *common, "others"], made)
+
+
+def listed(rows: list[Row]) -> str:
+    """Lines one below the other: the number, the ratio, the budget."""
+    made = []
+    for row in rows:
+        against, budget = first(row)
+        words = "" if budget is None else f"{budget:g}" if against else amount(budget, row["unit"])
+        own = amount(min(row["values"][OURS]), row["unit"])
+        made.append([row["name"], own, shown(row) if against else "", against, words])
+    return table(["", "promoarray", "ratio", "to", "budget"], made)
+
+
+def dispatch(rows: list[Row]) -> str:
+    """Lines one below the other, with what the peers take."""
+    peers = [p for p in ("numpy", "torch", "jax", "paddle") if any(p in r["values"] for r in rows)]
+    made = []
+    for row in rows:
+        values = row["values"]
+        times = [amount(min(values[p]), "s") if values.get(p) else "" for p in peers]
+        own = amount(min(values[OURS]), "s")
+        made.append([f"`{row['name']}`", shown(row), f"{first(row)[1]:g}", own, *times])
+    return table(["", "ratio", "budget", "promoarray", *peers], made)
+
+
+def casts(rows: list[Row]) -> str:
+    """Casts by families of dtypes, the least and the most of each; then what is over."""
+    pairs = [row for row in rows if first(row)[0] == "copy"]
+    from cast_lines import FAMILIES, family
+
+    from promoarray import dtypes as dt
+
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in pairs:
+        source, _, target = row["name"].partition(" to ")
+        key = family(dt.as_dtype(source)), family(dt.as_dtype(target))
+        times = ratio(row, "copy")
+        assert times is not None
+        found.setdefault(key, []).append(times)
+    cells = [
+        [source, *(_range(found.get((source, target), [])) for target in FAMILIES)]
+        for source in FAMILIES
+    ]
+    return table(["from, to", *FAMILIES], cells)
+
+
+def _range(numbers: list[float]) -> str:
+    return f"{min(numbers):.2g} to {max(numbers):.2g}" if numbers else ""
+
+
+def curves(rows: list[Row]) -> str:
+    """What an element costs at some sizes, and the cliffs."""
+    made = []
+    for name, curve in growth.curves(rows).items():
+        sizes = [float(2**power) for power in SHOWN]
+        cells = [amount(min(curve[s][OURS]) / s, "s") if s in curve else "" for s in sizes]
+        words = [f"{c.times:.1f} times at {c.high:g}" for c in growth.cliffs_of(curve)]
+        made.append([f"`{name}`", *cells, ", ".join(words) or "none"])
+    return table(["an element of", *(f"2^{p}" for p in SHOWN), "cliffs"], made)
+
+
+WRITERS = {
+    "dispatch": dispatch,
+    "throughput": grid,
+    "chains": grid,
+    "casts": casts,
+    "memory": grid,
+    "threads": grid,
+    "growth": curves,
+}
+
+
+def measured(run: Run) -> str:
+    """Say where, when and how, in a sentence."""
+    machine = run["machine"]
+    loads = [load for load in (machine["load"], machine["load after"]) if load is not None]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    size = "2^20 elements" if machine["quick"] else "2^22 elements"
+    return (
+        f"{machine['date']}, commit {machine['commit']}; {machine['cpu']}, {machine['cores']} cores"
+        f", {machine['simd']}; load {' to '.join(f'{load:.0f}' for load in loads)}; "
+        f"{machine['passes']} passes, large arrays of {size}; {versions}."
+    )
+
+
+def text(runs: list[Run]) -> Iterator[str]:
+    """The chapters, each with what it was measured on."""
+    latest = {name: run for run in runs for name in run["chapters"]}
+    for name, run in latest.items():
+        chapter = run["chapters"][name]
+        rows = chapter["lines"]
+        yield f"### {name}"
+        if chapter["left_out"] is not None:
+            yield f"Left out: {chapter['left_out']}."
+        if rows:
+            bounded = [row for row in rows if any(True for _ in judged(row))]
+            over = sum("**" in shown(row) for row in rows)
+            yield measured(run)
+            yield WRITERS.get(name, listed)(rows)
+            yield f"{len(rows)} lines, {len(bounded)} with a budget; {over} over it."
+
+
+def main() -> int:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    options = parser.parse_args()
+    try:
+        runs = [read(path) for path in options.files]
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    body = "\n\n".join(text(runs))
+    PAGE.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{after}", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

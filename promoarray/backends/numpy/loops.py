@@ -1,0 +1,202 @@
+"""A whole plan over NumPy buffers in one loop of ours: the casts of the operands, the operation,
+the cast of its result.
+
+``kernels.combine`` goes through operands of every layout a few thousand elements at a time, so that
+nothing is made but the result. It has what the machine does with an instruction or two; the rest
+goes through NumPy's kernels, by ``blocks``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray import kernels
+from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT, CastMode
+
+if TYPE_CHECKING:
+    from promoarray.promotion.plan import Plan
+
+Buffer = np.ndarray[Any, Any]
+Casts = Callable[[DType, DType], tuple[CastMode, tuple[Any, ...]]]
+
+
+class LoopPlan(NamedTuple):
+    """What ``kernels.combine`` takes besides arrays, and what the result is stored in."""
+
+    name: str
+    rows: tuple[kernels.DTypeArgs, ...]
+    modes: tuple[CastMode, ...]
+    storage: np.dtype[Any]
+
+    def run(self, operands: tuple[Buffer, ...]) -> Buffer | None:
+        """The result; None where NumPy has to be asked for it: it knows what to warn of, and what
+        to say of shapes."""
+        shape = common_shape(operands)
+        if shape is None:
+            return None
+        out = empty_like(operands, shape, self.storage)
+        raised = kernels.combine(self.name, operands, out, self.rows, self.modes)
+        return None if raised and raised & _watched() else out
+
+    def run_into(self, operands: tuple[Buffer, ...], target: Buffer) -> None:
+        """Write the result over an operand; what NumPy would warn of is told afterwards."""
+        raised = kernels.combine(self.name, operands, target, self.rows, self.modes)
+        for bit, (_, what) in enumerate(_EXCEPTIONS):
+            if raised & _watched() & 1 << bit:
+                warnings.warn(f"{what} encountered in {self.name}", RuntimeWarning, stacklevel=2)
+
+
+CLIPS = frozenset({"clip_beyond", "clip_up_to", "clip_signed_zeros", "low_bound_last"})
+"""The kernels of ``clip`` that have loops, one for each of the bounds that there are."""
+
+
+def loop_name(name: str, operands: tuple[Buffer, ...], options: dict[str, Any]) -> str | None:
+    """The loop of an operation with options; None where there is none for such operands."""
+    if name == "where":
+        return name
+    low, high = options.get("low", False), options.get("high", False)
+    if not (low or high):
+        return None
+    if name in CLIPS:
+        return name if low and high else f"{name}_{'low' if low else 'high'}"
+    if name != "clip":
+        return None
+    if not (low and high):
+        return "maximum" if low else "minimum"
+    # np.clip leaves a zero that equals a bound, but takes that of an array of bounds.
+    x, *bounds = operands
+    if x.size > 1 and all(bound.size == 1 for bound in bounds):
+        return "clip_beyond"
+    return "clip_up_to" if all(bound.shape == x.shape for bound in bounds) else None
+
+
+def common_shape(operands: tuple[Buffer, ...]) -> tuple[int, ...] | None:
+    """The shape that operands broadcast to; None where they do not."""
+    shape: tuple[int, ...] = operands[0].shape
+    if all(x.shape == shape for x in operands):
+        return shape
+    try:
+        found: tuple[int, ...] = np.broadcast_shapes(*(x.shape for x in operands))
+    except ValueError:  # the ordinary way says so in our own words
+        return None
+    return found
+
+
+def empty_like(operands: tuple[Buffer, ...], shape: tuple[int, ...], storage: Any) -> Buffer:
+    """Memory for a result, its axes in the order of those of the first operand of its shape."""
+    for x in operands:
+        if x.shape == shape and not x.flags.c_contiguous:
+            return np.empty_like(x, storage, subok=False)
+    return np.empty(shape, storage)
+
+
+def is_target(x: Buffer) -> bool:
+    """Whether a loop may write over an operand: into elements that lie apart."""
+    if not (x.flags.writeable and x.flags.aligned):
+        return False
+    end = x.itemsize
+    for stride, length in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True)):
+        if length > 1:
+            if stride < end:
+                return False
+            end += stride * (length - 1)
+    return True
+
+
+_EXCEPTIONS = (
+    ("divide", "divide by zero"),
+    ("over", "overflow"),
+    ("under", "underflow"),
+    ("invalid", "invalid value"),
+)
+"""Floating-point exceptions as NumPy numbers them: their names in ``np.geterr``, and in words."""
+
+
+def _watched() -> int:
+    """The floating-point exceptions that NumPy does not ignore, by its numbers."""
+    state: dict[str, Any] = {**np.geterr()}
+    return sum(1 << i for i, (kind, _) in enumerate(_EXCEPTIONS) if state[kind] != "ignore")
+
+
+def may_raise() -> bool:
+    """Whether a floating-point exception may become one of Python's: what has been written by then
+    is not as it was."""
+    if not {*np.geterr().values()} <= {"ignore", "warn"}:
+        return True
+    for action, message, category, module, line in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            if action == "error":
+                return True
+            if not (message or module or line):  # all that come later are never asked
+                return False
+    return False
+
+
+def loop_plan(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: Casts, *, ours: bool
+) -> LoopPlan | None:
+    """How a plan goes in one loop; ``ours`` says that NumPy has nothing like it.
+
+    None where there is no such loop, a cast has two steps, or NumPy does it as well, as nothing is
+    cast.
+    """
+    computed = plan.compute or plan.inputs[0]
+    if computed.kind not in _REAL or (plan.compute is None and {*plan.inputs} != {computed}):
+        return None
+    if name in _LOGICAL and computed is dt.bool is plan.result and len({*held}) == 1:
+        return _logical_plan(name, held, casts)
+    found = kernels.loop_of(name, kernels.dtype_args(computed))
+    if found is None:
+        return None
+    _, masked, tests = found
+    made = dt.bool if tests else computed
+    pairs = [(a, b, computed) for a, b in zip(held, plan.inputs, strict=True)]
+    modes = [_mode(casts, *steps) for steps in pairs]
+    modes.append(_mode(casts, made, made, plan.result))
+    if None in modes or any(d.kind not in _REAL for d in (*held, plan.result)):
+        return None
+    if plan.result is made and {*held} == {computed} and not ours:
+        return None
+    dtypes = (*held, computed, plan.result)
+    if masked:
+        dtypes, modes = (dt.bool, *dtypes), [DEFAULT, *modes]
+    rows = tuple(kernels.dtype_args(dtype) for dtype in dtypes)
+    return LoopPlan(name, rows, tuple(modes), plan.result.storage)  # type: ignore[arg-type]
+
+
+def _logical_plan(name: str, held: tuple[DType, ...], casts: Casts) -> LoopPlan | None:
+    """Of operands of one dtype as they are, not of bools: what is no zero is true."""
+    if held[0].kind not in _REAL or held[0] is dt.bool or casts(held[0], dt.bool)[1]:
+        return None
+    row = kernels.dtype_args(held[0])
+    if kernels.loop_of(name, row) is None:
+        return None
+    rows = (*(row for _ in held), row, kernels.dtype_args(dt.bool))
+    return LoopPlan(name, rows, (DEFAULT,) * (len(held) + 1), dt.bool.storage)
+
+
+_LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
+
+
+def _is_kept(source: DType, entered: DType) -> bool:
+    """Whether a float dtype has all values of an integer one, on the way to float32."""
+    return source.kind in INTEGERS and source.bits <= 8 and entered in (dt.bfloat16, dt.float16)
+
+
+_REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
+
+
+def _mode(casts: Casts, source: DType, entered: DType, computed: DType) -> CastMode | None:
+    """The mode of a cast of one step; None of more."""
+    if source is computed or (computed is dt.float32 and _is_kept(source, entered)):
+        return DEFAULT
+    if source is not entered and entered is not computed:
+        return None
+    mode, transforms = casts(source, computed)
+    return None if transforms else mode

@@ -1,0 +1,226 @@
+"""Sorting and sets of real numbers over NumPy buffers.
+
+NumPy's fastest sorts are not stable. Of integers nobody sees that, equal ones have equal bits. Of
+floats only zeros and NaN differ in bits, and are put back in the order they had. Indices sort as
+the low bits of words that have integers in the order of the values above (`keys_of`), so that no
+two are equal.
+
+What is ordered is as in ``kernels.portable.linalg``, which computes for other libraries and for
+complex numbers: NaN comes last, -0.0 and 0.0 are equal, equal elements stay in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import BY_STORAGE, DType, Kind
+
+Buffer = np.ndarray[Any, Any]
+Results = tuple[tuple[Buffer, DType], ...]
+
+
+def computes(name: str, dtype: DType) -> bool:
+    """Whether an operation on a dtype is computed here."""
+    return name in KERNELS and dtype.kind in (Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT)
+
+
+# --- integers in the order of the values ----------------------------------------------------------
+
+
+def keys_of(x: Buffer, dtype: DType) -> Buffer:
+    """Unsigned integers in the order of the values; zeros have one, and all NaN the largest."""
+    codes = _codes(x)
+    word, wide, lost = codes.dtype.type, 8 * x.itemsize, 8 * x.itemsize - dtype.bits
+    if dtype.bits < 8 and dtype.kind is not Kind.BOOL:  # bits above a narrow code say nothing
+        codes = codes << word(lost)
+    sign = word(1 << wide - 1)
+    if dtype.kind is Kind.INT:
+        keys: Buffer = codes ^ sign
+        return keys
+    layout = dtype.format
+    if layout is None or not layout.signed:  # the NaN of a scale is its largest code
+        return codes
+    # 1. What is negative turns round, and lies below what is positive.
+    keys = (codes.view(f"i{x.itemsize}") >> wide - 1).view(codes.dtype)
+    keys |= sign
+    keys ^= codes
+    # 2. The sign alone is a second zero, next to the first; or else NaN, and leaves a gap there.
+    lone = codes == sign
+    if layout.negative_zero:
+        keys += lone
+        lone = (codes & (sign - word(1))) > word(_last(dtype) << lost)
+    else:
+        keys -= codes < sign
+    np.copyto(keys, np.iinfo(keys.dtype).max, where=lone)
+    return keys
+
+
+def _values_of(keys: Buffer, storage: Any) -> Buffer:
+    """The floats that have such keys, of a dtype with two zeros: of zeros 0.0, of NaN any."""
+    wide = 8 * keys.itemsize
+    codes = (keys.view(f"i{keys.itemsize}") >> wide - 1).view(keys.dtype)
+    np.invert(codes, out=codes)
+    codes |= keys.dtype.type(1 << wide - 1)
+    codes ^= keys
+    return codes.view(storage)
+
+
+def _codes(x: Buffer) -> Buffer:
+    return x.view(f"u{x.itemsize}")
+
+
+def _last(dtype: DType) -> int:
+    """The largest code of what is a number, or infinite."""
+    assert dtype.format is not None
+    return dtype.format.largest if dtype.format.inf is None else dtype.format.inf
+
+
+# --- sorting along the last axis ------------------------------------------------------------------
+
+
+def _sorted(rows: Buffer, dtype: DType, descending: bool = False) -> Buffer:
+    """The same bits in order."""
+    if not rows.size:
+        return rows.copy()
+    if dtype.kind is Kind.FLOAT and dtype.bits > 8:
+        return _sorted_floats(rows, dtype, descending)
+    if dtype.kind is Kind.FLOAT or (dtype.bits < 8 and dtype.kind is not Kind.BOOL):
+        order = _order(keys_of(rows, dtype), descending)  # many codes may have one value
+        return np.take_along_axis(rows, order, axis=-1)
+    made = np.sort(rows, kind=_kind(rows))
+    return made[..., ::-1] if descending else made
+
+
+def _sorted_floats(rows: Buffer, dtype: DType, descending: bool) -> Buffer:
+    if dtype.bits > 16:
+        made = np.sort(rows)
+    else:  # the same in integers, which has a faster way
+        keys = keys_of(rows, dtype)
+        keys.sort(kind=_kind(keys))
+        made = _values_of(keys, dtype.storage)
+    if descending:
+        made = made[..., ::-1].copy()
+    # There are as many zeros and NaN in a row as there were, and they stand together.
+    before, after = _codes(rows), _codes(made)
+    word, sign = before.dtype.type, before.dtype.type(1 << dtype.bits - 1)
+    size = sign - word(1)
+    if (before == sign).any():
+        after[(after & size) == 0] = before[(before & size) == 0]
+    ends = after[..., 0 if descending else -1] & size
+    if (ends > word(_last(dtype))).any():
+        after[(after & size) > word(_last(dtype))] = before[(before & size) > word(_last(dtype))]
+    return made
+
+
+def _kind(x: Buffer) -> Any:
+    """Which of NumPy's sorts: up to 16 bits the stable one is a radix sort."""
+    return "stable" if x.itemsize <= 2 else None
+
+
+def _order(keys: Buffer, descending: bool = False) -> Buffer:
+    """The indices that sort unsigned integers; equal ones stay in order, descending too."""
+    if descending:
+        keys = ~keys
+    low = max(keys.shape[-1] - 1, 0).bit_length()
+    high = 8 * keys.itemsize
+    if high == 8 or (high == 16 and low > 16) or low > 32:
+        return np.argsort(keys, axis=-1, kind="stable")
+    if high == 64 and keys.size:  # most often they lie nearer to one another
+        keys = keys - keys.min()
+        high = int(keys.max()).bit_length()
+    if high + low <= 64:
+        return _order_in_words(keys, high, low)
+    # By the low half, and what it leaves in order by the high half.
+    first = _order_in_words(keys & np.uint64(0xFFFF_FFFF), 32, low)
+    then = np.take_along_axis(keys, first, axis=-1) >> np.uint64(32)
+    return np.take_along_axis(first, _order_in_words(then, 32, low), axis=-1)
+
+
+def _order_in_words(keys: Buffer, high: int, low: int) -> Buffer:
+    """The same by words of a key in ``high`` bits and the index in ``low`` bits."""
+    word: Any = np.uint32 if high + low <= 32 else np.uint64
+    words = keys.astype(word)
+    words <<= word(low)
+    words |= np.arange(keys.shape[-1], dtype=word)
+    words.sort(axis=-1)
+    words &= word((1 << low) - 1)
+    return words.astype(np.int64) if word is np.uint32 else words.view(np.int64)
+
+
+def _starts(line: Buffer) -> Buffer:
+    """Where an element differs from the one before it."""
+    starts = np.ones(line.shape, np.bool)
+    np.not_equal(line[..., 1:], line[..., :-1], out=starts[..., 1:])
+    return starts
+
+
+def _sort(x: Buffer, dtype: DType, *, axis: int, descending: bool, stable: bool) -> Results:
+    return ((_along(axis, x, lambda rows: _sorted(rows, dtype, descending)), dtype),)
+
+
+def _argsort(x: Buffer, dtype: DType, *, axis: int, descending: bool, stable: bool) -> Results:
+    order = _along(axis, x, lambda rows: _order(keys_of(rows, dtype), descending))
+    return ((order, BY_STORAGE[order.dtype]),)
+
+
+def _along(axis: int, x: Buffer, function: Callable[[Buffer], Buffer]) -> Buffer:
+    """What a function of rows makes of an axis, with its elements in rows."""
+    if axis in (-1, x.ndim - 1):  # moving an axis nowhere takes longer than to sort a few elements
+        return np.ascontiguousarray(function(x))
+    made = function(np.moveaxis(x, axis, -1))
+    return np.ascontiguousarray(np.moveaxis(made, -1, axis))
+
+
+# --- sets -----------------------------------------------------------------------------------------
+
+
+def _unique(x: Buffer, dtype: DType, *, wanted: str) -> Results:
+    """The values, and of ``wanted`` their first indices, the inverse indices, their counts.
+
+    Equal values stand side by side once they are sorted, in the order they had; so the first of
+    each run is the first of its value. A NaN is equal to none.
+    """
+    flat = x.reshape(-1)
+    if "i" in wanted or "v" in wanted:
+        keys = keys_of(flat, dtype)
+        order = _order(keys)
+        starts = _starts_of_values(keys[order], dtype)
+        first = order[starts]
+        values = flat[first]
+    else:
+        line = _sorted(flat, dtype)
+        known = dtype in dt.NATIVE and dtype is not dt.float16  # NumPy compares them at once
+        starts = _starts(line) if known else _starts_of_values(keys_of(line, dtype), dtype)
+        values = line[starts]
+    found = [values]
+    if "i" in wanted:
+        found.append(first)
+    if "v" in wanted:
+        inverse = np.empty(flat.shape, np.intp)
+        inverse[order] = np.cumsum(starts, dtype=np.intp) - 1
+        found.append(inverse.reshape(x.shape))
+    if "c" in wanted:
+        found.append(np.diff(np.nonzero(starts)[0], append=flat.size))
+    return tuple((each, BY_STORAGE[each.dtype] if i else dtype) for i, each in enumerate(found))
+
+
+def _starts_of_values(keys: Buffer, dtype: DType) -> Buffer:
+    starts = _starts(keys)
+    if dtype.format is not None and dtype.format.nan is not None:
+        starts |= keys == np.iinfo(keys.dtype).max
+    return starts
+
+
+KERNELS: dict[str, Callable[..., Results]] = {
+    "sort": _sort,
+    "argsort": _argsort,
+    "unique_values": partial(_unique, wanted=""),
+    "unique_counts": partial(_unique, wanted="c"),
+    "unique_inverse": partial(_unique, wanted="v"),
+    "unique_all": partial(_unique, wanted="ivc"),
+}

@@ -1,0 +1,157 @@
+// Operations that choose one of their operands: the greater and the lesser, clip, where. NaN is
+// neither greater nor less than anything.
+#include "elementwise.h"
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+namespace {
+
+template <int count>
+struct Choice {
+    static constexpr int operands = count;
+    static constexpr bool tests = false, by_code = true;
+};
+
+// Of codes without a branch, which no compiler finds by itself.
+template <typename Condition, typename T>
+PROMOARRAY_CAST T choose(Condition first, T x, T y) {
+    if constexpr (is_code<T>) return {(u16)(y.bits ^ ((x.bits ^ y.bits) & (u16)-(u16)(first != 0)))};
+    else return first ? x : y;
+}
+
+// Of two that are equal the second; NaN if either is, the first of two.
+struct Maximum : Choice<2> {
+    template <typename T> static T of(T x, T y) { return choose((x > y) | (x != x), x, y); }
+};
+struct Minimum : Choice<2> {
+    template <typename T> static T of(T x, T y) { return choose((x < y) | (x != x), x, y); }
+};
+
+// What makes a number one that a bound does not replace.
+struct Within {  // at the bound it stays
+    template <typename T> static auto above(T x, T bound) { return x >= bound; }
+    template <typename T> static auto below(T x, T bound) { return x <= bound; }
+};
+struct UpTo {  // at the bound it is replaced, which of zeros takes the sign
+    template <typename T> static auto above(T x, T bound) { return x > bound; }
+    template <typename T> static auto below(T x, T bound) { return x < bound; }
+};
+struct Signed {  // -0.0 is below 0.0
+    static bool is_negative(f32 x) { return as_bits(x) >> 31 != 0; }
+    static bool is_negative(f64 x) { return as_bits(x) >> 63 != 0; }
+    template <typename T> static auto is_negative(T x) {
+        if constexpr (is_code<T>) return x.bits >> 15 != 0;
+        else if constexpr (std::is_integral_v<T>) return false;  // one zero alone
+        else return with_sign(x) < 0;
+    }
+    template <typename T> static T with_sign(T x) { return x; }
+#ifdef __F16C__
+    static __m256 with_sign(__m256 x) {
+        return _mm256_or_ps(_mm256_and_ps(x, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(1.0f));
+    }
+#endif
+    template <typename T> static auto above(T x, T bound) {
+        return (x > bound) | ((x == bound) & is_negative(bound));
+    }
+    template <typename T> static auto below(T x, T bound) {
+        return (x < bound) | ((x == bound) & !is_negative(bound));
+    }
+};
+
+template <typename Bounds>
+struct ClipLow : Choice<2> {
+    template <typename T> static T of(T x, T low) {
+        return choose(Bounds::above(x, low) | (x != x), x, low);
+    }
+};
+template <typename Bounds>
+struct ClipHigh : Choice<2> {
+    template <typename T> static T of(T x, T high) {
+        return choose(Bounds::below(x, high) | (x != x), x, high);
+    }
+};
+template <typename Bounds>
+struct Clip : Choice<3> {
+    template <typename T> static T of(T x, T low, T high) {
+        return ClipHigh<Bounds>::of(ClipLow<Bounds>::of(x, low), high);
+    }
+};
+struct ClipLowLast : Choice<3> {
+    template <typename T> static T of(T x, T low, T high) {
+        return ClipLow<Within>::of(ClipHigh<Within>::of(x, high), low);
+    }
+};
+
+// Both bounds of codes, one after the other: of both at once a compiler makes branches.
+template <typename First, typename Second, bool low_first, typename T>
+void in_two_steps(const void *const *operands, void *result, std::size_t n) {
+    const u16 *const x[] = {static_cast<const u16 *>(operands[0]),
+                            static_cast<const u16 *>(operands[low_first ? 1 : 2]),
+                            static_cast<const u16 *>(operands[low_first ? 2 : 1])};
+    u16 between[512];
+    for (std::size_t at = 0; at < n; at += 512) {
+        const std::size_t count = n - at < 512 ? n - at : 512;
+        const void *const given[] = {x[0] + at, x[1] + at};
+        const void *const then[] = {between, x[2] + at};
+        each_code<First, T>(given, between, count);
+        each_code<Second, T>(then, static_cast<u16 *>(result) + at, count);
+    }
+}
+
+template <typename Whole, typename First, typename Second, bool low_first>
+Run in_steps(Type t) {
+    if (is_float16(t)) return in_two_steps<First, Second, low_first, HalfCode>;
+    if (is_bfloat16(t)) return in_two_steps<First, Second, low_first, BfloatCode>;
+    return is_integer(t) ? on_integers<Whole>(t) : on_floats<Whole>(t);
+}
+
+template <typename Bounds>
+Run clip_of(Type t) {
+    return in_steps<Clip<Bounds>, ClipLow<Bounds>, ClipHigh<Bounds>, true>(t);
+}
+Run low_last_of(Type t) {
+    return in_steps<ClipLowLast, ClipHigh<Within>, ClipLow<Within>, false>(t);
+}
+
+// By the length of elements alone.
+template <typename Word>
+void where_words(const void *const *operands, void *result, std::size_t n) {
+    const auto *mask = static_cast<const u8 *>(operands[0]);
+    const auto *x = static_cast<const Word *>(operands[1]);
+    const auto *y = static_cast<const Word *>(operands[2]);
+    auto *PROMOARRAY_RESTRICT out = static_cast<Word *>(result);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Word a = x[i], b = y[i];
+        out[i] = mask[i] != 0 ? a : b;
+    }
+}
+Run where_of(Type t) {
+    constexpr Run words[4] = {where_words<u8>, where_words<u16>, where_words<u32>,
+                              where_words<u64>};
+    return words[row_of(t)];
+}
+
+constexpr Row rows[] = {
+    {"maximum", 2, false, false, false, on_numbers<Maximum>},
+    {"minimum", 2, false, false, false, on_numbers<Minimum>},
+    {"clip_beyond", 3, false, false, false, clip_of<Within>},
+    {"clip_beyond_low", 2, false, false, false, on_numbers<ClipLow<Within>>},
+    {"clip_beyond_high", 2, false, false, false, on_numbers<ClipHigh<Within>>},
+    {"clip_up_to", 3, false, false, false, clip_of<UpTo>},
+    {"clip_up_to_low", 2, false, false, false, on_numbers<ClipLow<UpTo>>},
+    {"clip_up_to_high", 2, false, false, false, on_numbers<ClipHigh<UpTo>>},
+    {"clip_signed_zeros", 3, false, false, false, clip_of<Signed>},
+    {"clip_signed_zeros_low", 2, false, false, false, on_floats<ClipLow<Signed>>},
+    {"clip_signed_zeros_high", 2, false, false, false, on_floats<ClipHigh<Signed>>},
+    {"low_bound_last", 3, false, false, false, low_last_of},
+    {"low_bound_last_low", 2, false, false, false, on_numbers<ClipLow<Within>>},
+    {"low_bound_last_high", 2, false, false, false, on_numbers<ClipHigh<Within>>},
+    {"where", 3, true, false, false, where_of},
+};
+
+}  // namespace
+
+Operation find_choice(const char *name, Type type) { return find_row(rows, name, type); }
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray

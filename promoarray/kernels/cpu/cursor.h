@@ -1,0 +1,154 @@
+// The elements of an array one after another, in the order of the result that they are made to or
+// lie in: where they lie so, in place, else through a block of memory.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "arguments.h"
+#include "walk.h"
+
+namespace promoarray {
+
+template <typename Word>
+inline void fill_words(char *to, const char *from, size_t n) {
+    Word word;
+    std::memcpy(&word, from, sizeof word);
+    for (size_t i = 0; i < n; ++i) std::memcpy(to + i * sizeof word, &word, sizeof word);
+}
+
+// n times the element at `from`.
+inline void fill(char *to, const char *from, size_t n, size_t size) {
+    if (size == 1) std::memset(to, (unsigned char)*from, n);
+    else if (size == 2) fill_words<std::uint16_t>(to, from, n);
+    else if (size == 4) fill_words<std::uint32_t>(to, from, n);
+    else fill_words<std::uint64_t>(to, from, n);
+}
+
+template <typename Word>
+inline void copy_words(const char *from, Py_ssize_t from_step, char *to, Py_ssize_t to_step,
+                       size_t n) {
+    constexpr auto one = (Py_ssize_t)sizeof(Word);
+    // Steps that a compiler knows, for which it takes registers.
+    if (to_step == one && from_step == -one) {
+        for (size_t i = 0; i < n; ++i)
+            std::memcpy(to + i * sizeof(Word), from - i * sizeof(Word), sizeof(Word));
+        return;
+    }
+    if (to_step == one && from_step == 2 * one) {
+        for (size_t i = 0; i < n; ++i)
+            std::memcpy(to + i * sizeof(Word), from + 2 * i * sizeof(Word), sizeof(Word));
+        return;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        std::memcpy(to, from, sizeof(Word));
+        from += from_step;
+        to += to_step;
+    }
+}
+
+// n elements that lie with steps of so many bytes.
+inline void copy(const char *from, Py_ssize_t from_step, char *to, Py_ssize_t to_step, size_t n,
+                 size_t size) {
+    const auto one = (Py_ssize_t)size;
+    if (from_step == one && to_step == one) std::memcpy(to, from, n * size);
+    else if (from_step == 0 && to_step == one) fill(to, from, n, size);
+    else if (size == 1) copy_words<std::uint8_t>(from, from_step, to, to_step, n);
+    else if (size == 2) copy_words<std::uint16_t>(from, from_step, to, to_step, n);
+    else if (size == 4) copy_words<std::uint32_t>(from, from_step, to, to_step, n);
+    else copy_words<std::uint64_t>(from, from_step, to, to_step, n);
+}
+
+class Cursor {
+   public:
+    // `order` are the axes of the result, outermost first; the array broadcasts to it.
+    Cursor(const Array &array, const Array &result, const int *order, size_t size)
+        : size_(size), data_(array.data()) {
+        const int missing = result.ndim() - array.ndim();
+        for (int i = 0; i < result.ndim(); ++i) {
+            const int axis = order[i] - missing;
+            const bool spreads = axis < 0 || array.shape(axis) == 1;
+            axes_.append((size_t)result.shape(order[i]), spreads ? 0 : array.stride(axis));
+        }
+        is_one_ = axes_.ndim == 0 || (axes_.ndim == 1 && axes_.stride[0] == 0);
+        if (axes_.ndim == 0) axes_.shape[0] = 1, axes_.stride[axes_.ndim++] = (Py_ssize_t)size;
+        const int inner = axes_.ndim - 1;
+        in_rows_ = axes_.stride[inner] == (Py_ssize_t)size && array.aligned(size);
+        for (int i = 0; i < inner; ++i) in_rows_ &= axes_.stride[i] % (Py_ssize_t)size == 0;
+    }
+
+    // Whether one element stands for them all.
+    bool is_one() const { return is_one_; }
+
+    // Begin at the n-th element, before any was read or written.
+    void begin_at(size_t n) {
+        for (int i = axes_.ndim - 1; i >= 0; n /= axes_.shape[i--]) {
+            const size_t at = n % axes_.shape[i];
+            data_ += (Py_ssize_t)at * axes_.stride[i];
+            (i == axes_.ndim - 1 ? in_row_ : index_[i]) = at;
+        }
+    }
+
+    // The next n elements, at most a block of them.
+    const char *read(size_t n) {
+        if (lie_here(n)) return step(n);
+        move(n, [this](char *here, Py_ssize_t stride, size_t at, size_t count) {
+            copy(here, stride, gathered_ + at * size_, (Py_ssize_t)size_, count, size_);
+        });
+        return gathered_;
+    }
+    // Where the next n elements may be written, and what brings them to where they belong.
+    char *place(size_t n) { return lie_here(n) ? data_ : gathered_; }
+    void put(size_t n) {
+        if (lie_here(n)) {
+            step(n);
+            return;
+        }
+        move(n, [this](char *here, Py_ssize_t stride, size_t at, size_t count) {
+            copy(gathered_ + at * size_, (Py_ssize_t)size_, here, stride, count, size_);
+        });
+    }
+
+   private:
+    size_t length() const { return axes_.shape[axes_.ndim - 1]; }
+    bool lie_here(size_t n) const { return in_rows_ && n <= length() - in_row_; }
+
+    // Go on by n elements of this row; where they began.
+    char *step(size_t n) {
+        const int inner = axes_.ndim - 1;
+        char *const here = data_;
+        in_row_ += n;
+        data_ += (Py_ssize_t)n * axes_.stride[inner];
+        if (in_row_ < length()) return here;
+        data_ -= (Py_ssize_t)in_row_ * axes_.stride[inner];
+        in_row_ = 0;
+        for (int i = inner - 1; i >= 0; --i) {
+            data_ += axes_.stride[i];
+            if (++index_[i] < axes_.shape[i]) break;
+            data_ -= axes_.stride[i] * (Py_ssize_t)axes_.shape[i];
+            index_[i] = 0;
+        }
+        return here;
+    }
+
+    // Go on by n elements, row by row.
+    template <typename Visit>
+    void move(size_t n, Visit visit) {
+        const Py_ssize_t stride = axes_.stride[axes_.ndim - 1];
+        for (size_t at = 0; at < n;) {
+            const size_t count = std::min(n - at, length() - in_row_);
+            visit(step(count), stride, at, count);
+            at += count;
+        }
+    }
+
+    Axes axes_;
+    size_t size_;
+    char *data_;
+    bool is_one_, in_rows_;
+    size_t in_row_ = 0;
+    size_t index_[PyBUF_MAX_NDIM + 1] = {};
+    alignas(64) char gathered_[block * 8];
+};
+
+}  // namespace promoarray

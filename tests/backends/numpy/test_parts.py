@@ -1,0 +1,143 @@
+"""Ufuncs in parts: the same bits wherever a part begins, and what NumPy tells, told once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.backends.numpy import parts
+from promoarray.backends.numpy.kernels import OF_UFUNC
+
+UFUNCS = {name: ufunc for ufunc, name in OF_UFUNC.items()}
+
+
+@pytest.fixture(autouse=True)
+def _three_threads() -> Iterator[None]:
+    before = pa.get_num_threads()
+    pa.set_num_threads(3)
+    yield
+    pa.set_num_threads(before)
+
+
+@pytest.fixture
+def _short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of odd lengths, though operands are short."""
+    monkeypatch.setattr(parts, "LONG", 100)
+    monkeypatch.setattr(parts, "PART", 37)
+
+
+def numbers(random: np.random.Generator, storage: str, size: int) -> Any:
+    """Bits of all kinds beside numbers that are common."""
+    dtype = np.dtype(storage)
+    common = (random.standard_normal(size) * 20).astype(dtype)
+    if storage == "?":
+        return common
+    some = random.integers(0, 256, size * dtype.itemsize, np.uint8).view(dtype)
+    return np.where(random.random(size) < 0.5, some, common)
+
+
+@pytest.mark.usefixtures("_short_parts")
+@pytest.mark.parametrize("name", UFUNCS)
+def test_no_element_depends_on_where_a_part_begins(name: str) -> None:
+    ufunc, random = UFUNCS[name], np.random.default_rng(len(name))
+    compared = 0
+    for storage in "?bBhHiIqQefdFD":
+        given = [numbers(random, storage, 1001)[1:] for _ in range(ufunc.nin)]
+        with np.errstate(all="ignore"):
+            try:
+                whole = ufunc(*given)
+            except (TypeError, ValueError):  # no loop, or an integer to a negative power
+                continue
+            made = parts.run(ufunc, *given)
+        if ufunc.signature is None and ufunc.nout == 1:
+            assert made is not None
+            assert (made.dtype, made.tobytes()) == (whole.dtype, whole.tobytes()), storage
+            compared += 1
+    assert compared or ufunc.signature is not None or ufunc.nout > 1
+
+
+def test_layouts_are_numpy_s() -> None:
+    x = np.arange(1_200_000, dtype=np.float32).reshape(1000, 1200)
+    scalar = np.asarray(2.0, np.float32)
+    row, column, wide = x[0], x[:, :1], np.repeat(x, 2, 1)
+    for a, b in ((x, x), (x.T, x.T), (x, scalar), (x, row), (column, x), (wide[:, ::2], x)):
+        made, whole = parts.run(np.subtract, a, b), a - b
+        assert made is not None
+        assert made.strides == whole.strides
+        assert np.array_equal(made, whole)
+    for a, b in ((x[:, ::-1], x), (x[:1000, :1000], x.T[:1000]), (x, x.astype(">f4")), (row, row)):
+        assert parts.run(np.subtract, a, b) is None
+
+
+WAYS = {
+    "add": (np.add, lambda x: x + x),
+    "exp": (np.exp, pa.exp),
+    "bfloat16": (np.exp, lambda x: pa.exp(x.astype(pa.bfloat16))),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_exceptions_of_floats_are_told_once_and_in_the_way_that_is_asked_for(way: str) -> None:
+    _, function = WAYS[way]
+    values = np.full(1_100_000, 3e38, np.float32)
+    x, calm = pa.asarray(values), pa.asarray(np.zeros_like(values))
+    heard: list[Any] = []
+    for _ in range(2):  # by the dispatcher, and by the fast path
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            function(x)
+            function(calm)
+        assert {str(w.message).split(" ")[0] for w in told} == {"overflow"}
+        if way != "bfloat16":  # whose blocks are told of one by one
+            assert len(told) == 1
+        with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+            function(x)
+        with np.errstate(over="ignore"):
+            function(x)
+        heard.clear()
+        with np.errstate(over="call", call=lambda *given: heard.append(given)):
+            function(x)
+        assert {kind for kind, _ in heard} == {"overflow"}
+
+
+def test_a_warning_is_at_the_user_s_line() -> None:
+    x = pa.asarray(np.full(1_100_000, 3e38, np.float32))
+    with np.errstate(over="ignore"):
+        x + x  # so that the fast path knows it
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        x + x
+    assert [(w.filename, str(w.message)) for w in told] == [
+        (__file__, "overflow encountered in add")
+    ]
+
+
+def test_operations_and_casts_have_the_same_bits_on_any_number_of_threads() -> None:
+    random = np.random.default_rng(7)
+    size = parts.LONG + 12_345
+    x = pa.asarray(numbers(random, "f", size))
+    b, i = (pa.asarray(numbers(random, s, size)) for s in "fb")
+    b = b.astype(pa.bfloat16)
+    work = {
+        "add": lambda: x + x,
+        "mixed": lambda: b + x,
+        "low": lambda: b * b,
+        "compare": lambda: b < b * 2,
+        "scalar": lambda: x * 2.5,
+        "exp": lambda: pa.exp(x),
+        "low exp": lambda: pa.exp(b),
+        "widen": lambda: i.astype(pa.float32),
+        "narrow": lambda: x.astype(pa.float8_e5m2),
+    }
+    with np.errstate(all="ignore"):
+        for name, function in work.items():
+            made = set()
+            for threads in (1, 2, 5):
+                pa.set_num_threads(threads)
+                made.add(np.asarray(function()._buffer).tobytes())
+            assert len(made) == 1, name

@@ -1,0 +1,98 @@
+"""NumPy's ordering against the portable kernels, which sort stably by values and move the bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import promoarray as pa
+from promoarray.backends import numpy as backend
+from promoarray.backends.numpy import ordering
+from promoarray.dtypes import CONCRETE, DType, Kind
+from promoarray.kernels.portable import linalg
+
+REAL = [d for d in CONCRETE if d.kind in (Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT)]
+
+
+def codes(dtype: DType) -> Any:
+    """Few bit patterns of a dtype: zeros, ends and NaN of both signs, and some between."""
+    if dtype.kind is Kind.BOOL:
+        return np.array([False, True])
+    low = (1 << dtype.bits) - 1
+    sign = 1 << dtype.bits - 1
+    found = [0, 1, 3, sign - 1, sign >> 1]
+    if dtype.format is not None:
+        layout = dtype.format
+        found += [layout.largest, layout.inf or 1, layout.nan or 1, (layout.nan or 1) ^ 1]
+    both = [code ^ flip & low for code in found for flip in (0, sign)]
+    return np.array(both, f"u{dtype.storage.itemsize}").view(dtype.storage)
+
+
+def compare(name: str, dtype: DType, x: Any, **options: Any) -> None:
+    with np.errstate(all="raise"):
+        found = ordering.KERNELS[name](x, dtype, **options)
+    with np.errstate(all="ignore"):
+        wanted = linalg.call(backend, name, (x,), dtype, **options)
+    assert [each for _, each in found] == [each for _, each in wanted]
+    for (one, _), (other, _) in zip(found, wanted, strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        assert one.tobytes() == other.tobytes()
+
+
+@given(dtype=st.sampled_from(REAL), data=st.data())
+def test_orders_as_the_portable_kernels_do(dtype: DType, data: st.DataObject) -> None:
+    few = codes(dtype)
+    shape = data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=3))
+    size = int(np.prod(shape))
+    picked = data.draw(st.lists(st.integers(0, few.size - 1), min_size=size, max_size=size))
+    x = few[np.array(picked, np.intp)].reshape(shape)
+    x = data.draw(st.sampled_from([x, x.T, x[::-1], x[..., ::2]]))
+    x.flags.writeable = False
+    axis, descending = data.draw(st.integers(0, x.ndim - 1)), data.draw(st.booleans())
+    name = data.draw(st.sampled_from([*ordering.KERNELS]))
+    if name in ("sort", "argsort"):
+        compare(name, dtype, x, axis=axis, descending=descending, stable=True)
+    else:
+        compare(name, dtype, x)
+
+
+@pytest.mark.parametrize("dtype", [pa.uint16, pa.float32, pa.int64, pa.float64], ids=str)
+def test_orders_rows_longer_than_indices_in_few_bits(dtype: DType) -> None:
+    random = np.random.default_rng(1)
+    x = np.frombuffer(random.bytes(70_000 * dtype.storage.itemsize), dtype.storage).copy()
+    x[::7] = x[0]  # keys of 64 bits go by their halves: some are equal in one, some in both
+    x.view(f"u{x.itemsize}")[1::7] ^= 1
+    compare("argsort", dtype, x, axis=0, descending=True, stable=True)
+    compare("unique_all", dtype, x)
+
+
+@pytest.mark.parametrize("dtype", [d for d in REAL if d.storage.itemsize <= 2], ids=str)
+def test_keys_are_in_the_order_of_all_values(dtype: DType) -> None:
+    count = 2 if dtype is pa.bool else 1 << 8 * dtype.storage.itemsize
+    x = np.arange(count).astype(f"u{dtype.storage.itemsize}").view(dtype.storage)
+    keys = ordering.keys_of(x, dtype).astype(np.int64)
+    with np.errstate(all="ignore"):
+        values = linalg.comparable(backend, x, dtype).astype(np.float64)
+    number = ~np.isnan(values)
+    ranks = np.unique(values[number], return_inverse=True)[1]
+    assert (np.unique(keys[number], return_inverse=True)[1] == ranks).all()
+    if not number.all():
+        assert set(keys[~number]) == {np.iinfo(f"u{x.itemsize}").max}
+        assert keys[number].max() < keys[~number].min()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16], ids=str)
+def test_many_values_are_searched_as_few_are(dtype: Any) -> None:
+    random = np.random.default_rng(2)
+    ends = np.iinfo(dtype)
+    line = random.integers(ends.min, ends.max, 99, dtype, endpoint=True)
+    values = random.integers(ends.min, ends.max, (2, 40_000), dtype, endpoint=True)
+    order = np.argsort(line)
+    for side in ("left", "right"):
+        wanted = np.searchsorted(line, values, side=side, sorter=order)
+        found = pa.searchsorted(pa.asarray(line), pa.asarray(values), side=side, sorter=order)
+        assert np.array_equal(np.asarray(found), wanted)

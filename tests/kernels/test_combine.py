@@ -1,0 +1,234 @@
+"""Operations between casts: against the casts and NumPy, one after the other, in every layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from cast_cases import same_numbers
+
+from promoarray import dtypes
+from promoarray.dtypes import DType
+from promoarray.kernels import DEFAULT, cast, combine, dtype_args, loop_of
+from promoarray.kernels.portable import variants
+
+Array = np.ndarray[Any, Any]
+
+TYPES = {
+    "bfloat16": (dtypes.bfloat16, dtypes.bfloat16, dtypes.float32),
+    "float16": (dtypes.float16, dtypes.float16, dtypes.float32),
+    "mixed": (dtypes.bfloat16, dtypes.float16, dtypes.float32),
+    "float8": (dtypes.float8_e5m2, dtypes.int8, dtypes.float32),
+    "float32": (dtypes.float32, dtypes.float32, dtypes.float32),
+    "float64": (dtypes.float32, dtypes.float64, dtypes.float64),
+    "int": (dtypes.int16, dtypes.uint8, dtypes.uint16),
+    "int64": (dtypes.int8, dtypes.int64, dtypes.int64),
+    "bool": (dtypes.bool, dtypes.bool, dtypes.bool),
+}
+"""The dtypes of two operands, and what is computed in; the result has that of the first, too."""
+
+
+def clipped(name: str, low: bool, high: bool) -> Callable[..., Array]:
+    return partial(getattr(variants, name), np, low=low, high=high)
+
+
+REFERENCES: dict[str, Callable[..., Array]] = {
+    **{name: getattr(np, name) for name in ("add", "subtract", "multiply", "divide", "square")},
+    **{name: getattr(np, name) for name in ("reciprocal", "sqrt", "positive", "negative", "abs")},
+    **{name: getattr(np, name) for name in ("copysign", "sign", "floor", "ceil", "trunc", "round")},
+    **{name: getattr(np, name) for name in ("isnan", "isfinite", "isinf", "signbit", "equal")},
+    **{name: getattr(np, name) for name in ("not_equal", "less", "less_equal", "greater")},
+    **{name: getattr(np, name) for name in ("greater_equal", "logical_and", "logical_or")},
+    **{name: getattr(np, name) for name in ("logical_xor", "logical_not", "maximum", "minimum")},
+    **{
+        name + end: clipped(name, low, high)
+        for name in ("clip_beyond", "clip_up_to", "clip_signed_zeros", "low_bound_last")
+        for end, low, high in (("", True, True), ("_low", True, False), ("_high", False, True))
+    },
+    "where": np.where,
+}
+
+
+def bits(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
+    """Elements of any bits, among them many zeros, infinities and NaN; bools are 0 and 1."""
+    if dtype is dtypes.bool:
+        return rng.integers(0, 2, shape).astype(bool)
+    size = dtype.storage.itemsize
+    found = rng.integers(0, 256, (*shape, size), np.uint8)
+    found[rng.random(shape) < 0.2] = 0
+    found[rng.random(shape) < 0.1, :-1] = 0
+    found[rng.random(shape) < 0.1, -1] |= 0x7C
+    return found.view(dtype.storage).reshape(shape)
+
+
+def converted(x: Array, source: DType, target: DType) -> Array:
+    if source is target:
+        return x
+    out = np.empty(x.shape, target.storage)
+    cast(x, out, dtype_args(source), dtype_args(target), DEFAULT)
+    return out
+
+
+def by_steps(name: str, operands: list[Array], types: list[DType], result: DType) -> Array:
+    """Casts, NumPy, cast: ``types`` are those of the operands and of what is computed in."""
+    *held, computed = types
+    masked = name == "where"
+    values = [
+        x if masked and i == 0 else converted(x, dtype, computed)
+        for i, (x, dtype) in enumerate(zip(operands, held, strict=True))
+    ]
+    with np.errstate(all="ignore"):
+        made = REFERENCES[name](*values)
+    return converted(made, dtypes.as_dtype(made.dtype), result)
+
+
+def rows(types: list[DType], result: DType) -> tuple[Any, ...]:
+    return tuple(map(dtype_args, (*types, result)))
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_loops_give_what_casts_and_numpy_give(level, kind):
+    first, second, computed = TYPES[kind]
+    rng, done = np.random.default_rng(level), 0
+    for name in REFERENCES:
+        found = loop_of(name, dtype_args(computed))
+        if found is None:
+            continue
+        count, masked, tests = found
+        held = [dtypes.bool] * masked + [first, second, second][: count - masked]
+        for lengths in product((4097,), (4097, 1), (4097, 1)):
+            operands = [bits(rng, (n,), d) for n, d in zip(lengths[:count], held, strict=True)]
+            for result in {dtypes.bool} if tests else {first, computed}:
+                got = np.empty(4097, result.storage)
+                combine(
+                    name,
+                    tuple(operands),
+                    got,
+                    rows([*held, computed], result),
+                    (DEFAULT,) * (count + 1),
+                )
+                want = by_steps(name, operands, [*held, computed], result)
+                assert same_numbers(got, want, result), (name, lengths, result)
+            done += 1
+    assert done > 30
+
+
+def laid_out(x: Array, way: str) -> Array:
+    """The same elements, or one row, column or element that stands for all."""
+    if way == "transposed":
+        return np.ascontiguousarray(x.T).T
+    if way == "backwards":
+        return np.ascontiguousarray(x[:, ::-1])[:, ::-1]
+    if way == "every other":
+        return np.repeat(x, 2, axis=1)[:, ::2]
+    if way == "misaligned":
+        beside = np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
+        beside[...] = x
+        return beside
+    return {"row": x[0], "column": x[:, :1], "one": x[:1, :1], "zero-d": x[0, 0, ...]}.get(way, x)
+
+
+WAYS = ("in rows", "transposed", "backwards", "every other", "misaligned", "row", "column", "one")
+
+
+@pytest.mark.parametrize("into", ["in rows", "transposed", "backwards", "every other"])
+@pytest.mark.parametrize("shape", [(3, 5), (70, 90), (1, 5000)])
+def test_operands_and_results_lie_in_any_way(shape, into):
+    rng = np.random.default_rng(3)
+    cases = (
+        ("subtract", [dtypes.bfloat16, dtypes.bfloat16, dtypes.float32], dtypes.bfloat16),
+        ("less", [dtypes.float16, dtypes.float32, dtypes.float32], dtypes.bool),
+    )
+    for (name, types, result), first, second in product(cases, WAYS, (*WAYS, "zero-d")):
+        plain = [bits(rng, shape, dtype) for dtype in types[:2]]
+        operands = [laid_out(x, way) for x, way in zip(plain, (first, second), strict=True)]
+        before = np.zeros(shape, result.storage)
+        got = laid_out(before, into)
+        combine(name, tuple(operands), got, rows(types, result), (DEFAULT,) * 3)
+        want = by_steps(name, operands, types, result)
+        assert same_numbers(got, np.broadcast_to(want, shape), result), (name, first, second)
+
+
+@pytest.mark.parametrize("way", ["in rows", "transposed", "backwards"])
+def test_a_result_may_be_an_operand(way):
+    rng = np.random.default_rng(4)
+    x, y = (bits(rng, (70, 90), dtypes.bfloat16) for _ in range(2))
+    types = [dtypes.bfloat16, dtypes.bfloat16, dtypes.float32]
+    for pick in (lambda a: (a, y), lambda a: (y, a), lambda a: (a, a)):
+        target = laid_out(x.copy(), way)
+        want = by_steps("subtract", list(pick(target.copy())), types, dtypes.bfloat16)
+        combine("subtract", pick(target), target, rows(types, dtypes.bfloat16), (DEFAULT,) * 3)
+        assert same_numbers(target, want, dtypes.bfloat16)
+
+
+def test_combine_tells_the_exceptions_of_the_operation():
+    def raised(name: str, *values: float, dtype: DType = dtypes.float32) -> int:
+        operands = tuple(np.full(5, v, dtype.storage) for v in values)
+        given = rows([dtype] * len(values) + [dtypes.float32], dtype)
+        made = np.empty(5, dtype.storage)
+        return combine(name, operands, made, given, (DEFAULT,) * (len(values) + 1))
+
+    assert raised("add", 1, 2) == raised("add", 1, 2, dtype=dtypes.float16) == 0
+    assert raised("divide", 1, 0) & 1
+    assert raised("multiply", 3e38, 3e38) & 2
+    assert raised("multiply", 1e-38, 1e-20) & 4
+    assert raised("subtract", np.inf, np.inf, dtype=dtypes.bfloat16) & 8
+    assert raised("sqrt", -1.0, dtype=dtypes.float16) & 8
+    assert raised("maximum", np.nan, 1) == raised("floor", 0.5) == 0
+
+
+F8, F32 = dtype_args(dtypes.float8_e4m3fn), dtype_args(dtypes.float32)
+X = np.ones(4, np.float32)
+TARGET = np.ones(5, np.float32)
+FROZEN = np.ones(4, np.float32)
+FROZEN.flags.writeable = False
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"name": "power"}, ValueError, "there is no loop that computes power"),
+        ({"name": "sqrt"}, ValueError, "there is no loop that computes sqrt"),
+        ({"operands": (X[:3], X)}, ValueError, "operand 1 does not broadcast"),
+        ({"operands": (X, X[None, None])}, ValueError, "operand 2 does not broadcast"),
+        ({"operands": (X, X.astype(np.float64))}, ValueError, "operand 2 has elements of 8 bytes"),
+        ({"operands": (X.astype(">f4"), X)}, ValueError, "operand 1 must be in native byte order"),
+        ({"operands": (X,) * 4}, TypeError, "operands must be a tuple of 1 to 3 arrays"),
+        ({"operands": [X, X]}, TypeError, "operands must be a tuple of 1 to 3 arrays"),
+        ({"operands": (X, None)}, TypeError, "bytes-like object is required"),
+        ({"result": FROZEN}, ValueError, "read-only"),
+        ({"operands": (TARGET[1:], X), "result": TARGET[:4]}, ValueError, "overlap in memory"),
+        ({"operands": (X[:1], X), "result": X}, ValueError, "operand 1 and result overlap"),
+        ({"result": np.zeros(17, np.uint8)[1:].view(np.float32)}, ValueError, "not aligned"),
+        (
+            {"result": np.lib.stride_tricks.as_strided(TARGET, (4,), (0,))},
+            ValueError,
+            "elements of result overlap in memory",
+        ),
+        ({"rows": (F32,) * 3}, TypeError, "rows must be a tuple of 2 more than operands"),
+        ({"modes": (DEFAULT,) * 2}, TypeError, "and modes one of 1 more"),
+        ({"rows": (F32, F32, F32, F8)}, ValueError, "result has elements of 4 bytes"),
+        ({"rows": (F32, F32, dtype_args(dtypes.complex64), F32)}, ValueError, "a row is complex"),
+        ({"result": np.zeros(4, "V0")}, ValueError, "result has elements of 0 bytes"),
+    ],
+)
+def test_wrong_arguments_of_combine_are_refused(change, error, match):
+    given = {"name": "add", "operands": (X, X), "result": np.zeros(4, np.float32)}
+    given |= {"rows": (F32,) * 4, "modes": (DEFAULT,) * 3}
+    with pytest.raises(error, match=match):
+        combine(**given | change)
+    assert np.all(X == 1)
+    assert np.all(TARGET == 1)
+
+
+def test_there_are_loops_for_what_is_computed_in():
+    assert loop_of("add", F32) == (2, False, False)
+    assert loop_of("isnan", F32) == (1, False, True)
+    assert loop_of("where", dtype_args(dtypes.bool)) == (3, True, False)
+    for name, dtype in (("exp", dtypes.float32), ("divide", dtypes.int8), ("add", dtypes.bool)):
+        assert loop_of(name, dtype_args(dtype)) is None
+    assert loop_of("add", dtype_args(dtypes.complex64)) is None
