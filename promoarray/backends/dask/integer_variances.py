@@ -1,8 +1,8 @@
 """Variances of integers around a mean that is an integer, over many blocks, with NumPy's bits.
 
 They are Paddle 2.6's. All but the last division is of integers that wrap around. The squares of the
-gaps to the mean add up to ``squares - 2 * mean * total + count * mean ** 2`` then, and need no second
-pass over the values.
+gaps to the mean add up to ``squares - 2 * mean * total + count * mean ** 2`` then, and need no
+second pass over the values.
 """
 
 from __future__ import annotations
