@@ -137,6 +137,8 @@ class CastingKernel:
     loop : tuple, optional
         The rows and modes with which ``combine`` does the same: for operands of any length and
         layout.
+    alike : bool
+        Whether it is for operands of one shape alone, and then for those in rows.
     """
 
     def __new__(
@@ -150,6 +152,7 @@ class CastingKernel:
         empty_like: Callable[..., Any] | None = None,
         watched: Callable[[], int] | None = None,
         loop: tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None = None,
+        alike: bool = False,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any) -> Any:
         """The result; None where there is something to tell of, and without ``loop`` where an

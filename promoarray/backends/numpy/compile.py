@@ -221,10 +221,13 @@ def _has_no_loop(error: TypeError) -> bool:
 
 
 def short_kernel(
-    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts, *, alike: bool = False
 ) -> Callable[..., Any] | None:
     """What does all of a plan on short operands, if something does: a ufunc that answers in the
-    dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours."""
+    dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours.
+
+    ``alike`` says that operands of one shape are all it is for.
+    """
     common = plan.compute or plan.inputs[0]
     if len(held) > 2 or (plan.compute is None and {*plan.inputs} != {common}):
         return None
@@ -244,6 +247,8 @@ def short_kernel(
         *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
     except TypeError:
         return None
+    if alike:
+        return _between_casts(name, None, held, plan, BY_STORAGE[answers], casts, alike=True)
     plain = {*plan.inputs} == {common} and answers == plan.result.storage
     if kernel.nout > 1:
         return kernel if plain and all(_widens(d, common, casts) for d in held) else None
@@ -267,6 +272,8 @@ def _between_casts(
     plan: Plan,
     made: DType,
     casts: loops.Casts,
+    *,
+    alike: bool = False,
 ) -> Callable[..., Any] | None:
     """A kernel between casts of ours; None if one has a second step, or there is no loop."""
     common = plan.compute or plan.inputs[0]
@@ -280,7 +287,9 @@ def _between_casts(
         return None
     loop = kernels.loop_of(name, kernels.dtype_args(common))
     has_loop = loop is not None and loop == (len(held), False, made is not common)
-    whole = loops.loop_plan(name, held, plan, casts, ours=False) if has_loop else None
+    if kernel is None and not has_loop:
+        return None
+    whole = loops.loop_plan(name, held, plan, casts, ours=False) if has_loop and not alike else None
     return kernels.CastingKernel(
         name if has_loop else kernel,
         tuple(kernels.dtype_args(dtype) for dtype in dtypes),
@@ -291,6 +300,7 @@ def _between_casts(
         np.empty_like,
         loops.watched,
         whole and (whole.rows, whole.modes),
+        alike,
     )
 
 

@@ -52,6 +52,7 @@ struct Steps {
     // Of each operand, then from there to what is computed in; null where there is nothing to cast.
     Cast enter[MOST], widen[MOST], leave;
     Operation operation = {};                        // none where a function of Python's computes
+    bool alike = false;                              // whether all operands have to be of one shape
     std::unique_ptr<Combination> any;                // the same for any operands, where there is one
 
     bool casts(int i) const { return enter[i] || widen[i]; }
@@ -313,7 +314,7 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         if (fits && views[i].ndim() > like->ndim()) like = &views[i];
     }
     for (int i = 0; fits && i < steps.operands; ++i)
-        fits = views[i].ndim() == 0 || views[i].is_like(*like);
+        fits = (views[i].ndim() == 0 && !steps.alike) || views[i].is_like(*like);
     int raised = 0;
     nb::object out;
     if (!fits && steps.any) out = run_any(self, args);
@@ -399,17 +400,19 @@ std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle ro
 
 PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"function", "rows",       "modes",   "computed_storage", "result_storage",
-                                  "empty",    "empty_like", "watched", "loop",             nullptr};
+                                  "empty",    "empty_like", "watched", "loop",             "alike", nullptr};
     PyObject *function, *rows, *modes, *computed, *result, *empty;
     PyObject *like = Py_None, *watched = Py_None, *loop = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOO", const_cast<char **>(names),
+    int alike = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOp", const_cast<char **>(names),
                                      &function, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
-                                     &computed, &result, &empty, &like, &watched, &loop))
+                                     &computed, &result, &empty, &like, &watched, &loop, &alike))
         return nullptr;
     try {
         const bool is_loop = PyUnicode_Check(function);
         const nb::str text = is_loop ? nb::borrow<nb::str>(function) : nb::str("");
         auto steps = read_steps(is_loop ? text.c_str() : nullptr, function != Py_None, rows, modes);
+        steps->alike = alike != 0;
         if (is_loop && PyTuple_Check(loop) && PyTuple_Size(loop) == 2) {
             steps->any = std::make_unique<Combination>(read_combination(
                 text.c_str(), PyTuple_GetItem(loop, 0), PyTuple_GetItem(loop, 1)));
