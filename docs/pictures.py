@@ -89,12 +89,19 @@ PAGES: dict[str, Callable[[], None]] = {
     "report": lambda: page(
         f"compare accuracy.py --policies {POLICIES} --html", PICTURES / "report.png"
     ),
-    "explore": lambda: page("explore -o", PICTURES / "explore.png"),
-    "casts": lambda: page("explore -o", PICTURES / "explore-casts.png", OPEN_CASTS),
+    "explore": lambda: page(EXPLORE, PICTURES / "explore.png", shown("divide", "int8,float32")),
+    "casts": lambda: page(
+        EXPLORE, PICTURES / "explore-casts.png", shown("astype", "float32,float8_e4m3fn")
+    ),
 }
 """Each picture by its name."""
 
-OPEN_CASTS = "() => { location.hash = 'casts'; }"
+EXPLORE = "explore --policies torch,paddle@3.3,numpy@2 -o"
+
+
+def shown(operation: str, cell: str) -> str:
+    """A script that opens a cell of the explorer, as its address does."""
+    return f"() => {{ location.hash = 'policy=torch@2.13&op={operation}&cell={cell}'; }}"
 
 
 def main(names: list[str]) -> None:

@@ -62,7 +62,7 @@ VALUES: dict[str, Any] = {
 CLEAR = (TypeError, ValueError, OverflowError, IndexError, AttributeError, BufferError)
 LACKING = ImportError
 """Of functions that need an extra, where it is not installed."""
-FILES = {"save", "load"}  # which would make files of these names
+FILES = {"save", "load", "to_zarr", "from_zarr"}  # which would make files of these names
 STATE = {"set_policy", "set_num_threads"}
 PYTHONS = {  # whose answers and errors are Python's own, or NumPy's
     *("__class__", "__init_subclass__", "__subclasshook__", "__new__", "__init__", "__dir__"),

@@ -140,7 +140,8 @@ def from_zarr(store: Any, /, *, device: str = "dask") -> PArray:
     PArray([1, 2], dtype=int4)
     """
     zarr = _zarr()
-    name = clipped(str(store))
+    is_path = isinstance(store, (str, os.PathLike))
+    name = clipped(str(store)) if is_path else quoted(store)
     try:
         found = zarr.open_array(store, mode="r")
     except FileNotFoundError:

@@ -214,12 +214,12 @@ class ShadowObserver(Observer):
         Where that is not the run's, both rules cast what the run's array is in it: what differs
         then is a matter of the rules, and not of the dtype, which differs from an earlier line on.
         """
+        if array.size == 0:  # arrays of recorded programs have no values here
+            return
         if is_lazy(backend_of(array._buffer)):  # which is not computed for it
             exact = source.kind is target.kind and source.bits < target.bits
             rules = (p.cast.plan(source, target) for p in self.policies if not exact)
             self.report.uncomputed += any(rule != run.cast.plan(source, target) for rule in rules)
-            return
-        if not array.size:  # arrays of recorded programs have no values here
             return
         by_dtype: dict[DType, list[Policy]] = {}
         for p in self.policies:

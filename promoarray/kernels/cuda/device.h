@@ -47,7 +47,8 @@ PROMOARRAY_CAST u64 truncate(typename Source::Bits bits, int width, Limits limit
     const u64 whole = fits ? (u64)as_float(magnitude) : 0;
 
     // 2. What is outside.
-    const u64 finite = negative ? limit.below : limit.above;
+    const bool near = fits && whole <= limit.near;
+    const u64 finite = negative ? limit.below : near ? limit.near_above : limit.above;
     const u64 infinite = negative ? limit.infinite_below : limit.infinite_above;
     const u64 outside = magnitude > infinity ? limit.nan : magnitude == infinity ? infinite : finite;
     const bool inside = fits && whole <= (negative ? limit.negative : limit.positive);
