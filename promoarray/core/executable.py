@@ -233,13 +233,18 @@ def _compiled(
     widen: tuple[Any, ...] = ()
     if plan.decomposition is None and not plan.extra_results:
         found = getattr(backend, "short_kernel", _none)
-        kernel = found(policy.kernel(name, plan), held, strong, casts)
+        own = policy.kernel(name, plan)
+        standard = VARIANTS[own].of_one_shape if own in VARIANTS else ""
+        if standard:
+            kernel = found(standard, held, strong, casts, alike=True)
+        else:
+            kernel = found(own, held, strong, casts)
         widened = isinstance(kernel, np.ufunc)
         widen = tuple(_widened(d, plan.inputs[0]) if widened else None for d in held)
     return Executable(run, enter, plan.result, plan.extra_results, kernel, widen)
 
 
-def _none(*_: Any) -> None:
+def _none(*_: Any, **__: Any) -> None:
     """The kernel of a back end that has none for the fast path."""
 
 

@@ -33,8 +33,8 @@ class Executable(NamedTuple):
     extra_results : tuple of DType
         The same of the further results of an operation that has several.
     kernel : callable or None
-        What does all but widen the operands, and whose answer is the result: a ufunc, or of short
-        operands the ufunc between its casts, which answers None of others.
+        What does all but widen the operands, and whose answer is the result: a ufunc, or an
+        operation between its casts, which answers None where ``run`` has to be asked.
     widen : tuple
         What each operand is widened to for it: None if to nothing, the storage dtype where NumPy's
         own cast will do, and the dtype in a tuple where floats are to be doubled.

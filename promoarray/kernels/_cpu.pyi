@@ -115,21 +115,25 @@ class StateGuard:
     def __call__(self, *args: Any, **options: Any) -> Any: ...
 
 class CastingKernel:
-    """An operation on one or two short operands between its casts.
+    """An operation on one or two operands between its casts.
 
     Parameters
     ----------
     function : str, callable or None
         The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone.
     rows : tuple
-        Of each operand, of what they become, of what is computed in, of what that makes, and of the
-        result. None is complex.
+        Of each operand, of what each becomes, of what is computed in, of what that makes, and of
+        the result. None is complex.
     modes : tuple
-        Of the casts of each operand, and then between the last rows: to what is computed in, and to
+        Of the casts of each operand to what it becomes, from there to what is computed in, and to
         the result.
     computed_storage, result_storage : numpy.dtype
     empty : callable
         ``numpy.empty``.
+    watched : callable, optional
+        Which floating-point exceptions a loop leaves to the caller to tell of, by NumPy's numbers.
+    alike : bool
+        Whether it is for operands of one shape alone, and then for those in rows.
     """
 
     def __new__(
@@ -140,9 +144,12 @@ class CastingKernel:
         computed_storage: np.dtype[Any],
         result_storage: np.dtype[Any],
         empty: Callable[..., Any],
+        watched: Callable[[], int] | None = None,
+        alike: bool = False,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any) -> Any:
-        """The result; None where an operand is long, not in rows, or of a shape to broadcast."""
+        """The result; None where there is something to tell of, and where an operand is
+        long, not in rows, or of a shape to broadcast."""
 
 def levels() -> tuple[int, ...]:
     """The x86-64 levels whose loops this machine can run, lowest first; ``(1,)`` elsewhere."""

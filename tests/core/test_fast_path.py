@@ -258,6 +258,55 @@ def test_floats_are_doubled_in_any_layout(pair: tuple[str, str], size: int) -> N
             np.testing.assert_array_equal(np.asarray(made), x.astype(target) * y)
 
 
+MIXED = [
+    ("bfloat16", "bfloat16"),
+    ("bfloat16", "float32"),
+    ("int8", "bfloat16"),
+    ("float32", "float64"),
+    ("int32", "float16"),
+]
+SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+    *(((n,), (m,)) for n in (255, 257, 1025, 2049, 33_000) for m in (n, 1)),
+    ((2, 300), (300,)),
+    ((7, 1), (1, 5)),
+    ((3, 4), ()),
+    ((0, 3), (3,)),
+]
+
+
+@pytest.mark.parametrize("pair", MIXED)
+@pytest.mark.parametrize("policy", ["numpy", "torch"])
+def test_a_kernel_answers_as_the_whole_plan_does(policy: str, pair: tuple[str, str]) -> None:
+    wrong = []
+    random = np.random.default_rng(0)
+    with pa.policy(policy):
+        for shapes in SHAPES:
+            x, y = (
+                pa.asarray(random.integers(-999, 999, shape) / 7).astype(dt.as_dtype(name))
+                for shape, name in zip(shapes, pair, strict=True)
+            )
+            for name in ("multiply", "less"):
+                for a, b in ((x, y), (y, x), (x[..., ::-1], y), (x, 1.5)):
+                    wrong += disagreements(name, a, b)
+            lying = pa.asarray(np.array(x._buffer, order="F")), pa.asarray(np.asarray(y._buffer))
+            made = [lying[0] * lying[1] for _ in range(2)]
+            assert made[0]._buffer.strides == made[1]._buffer.strides
+    assert wrong == []
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (300,), (3, 2), (40_000,)])
+def test_a_kernel_leaves_exceptions_to_numpy(shape: tuple[int, ...]) -> None:
+    big = pa.asarray(np.full(shape, 3e38, np.float32).T)
+    double, low = big.astype(pa.float64), big.astype(pa.bfloat16)
+    for _ in range(2):
+        with np.errstate(over="raise"):
+            assert not pa.any(pa.isinf(big * double))
+            with pytest.raises(FloatingPointError, match="overflow"):
+                big * low
+        with np.errstate(over="ignore"):
+            assert pa.all(pa.isinf(big * low))
+
+
 def test_watchers_see_every_operation() -> None:
     class Watcher(observers.Observer):
         def __init__(self) -> None:

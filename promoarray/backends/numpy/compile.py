@@ -221,15 +221,20 @@ def _has_no_loop(error: TypeError) -> bool:
 
 
 def short_kernel(
-    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts, *, alike: bool = False
 ) -> Callable[..., Any] | None:
     """What does all of a plan on short operands, if something does: a ufunc that answers in the
-    dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours."""
+    dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours.
+
+    ``alike`` says that operands of one shape are all it is for.
+    """
     common = plan.compute or plan.inputs[0]
-    if len(held) > 2 or any(dtype is not plan.inputs[0] for dtype in plan.inputs):
+    if len(held) > 2 or (plan.compute is None and {*plan.inputs} != {common}):
         return None
     kernel = kernel_of(name, common)
     if name in _OF_ITS_DTYPE:
+        if {*plan.inputs} != {plan.inputs[0]}:
+            return None
         if name == "mean" and common.kind is not Kind.FLOAT:
             return None
         if all(dtype is common is plan.result for dtype in (*held, *plan.inputs)):
@@ -242,11 +247,18 @@ def short_kernel(
         *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
     except TypeError:
         return None
-    plain = plan.inputs[0] is common and all(_widens(d, common, casts) for d in held)
-    if plain and answers == plan.result.storage:
+    if alike:
+        return _between_casts(name, None, held, plan, BY_STORAGE[answers], casts, alike=True)
+    plain = {*plan.inputs} == {common} and answers == plan.result.storage
+    if kernel.nout > 1:
+        return kernel if plain and all(_widens(d, common, casts) for d in held) else None
+    if plain and {*held} == {common}:
         return kernel
-    made = BY_STORAGE[answers]
-    return None if kernel.nout > 1 else _between_casts(name, kernel, held, plan, made, casts)
+    found = _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
+    if plain and all(_widens(d, common, casts) for d in held):
+        has_loop = loops.loop_plan(name, held, plan, casts, ours=False) is not None
+        return found if has_loop and found is not None else kernel
+    return found
 
 
 _OF_ITS_DTYPE = frozenset({"sum", "prod", "max", "min", "mean", "where", "concat"})
@@ -260,18 +272,23 @@ def _between_casts(
     plan: Plan,
     made: DType,
     casts: loops.Casts,
+    *,
+    alike: bool = False,
 ) -> Callable[..., Any] | None:
     """A kernel between casts of ours; None if one has a second step, or there is no loop."""
-    entered, common = plan.inputs[0], plan.compute or plan.inputs[0]
-    dtypes = (*held, entered, common, made, plan.result)
+    common = plan.compute or plan.inputs[0]
+    dtypes = (*held, *plan.inputs, common, made, plan.result)
     if any(dtype.kind not in _REAL for dtype in dtypes):
         return None
-    pairs = (*((dtype, entered) for dtype in held), (entered, common), (made, plan.result))
+    entered = ((dtype, common) for dtype in plan.inputs)
+    pairs = (*zip(held, plan.inputs, strict=True), *entered, (made, plan.result))
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
     if any(transforms for _, transforms in found):
         return None
     loop = kernels.loop_of(name, kernels.dtype_args(common))
     has_loop = loop is not None and loop == (len(held), False, made is not common)
+    if kernel is None and not has_loop:
+        return None
     return kernels.CastingKernel(
         name if has_loop else kernel,
         tuple(kernels.dtype_args(dtype) for dtype in dtypes),
@@ -279,6 +296,8 @@ def _between_casts(
         common.storage,
         plan.result.storage,
         np.empty,
+        loops.watched,
+        alike,
     )
 
 

@@ -42,13 +42,13 @@ class LoopPlan(NamedTuple):
             return None
         out = empty_like(operands, shape, self.storage)
         raised = kernels.combine(self.name, operands, out, self.rows, self.modes)
-        return None if raised and raised & _watched() else out
+        return None if raised and raised & watched() else out
 
     def run_into(self, operands: tuple[Buffer, ...], target: Buffer) -> None:
         """Write the result over an operand; what NumPy would warn of is told afterwards."""
         raised = kernels.combine(self.name, operands, target, self.rows, self.modes)
         for bit, (_, what) in enumerate(_EXCEPTIONS):
-            if raised & _watched() & 1 << bit:
+            if raised & watched() & 1 << bit:
                 warnings.warn(f"{what} encountered in {self.name}", RuntimeWarning, stacklevel=2)
 
 
@@ -118,7 +118,7 @@ _EXCEPTIONS = (
 """Floating-point exceptions as NumPy numbers them: their names in ``np.geterr``, and in words."""
 
 
-def _watched() -> int:
+def watched() -> int:
     """The floating-point exceptions that NumPy does not ignore, by its numbers."""
     state: dict[str, Any] = {**np.geterr()}
     return sum(1 << i for i, (kind, _) in enumerate(_EXCEPTIONS) if state[kind] != "ignore")

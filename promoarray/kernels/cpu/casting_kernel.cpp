@@ -1,10 +1,11 @@
-// A callable that casts short operands, runs an operation on them, and casts its result: all that a
-// plan asks for, read from Python once. Operands that it is not made for are answered with None.
+// A callable that casts operands, runs an operation on them, and casts its result: all that a plan
+// asks for, read from Python once. Operands that it is not made for are answered with None.
 // Plain C API, for the sake of the vectorcall.
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 
 #include "arguments.h"
 #include "combine.h"
+#include "cursor.h"
 #include "float_state.h"
 #include "module.h"
 #include "caster.h"
@@ -26,7 +28,9 @@
 namespace promoarray {
 namespace {
 
-constexpr size_t SHORT = 256;  // elements; scratch for these is on the stack
+constexpr size_t SHORT = 256;     // elements; what a cast of two steps has in between, and a cast alone
+constexpr size_t BLOCK = 1024;    // elements; what a loop has on the stack
+constexpr size_t LONG = 1 << 15;  // elements; of more, `run` computes in blocks, without the GIL
 constexpr int MOST = 2;          // operands
 constexpr int MOST_OPTIONS = 4;  // what a function takes besides
 
@@ -44,17 +48,27 @@ struct ChosenCast {
 struct Steps {
     using Cast = std::shared_ptr<const ChosenCast>;
     int operands = 0;
-    Type own[MOST], entered, computed, made, result;
+    Type own[MOST], entered[MOST], computed, made, result;
     // Of each operand, then from there to what is computed in; null where there is nothing to cast.
-    Cast enter[MOST], widen, leave;
+    Cast enter[MOST], widen[MOST], leave;
     Operation operation = {};                        // none where a function of Python's computes
+    bool alike = false;                              // whether all operands have to be of one shape
 
-    bool casts(int i) const { return enter[i] || widen; }
+    bool casts(int i) const { return enter[i] || widen[i]; }
     // n elements of an operand as what is computed in.
     void cast(int i, const void *given, void *out, size_t n) const {
+        if (!enter[i] || !widen[i]) {
+            (enter[i] ? enter[i] : widen[i])->run(given, out, n);
+            return;
+        }
         alignas(64) char between[SHORT * 8];
-        if (enter[i]) enter[i]->run(given, widen ? between : out, n);
-        if (widen) widen->run(enter[i] ? between : given, out, n);
+        const auto *from = static_cast<const char *>(given);
+        auto *to = static_cast<char *>(out);
+        for (size_t at = 0; at < n; at += SHORT) {
+            const size_t now = n - at < SHORT ? n - at : SHORT;
+            enter[i]->run(from + at * size_of(own[i]), between, now);
+            widen[i]->run(between, to + at * size_of(computed), now);
+        }
     }
 };
 
@@ -64,11 +78,18 @@ struct CastingKernel {
     Steps *steps;
     PyObject *function;          // a ufunc; None where a loop computes, or nothing does
     PyObject *empty;             // numpy.empty
+    PyObject *watched;           // which floating-point exceptions NumPy does not ignore
     PyObject *computed_storage;  // NumPy's dtypes
     PyObject *result_storage;
 };
 
 CastingKernel *kernel_of(PyObject *object) { return reinterpret_cast<CastingKernel *>(object); }
+
+// All of Python's that it holds.
+std::array<PyObject *, 5> parts_of(const CastingKernel *self) {
+    return {self->function,         self->empty,          self->watched,
+            self->computed_storage, self->result_storage};
+}
 
 // A contiguous array by the buffer protocol; not there if it is not, is not aligned, or has
 // elements of another length than its dtype says.
@@ -117,34 +138,58 @@ nb::object new_array(const CastingKernel *self, const View &like, PyObject *stor
     return nb::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
 }
 
+// Whether NumPy has something to tell of what was raised: also if asking it fails.
+bool is_told(const CastingKernel *self, int raised) {
+    if (raised == 0) return false;
+    const nb::object watched = nb::steal(PyObject_CallNoArgs(self->watched));
+    const long found = watched.is_valid() ? PyLong_AsLong(watched.ptr()) : raised;
+    return (raised & found) != 0;
+}
+
+// A loop between the casts on n elements, or one that stands for them all. Which floating-point
+// exceptions the loop raised.
+int compute(const Steps &steps, const View *views, char *place, size_t n) {
+    const size_t size = size_of(steps.computed);
+    alignas(64) char scratch[MOST + 1][BLOCK * 8];
+    int raised = 0;
+    DefaultFloatState state;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        const size_t now = std::min(n - at, BLOCK);
+        const void *operands[MOST] = {};
+        for (int i = 0; i < steps.operands; ++i) {
+            const char *given = static_cast<const char *>(views[i].data());
+            const bool is_one = views[i].count() != n;
+            if (!is_one) given += at * size_of(steps.own[i]);
+            operands[i] = steps.casts(i) || is_one ? scratch[i] : given;
+            if (is_one && at != 0) continue;
+            if (steps.casts(i)) steps.cast(i, given, scratch[i], is_one ? 1 : now);
+            else if (is_one) std::memcpy(scratch[i], given, size);
+            if (is_one) fill(scratch[i] + size, scratch[i], now - 1, size);  // no later block is longer
+        }
+        char *const to = place + at * size_of(steps.result);
+        char *const made = steps.leave ? scratch[MOST] : to;
+        state.clear();
+        steps.operation.run(operands, made, now);
+        if (steps.operation.tells) raised |= state.raised();
+        if (steps.leave) steps.leave->run(made, to, now);
+    }
+    return raised;
+}
+
 // A loop between the casts, or a cast alone. Null without an error if Python is to be asked.
-nb::object run_loop(const CastingKernel *self, const View *views, const View &like) {
+nb::object run_loop(const CastingKernel *self, const View *views, const View &like, int &raised) {
     const Steps &steps = *self->steps;
     const size_t n = like.count();
     nb::object out = new_array(self, like, self->result_storage);
     View place;
     if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE)) return nb::object();
     if (n == 0) return out;
-    DefaultFloatState state;
-    if (steps.operation.run == nullptr) {
-        steps.cast(0, views[0].data(), place.data(), n);
+    if (steps.operation.run != nullptr) {
+        raised = compute(steps, views, static_cast<char *>(place.data()), n);
         return out;
     }
-    alignas(64) char scratch[MOST + 1][SHORT * 8];
-    const void *operands[MOST] = {};
-    for (int i = 0; i < steps.operands; ++i) {
-        const char *given = static_cast<const char *>(views[i].data());
-        const size_t own = views[i].count(), size = size_of(steps.computed);
-        operands[i] = steps.casts(i) || own != n ? scratch[i] : given;
-        if (steps.casts(i)) steps.cast(i, given, scratch[i], own);
-        else if (own != n) std::memcpy(scratch[i], given, size);
-        for (size_t k = 1; own != n && k < n; ++k) std::memcpy(scratch[i] + k * size, scratch[i], size);
-    }
-    void *made = steps.leave ? scratch[MOST] : place.data();
-    state.clear();
-    steps.operation.run(operands, made, n);
-    if (steps.operation.tells && state.raised() != 0) return nb::object();  // NumPy knows whether that is told
-    if (steps.leave) steps.leave->run(made, place.data(), n);
+    const DefaultFloatState state;
+    steps.cast(0, views[0].data(), place.data(), n);
     return out;
 }
 
@@ -171,7 +216,7 @@ nb::object run_function(const CastingKernel *self, PyObject *const *args, const 
         PyObject_Vectorcall(self->function, given, (size_t)steps.operands, names));
     if (!found.is_valid() || !steps.leave) return found;
     View made, place;
-    if (!made.open(found.ptr(), steps.made) || made.count() > SHORT) return nb::object();
+    if (!made.open(found.ptr(), steps.made)) return nb::object();
     nb::object out = new_array(self, made, self->result_storage);
     if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE))
         return nb::object();
@@ -193,15 +238,19 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         return nullptr;
     }
     const View *like = &views[0];
-    for (int i = 0; i < steps.operands; ++i) {
-        if (!views[i].open(args[i], steps.own[i]) || views[i].count() > SHORT) Py_RETURN_NONE;
-        if (views[i].ndim() > like->ndim()) like = &views[i];
+    const size_t longest = self->function == Py_None ? SHORT : LONG;
+    bool fits = true;
+    for (int i = 0; fits && i < steps.operands; ++i) {
+        fits = views[i].open(args[i], steps.own[i]) && views[i].count() <= longest;
+        if (fits && views[i].ndim() > like->ndim()) like = &views[i];
     }
-    for (int i = 0; i < steps.operands; ++i)
-        if (views[i].ndim() != 0 && !views[i].is_like(*like)) Py_RETURN_NONE;
-    nb::object out = self->function == Py_None ? run_loop(self, views, *like)
-                                               : run_function(self, args, views, names);
-    if (out.is_valid()) return out.release().ptr();
+    for (int i = 0; fits && i < steps.operands; ++i)
+        fits = (views[i].ndim() == 0 && !steps.alike) || views[i].is_like(*like);
+    int raised = 0;
+    nb::object out;
+    if (fits && self->function == Py_None) out = run_loop(self, views, *like, raised);
+    else if (fits) out = run_function(self, args, views, names);
+    if (out.is_valid() && !is_told(self, raised)) return out.release().ptr();
     if (PyErr_Occurred()) return nullptr;
     Py_RETURN_NONE;
 }
@@ -240,15 +289,15 @@ Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {
     return found;
 }
 
-// What is computed and in what, from the rows of the operands, of what they become, of what is
+// What is computed and in what, from the rows of the operands, of what each becomes, of what is
 // computed in, of what that makes, and of the result; and from the modes of the casts to the second,
 // the third and the last of these. `name` is that of a loop, or null.
 std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle rows,
                                   nb::handle modes) {
-    const Py_ssize_t count = PyTuple_Size(rows.ptr()) - 4;
-    if (count < 1 || count > MOST || PyTuple_Size(modes.ptr()) != count + 2 ||
-        (!computes && count != 1)) {
-        throw nb::type_error("rows must be those of 1 or 2 operands and 4 more, modes 2 fewer");
+    const Py_ssize_t count = (PyTuple_Size(rows.ptr()) - 3) / 2;
+    if (count < 1 || count > MOST || PyTuple_Size(rows.ptr()) != 2 * count + 3 ||
+        PyTuple_Size(modes.ptr()) != 2 * count + 1 || (!computes && count != 1)) {
+        throw nb::type_error("rows must be 2 for each of 1 or 2 operands and 3 more, modes 2 fewer");
     }
     auto steps = std::make_unique<Steps>();
     const auto type_at = [&](Py_ssize_t i) {
@@ -257,39 +306,43 @@ std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle ro
     const auto mode_at = [&](Py_ssize_t i) { return read_mode(PyTuple_GetItem(modes.ptr(), i)); };
     steps->operands = (int)count;
     for (int i = 0; i < count; ++i) steps->own[i] = type_at(i);
-    steps->entered = type_at(count);
-    steps->computed = type_at(count + 1);
-    steps->made = type_at(count + 2);
-    steps->result = type_at(count + 3);
+    for (int i = 0; i < count; ++i) steps->entered[i] = type_at(count + i);
+    steps->computed = type_at(2 * count);
+    steps->made = type_at(2 * count + 1);
+    steps->result = type_at(2 * count + 2);
     if (name != nullptr) {
         CastMode of_ends[MOST + 1];
         for (int i = 0; i < count; ++i) of_ends[i] = mode_at(i);
-        of_ends[count] = mode_at(count + 1);
+        of_ends[count] = mode_at(2 * count);
         steps->operation = find_loop(name, (int)count, steps->own, steps->result, of_ends, steps->computed);
         if (steps->operation.masked) refuse("a loop of short operands takes no mask");
         if (!steps->operation.tests) steps->made = steps->computed;
     }
-    for (int i = 0; i < count; ++i)
-        steps->enter[i] = cast_between(steps->own[i], steps->entered, mode_at(i));
-    steps->widen = cast_between(steps->entered, steps->computed, mode_at(count));
-    if (computes) steps->leave = cast_between(steps->made, steps->result, mode_at(count + 1));
+    for (int i = 0; i < count; ++i) {
+        steps->enter[i] = cast_between(steps->own[i], steps->entered[i], mode_at(i));
+        steps->widen[i] = cast_between(steps->entered[i], steps->computed, mode_at(count + i));
+    }
+    if (computes) steps->leave = cast_between(steps->made, steps->result, mode_at(2 * count));
     else if (!steps->casts(0) || !same_type(steps->computed, steps->result))
         refuse("a cast alone is to the type of its result");
     return steps;
 }
 
 PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"function", "rows",           "modes", "computed_storage",
-                                  "result_storage", "empty", nullptr};
+    static const char *names[] = {"function", "rows",       "modes",   "computed_storage", "result_storage",
+                                  "empty",    "watched", "alike", nullptr};
     PyObject *function, *rows, *modes, *computed, *result, *empty;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO", const_cast<char **>(names),
+    PyObject *watched = Py_None;
+    int alike = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|Op", const_cast<char **>(names),
                                      &function, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
-                                     &computed, &result, &empty))
+                                     &computed, &result, &empty, &watched, &alike))
         return nullptr;
     try {
         const bool is_loop = PyUnicode_Check(function);
         const nb::str text = is_loop ? nb::borrow<nb::str>(function) : nb::str("");
         auto steps = read_steps(is_loop ? text.c_str() : nullptr, function != Py_None, rows, modes);
+        steps->alike = alike != 0;
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         CastingKernel *self = kernel_of(made);
@@ -297,6 +350,7 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         self->steps = steps.release();
         self->function = Py_NewRef(is_loop ? Py_None : function);
         self->empty = Py_NewRef(empty);
+        self->watched = Py_NewRef(watched);
         self->computed_storage = Py_NewRef(computed);
         self->result_storage = Py_NewRef(result);
         return made;
@@ -312,7 +366,7 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 int kernel_traverse(PyObject *object, visitproc visit, void *arg) {
     CastingKernel *self = kernel_of(object);
     Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : {self->function, self->empty, self->computed_storage, self->result_storage})
+    for (PyObject *part : parts_of(self))
         Py_VISIT(part);
     return 0;
 }
@@ -323,7 +377,7 @@ void kernel_dealloc(PyObject *object) {
     PyObject_GC_UnTrack(object);
     CastingKernel *self = kernel_of(object);
     delete self->steps;
-    for (PyObject *part : {self->function, self->empty, self->computed_storage, self->result_storage})
+    for (PyObject *part : parts_of(self))
         Py_XDECREF(part);
     reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
@@ -335,7 +389,7 @@ PyMemberDef kernel_members[] = {
 
 PyType_Slot kernel_slots[] = {
     {Py_tp_doc, const_cast<char *>(
-        "An operation on short operands between its casts; of others it answers None.")},
+        "An operation between its casts; of operands that it is not made for it answers None.")},
     {Py_tp_new, reinterpret_cast<void *>(kernel_new)},
     {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
     {Py_tp_members, kernel_members},

@@ -23,8 +23,9 @@ constexpr Type bool_type() { return {Kind::boolean, 8, {}}; }
 // An operand: where it lies, and the cast on the way to what the machine computes in.
 class Given {
    public:
-    Given(const Cursor &cursor, Type own, Type computed, const CastMode &mode, size_t count)
-        : cursor_(cursor), same_(same_type(own, computed)),
+    Given(const Array &array, const Array &out, const int *order, Type own, Type computed,
+          const CastMode &mode, size_t count)
+        : cursor_(array, out, order, size_of(own)), same_(same_type(own, computed)),
           cast_(own, computed, mode, count, true) {}
 
     void begin_at(size_t n) { cursor_.begin_at(n); }
@@ -60,8 +61,9 @@ class Given {
 // The result: where it lies, and the cast on the way to it. `apart` says that no operand lies there.
 class Made {
    public:
-    Made(const Cursor &cursor, Type made, Type own, const CastMode &mode, size_t count, bool apart)
-        : cursor_(cursor), same_(same_type(made, own)), apart_(apart),
+    Made(const Array &out, const int *order, Type made, Type own, const CastMode &mode, size_t count,
+         bool apart)
+        : cursor_(out, out, order, size_of(own)), same_(same_type(made, own)), apart_(apart),
           cast_(made, own, mode, count, true) {}
 
     void begin_at(size_t n) { cursor_.begin_at(n); }
@@ -205,57 +207,51 @@ nb::object loop_of(const char *name, nb::handle row) {
     return nb::make_tuple(found.operands, found.masked, found.tests);
 }
 
-int combine(const char *name, nb::handle operands, nb::handle result, nb::handle rows,
-            nb::handle modes) {
-    // 1. What is computed, and in what.
-    const Py_ssize_t count = PyTuple_Check(operands.ptr()) ? PyTuple_Size(operands.ptr()) : 0;
-    if (count < 1 || count > most_operands)
-        throw nb::type_error("operands must be a tuple of 1 to 3 arrays");
-    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != count + 2 ||
-        !PyTuple_Check(modes.ptr()) || PyTuple_Size(modes.ptr()) != count + 1) {
+Combination read_combination(const char *name, nb::handle rows, nb::handle modes) {
+    const Py_ssize_t count = PyTuple_Check(rows.ptr()) ? PyTuple_Size(rows.ptr()) - 2 : 0;
+    if (count < 1 || count > most_operands || !PyTuple_Check(modes.ptr()) ||
+        PyTuple_Size(modes.ptr()) != count + 1) {
         throw nb::type_error("rows must be a tuple of 2 more than operands, and modes one of 1 more");
     }
-    Type types[most_operands + 2];
-    CastMode given[most_operands + 1];
+    Combination made;
+    made.operands = (int)count;
     for (Py_ssize_t i = 0; i < count + 2; ++i) {
-        types[i] = read_type(item(rows, i), "a row");
-        if (types[i].kind == Kind::complex) refuse("a row is complex");
+        made.types[i] = read_type(item(rows, i), "a row");
+        if (made.types[i].kind == Kind::complex) refuse("a row is complex");
     }
-    for (Py_ssize_t i = 0; i <= count; ++i) given[i] = read_mode(item(modes, i));
-    Type computed = types[count];
-    const Type &stored = types[count + 1];
-    const Operation operation =
-        find_loop(name, (int)count, types, stored, given, computed);
+    for (Py_ssize_t i = 0; i <= count; ++i) made.modes[i] = read_mode(item(modes, i));
+    made.computed = made.types[count];
+    made.operation = find_loop(name, (int)count, made.types, made.result(), made.modes, made.computed);
+    return made;
+}
 
-    // 2. The arrays.
-    const Array out(result, "result", PyBUF_STRIDES | PyBUF_WRITABLE);
+int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays, const Array &out) {
+    // 1. The arrays.
+    const Operation &operation = made.operation;
+    const Type &stored = made.result();
     check_result(out, stored);
-    static const char *const names[] = {"operand 1", "operand 2", "operand 3"};
-    std::unique_ptr<Array> arrays[most_operands];
     bool apart = true;
-    for (Py_ssize_t i = 0; i < count; ++i) {
-        arrays[i] = std::make_unique<Array>(item(operands, i), names[i], PyBUF_STRIDES);
-        check_elements(*arrays[i], types[i]);
+    for (int i = 0; i < made.operands; ++i) {
+        check_elements(*arrays[i], made.types[i]);
         check_shape(*arrays[i], out);
         if (is_result(*arrays[i], out)) apart = false;
         else check_apart(*arrays[i], out);
     }
 
-    // 3. Block by block, and of many elements on several threads.
+    // 2. Block by block, and of many elements on several threads.
     if (out.empty()) return 0;
     const size_t n = out.count();
     int order[PyBUF_MAX_NDIM];
     order_axes(out, order);
     Sides sides;
-    for (Py_ssize_t i = 0; i < count; ++i) {
+    for (int i = 0; i < made.operands; ++i) {
         const bool is_mask = operation.masked && i == 0;
-        sides.given[i] =
-            std::make_unique<Given>(Cursor(*arrays[i], out, order, size_of(types[i])), types[i],
-                                    is_mask ? bool_type() : computed, given[i], n);
+        sides.given[i] = std::make_unique<Given>(*arrays[i], out, order, made.types[i],
+                                                 is_mask ? bool_type() : made.computed,
+                                                 made.modes[i], n);
     }
-    sides.made = std::make_unique<Made>(Cursor(out, out, order, size_of(stored)),
-                                        operation.tests ? bool_type() : computed, stored,
-                                        given[count], n, apart);
+    sides.made = std::make_unique<Made>(out, order, operation.tests ? bool_type() : made.computed,
+                                        stored, made.modes[made.operands], n, apart);
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
     const Unlocked unlocked;
     if (!goes_in_parts) return sides.run(operation, n);
@@ -264,6 +260,22 @@ int combine(const char *name, nb::handle operands, nb::handle result, nb::handle
         raised |= sides.from(begin).run(operation, end - begin);
     });
     return raised;
+}
+
+int combine(const char *name, nb::handle operands, nb::handle result, nb::handle rows,
+            nb::handle modes) {
+    const Py_ssize_t count = PyTuple_Check(operands.ptr()) ? PyTuple_Size(operands.ptr()) : 0;
+    if (count < 1 || count > most_operands)
+        throw nb::type_error("operands must be a tuple of 1 to 3 arrays");
+    if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != count + 2)
+        throw nb::type_error("rows must be a tuple of 2 more than operands, and modes one of 1 more");
+    const Combination made = read_combination(name, rows, modes);
+    const Array out(result, "result", PyBUF_STRIDES | PyBUF_WRITABLE);
+    static const char *const names[] = {"operand 1", "operand 2", "operand 3"};
+    std::unique_ptr<Array> arrays[most_operands];
+    for (Py_ssize_t i = 0; i < count; ++i)
+        arrays[i] = std::make_unique<Array>(item(operands, i), names[i], PyBUF_STRIDES);
+    return combine_arrays(made, arrays, out);
 }
 
 }  // namespace promoarray

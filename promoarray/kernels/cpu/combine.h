@@ -1,6 +1,9 @@
 // Which loop computes between casts.
 #pragma once
 
+#include <memory>
+
+#include "arguments.h"
 #include "loops.h"
 
 namespace promoarray {
@@ -12,5 +15,23 @@ constexpr int most_operands = 3;
 // result. ValueError if there is none for so many operands.
 Operation find_loop(const char *name, int operands, const Type *own, const Type &result,
                     const CastMode *modes, Type &computed);
+
+// All that `combine` does, read from Python once: `types` are those of the operands, of what the
+// plan computes in, and of the result.
+struct Combination {
+    int operands = 0;
+    Type types[most_operands + 2], computed;
+    CastMode modes[most_operands + 1];
+    Operation operation = {};
+
+    const Type &result() const { return types[operands + 1]; }
+};
+
+Combination read_combination(const char *name, nanobind::handle rows, nanobind::handle modes);
+
+// Compute into a result that the operands broadcast to; which floating-point exceptions that raised.
+// ValueError, and nothing is written, if the arrays are not made so.
+int combine_arrays(const Combination &combination, const std::unique_ptr<Array> *operands,
+                   const Array &result);
 
 }  // namespace promoarray
