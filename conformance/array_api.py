@@ -20,7 +20,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,10 @@ import array_api_lazily as lazily
 import array_api_report as report
 import array_api_run as suite_run
 import array_api_suite as suites
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from promoarray.console import console as console_for
 from promoarray.console import show
+from promoarray.diagnostics.progress import Progress
 from promoarray.errors import UnknownPolicyError
 from promoarray.policies import as_policy, list_policies
 
@@ -114,40 +112,26 @@ def wanted(options: argparse.Namespace) -> list[Wanted]:
     return runs
 
 
-@contextmanager
-def progress(console: Console) -> Iterator[Any]:
-    """Show how far a run is: a bar in a terminal, a line a run elsewhere."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[failed]}"),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    )
-    with bar:
-        yield bar
-
-
 def perform(
-    suite: suites.Suite, runs: Sequence[Wanted], options: argparse.Namespace, console: Console
+    suite: suites.Suite, runs: Sequence[Wanted], options: argparse.Namespace
 ) -> Iterator[suite_run.Run]:
     """Do the runs, and show each one's table when it is over."""
     commit = suites.commit()
     for number, (policy, mode, module) in enumerate(runs, 1):
         title = f"[{number}/{len(runs)}] {policy or module}, {mode}"
-        with progress(console) as bar:
-            task = bar.add_task(title, total=None, failed="")
-            failed = 0
+        with Progress(title) as progress:
+            tests = done = failed = 0
 
-            def heard(event: dict[str, Any], bar: Any = bar, task: Any = task) -> None:
-                nonlocal failed
-                bar.update(task, total=event.get("tests"))
+            def heard(
+                event: dict[str, Any], title: str = title, progress: Progress = progress
+            ) -> None:
+                nonlocal tests, done, failed
+                tests = event.get("tests", tests)
                 if "id" in event:
+                    done += 1
                     failed += event["outcome"] in ("failed", "error")
-                    bar.update(task, advance=1, failed=f"{failed} failed" if failed else "")
+                    said = f"{title}: {done} of {tests} tests" + f", {failed} failed" * bool(failed)
+                    progress.step(said, done / max(tests, done))
 
             run = suite_run.run(
                 suite,
@@ -185,7 +169,7 @@ def main(words: Sequence[str] | None = None) -> int:
             suite = suites.clone() if options.clone else suites.find(options.suite)
             if suite.departure():
                 errors.print(f"[yellow]note:[/] {suite.departure()}")
-            runs += perform(suite, todo, options, console)
+            runs += perform(suite, todo, options)
     except (suites.SuiteError, UnknownPolicyError, OSError, ValueError) as error:
         errors.print(f"array_api.py: {error}", markup=False, soft_wrap=True)
         if runs:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import tables
 
 import promoarray as pa
+from promoarray.diagnostics.progress import Progress
 from promoarray.dtypes import BY_CODE, WEAK, DType, weak_bool, weak_complex, weak_float, weak_int
 from promoarray.operations import Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
@@ -308,18 +309,27 @@ def unexplained(golden: str, cells: Iterable[Cell]) -> Iterator[Cell]:
 def main(names: list[str]) -> int:
     """Print the cells that differ, folded where neighbours agree; return the exit status."""
     status = 0
-    for golden in names or [n for n in POLICY_OF if (GOLDEN / f"{n}.txt").exists()]:
-        cells = [*compare(golden), *scalars(golden)]
-        asked = [c for c in cells if c.recorded != "?"]
-        rest = list(unexplained(golden, cells))
-        different = sum(c.differs for c in cells)
-        for fold in _folded(rest):
-            print(f"  {fold}")
-        print(
-            f"{golden}: {len(asked)} cells, {different - len(rest)} departures, {len(rest)} differ"
-        )
-        status |= bool(rest)
+    names = names or [n for n in POLICY_OF if (GOLDEN / f"{n}.txt").exists()]
+    with Progress() as progress:
+        for number, golden in enumerate(names):
+            progress.step(golden, number / len(names))
+            cells = [*compare(golden), *scalars(golden)]
+            rest = list(unexplained(golden, cells))
+            with progress.away():
+                _tell(golden, cells, rest)
+            status |= bool(rest)
     return status
+
+
+def _tell(golden: str, cells: list[Cell], rest: list[Cell]) -> None:
+    asked = [c for c in cells if c.recorded != "?"]
+    different = sum(c.differs for c in cells)
+    for fold in _folded(rest):
+        print(f"  {fold}")
+    print(
+        f"{golden}: {len(asked)} cells, {different - len(rest)} departures, {len(rest)} differ",
+        flush=True,
+    )
 
 
 def _folded(cells: list[Cell]) -> Iterator[str]:

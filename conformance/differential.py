@@ -31,6 +31,8 @@ from programs.live import Live
 from programs.ours import Ours
 from programs.shrink import smallest
 
+from promoarray.diagnostics.progress import Progress
+
 Asked = Iterable[tuple[str, list[str]]]
 
 
@@ -73,8 +75,13 @@ def _run(name: str, live: Live, options: argparse.Namespace) -> int:
         return difference(program, live(program), ours(program))
 
     programs = _generated(live, options.cases, options.seed)
-    answered = [(program, live(program)) for program in programs]
-    found, count = _differences(answered, ours)
+    answered = []
+    with Progress(f"{name}: {options.cases} programs") as progress:
+        for number, program in enumerate(programs, 1):
+            answered.append((program, live(program)))
+            progress.step(done=number / options.cases)
+        progress.step(f"{name}: computing the same here")
+        found, count = _differences(answered, ours)
     said = {**live.described, "seed": options.seed}
     print(f"{name}: {said['version']}, policy {said['policy']}, seed {said['seed']}")
     status = _told(name, found, count, options, asked)
@@ -97,7 +104,8 @@ def _heads(program: str) -> Iterable[str]:
 
 def _replayed(name: str, options: argparse.Namespace) -> int:
     meta, asked = recorded.read(name)
-    found, count = _differences(asked, Ours(meta["policy"]))
+    with Progress(f"{name}: {meta['version']}, as recorded"):
+        found, count = _differences(asked, Ours(meta["policy"]))
     print(f"{name}: {meta['version']}, policy {meta['policy']}, as recorded")
     return _told(name, found, count, options, None)
 

@@ -35,6 +35,7 @@ from downstream_page import PAGE, RECORD, page
 
 import promoarray as pa
 from promoarray.core import call_site
+from promoarray.diagnostics.progress import Progress
 
 POLICIES = (
     "numpy",
@@ -157,10 +158,10 @@ def run(policies: Sequence[str] = POLICIES, *, library: str = "", bound: bool = 
     """
     record = Record(installed())
     takers: dict[str, set[str]] = {}
-    with dispatching():
-        for name, kind, arrays in questions():
-            if library not in ("", _library(name)):
-                continue
+    asked = [each for each in questions() if library in ("", _library(each[0]))]
+    with dispatching(), Progress() as progress:
+        for number, (name, kind, arrays) in enumerate(asked):
+            progress.step(name, number / len(asked))
             case = CASES[name]
             expected = _with_numpy(case, arrays)
             for policy in policies:

@@ -31,6 +31,7 @@ from suites_suite import SUITES, SuiteError
 
 from promoarray.console import console as console_for
 from promoarray.console import show
+from promoarray.diagnostics.progress import Progress
 from promoarray.errors import UnknownPolicyError
 
 POLICIES = ("numpy", "torch", "jax", "paddle")
@@ -85,19 +86,21 @@ def perform(options: argparse.Namespace, console: Console) -> Iterator[suites_ru
     backends = list(dict.fromkeys(map(backend_of, options.policy or ["numpy"])))
     todo = wanted(options)
     for number, (suite, module) in enumerate(todo, 1):
-        console.print(f"[{number}/{len(todo)}] {suite} {module}", markup=False, end=" ")
-        run = suites_run.run(
-            SUITES[suite],
-            module,
-            backends,
-            alone=options.alone,
-            workers=options.workers,
-            select=options.select,
-            limit=options.limit,
-        )
+        title = f"[{number}/{len(todo)}] {suite} {module}"
+        with Progress(title) as progress:
+            progress.step(done=(number - 1) / len(todo))
+            run = suites_run.run(
+                SUITES[suite],
+                module,
+                backends,
+                alone=options.alone,
+                workers=options.workers,
+                select=options.select,
+                limit=options.limit,
+            )
+        console.print(f"{title} {run.seconds:.0f} s", markup=False)
         if run.cases:
             yield run
-        console.print(f"{run.seconds:.0f} s", markup=False)
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -207,7 +207,8 @@ def _libraries() -> tuple[str, ...]:
 _INSTALLED = ("site-packages", "dist-packages")
 
 
-_ASSIGNS = opmap["STORE_SUBSCR"]
+_ASSIGN = {opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap}
+"""The instructions of ``x[i] = y``; Python 3.12 and later have another for ``x[i:j] = y``."""
 
 
 _sites: dict[tuple[int, int], tuple[CodeType, Site]] = {}
@@ -228,14 +229,18 @@ def site_of(code: CodeType, instruction: int, lineno: int) -> Site:
     return known[1]
 
 
+def assigns(code: CodeType, instruction: int) -> bool:
+    """Return whether an instruction assigns to an index or a slice."""
+    return code.co_code[instruction] in _ASSIGN
+
+
 def _site(code: CodeType, instruction: int, lineno: int) -> Site:
     file = code.co_filename
     positions = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     first, last, column, end = positions
     text = shortened(_line(file, lineno).strip())
     # Of an assignment the positions are the target's alone.
-    assigns = code.co_code[instruction] == _ASSIGNS
-    if assigns or first is None or last is None or column is None or end is None:
+    if assigns(code, instruction) or first is None or last is None or column is None or end is None:
         return Site(file, lineno, -1, text, text)
     expression = shortened(_segment(file, first, last, column, end))
     return Site(file, first, column, text, expression or text)

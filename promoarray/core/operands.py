@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends import backend_of, find
+from promoarray.backends import backend_of, find, is_lazy
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, held
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import ComputeError, quoted
 from promoarray.promotion.cast_rules import CastRule
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
@@ -106,6 +107,32 @@ def _looked_at(x: Array, policy: Policy) -> Any:
     except ComputeError as error:
         why = f"policy {quoted(policy.name)} promotes by the value of a 0-d array"
         raise ComputeError(f"{why}: {error}") from None
+
+
+def as_looked_on(x: Any, policy: Policy) -> Operand:
+    """What a policy sees of an operand that only looks on while another one runs the program."""
+    if type(x) in WEAK or x._buffer.ndim or policy.by_value is None:
+        return operand_of(x, policy)
+    return Operand(type_of(x._type), Rank.ZERO_D, looked_on(x))
+
+
+def looked_on(x: Array) -> Any:
+    """The value of a 0-d array for policies that only look on; a lazy one is not computed for them.
+
+    It counts for 1 then, which is a value that fits every dtype, unless the run's own policy looks
+    at values and so has them computed.
+    """
+    return UNKNOWN[x.dtype.kind] if is_left_lazy(x) else x._decoded().item()
+
+
+def is_left_lazy(x: Array) -> bool:
+    """Whether an array is not computed for policies that only look on."""
+    lazy = is_lazy(find(type(x._buffer)))  # None of what has no data, as in recorded programs
+    return lazy and (x._policy or get_policy()).by_value is None
+
+
+UNKNOWN = dict.fromkeys(Kind, 1) | {Kind.BOOL: True, Kind.FLOAT: 1.0, Kind.COMPLEX: 1.0 + 0.0j}
+"""What a 0-d array counts for whose value is not read."""
 
 
 def fitted(policy: Policy, value: Any, dtype: DType) -> Any:

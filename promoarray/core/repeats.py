@@ -19,6 +19,7 @@ from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.executable import Executable, plain
 from promoarray.core.observers import OperationEvent, Repeat, Repeats, lone_observer
+from promoarray.core.operands import looked_on
 from promoarray.dtypes import NATIVE, WEAK
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
@@ -106,7 +107,7 @@ def look_up(
 def _value(x: Array) -> Any:
     """The element of a 0-d array as a Python scalar."""
     plain = type(x._buffer) is np.ndarray and type_of(x._type) in NATIVE
-    return (x._buffer if plain else x._decoded()).item()
+    return x._buffer.item() if plain else looked_on(x)
 
 
 def _quick_key(repeats: Repeats, event: OperationEvent) -> tuple[Any, ...] | None:

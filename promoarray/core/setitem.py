@@ -184,7 +184,7 @@ def _write(target: Any, key: Any, values: Any) -> None:
         )
     try:
         backend.write(target, key, values)
-    except ValueError:
+    except (TypeError, ValueError):  # ml_dtypes' own is the former, of an array for one place
         given, room = values.shape, backend.read(target, key).shape
         raise ValueError(
             f"x[...] = y: y of shape {given} does not broadcast to {room}, the shape of x[...]"

@@ -105,7 +105,7 @@ def misfit(name: str, shapes: list[Shape], options: dict[str, Any]) -> Exception
 
 def _empty(name: str, shape: Shape, axis: Any) -> Exception | None:
     axes = axes_in(name, axis, len(shape))
-    if name not in _OF_SOME or all(shape[each] for each in axes):
+    if name not in _OF_SOME or all(shape[each] != 0 for each in axes):  # None: known later
         return None
     along = "" if axis is None else f" along axis {axis}"
     return ValueError(f"{name} of an empty array: shape {shape} has no elements{along}")

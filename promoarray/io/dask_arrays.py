@@ -14,9 +14,9 @@ from pickle import PicklingError
 from typing import Any
 
 from promoarray.backends import backend_of, on_device
-from promoarray.core.array_base import type_of
+from promoarray.core.array_base import TypeRecord, type_of
 from promoarray.core.asarray import asarray
-from promoarray.dtypes import BY_CODE
+from promoarray.dtypes import BY_CODE, DType
 from promoarray.errors import UnknownPolicyError, kind_of, quoted
 from promoarray.parray import PArray, array_type, rebuild
 from promoarray.promotion.policy import Policy
@@ -104,7 +104,8 @@ def _in_place_of(x: PArray, array: Any) -> PArray:
 
 def postcompute(x: PArray) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """What makes an array of the blocks, as a task of its own: on a cluster a worker runs it."""
-    return finalized, (_named(x._policy), type_of(x._type).code, x.dtype.code)
+    told = None if type(x._type) is DType else (os.getpid(), x._type)
+    return finalized, (_named(x._policy), type_of(x._type).code, x.dtype.code, told)
 
 
 Named = str | tuple[str, int, int] | None
@@ -126,16 +127,23 @@ def _named(policy: Policy | None) -> Named:
         return policy.name, os.getpid(), number
 
 
-def finalized(blocks: Any, policy: Named, code: str, stored: str) -> Any:
+Told = tuple[int, TypeRecord] | None
+"""What an observer has told of an array's type, and the process that it observes."""
+
+
+def finalized(blocks: Any, policy: Named, code: str, stored: str, told: Told = None) -> Any:
     """An array in memory of nested lists of blocks."""
     values = on_device("dask").joined(blocks, BY_CODE[stored])
+    kept = policy, values, code, stored, told
+    if told is not None and told[0] != os.getpid():  # it is the client that observes
+        return Travelling(*kept)
     try:
-        return returned(policy, values, code, stored)
+        return returned(*kept)
     except UnknownPolicyError:
-        return Travelling(policy, values, code, stored)
+        return Travelling(*kept)
 
 
-def returned(policy: Named, values: Any, code: str, stored: str) -> PArray:
+def returned(policy: Named, values: Any, code: str, stored: str, told: Told = None) -> PArray:
     """An array of values, bound to a policy by what ``_named`` gave.
 
     Raises
@@ -143,6 +151,11 @@ def returned(policy: Named, values: Any, code: str, stored: str) -> PArray:
     UnknownPolicyError
         If this process does not know the policy.
     """
+    made = _bound(policy, values, code, stored)
+    return made if told is None else made._wrap(made._buffer, told[1])
+
+
+def _bound(policy: Named, values: Any, code: str, stored: str) -> PArray:
     if not isinstance(policy, tuple):
         return rebuild(policy, values, code, stored)
     name, process, number = policy
@@ -155,7 +168,7 @@ def returned(policy: Named, values: Any, code: str, stored: str) -> PArray:
 
 
 class Travelling:
-    """An array on a worker that does not know the policy it is bound to; the client does."""
+    """An array on a worker that does not know what the client does: its policy, its observers."""
 
     def __init__(self, *kept: Any) -> None:
         self._kept = kept

@@ -63,7 +63,7 @@ piecewise             extras.*   x condlist funclist *args **kw
 convolve              extras.*   a v mode=
 correlate             extras.*   a v mode=
 cov                   extras.*   m y= rowvar= bias= ddof= fweights! aweights! dtype!
-corrcoef              *          x y= rowvar= dtype!
+corrcoef              *          x y= rowvar= bias! ddof! dtype!
 polyval               *          p x
 nanmedian             *          a axis= out> overwrite_input!True,False keepdims=
 nancumsum             *          a axis= dtype= out>
@@ -93,9 +93,9 @@ argpartition          *          a kth axis= kind!introselect order!
 searchsorted          .          a v side= sorter=
 where                 *          condition *choices
 sort                  *          a axis= kind!quicksort,mergesort,heapsort,stable order!
-                                 stable!True,False
+                                 stable!True,False descending!False
 argsort               *          a axis= kind!quicksort,mergesort,heapsort,stable order!
-                                 stable!True,False
+                                 stable!True,False descending!False
 unique                *          ar return_index= return_inverse= return_counts= axis! equal_nan=
                                  sorted!True,False
 unique_all            .          x

@@ -153,6 +153,8 @@ def test_bounds_of_a_clipped_scalar_fit_alike_every_time() -> None:
             pa.clip(5, x, 300)
 
 
+# NumPy 2.5 advises against it; programs do it all the same.
+@pytest.mark.filterwarnings("ignore:Setting the (dtype|shape) on a NumPy array:DeprecationWarning")
 def test_an_array_set_behind_our_back_is_never_read_beyond_its_end() -> None:
     buffer = np.ones(64, np.float32)
     x, y = pa.asarray(buffer), pa.asarray(np.ones(64))

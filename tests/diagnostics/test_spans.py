@@ -48,7 +48,7 @@ def test_a_file_that_reads_otherwise_by_now_has_no_end(tmp_path: Path) -> None:
     path.write_text("y = (\n")
     linecache.checkcache()
     assert span_of(site) == Span(str(path), 1, 5)
-    assert span_of(Site("<string>", 1, 4, "", "")) == Span("<string>", 1, 1)
+    assert span_of(Site("<nowhere>", 1, 4, "", "")) == Span("<nowhere>", 1, 1)
     assert span_of(Site("<unknown>", 0, -1, "", "")) == Span("<unknown>", 0)
     assert Span(str(path), 9, 1, 9, 2).text() == ""
 

@@ -120,6 +120,27 @@ def test_every_rule_for_scales_from_all_16_bit_floats():
     assert not wrong
 
 
+def test_every_rule_for_scales_where_they_end():
+    choices = (Beyond, Beyond, ScaleRounding, ScaleNegative, ScaleZero, (False, True))
+    ends = [0.0, 2.0**-149, 2.0**-127, 1.5 * 2.0**-127, 2.0**-126, 1.0, 1.5, 2.0**127]
+    values = np.array([*ends, 1.25 * 2.0**127, 1.75 * 2.0**127, np.inf, np.nan], np.float32)
+    codes = np.concatenate([values, -values]).view(np.uint32)
+    wrong = []
+    for overflow, infinity, way, negative, zero, strict in product(*choices):
+        mode = CastMode(
+            overflow,
+            infinity,
+            scale_rounding=way,
+            scale_negative=negative,
+            scale_zero=zero,
+            scale_strict=strict,
+        )
+        case = (codes, dt.float32, dt.float8_e8m0fnu, mode)
+        got, want = cast_codes(*case), cast_codes(*case, tuned=False)
+        wrong += differences(codes, got, want, dt.float32, dt.float8_e8m0fnu)
+    assert not wrong
+
+
 # --- Wide sources -------------------------------------------------------------------------------
 
 

@@ -71,6 +71,14 @@ def test_factors_multiply_to_the_matrix(dtype: str, shape: tuple[int, ...]) -> N
     assert linalg.matrix_power(x, 3).dtype is x.dtype
 
 
+def test_powers_of_bools_are_truths_of_paths() -> None:
+    ones = np.ones((16, 16), bool)  # 256 paths to each place, which a byte does not count
+    ones[3] = False
+    power = linalg.matrix_power(pa.asarray(ones), 3)
+    assert power.dtype is pa.bool
+    np.testing.assert_array_equal(np.asarray(power), np.linalg.matrix_power(ones, 3))
+
+
 @pytest.mark.parametrize("name", OF_ONE)
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
 def test_matrices_and_stacks_of_nothing(name: str, shape: tuple[int, ...]) -> None:

@@ -125,9 +125,13 @@ def var_step(
     def step(block: Block) -> Moments:
         cast = backend_of(block).cast
         x = cast(block, compute, floating)
+        count = count_of(block, axes)
+        if not count:  # 0, and no warning, for a block that a mask left empty
+            nothing = x.sum(axis=axes, keepdims=True)
+            return 0, cast(nothing, floating, wide), nothing.real.astype(np.float64)
         mean = run_kernel("mean", x, floating, axis=axes, keepdims=True)
         squares = _squares(x - mean).sum(axis=axes, keepdims=True)
-        return count_of(block, axes), cast(mean, floating, wide), squares.astype(np.float64)
+        return count, cast(mean, floating, wide), squares.astype(np.float64)
 
     return step
 

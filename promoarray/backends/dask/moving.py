@@ -111,7 +111,7 @@ def _none_along(x: Blocks, axis: int) -> Blocks:
 
 def _take(x: Blocks, index: Any, *, axis: int) -> Blocks:
     shape = (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :])
-    if 0 in shape:  # NumPy looks at no index then
+    if 0 in x.shape[:axis] or 0 in index.shape:  # NumPy looks at no index then
         return da.zeros(shape, dtype=x.dtype, chunks=-1)
     return read(Buffer(x), (*(slice(None),) * axis, index)).array
 

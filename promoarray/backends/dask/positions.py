@@ -11,15 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.backends.dask.steps import (
-    Axes,
-    Block,
-    count_of,
-    dropped,
-    grown,
-    run_kernel,
-    stacked,
-)
+from promoarray.backends.dask.steps import Axes, Block, dropped, grown, run_kernel, stacked
 from promoarray.dtypes import DType
 
 # --- Positions: values and where they are, the first of equals ------------------------------------
@@ -47,7 +39,7 @@ def position_step(
     """Make what finds the extremes of a block, and says where they are in the whole array."""
 
     def step(block: Block, at: tuple[slice, ...]) -> Found | None:
-        if not count_of(block, axes):
+        if 0 in (block.shape[a] for a in axes):
             return None
         if shape is None:
             (axis,) = axes

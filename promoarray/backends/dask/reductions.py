@@ -12,13 +12,24 @@ from functools import lru_cache
 from typing import Any
 
 import dask.array as da
+import numpy as np
 from dask.base import tokenize
 
 from promoarray import dtypes as dt
 from promoarray.backends.dask.block_executable import BlockExecutable
+from promoarray.backends.dask.integer_variances import var_around_integer
 from promoarray.backends.dask.means import MEANS, mean, var
 from promoarray.backends.dask.positions import position
-from promoarray.backends.dask.steps import Axes, Block, dropped, grown, run_kernel, stacked
+from promoarray.backends.dask.steps import (
+    Axes,
+    Block,
+    count_of,
+    dropped,
+    grown,
+    run_kernel,
+    stacked,
+)
+from promoarray.backends.dask.storage import storage
 from promoarray.backends.dask.tree import Results, answers, few, in_one_block, meta_of, only
 from promoarray.dtypes import DType
 
@@ -95,16 +106,25 @@ def _again(
 
 
 def again_step(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
-    """Make what reduces a block."""
-    return lambda block: run_kernel(kernel, block, compute, axis=axes, keepdims=True)
+    """Make what reduces a block; one without elements, as masks leave some, has no extreme."""
+
+    def step(block: Block) -> Block | None:
+        if kernel in ("max", "min") and not count_of(block, axes):
+            return None
+        return run_kernel(kernel, block, compute, axis=axes, keepdims=True)
+
+    return step
 
 
 def again_join(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
     """Make what reduces reduced blocks; of ``real_all`` those are bools."""
     kernel = kernel.removeprefix("real_")
 
-    def join(parts: list[Block]) -> Block:
-        return parts[0] if len(parts) == 1 else run_kernel(kernel, stacked(parts), made, axis=0)
+    def join(parts: list[Block | None]) -> Block | None:
+        found = [part for part in parts if part is not None]
+        if len(found) < 2:
+            return found[0] if found else None
+        return run_kernel(kernel, stacked(found), made, axis=0)
 
     return join
 
@@ -112,7 +132,14 @@ def again_join(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DT
 def again_finish(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
     """Make what joins the last and drops the axes."""
     join = again_join(kernel, axes, keepdims, compute, made)
-    return lambda parts: dropped(join(parts), axes, keepdims)
+
+    def finish(parts: list[Block | None]) -> Block:
+        found = join(parts)
+        if found is None:  # the kernel has words for it
+            found = run_kernel(kernel, np.empty(0, storage(compute)), compute, axis=None)
+        return dropped(found, axes, keepdims)
+
+    return finish
 
 
 # --- The trace, and what has no tree --------------------------------------------------------------
@@ -134,7 +161,7 @@ def trace(kernel: str, arrays: tuple[da.Array, ...], compute: DType, **options: 
 def _refused(
     kernel: str, x: da.Array, compute: DType, made: DType, axes: Axes, options: dict[str, Any]
 ) -> da.Array:
-    """The variances of single frameworks that go over the values twice."""
+    """The variances of Paddle 3.3 of integers: the mean they are around is rounded to float32."""
     raise ValueError(in_one_block(kernel, x, axes))
 
 
@@ -143,7 +170,7 @@ TREES: dict[str, Callable[..., da.Array]] = {
     **dict.fromkeys(("real_all", "real_any", "max_or_lowest", "min_or_highest"), _again),
     **dict.fromkeys(MEANS, mean),
     **dict.fromkeys(("var", "std"), var),
-    **dict.fromkeys(("var_around_integer", "std_around_integer"), _refused),
+    **dict.fromkeys(("var_around_integer", "std_around_integer"), var_around_integer),
     **dict.fromkeys(("integer_var", "integer_std"), _refused),
     **dict.fromkeys(("argmax", "argmin"), position),
     **dict.fromkeys(("argmax_without_nan", "argmin_without_nan"), position),

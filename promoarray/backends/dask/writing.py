@@ -27,7 +27,16 @@ def write(buffer: Buffer, key: Any, value: Any) -> None:
     """``buffer[key] = value``, both of one dtype: another Dask array takes the place."""
     parts = tuple(plain(part) for part in (key if isinstance(key, tuple) else (key,)))
     held = value.array if isinstance(value, Buffer) else np.asarray(value).view(buffer.dtype)
+    if held.ndim > 1 and _is_full_mask(parts, buffer.ndim):
+        raise ValueError("NumPy takes one value at a mask of all axes, or a line of them")
     buffer.array = _written(parts)(buffer.array, parts, held)
+
+
+def _is_full_mask(parts: tuple[Any, ...], ndim: int) -> bool:
+    """Whether a key is one mask over all axes."""
+    (part, *others) = parts or (None,)
+    is_mask = isinstance(part, bool) or getattr(part, "dtype", None) == np.bool
+    return is_mask and not others and getattr(part, "ndim", 0) == ndim
 
 
 def _written(parts: tuple[Any, ...]) -> Any:
@@ -44,8 +53,8 @@ def _cut(x: Blocks, parts: tuple[Any, ...], value: Any) -> Blocks:
     """Written where integers and slices lead, as Dask does."""
     room = basic_shape(x, parts)
     require_known(x)
-    if not room and value.ndim:
-        raise ValueError("setting an array element with a sequence")
+    if not room and value.ndim and not (x.dtype == np.bool and value.size == 1):
+        raise ValueError("setting an array element with a sequence")  # NumPy asks bool(value)
     value = _shaped(value, room)
     if not parts:
         return _filled(x, parts, value)

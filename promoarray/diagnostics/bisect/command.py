@@ -6,8 +6,6 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from promoarray.console import console
 from promoarray.diagnostics.bisect.report import Bisection
@@ -18,6 +16,7 @@ from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.command import program_of, report_of
 from promoarray.diagnostics.diff.difference import difference
 from promoarray.diagnostics.exit_codes import FINDINGS, NOTHING, USAGE
+from promoarray.diagnostics.progress import Progress
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -29,9 +28,9 @@ def main(args: argparse.Namespace) -> int:
     wrong = _wrong(args)
     if wrong:
         return _say(wrong, USAGE)
-    with tempfile.TemporaryFile() as kept, _progress() as step:
+    with tempfile.TemporaryFile() as kept, Progress() as progress:
         asked = args.expression, args.tolerance
-        search = Search(program, before, after, *asked, StandardInput(kept), step)
+        search = Search(program, before, after, *asked, StandardInput(kept), progress.step)
         try:
             found = search.found()
         except Stopped as stopped:
@@ -80,16 +79,6 @@ def _changes(found: Found, before: Policy, after: Policy) -> tuple[Change, ...]:
         for each in every
         if not each.inherited and (each.program.file, each.program.line) in lines
     )
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Say what is run, on standard error of a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda words: None
-        return
-    with console(sys.stderr).status("starting") as status:
-        yield status.update
 
 
 def _say(what: str, status: int) -> int:

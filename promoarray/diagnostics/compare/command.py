@@ -26,6 +26,7 @@ from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
 from promoarray.diagnostics.findings.baseline import Baseline, read
 from promoarray.diagnostics.findings.judged import Judged, judge
+from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.shadow.observer import DEFAULT
@@ -130,13 +131,15 @@ class Comparison:
         """Run it under the policy it ran under, and under each of the others, until stopped."""
         others = [policy.name for policy in self.policies if policy.name != own]
         found: list[Outcome] = []
-        for name, under in {own: self._run_name, **{name: name for name in others}}.items():
-            shown = self.args.show
-            asked = Task((), under, casts=not self.args.stop, names=shown and tuple(shown))
-            ended = self.program.run(asked, given, quiet=True)
-            found.append(outcome(name, ended, found[0] if found else None))
-            if ended.interrupted:
-                break
+        with Progress() as progress:
+            for name, under in {own: self._run_name, **{name: name for name in others}}.items():
+                progress.step(f"the program under {name}", len(found) / (len(others) + 1))
+                shown = self.args.show
+                asked = Task((), under, casts=not self.args.stop, names=shown and tuple(shown))
+                ended = self.program.run(asked, given, quiet=True)
+                found.append(outcome(name, ended, found[0] if found else None))
+                if ended.interrupted:
+                    break
         return found
 
     def judged(self, report: Report, ended: Ended, baseline: Baseline | None) -> Judged:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from promoarray.console import console
-from promoarray.diagnostics.explore.page import Step, explore_json, explore_page
+from promoarray.diagnostics.explore.page import explore_json, explore_page
+from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.promotion.registry import as_policy, list_policies
-
-SILENT = 2.0
-"""Seconds until progress is shown."""
 
 
 def main(args: argparse.Namespace) -> int:
@@ -36,8 +30,10 @@ def main(args: argparse.Namespace) -> int:
     target = None if args.output == "-" else Path(args.output)
     if target is not None:
         require_place(target)
-    with _progress() as step:
-        page = (explore_json if args.json else explore_page)(policies, step)
+    with Progress("asking the policies") as progress:
+        page = (explore_json if args.json else explore_page)(
+            policies, lambda part: progress.step(done=part)
+        )
     if target is None:
         sys.stdout.write(page)
         return 0
@@ -46,23 +42,3 @@ def main(args: argparse.Namespace) -> int:
     if args.open:
         webbrowser.open(target.resolve().as_uri())
     return 0
-
-
-@contextmanager
-def _progress() -> Iterator[Step]:
-    """Show how far the work is once it has taken a while, on standard error of a terminal."""
-    from rich.progress import Progress
-
-    started = time.monotonic()
-    bar = Progress(console=console(sys.stderr), transient=True, disable=not sys.stderr.isatty())
-    task = bar.add_task("asking the policies", total=1.0)
-
-    def step(part: float) -> None:
-        bar.update(task, completed=part)
-        if time.monotonic() - started > SILENT and not bar.live.is_started:
-            bar.start()
-
-    try:
-        yield step
-    finally:
-        bar.stop()

@@ -72,10 +72,11 @@ def _port(
     from promoarray.diagnostics.port.porting import Stopped, Work
     from promoarray.diagnostics.port.runs import Runner
     from promoarray.diagnostics.port.words import as_data, as_lines
+    from promoarray.diagnostics.progress import Progress
 
-    with tempfile.TemporaryFile() as kept:
+    with tempfile.TemporaryFile() as kept, Progress() as progress:
         of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
-        runner = Runner(of, StandardInput(kept), recorded=recorded)
+        runner = Runner(of, StandardInput(kept), recorded=recorded, step=progress.step)
         named = run.name if run and not recorded else None
         first = runner(named, tuple(policy.name for policy in policies))
         if first.interrupted:

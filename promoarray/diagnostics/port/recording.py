@@ -11,7 +11,6 @@ import sys
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.core import host
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.call_site import of_library, outside
+from promoarray.core.call_site import assigns, of_library, outside
 from promoarray.core.cast import scalar
 from promoarray.core.observers import CastEvent, OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
@@ -280,7 +279,7 @@ class Recording(Probe):
         file = code.co_filename
         if not file.startswith("<"):
             file = os.path.join(self._folder, file)
-        stores = code.co_code[frame.f_lasti] == opmap["STORE_SUBSCR"]
+        stores = assigns(code, frame.f_lasti)
         if line < 0:
             line = frame.f_lineno
         return Span(file, line, column, end_line, end_column, stores)

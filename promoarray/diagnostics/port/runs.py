@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -85,18 +85,23 @@ class Runner:
         How often it was run.
     recorded : Recordings or None
         None of a program that computes with promoarray.
+    step : callable
+        Is told of each run, in words.
     """
 
     program: Program
     given: StandardInput
     count: int = field(default=0)
     recorded: Recordings | None = None
+    step: Callable[[str], None] = lambda words: None
 
     def __call__(
         self, policy: str | None, asked: tuple[str, ...] = (), texts: Texts | None = None
     ) -> Ran:
         """Run it under a policy, or what it sets itself, and ask others besides."""
         self.count += 1
+        casts = " with casts" if texts else ""
+        self.step(f"run {self.count}: the program{casts}" + (f" under {policy}" if policy else ""))
         task = self._task(policy, asked)
         again = task.framework in REWRITTEN  # each run rewrites it anew
         if not texts:

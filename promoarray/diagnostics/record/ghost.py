@@ -6,10 +6,8 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from promoarray.core.array_base import Array, TypeRecord
-from promoarray.dtypes import DType, Kind
-
-_UNKNOWN = {Kind.BOOL: True, Kind.FLOAT: 1.0, Kind.COMPLEX: 1.0 + 0.0j}
-"""What a 0-d array counts for whose value cannot be read; of integers it is 1."""
+from promoarray.core.operands import UNKNOWN
+from promoarray.dtypes import DType
 
 
 class Rank:
@@ -58,7 +56,7 @@ class Ghost(Array):
             Reads the value of a 0-d array, if it can be read.
         """
         kind = (dtype if isinstance(dtype, DType) else dtype.dtype).kind
-        return cls._wrap(Rank(ndim, _reading(value, _UNKNOWN.get(kind, 1))), dtype)
+        return cls._wrap(Rank(ndim, _reading(value, UNKNOWN[kind])), dtype)
 
     def _decoded(self) -> Any:
         return self._buffer

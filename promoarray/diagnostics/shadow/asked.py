@@ -15,6 +15,7 @@ from promoarray import dtypes as dt
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import sites
 from promoarray.core.observers import CastEvent, Decision, MadeEvent, Question
+from promoarray.core.operands import looked_on
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.decisions import Decided
@@ -181,7 +182,7 @@ def _key_of(x: Any, by_value: bool) -> Hashable:
     if type(x) in WEAK:
         return magnitude(x)
     flat = not x._buffer.shape
-    return x._type, flat, magnitude(x._decoded().item()) if flat and by_value else None
+    return x._type, flat, magnitude(looked_on(x)) if flat and by_value else None
 
 
 def _would_cast(policy: Policy, source: DType, asked: DType, run: DType) -> Answer:

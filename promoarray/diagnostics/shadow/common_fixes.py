@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from promoarray.core.observers import OperationEvent
-from promoarray.core.operands import operand_of
+from promoarray.core.operands import as_looked_on
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType, Kind
@@ -78,7 +78,7 @@ def fix_of(
     decided = policy.decide(event.name, seen, event.operands, event.form, options=event.options)
     if not isinstance(decided, Refusal) and policy.strong(decided.plan.result) is wanted:
         return None
-    operands = weak or tuple(operand_of(x, policy) for x in event.operands)
+    operands = weak or tuple(as_looked_on(x, policy) for x in event.operands)
     asked = Asked(event.name, event.form, operands, event.plan.inputs, wanted)
     return next(common_fixes(event.policy, (policy,), asked), None)
 
@@ -325,7 +325,7 @@ def _held(policy: Policy, dtype: DType) -> DType:
 
 def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
     """An operand as a policy sees it: of the run, or of another dtype that it has given it."""
-    operand = operand_of(x, policy)
+    operand = as_looked_on(x, policy)
     if type(x) in WEAK:
         return operand
     held = _held(policy, dtype or operand.type)

@@ -127,6 +127,7 @@ class ShadowObserver(Observer):
                 if len(self._verdicts) >= MOST_VERDICTS:
                     self._verdicts.clear()
                 self._verdicts[key] = verdict
+        self.report.assumed |= {*verdict.assumes}
         for policy, reason in verdict.signatures:
             self.report.record_call(Call(current_site(), policy, reason))
         for source, target, change in verdict.scalars:

@@ -48,6 +48,10 @@ _UNCOMPUTED = (
     "Of {} of lazy arrays the policies may give other values, which were not compared, as that "
     "would compute them; write x.compute() before to compare."
 )
+_ASSUMED = (
+    "{} promotes by the values of lazy 0-d arrays, which are not computed for a report and count "
+    "for 1; write x.compute() before to have them."
+)
 _ROOT = (
     "root: for the operands of the run this policy answers otherwise; the lines that most others "
     "inherit from, or that most policies refuse, come first"
@@ -89,6 +93,8 @@ class Report(Printable):
         Whether places were left out for it.
     uncomputed : int
         Casts of lazy arrays by rules that differ: values are not computed to compare them.
+    assumed : set of str
+        Policies whose answer hung on the value of a lazy 0-d array, which was not computed either.
     """
 
     run: Policy
@@ -106,6 +112,7 @@ class Report(Printable):
     max_sites: int = MAX_SITES
     max_sites_reached: bool = False
     uncomputed: int = 0
+    assumed: set[str] = field(default_factory=set)
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
@@ -148,6 +155,7 @@ class Report(Printable):
         self.operations += other.operations
         self.max_sites_reached |= other.max_sites_reached
         self.uncomputed += other.uncomputed
+        self.assumed |= other.assumed
         for divergence in other._found.values():
             self.record(divergence)
         for left, times in other.escapes.items():
@@ -263,7 +271,8 @@ class Report(Printable):
         values = f"{casts} {verb} other values." if len(self.value_changes) else ""
         limit = _LIMIT.format(self.max_sites) if self.max_sites_reached else ""
         lazy = _UNCOMPUTED.format(counted(self.uncomputed, "cast")) if self.uncomputed else ""
-        return " ".join(filter(None, (found, values, lazy, self._escapes.summary, limit)))
+        assumed = _ASSUMED.format(listed(sorted(self.assumed))) if self.assumed else ""
+        return " ".join(filter(None, (found, values, lazy, assumed, self._escapes.summary, limit)))
 
     def legend(self, *, inherited: bool) -> Iterator[str]:
         """Explain the words and signs that the report uses, a line each."""

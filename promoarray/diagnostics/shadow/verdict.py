@@ -6,12 +6,14 @@ Python scalars; so it is asked for once for all operations that are alike in the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from promoarray.core.array_base import type_of
 from promoarray.core.observers import OperationEvent, RefusalEvent
+from promoarray.core.operands import is_left_lazy, looked_on
 from promoarray.core.read_dtype import read_dtype
 from promoarray.core.recovery import dtypes_after
 from promoarray.diagnostics.shadow.common_fixes import as_given, fix_of
@@ -19,10 +21,11 @@ from promoarray.diagnostics.shadow.divergence import Answer
 from promoarray.diagnostics.shadow.held import held, lacks
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
-from promoarray.promotion.plan import Decision, Operand, Refusal
+from promoarray.promotion.plan import Decision, Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import bounds
 
 
 class ShadowDTypes:
@@ -36,6 +39,9 @@ class ShadowDTypes:
     def __init__(self, dtype: DType, answers: dict[str, DType]) -> None:
         self.dtype = dtype
         self.answers = answers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return record, (self.dtype, self.answers)  # with a lazy array, to where it is computed
 
     def read(self, dtype: DType) -> DType:
         """Return what a program reads as the dtype of an array that is stored in ``dtype``."""
@@ -81,6 +87,8 @@ class Verdict(NamedTuple):
         they become, and the numbers.
     lasting : bool
         Whether it holds for scalars of the same magnitude: a reason may name the value.
+    assumes : tuple of str
+        The policies that answer otherwise of other values of a lazy 0-d array.
     """
 
     answers: dict[str, Answer] | None
@@ -89,6 +97,7 @@ class Verdict(NamedTuple):
     signatures: tuple[tuple[str, str], ...]
     scalars: tuple[ScalarChange, ...]
     lasting: bool
+    assumes: tuple[str, ...] = ()
 
 
 def key_of(event: OperationEvent, by_value: bool) -> Hashable:
@@ -106,7 +115,7 @@ def key_of(event: OperationEvent, by_value: bool) -> Hashable:
             operands.append(magnitude(x))
             continue
         flat = not x._buffer.shape
-        value = magnitude(x._decoded().item()) if flat and by_value else None
+        value = magnitude(looked_on(x)) if flat and by_value else None
         operands.append((x._type, flat, value))
     low = event.options.get("low", True)
     return event.name, event.form, event.policy, event.plan.result, low, *operands
@@ -130,7 +139,36 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
     scalars = _scalars(theirs, event)
     lasting = lasting and not scalars  # which name the value
     signatures = _signatures(policies, event)
-    return Verdict(noted, operands, tuple(slots), signatures, scalars, lasting)
+    assumes = tuple(p.name for p in policies if p.by_value and _assumes(p, event))
+    return Verdict(noted, operands, tuple(slots), signatures, scalars, lasting, assumes)
+
+
+def _assumes(policy: Policy, event: OperationEvent) -> bool:
+    """Whether a policy would answer otherwise of other values of lazy 0-d arrays."""
+    seen = tuple(as_seen_by(policy, x) for x in event.operands)
+    lazily = [
+        o.rank is Rank.ZERO_D and is_left_lazy(x) for o, x in zip(seen, event.operands, strict=True)
+    ]
+    if not any(lazily):
+        return False
+    answers = {_decide(policy, event, seen, 0)}
+    for end in (0, 1):
+        others = (
+            o._replace(value=_ends(o.type)[end]) if is_lazy else o
+            for o, is_lazy in zip(seen, lazily, strict=True)
+        )
+        answers.add(_decide(policy, event, tuple(others), 0))
+    return len(answers) > 1
+
+
+def _ends(dtype: DType) -> tuple[Any, Any]:
+    """The smallest and the largest value of a dtype; of floats those of the widest."""
+    if dtype.kind in INTEGERS:
+        return bounds(dtype)
+    if dtype.kind is Kind.BOOL:
+        return False, True
+    most = sys.float_info.max
+    return (-most, most) if dtype.kind is Kind.FLOAT else (complex(-most), complex(most))
 
 
 class Decided(NamedTuple):

@@ -87,13 +87,41 @@ PROMOARRAY_TO_BFLOAT(i64, i64, odd_bits(x)) PROMOARRAY_TO_BFLOAT(u64, u64, odd_b
 PROMOARRAY_TO_BFLOAT(i64_halves, i64, halves_bits(x))
 PROMOARRAY_TO_BFLOAT(u64_halves, u64, halves_bits(x))
 
-// The second of each is for modes by which all that has no scale becomes NaN.
+// Where what is too small becomes the smallest scale: zero, and negative numbers or their magnitudes.
+// What is too large has a code above `overflow`, the largest or NaN; Inf is as good as one of both.
+PROMOARRAY_CAST u32 positive(u32 bits) { return (i32)bits > 0 ? bits : 0; }
+PROMOARRAY_CAST u64 positive(u64 bits) { return (i64)bits > 0 ? bits : 0; }
+template <typename Wide>
+PROMOARRAY_CAST u32 encode_least_scale(typename Wide::Bits bits, ScaleEdges<Wide> edge) {
+    using Bits = typename Wide::Bits;
+    constexpr Bits all = ~(Bits)0 >> 1, infinity = all >> Wide::mantissa << Wide::mantissa;
+    const Bits end = edge.infinity == edge.overflow ? infinity + 1 : infinity;
+    const Bits code = nearest_scale<Wide>(positive(bits & edge.sign), edge);
+    const Bits number = code < edge.overflow ? code : edge.overflow;
+    return (u32)((bits & all) < end ? number : edge.nan);
+}
+int scale_row(const Work &work) {
+    const auto &edge = work.scale32;
+    const CastMode &mode = work.mode;
+    const Format f = work.target.format;
+    const bool by_sign = mode.scale_negative != ScaleNegative::absolute;
+    const bool least = !mode.scale_strict && edge.zero == 0 && !(by_sign && edge.negative != 0);
+    const bool ends = edge.overflow == edge.nan || edge.overflow == (u32)f.largest;
+    // -Inf is a negative number, and no NaN.
+    const bool infinite = edge.infinity == edge.overflow || (!by_sign && edge.infinity == edge.nan);
+    return edge.all_nan ? 1 : least && ends && infinite ? 2 : 0;
+}
+
+// Those of any mode, of modes by which all that has no scale becomes NaN, and of those above.
 #define PROMOARRAY_TO_SCALE(name, Source, Wide, scale, ...)                                       \
     PROMOARRAY_LOOP(name##_to_scale, Source, u8, const auto edge = work.scale,                    \
                     encode_scale<Wide>(__VA_ARGS__, edge))                                        \
     PROMOARRAY_LOOP(name##_to_scale_or_nan, Source, u8, const auto edge = work.scale,             \
                     encode_scale_or_nan<Wide>(__VA_ARGS__, edge))                                 \
-    constexpr Loop name##_scales[2] = {name##_to_scale, name##_to_scale_or_nan};
+    PROMOARRAY_LOOP(name##_to_least_scale, Source, u8, const auto edge = work.scale,              \
+                    encode_least_scale<Wide>(__VA_ARGS__, edge))                                  \
+    constexpr Loop name##_scales[3] = {name##_to_scale, name##_to_scale_or_nan,                   \
+                                       name##_to_least_scale};
 
 PROMOARRAY_TO_SCALE(single, u32, Float32, scale32, x)
 PROMOARRAY_TO_SCALE(double, u64, Float64, scale64, x)
@@ -236,7 +264,7 @@ const Loop *scale_loops(Type source) {
 Loop single_to_small(const Work &work) {
     const Type target = work.target;
     const bool plain = work.mode.overflow == Beyond::infinity && keeps_inf(work.mode);
-    if (!target.format.has_sign) return single_scales[work.scale32.all_nan];
+    if (!target.format.has_sign) return single_scales[scale_row(work)];
     if (is_float16(target) && plain) return single_to_half;
     if (is_bfloat16(target) && plain) return single_to_bfloat;
     if (const Loop found = narrow_loop(float32_type(), target)) return found;
@@ -302,7 +330,7 @@ Loop float_loop(Type source, Work &work) {
         return chain(work, first, single_to_small(work));
     }
     if (source.bits > 16 && !target.format.has_sign) {
-        return scale_loops(source)[work.scale32.all_nan];
+        return scale_loops(source)[scale_row(work)];
     }
     if (is_integer(source) && is_bfloat16(target)) {
         const Loop second = integer_to_bfloat(source);

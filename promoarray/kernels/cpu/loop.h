@@ -139,7 +139,7 @@ Loop narrow_loop(Type source, Type target);      // narrow.cpp: from short float
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop truncating_loop_by(Limits limit, Type source, Work &work);
 Loop machine_loop(bool is_double, const Limits &limit, Work &work);  // machine_truncation.cpp
-Loop few_loop(bool is_double, const Limits &limit, const Work &work);  // the same, saturated
+Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work);  // saturated
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment
 Loop adjusting_loop(Work &work);                 // adjust.cpp: by a way that no mode says

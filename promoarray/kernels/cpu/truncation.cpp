@@ -104,10 +104,8 @@ PROMOARRAY_PACK(double, f64, u8, low, high)
 PROMOARRAY_PACK(double, f64, u16, low, high)
 
 #ifdef __SSE4_1__
-#define PROMOARRAY_LOW_WORD(Target)                                                             \
-    PROMOARRAY_LOOP(single_low_word_##Target, f32, Target, PROMOARRAY_MASKED(Target),           \
-                    (Target)low_word_of_long(x, r.single_low, r.single_high, r) & mask)
-PROMOARRAY_LOW_WORD(u8) PROMOARRAY_LOW_WORD(u16) PROMOARRAY_LOW_WORD(u32)
+PROMOARRAY_LOOP(single_low_word, f32, u32, const Range r = work.range,
+                low_word_of_long(x, r.single_low, r.single_high, r))
 #endif
 
 PROMOARRAY_TO_INTEGERS(single, f32, single_low, single_high)
@@ -167,14 +165,15 @@ Loop truncating_loop(Type source, Work &work) {
 
 Loop truncating_loop_by(Limits limit, Type source, Work &work) {
     // 1. Floats of 16 bits by way of float32.
-    limit = shortened(limit, source, work.target);
     work.range = range_of(limit);
     const bool is_double = is_float64(source);
     const Loop first = is_double || is_float32(source) ? nullptr : single_loop(source);
-
-    if (const Loop few = few_loop(is_double, limit, work)) {
+    // To few bits without a question where that can be; the rest is asked less if the source is short.
+    if (const Loop few = few_loop(is_double, limit, source, work)) {
         return first != nullptr ? chain(work, first, few) : few;
     }
+    limit = shortened(limit, source, work.target);
+    work.range = range_of(limit);
     if (limit.near != 0) {
         const Loop packing = packing_loop(is_double, limit, work);
         return first != nullptr ? chain(work, first, packing) : packing;
@@ -190,9 +189,7 @@ Loop truncating_loop_by(Limits limit, Type source, Work &work) {
     constexpr u64 half = 1ull << 31;
     Loop found = loops.long_words[row];
 #ifdef __SSE4_1__
-    static constexpr Loop low_words[3] = {single_low_word_u8, single_low_word_u16,
-                                          single_low_word_u32};
-    if (!is_double && row < 3) found = low_words[row];
+    if (!is_double && row == 2) found = single_low_word;
 #endif
     if (limit.positive < half && limit.negative <= half) {
         const bool uniform = limit.above == limit.nan && limit.below == limit.nan;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -65,6 +67,17 @@ def test_any_key_reads_and_writes_what_it_does_in_numpy() -> None:
         assert bits(lazily) == bits(mine), (shape, where, given)
 
 
+def test_one_place_takes_the_arrays_that_it_takes_in_memory() -> None:
+    mask = np.array([True, False])
+    for dtype in DTYPES[1::2]:
+        for shape in ((), (1,), (1, 1), (2,), (0,)):
+            for key, room in (*((0, (2,)), ((), ()), (Ellipsis, ()), (True, ())), (mask, (2,))):
+                x, y = array(room, dtype), array(shape, dtype)
+                there = x.to_device("dask")
+                told = [answer(operator.setitem, each, key, y) for each in (there, x)]
+                assert bits(told[0] or there) == bits(told[1] or x), (dtype, shape, key)
+
+
 def test_masks_and_indices_that_are_computed_later() -> None:
     x = array((4, 6), pa.bfloat16)
     there, rows = lazy(x), pa.asarray([3, 0, -1])
@@ -79,6 +92,20 @@ def test_masks_and_indices_that_are_computed_later() -> None:
     for lacking in ((lazy(rows), lazy(rows)), (lazy(x[:, 0] > 1), [1, 2, 0])):
         with pytest.raises(IndexError, match=r"i\.compute\(\)"):
             _ = there[lacking]
+
+
+def test_blocks_that_a_mask_left_empty_count_for_nothing() -> None:
+    x, mask = array((6, 2), pa.float32), np.arange(6) > 2
+    there = lazy(x)[pa.asarray(mask).to_device("dask").rechunk(2)]
+    for options in ({}, {"axis": 0}):
+        for reduce in (pa.max, pa.min, pa.sum, pa.mean):
+            assert bits(reduce(there, **options)) == bits(reduce(x[mask], **options))
+        made = pa.var(there, **options).compute()
+        np.testing.assert_allclose(made, pa.var(x[mask], **options), rtol=1e-6)
+    with pytest.raises(ValueError, match=r"unknown length: write x\.compute_chunk_sizes"):
+        pa.argmax(there)
+    with pytest.raises(ValueError, match="zero-size array"):
+        pa.max(there[there[:, 0] > 99]).compute()
 
 
 LAZY_KEYS: dict[str, tuple[Any, ...]] = {
@@ -103,6 +130,16 @@ def test_keys_that_are_computed_later_lead_where_they_do_in_numpy(name: str) -> 
         key = (*where[:-1], pa.asarray(where[-1]))
     later = tuple(lazy(part, -1) if isinstance(part, pa.PArray) else part for part in key)
     assert bits(x.to_device("dask")[later]) == bits(x[key])
+
+
+def test_an_index_beyond_an_axis_is_told_where_nothing_is_taken() -> None:
+    for shape in ((0, 2), (2, 0), (0, 0)):
+        for index in ([5], [-1], np.zeros(0, np.int64)):
+            for axis in (0, 1):
+                take = partial(pa.take, axis=axis)
+                x, i = pa.zeros(shape), pa.asarray(index)
+                here, there = answer(take, x, i), answer(take, lazy(x, -1), lazy(i, -1))
+                assert bits(there)[0] is bits(here)[0], (shape, index, axis)
 
 
 MOVES: dict[str, Any] = {

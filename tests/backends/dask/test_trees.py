@@ -102,6 +102,15 @@ def test_small_integers_wrap_in_products_of_blocks() -> None:
     compare("matmul", (x, x.T.copy()), dt.int8, (1, 5))
 
 
+@pytest.mark.parametrize("dtype", [dt.int32, dt.int64, dt.uint8])
+def test_variances_around_integers_wrap_as_in_one_block(dtype: DType) -> None:
+    x = np.random.default_rng(4).integers(0, 1 << 62, (6, 5)).astype(dtype.storage)
+    for kernel in ("var_around_integer", "std_around_integer"):
+        for options in ({}, {"axis": 0, "ddof": 1.0}, {"axis": (1,), "keepdims": True}):
+            with np.errstate(invalid="ignore"):  # roots of what wrapped to below 0
+                compare(kernel, (x,), dtype, (2, 3), **options)
+
+
 def test_what_sorts_and_finds() -> None:
     x = values((4, 6), dt.float32)
     for name in ("sort", "argsort"):

@@ -1,0 +1,126 @@
+"""How far a long command is: a line at the bottom of a terminal, gone when the work is done.
+
+It is on standard error, if that is a terminal, and comes when the work has taken a while. What
+the command itself prints meanwhile is printed while the line is ``away``: rich would print above
+it what goes to standard output, but to standard error, and so into no file that was asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+from promoarray.console import console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+SILENT = 2.0
+"""Seconds until it is shown."""
+
+
+class Progress:
+    """Shows how far some work is, while its block runs.
+
+    Parameters
+    ----------
+    words : str
+        What is done first.
+    file : file, optional
+        The terminal; standard error by default. Nothing is shown in what is none.
+    after : float
+        Seconds until it is shown.
+    """
+
+    def __init__(
+        self, words: str = "", *, file: IO[str] | None = None, after: float = SILENT
+    ) -> None:
+        self._words = words
+        self._done: float | None = None
+        self._file: IO[str] | None = sys.stderr if file is None else file
+        self._started, self._after = time.monotonic(), after
+        self._lock = threading.RLock()
+        self._timer: threading.Timer | None = None
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Progress:
+        self._come()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._go()
+
+    def step(self, words: str | None = None, done: float | None = None) -> None:
+        """Say what is done now, and which part of all is done already, from 0 to 1."""
+        with self._lock:
+            self._words = self._words if words is None else words
+            self._done = self._done if done is None else done
+            if self._bar is not None:
+                task = self._bar.tasks[0].id
+                self._bar.update(
+                    task, description=self._words, completed=self._done or 0, total=self._total
+                )
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Take the line away while a block prints."""
+        self._go()
+        try:
+            yield
+        finally:
+            self._come()
+
+    @property
+    def _total(self) -> float | None:
+        return None if self._done is None else 1.0
+
+    def _come(self) -> None:
+        """Show the line when it is time."""
+        if self._file is None or not self._file.isatty():
+            return
+        wait = self._started + self._after - time.monotonic()
+        self._timer = threading.Timer(max(wait, 0), self._show)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _go(self) -> None:
+        """Take the line away, and have it come no more."""
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+            timer.join()
+        with self._lock:
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+    def _show(self) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.table import Column
+
+        target = console(self._file)
+        if not target.is_interactive:  # a terminal that cannot take back what it shows
+            return
+        words = TextColumn(
+            "{task.description}",
+            markup=False,
+            table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1),
+        )
+        with self._lock:
+            self._bar = Progress(
+                *(words, BarColumn(bar_width=20), TimeElapsedColumn()),
+                console=target,
+                transient=True,
+                expand=True,
+                get_time=time.monotonic,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._bar.add_task(self._words, total=self._total)
+            self._bar.tasks[0].start_time = self._started
+            self.step()
+            self._bar.start()
