@@ -130,8 +130,13 @@ class CastingKernel:
     computed_storage, result_storage : numpy.dtype
     empty : callable
         ``numpy.empty``.
+    empty_like : callable, optional
+        ``numpy.empty_like``.
     watched : callable, optional
         Which floating-point exceptions a loop leaves to the caller to tell of, by NumPy's numbers.
+    loop : tuple, optional
+        The rows and modes with which ``combine`` does the same: for operands of any length and
+        layout.
     alike : bool
         Whether it is for operands of one shape alone, and then for those in rows.
     """
@@ -144,12 +149,14 @@ class CastingKernel:
         computed_storage: np.dtype[Any],
         result_storage: np.dtype[Any],
         empty: Callable[..., Any],
+        empty_like: Callable[..., Any] | None = None,
         watched: Callable[[], int] | None = None,
+        loop: tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None = None,
         alike: bool = False,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any) -> Any:
-        """The result; None where there is something to tell of, and where an operand is
-        long, not in rows, or of a shape to broadcast."""
+        """The result; None where there is something to tell of, and without ``loop`` where an
+        operand is long, not in rows, or of a shape to broadcast."""
 
 def levels() -> tuple[int, ...]:
     """The x86-64 levels whose loops this machine can run, lowest first; ``(1,)`` elsewhere."""

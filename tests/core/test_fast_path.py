@@ -258,6 +258,17 @@ def test_floats_are_doubled_in_any_layout(pair: tuple[str, str], size: int) -> N
             np.testing.assert_array_equal(np.asarray(made), x.astype(target) * y)
 
 
+@pytest.mark.parametrize("policy", ["torch", "paddle"])
+@pytest.mark.parametrize("size", [3, 300, 40_000])
+def test_an_operand_is_rounded_to_what_it_becomes(policy: str, size: int) -> None:
+    # float32[] becomes bfloat16: 2**-8, half of what 1.0 lacks to the next.
+    above_half = pa.asarray(np.asarray(2**-8 + 2**-20, np.float32))
+    with pa.policy(as_policy(policy).derive("unmet")):
+        x = pa.ones(size, dtype="bfloat16")
+        for _ in range(3):
+            assert pa.all(x + above_half == x)
+
+
 MIXED = [
     ("bfloat16", "bfloat16"),
     ("bfloat16", "float32"),

@@ -289,6 +289,7 @@ def _between_casts(
     has_loop = loop is not None and loop == (len(held), False, made is not common)
     if kernel is None and not has_loop:
         return None
+    whole = loops.loop_plan(name, held, plan, casts, ours=False) if has_loop and not alike else None
     return kernels.CastingKernel(
         name if has_loop else kernel,
         tuple(kernels.dtype_args(dtype) for dtype in dtypes),
@@ -296,7 +297,9 @@ def _between_casts(
         common.storage,
         plan.result.storage,
         np.empty,
+        np.empty_like,
         loops.watched,
+        whole and (whole.rows, whole.modes),
         alike,
     )
 

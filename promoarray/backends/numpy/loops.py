@@ -194,7 +194,7 @@ _REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
 
 def _mode(casts: Casts, source: DType, entered: DType, computed: DType) -> CastMode | None:
     """The mode of a cast of one step; None of more."""
-    if source is computed or (computed is dt.float32 and _is_kept(source, entered)):
+    if source is entered is computed or (computed is dt.float32 and _is_kept(source, entered)):
         return DEFAULT
     if source is not entered and entered is not computed:
         return None

@@ -53,6 +53,7 @@ struct Steps {
     Cast enter[MOST], widen[MOST], leave;
     Operation operation = {};                        // none where a function of Python's computes
     bool alike = false;                              // whether all operands have to be of one shape
+    std::unique_ptr<Combination> any;                // the same for any operands, where there is one
 
     bool casts(int i) const { return enter[i] || widen[i]; }
     // n elements of an operand as what is computed in.
@@ -78,6 +79,7 @@ struct CastingKernel {
     Steps *steps;
     PyObject *function;          // a ufunc; None where a loop computes, or nothing does
     PyObject *empty;             // numpy.empty
+    PyObject *empty_like;        // numpy.empty_like
     PyObject *watched;           // which floating-point exceptions NumPy does not ignore
     PyObject *computed_storage;  // NumPy's dtypes
     PyObject *result_storage;
@@ -86,8 +88,8 @@ struct CastingKernel {
 CastingKernel *kernel_of(PyObject *object) { return reinterpret_cast<CastingKernel *>(object); }
 
 // All of Python's that it holds.
-std::array<PyObject *, 5> parts_of(const CastingKernel *self) {
-    return {self->function,         self->empty,          self->watched,
+std::array<PyObject *, 6> parts_of(const CastingKernel *self) {
+    return {self->function,         self->empty,          self->empty_like, self->watched,
             self->computed_storage, self->result_storage};
 }
 
@@ -144,6 +146,73 @@ bool is_told(const CastingKernel *self, int raised) {
     const nb::object watched = nb::steal(PyObject_CallNoArgs(self->watched));
     const long found = watched.is_valid() ? PyLong_AsLong(watched.ptr()) : raised;
     return (raised & found) != 0;
+}
+
+// The shape that operands broadcast to; false if they do not, or if it has no elements.
+bool broadcast(const std::unique_ptr<Array> *arrays, int count, std::vector<Py_ssize_t> &shape) {
+    for (int i = 0; i < count; ++i)
+        if ((size_t)arrays[i]->ndim() > shape.size()) shape.assign(arrays[i]->ndim(), 1);
+    for (int i = 0; i < count; ++i) {
+        const size_t missing = shape.size() - (size_t)arrays[i]->ndim();
+        for (size_t axis = missing; axis < shape.size(); ++axis) {
+            const Py_ssize_t length = arrays[i]->shape((int)(axis - missing));
+            if (length == 0 || (length != 1 && shape[axis] != 1 && length != shape[axis]))
+                return false;
+            if (length != 1) shape[axis] = length;
+        }
+    }
+    return true;
+}
+
+// Whether an array has a shape, but its elements lie in another order; so does the result then.
+bool orders(const Array &array, const std::vector<Py_ssize_t> &shape) {
+    if ((size_t)array.ndim() != shape.size()) return false;
+    auto step = (Py_ssize_t)array.item();
+    bool in_order = true;
+    for (int axis = array.ndim() - 1; axis >= 0; --axis) {
+        if (array.shape(axis) != shape[(size_t)axis]) return false;
+        if (shape[(size_t)axis] != 1 && array.stride(axis) != step) in_order = false;
+        step *= shape[(size_t)axis];
+    }
+    return !in_order;
+}
+
+// Memory for the result of operands of any layout.
+nb::object new_result(const CastingKernel *self, PyObject *const *args,
+                      const std::unique_ptr<Array> *arrays, const std::vector<Py_ssize_t> &shape) {
+    for (int i = 0; i < self->steps->operands; ++i) {
+        if (!orders(*arrays[i], shape)) continue;
+        const nb::str order("K");
+        PyObject *given[] = {args[i], self->result_storage, order.ptr(), Py_False};
+        return nb::steal(PyObject_Vectorcall(self->empty_like, given, 4, nullptr));
+    }
+    const nb::object lengths = nb::steal(PyTuple_New((Py_ssize_t)shape.size()));
+    for (size_t i = 0; lengths.is_valid() && i < shape.size(); ++i)
+        PyTuple_SetItem(lengths.ptr(), (Py_ssize_t)i, PyLong_FromSsize_t(shape[i]));
+    if (!lengths.is_valid()) return nb::object();
+    PyObject *given[] = {lengths.ptr(), self->result_storage};
+    return nb::steal(PyObject_Vectorcall(self->empty, given, 2, nullptr));
+}
+
+// A loop between the casts on operands of any length and layout. Null without an error if Python is
+// to be asked.
+nb::object run_any(const CastingKernel *self, PyObject *const *args) {
+    const Combination &any = *self->steps->any;
+    try {
+        std::unique_ptr<Array> arrays[most_operands];
+        for (int i = 0; i < any.operands; ++i)
+            arrays[i] = std::make_unique<Array>(args[i], "an operand", PyBUF_STRIDES);
+        std::vector<Py_ssize_t> shape;
+        if (!broadcast(arrays, any.operands, shape)) return nb::object();
+        nb::object out = new_result(self, args, arrays, shape);
+        if (!out.is_valid()) return out;
+        const Array place(out, "result", PyBUF_STRIDES | PyBUF_WRITABLE);
+        const int raised = combine_arrays(any, arrays, place);
+        return is_told(self, raised) ? nb::object() : out;
+    } catch (nb::python_error &) {  // an array that is not what its dtype says: `run` has the words
+    } catch (const nb::builtin_exception &) {
+    }
+    return nb::object();
 }
 
 // A loop between the casts on n elements, or one that stands for them all. Which floating-point
@@ -238,7 +307,7 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         return nullptr;
     }
     const View *like = &views[0];
-    const size_t longest = self->function == Py_None ? SHORT : LONG;
+    const size_t longest = steps.operation.run == nullptr && self->function == Py_None ? SHORT : LONG;
     bool fits = true;
     for (int i = 0; fits && i < steps.operands; ++i) {
         fits = views[i].open(args[i], steps.own[i]) && views[i].count() <= longest;
@@ -248,7 +317,8 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         fits = (views[i].ndim() == 0 && !steps.alike) || views[i].is_like(*like);
     int raised = 0;
     nb::object out;
-    if (fits && self->function == Py_None) out = run_loop(self, views, *like, raised);
+    if (!fits && steps.any) out = run_any(self, args);
+    else if (fits && self->function == Py_None) out = run_loop(self, views, *like, raised);
     else if (fits) out = run_function(self, args, views, names);
     if (out.is_valid() && !is_told(self, raised)) return out.release().ptr();
     if (PyErr_Occurred()) return nullptr;
@@ -330,19 +400,25 @@ std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle ro
 
 PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"function", "rows",       "modes",   "computed_storage", "result_storage",
-                                  "empty",    "watched", "alike", nullptr};
+                                  "empty",    "empty_like", "watched", "loop",             "alike", nullptr};
     PyObject *function, *rows, *modes, *computed, *result, *empty;
-    PyObject *watched = Py_None;
+    PyObject *like = Py_None, *watched = Py_None, *loop = Py_None;
     int alike = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|Op", const_cast<char **>(names),
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOp", const_cast<char **>(names),
                                      &function, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
-                                     &computed, &result, &empty, &watched, &alike))
+                                     &computed, &result, &empty, &like, &watched, &loop, &alike))
         return nullptr;
     try {
         const bool is_loop = PyUnicode_Check(function);
         const nb::str text = is_loop ? nb::borrow<nb::str>(function) : nb::str("");
         auto steps = read_steps(is_loop ? text.c_str() : nullptr, function != Py_None, rows, modes);
         steps->alike = alike != 0;
+        if (is_loop && PyTuple_Check(loop) && PyTuple_Size(loop) == 2) {
+            steps->any = std::make_unique<Combination>(read_combination(
+                text.c_str(), PyTuple_GetItem(loop, 0), PyTuple_GetItem(loop, 1)));
+            if (steps->any->operands != steps->operands || steps->any->operation.masked)
+                refuse("the loop is not of these operands");
+        }
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         CastingKernel *self = kernel_of(made);
@@ -350,6 +426,7 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         self->steps = steps.release();
         self->function = Py_NewRef(is_loop ? Py_None : function);
         self->empty = Py_NewRef(empty);
+        self->empty_like = Py_NewRef(like);
         self->watched = Py_NewRef(watched);
         self->computed_storage = Py_NewRef(computed);
         self->result_storage = Py_NewRef(result);
