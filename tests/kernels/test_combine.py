@@ -13,7 +13,15 @@ from cast_cases import same_numbers
 
 from promoarray import dtypes
 from promoarray.dtypes import DType
-from promoarray.kernels import DEFAULT, cast, combine, dtype_args, loop_of
+from promoarray.kernels import (
+    DEFAULT,
+    cast,
+    combine,
+    dtype_args,
+    levels,
+    loop_of,
+    use_level,
+)
 from promoarray.kernels.portable import variants
 
 Array = np.ndarray[Any, Any]
@@ -181,6 +189,24 @@ def test_combine_tells_the_exceptions_of_the_operation():
     assert raised("maximum", np.nan, 1) == raised("floor", 0.5) == 0
 
 
+@pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16], ids=str)
+@pytest.mark.parametrize("level", levels())
+def test_a_signalling_nan_is_no_exception_once_it_was_cast(level, dtype):
+    largest, quiet = dtype.format.inf, 1 << dtype.format.mantissa - 1
+    signalling = largest + 1, largest + quiet - 1
+    codes = np.array([code | sign for code in signalling for sign in (0, 0x8000)] * 5, np.uint16)
+    x = codes.view(dtype.storage)
+    before = use_level(level)
+    try:
+        raised = combine(
+            "add", (x, x), x.copy(), rows([dtype] * 2 + [dtypes.float32], dtype), MODES
+        )
+    finally:
+        use_level(before)
+    assert raised == 0
+
+
+MODES = (DEFAULT,) * 3
 F8, F32 = dtype_args(dtypes.float8_e4m3fn), dtype_args(dtypes.float32)
 X = np.ones(4, np.float32)
 TARGET = np.ones(5, np.float32)

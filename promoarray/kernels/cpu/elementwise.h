@@ -48,8 +48,12 @@ struct Single {
 };
 template <typename Format>
 struct Short {
+    // NaN is quiet, as after every cast of ours: a signalling one would be an invalid operation.
     static PROMOARRAY_CAST __m256 load(const u16 *x) {
-        return Format::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
+        const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+        const __m128i magnitude = _mm_and_si128(codes, _mm_set1_epi16(0x7fff));
+        const __m128i is_nan = _mm_cmpgt_epi16(magnitude, _mm_set1_epi16(Format::infinity));
+        return Format::read(_mm_or_si128(codes, _mm_and_si128(is_nan, _mm_set1_epi16(Format::quiet))));
     }
     static PROMOARRAY_CAST void store(__m256 low, __m256 high, void *out) {
         const __m256i kept = _mm256_set1_epi16((short)0x8000);
@@ -104,7 +108,11 @@ void each_single(const void *const *operands, void *result, std::size_t n) {
 #else
 struct Bfloat {};
 
-PROMOARRAY_CAST f32 single_of(u16 code) { return as_float((u32)code << 16); }
+// NaN is quiet, as after every cast of ours: a signalling one would be an invalid operation.
+PROMOARRAY_CAST f32 single_of(u16 code) {
+    const u32 quiet = (code & 0x7fffu) > 0x7f80u ? 0x40u : 0u;
+    return as_float((code | quiet) << 16);
+}
 
 template <typename Step, std::size_t... I>
 void each_bfloat(const void *const *operands, void *result, std::size_t n,

@@ -92,6 +92,7 @@ PROMOARRAY_CAST u32 bfloat_of(u64 bits) {
 // Floats of 16 bits in registers: eight are read, sixteen are written, each rounded to Inf beyond the
 // largest number. NaN keeps its sign where `kept` has that bit, and no payload, as in cast.h.
 struct Half {
+    static constexpr short infinity = 0x7c00, quiet = 0x0200;
     static PROMOARRAY_CAST __m256 read(__m128i codes) { return _mm256_cvtph_ps(codes); }
     static PROMOARRAY_CAST __m256i write(__m256 low, __m256 high, __m256i kept) {
         const __m256i infinity = _mm256_set1_epi16(0x7c00), quiet = _mm256_set1_epi16(0x7e00);
@@ -104,6 +105,7 @@ struct Half {
 };
 
 struct Bfloat {
+    static constexpr short infinity = 0x7f80, quiet = 0x0040;
     static PROMOARRAY_CAST __m256 read(__m128i codes) {
         return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
     }
