@@ -189,7 +189,7 @@ class Report(Printable):
         new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
         new |= {"inherited": False, "refused": None, "stopped": None, "finals": ()}
         new |= {"max_sites": MAX_SITES, "max_sites_reached": False}
-        new |= {"_decisions": Decisions()}
+        new |= {"_decisions": Decisions(), "assumed": set()}
         self.__dict__.update(new | state)
 
     @property
