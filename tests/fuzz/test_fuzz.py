@@ -12,10 +12,15 @@ FIRST = 1
 SECONDS = 150 / len(session.generators())
 """Of 150 seconds that all of them take together, however many there are."""
 
+NEEDED = {"lazily": "dask"}
+"""What a generator needs besides the extra test."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", session.generators())
 def test_a_generator_finds_nothing(name: str) -> None:
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     found = session.run(name, seconds=SECONDS, seed=FIRST)
     assert found.seed is None, f"python tests/fuzz {name} --again {found.seed}\n{found.why}"
     assert found.iterations > 5
