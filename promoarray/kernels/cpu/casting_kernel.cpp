@@ -116,8 +116,8 @@ class View {
     size_t count() const { return (size_t)(view_.len / view_.itemsize); }
     int ndim() const { return view_.ndim; }
     bool is_like(const View &other) const {
-        return view_.ndim == other.view_.ndim &&
-               std::memcmp(view_.shape, other.view_.shape, sizeof(Py_ssize_t) * view_.ndim) == 0;
+        return view_.ndim == other.view_.ndim &&  // without axes there may be no shape to look at
+               std::equal(view_.shape, view_.shape + view_.ndim, other.view_.shape);
     }
     PyObject *shape() const {
         PyObject *made = PyTuple_New(view_.ndim);
