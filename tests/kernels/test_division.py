@@ -1,5 +1,5 @@
 """Loops of quotients, remainders and powers: their bits and exceptions are those of NumPy's ufuncs
-and of the portable kernels, on all pairs of 8-bit integers, and of all numbers of 16 bits with a few.
+and of the portable kernels, on all pairs of 8-bit integers, and of 16-bit numbers with some.
 """
 
 from __future__ import annotations

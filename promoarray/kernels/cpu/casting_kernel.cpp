@@ -180,6 +180,12 @@ class View {
     bool open_ = false;
 };
 
+#ifdef Py_GIL_DISABLED
+constexpr bool KEEPS_SCRATCH = false;  // two threads would take it at once
+#else
+constexpr bool KEEPS_SCRATCH = true;
+#endif
+
 struct Scratch {
     nb::object array;
     View view;
@@ -341,10 +347,8 @@ nb::object run_loop(const CastingKernel *self, const View *views, const View &li
 
 // Memory for an operand as what is computed in; null if there is none.
 std::unique_ptr<Scratch> take_scratch(CastingKernel *self, int i, const View &like) {
-#ifndef Py_GIL_DISABLED
-    std::unique_ptr<Scratch> known(std::exchange(self->kept[i], nullptr));
+    std::unique_ptr<Scratch> known(KEEPS_SCRATCH ? std::exchange(self->kept[i], nullptr) : nullptr);
     if (known && known->view.is_like(like)) return known;
-#endif
     auto made = std::make_unique<Scratch>();
     made->array = new_array(self, like, self->computed_storage);
     const bool is_there = made->array.is_valid() &&
@@ -353,10 +357,9 @@ std::unique_ptr<Scratch> take_scratch(CastingKernel *self, int i, const View &li
 }
 
 void keep_scratch(CastingKernel *self, int i, std::unique_ptr<Scratch> scratch) {
-#ifndef Py_GIL_DISABLED
-    if (scratch && self->kept[i] == nullptr && scratch->is_own() && scratch->view.count() <= SHORT)
+    if (KEEPS_SCRATCH && scratch && self->kept[i] == nullptr && scratch->is_own() &&
+        scratch->view.count() <= SHORT)
         self->kept[i] = scratch.release();
-#endif
 }
 
 // A function of NumPy's between the casts. Its options follow the operands.
