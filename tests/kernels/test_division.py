@@ -18,7 +18,11 @@ from promoarray.kernels.portable import variants
 
 Array = np.ndarray[Any, Any]
 
-UFUNCS = {"floor_divide": np.floor_divide, "remainder": np.remainder, "pow": np.power}
+UFUNCS = {
+    **{"floor_divide": np.floor_divide, "remainder": np.remainder, "pow": np.power},
+    **{f"bitwise_{name}": getattr(np, f"bitwise_{name}") for name in ("and", "or", "xor")},
+    **{"bitwise_left_shift": np.left_shift, "bitwise_right_shift": np.right_shift},
+}
 OF_INTEGERS = [
     *UFUNCS,
     *("checked_floor_divide", "checked_remainder", "truncated_divide"),

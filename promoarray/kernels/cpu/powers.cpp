@@ -1,6 +1,6 @@
 // Integers raised to integers: the low bits of the power, as NumPy has them, and what single
 // frameworks make of negative exponents and of overflow (portable/variants.py). Floats raised to one
-// integer, which counts multiplications (portable/xla.py). Shifts by counts within the bits.
+// integer, which counts multiplications (portable/xla.py). Shifts, and what goes bit by bit.
 #include <limits>
 
 #include "elementwise.h"
@@ -87,6 +87,23 @@ struct IntegerPower : Binary {
     }
 };
 
+struct BitwiseAnd : Binary { template <typename T> static T of(T x, T y) { return (T)(x & y); } };
+struct BitwiseOr : Binary { template <typename T> static T of(T x, T y) { return (T)(x | y); } };
+struct BitwiseXor : Binary { template <typename T> static T of(T x, T y) { return (T)(x ^ y); } };
+
+// NumPy shifts all bits out by counts beyond them, negative ones too.
+struct LeftShift : Binary {
+    template <typename T> static T of(T x, T y) {
+        return (u64)y < 8 * sizeof(T) ? (T)((u64)x << y) : (T)0;
+    }
+};
+struct RightShift : Binary {
+    template <typename T> static T of(T x, T y) {
+        if ((u64)y < 8 * sizeof(T)) return (T)(x >> y);
+        return x < 0 ? (T)-1 : (T)0;
+    }
+};
+
 template <typename T>
 T within_bits(T count) {
     constexpr T last = 8 * sizeof(T) - 1;
@@ -122,6 +139,11 @@ constexpr Row rows[] = {
     {"double_pow", 2, false, false, false, on_whole<DoublePower<false>>},
     {"double_reciprocal_pow", 2, false, false, false, on_whole<DoublePower<true>>},
     {"integer_pow", 2, false, false, false, on_wide<IntegerPower>},
+    {"bitwise_and", 2, false, false, false, on_whole<BitwiseAnd>},
+    {"bitwise_or", 2, false, false, false, on_whole<BitwiseOr>},
+    {"bitwise_xor", 2, false, false, false, on_whole<BitwiseXor>},
+    {"bitwise_left_shift", 2, false, false, false, on_whole<LeftShift>},
+    {"bitwise_right_shift", 2, false, false, false, on_whole<RightShift>},
     {"left_shift_within", 2, false, false, false, on_whole<LeftShiftWithin>},
     {"right_shift_within", 2, false, false, false, on_whole<RightShiftWithin>},
 };
