@@ -2,8 +2,9 @@
 the cast of its result.
 
 ``kernels.combine`` goes through operands of every layout a few thousand elements at a time, so that
-nothing is made but the result. It has what the machine does with an instruction or two; the rest
-goes through NumPy's kernels, by ``blocks``.
+nothing is made but the result. It has what the machine does with an instruction or two, and what
+single frameworks make of divisions and powers; the rest goes through NumPy's kernels, by
+``blocks``.
 """
 
 from __future__ import annotations
