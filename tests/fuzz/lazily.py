@@ -25,7 +25,7 @@ Step = Callable[[Generator, Any, Any], Any]
 
 SCALARS = (True, 0, 1, -3, 2, 300, 2**40, 0.0, -0.0, 1.5, 1e300, float("nan"), 1 + 2j)
 LATER = ("in one block", "computed later", "not known before", "unknown length", "no memory for")
-LATER += ("lies in memory", "an array in memory is not indexed")
+LATER += ("lies in memory", "an array in memory is not indexed", "does not broadcast to (None")
 """Words of what lazy arrays alone refuse; shapes they compare before values, which come later."""
 
 
