@@ -97,6 +97,14 @@ def test_products(dtype: DType) -> None:
     compare("outer", (v, v), dtype, 3)
 
 
+def test_products_of_many_blocks_broadcast_and_warn_of_nothing() -> None:
+    x, y = values((1, 12, 12), dt.int32), values((3, 12, 12), dt.int32, 1)
+    for chunks in ((1, 1, 1), (2, 12, 5)):
+        compare("matmul", (x, y), dt.int32, chunks)
+        compare("matmul", (y, x), dt.int32, chunks)
+    compare("vecdot", (x[0, :1], y[0]), dt.int32, (1, 1), axis=-1)
+
+
 def test_small_integers_wrap_in_products_of_blocks() -> None:
     x = np.full((2, 64), 100, np.int8)
     compare("matmul", (x, x.T.copy()), dt.int8, (1, 5))
