@@ -25,7 +25,7 @@ from promoarray.backends.dask.positions import Position
 from promoarray.backends.dask.steps import Axes, Block, Reduction, run_kernel, stacked
 from promoarray.backends.dask.storage import storage
 from promoarray.backends.dask.tree import Results, answers, few, meta_of, only
-from promoarray.dtypes import DType
+from promoarray.dtypes import DType, Kind
 
 
 def reduce(kernel: str, arrays: tuple[da.Array, ...], compute: DType, **options: Any) -> Results:
@@ -40,6 +40,11 @@ def reduce(kernel: str, arrays: tuple[da.Array, ...], compute: DType, **options:
     (made,) = answers(kernel, compute, (few(x),), **told)
     if all(x.numblocks[a] == 1 for a in axes):
         return ((_in_one(kernel, x, compute, made, axes, options), made),)
+    if kernel in ("max", "min") and compute.kind is Kind.COMPLEX and len(axes) > 1:
+        # The first with NaN is the answer: so the last axis first, as blocks come in another order.
+        for axis in reversed(axes):
+            ((x, _),) = reduce(kernel, (x,), compute, axis=axis, keepdims=options["keepdims"])
+        return ((x, made),)
     kind = TREES[kernel]
     own = kind.own_fields(x, options)
     found = kind(kernel, axes, options["keepdims"], compute, made, *own)

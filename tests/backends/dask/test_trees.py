@@ -63,6 +63,15 @@ def test_the_first_of_equals_wherever_blocks_end(kernel: str) -> None:
             compare(kernel, (x,), dt.float32, chunks, axis=axis, keepdims=False)
 
 
+def test_the_first_complex_number_with_nan_wherever_blocks_end() -> None:
+    x = values((6, 6), dt.complex64)
+    x[1, 5], x[3, 0], x[4, 4] = complex(np.nan, 1), complex(np.nan, 2), complex(3, np.nan)
+    for kernel in ("max", "min"):
+        for chunks in ((1, 1), (4, 2), (6, 1)):
+            for axis in (None, 0, (0, 1)):
+                compare(kernel, (x,), dt.complex64, chunks, axis=axis, keepdims=axis is None)
+
+
 @pytest.mark.parametrize("kernel", ["exact_integer_mean", "truncated_mean", "max_or_lowest"])
 def test_reductions_of_single_frameworks(kernel: str) -> None:
     for axis in (None, 1):
