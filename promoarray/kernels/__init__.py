@@ -36,6 +36,7 @@ try:
         loop_of,
         multiply,
         share,
+        sort_words,
         use_level,
     )
 except ModuleNotFoundError as error:
@@ -68,6 +69,7 @@ __all__ = [
     "loop_of",
     "multiply",
     "share",
+    "sort_words",
     "use_level",
 ]
 
