@@ -276,7 +276,7 @@ def short_kernel(
     plain = {*plan.inputs} == {common} and answers == plan.result.storage
     if kernel.nout > 1:
         return kernel if plain and all(_widens(d, common, casts) for d in held) else None
-    if plain and {*held} == {common}:
+    if plain and {*held} == {common} and not loops.is_slow_in_numpy(name, common):
         return kernel
     found = _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
     if plain and all(_widens(d, common, casts) for d in held):

@@ -135,7 +135,7 @@ def _outer(x: Buffer, y: Buffer) -> Buffer:
     return product
 
 
-def _huber(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
+def _huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
     error = np.abs(x - y)
     loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
     return loss
@@ -312,7 +312,7 @@ ELEMENTWISE = frozenset(
     if isinstance(kernel, np.ufunc) and kernel.signature is None
 ) | {
     *OF_ONE_CALL,
-    *("l1_loss", "mse_loss", "poisson_nll_loss"),
+    *("l1_loss", "mse_loss", "huber_loss", "poisson_nll_loss"),
     *VARIANTS.keys()
     - {kernel.__name__ for kernel in statistics.KERNELS}
     - xla.ASKING_SHAPES

@@ -192,7 +192,8 @@ def loop_plan(
     modes.append(_mode(casts, made, made, plan.result))
     if None in modes or any(d.kind not in _REAL for d in (*held, plan.result)):
         return None
-    if plan.result is made and {*held} == {computed} and not ours:
+    plain = plan.result is made and {*held} == {computed}
+    if plain and not (ours or is_slow_in_numpy(name, computed)):
         return None
     dtypes = (*held, computed, plan.result)
     if masked:
@@ -213,6 +214,11 @@ def _logical_plan(name: str, held: tuple[DType, ...], casts: Casts) -> LoopPlan 
 
 
 _LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
+
+
+def is_slow_in_numpy(name: str, computed: DType) -> bool:
+    """Whether NumPy goes element by element where a loop of ours does not: logic of floats."""
+    return name in _LOGICAL and computed.kind is Kind.FLOAT
 
 
 def _is_kept(source: DType, entered: DType) -> bool:

@@ -97,8 +97,8 @@ struct Loops {
     // The loop of an operation on numbers of one type.
     Operation (*operation)(const char *name, Type type);
     // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
-    // is none. `by_rows` tells that what is folded lies side by side.
-    Fold (*fold)(const char *name, Type source, Type computed, bool by_rows);
+    // is none.
+    Fold (*fold)(const char *name, Type source, Type computed);
     // The product of matrices of integers of 8 bits and more.
     Product (*product)(Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.

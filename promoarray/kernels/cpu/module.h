@@ -24,7 +24,10 @@ void share(nanobind::handle function, std::size_t parts);
 
 int fold(const char *name, nanobind::handle source, nanobind::handle result,
          nanobind::handle shape, nanobind::handle rows, nanobind::handle modes,
-         nanobind::handle center, bool initial);
+         nanobind::handle center, bool initial, Py_ssize_t runs);
+
+// Write integers of 16 bits to a result, in order.
+void sort_words(nanobind::handle source, nanobind::handle result, bool with_sign);
 
 // Write the products of two stacks of integer matrices to a third.
 void multiply(nanobind::handle left, nanobind::handle right, nanobind::handle result,
