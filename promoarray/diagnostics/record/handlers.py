@@ -87,9 +87,8 @@ def compute(call: Call) -> None:
         options=options,
         exact=exact,
         edited=alpha == 1 and edited,
+        more=results[1:],
     )
-    for result in results[1:]:
-        call.recorder.made(result)
 
 
 def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -148,9 +147,8 @@ def expand(call: Call) -> None:
         form=form,
         exact=False,
         edited=len(steps) == 1 and given,
+        more=results[1:],
     )
-    for result in results[1:]:
-        call.recorder.made(result)
     return None
 
 

@@ -105,6 +105,30 @@ def test_the_lines_that_change_from_numpy_1_to_2(tmp_path: Path) -> None:
     assert report.understood == 1
 
 
+def test_decompositions_and_products_of_vectors_matrices_and_numbers(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x, i = np.ones((2, 3), np.float32), np.ones(3, np.int8)
+        np.dot(x, i), x.dot(i), np.dot(i, 2), np.dot(np.float32(2), i)
+        y = x + np.float64(1)
+        u, s, v = np.linalg.svd(y)
+        s + 1
+        q, r = np.linalg.qr(x)
+        sign, logarithm = np.linalg.slogdet(x[:, :2] + np.eye(2, dtype=np.float32))
+        values = np.linalg.svd(x + 1j, compute_uv=False)
+        """,
+    )
+    assert not report.drift
+    assert report.understood == 1
+    assert answers(report) == {  # NumPy 1.26.4 makes an int64 array of the number, too
+        "x + np.float64(1)": "float32",
+        "np.linalg.svd(y)": "float32",
+        "s + 1": "float32",
+    }
+
+
 def test_outer_makes_arrays_of_python_numbers(tmp_path: Path) -> None:
     report, _ = recorded(
         tmp_path,

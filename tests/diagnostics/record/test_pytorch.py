@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import runpy
 import threading
 from collections.abc import Iterator
@@ -272,7 +273,9 @@ def test_edits_are_in_the_words_of_pytorch_at_the_operand_that_the_program_wrote
         x * n
         -0.5 + x
         True + x.float().int()
-        float(n) * x.abs()  # which of the two is the number is not known
+        float(n) * x.abs()
+        x.abs() * (-math.log(n) / len(x))
+        abs(n) * x.abs()  # which of the two is the number is not known
         torch.rsub(x, 1.5)
         x.where(x > 1, y)
         torch.where(x > 1, x, y)
@@ -286,7 +289,11 @@ def test_edits_are_in_the_words_of_pytorch_at_the_operand_that_the_program_wrote
         "n * x": ["n * x.to(torch.float32)"],
         "x * n": ["x.to(torch.float32) * n"],
         "-0.5 + x": ["-0.5 + x.to(torch.float32)"],
-        "float(n) * x.abs()": [],
+        "float(n) * x.abs()": ["float(n) * x.abs().to(torch.float32)"],
+        "x.abs() * (-math.log(n) / len(x))": [
+            "x.abs().to(torch.float32) * (-math.log(n) / len(x))"
+        ],
+        "abs(n) * x.abs()": [],
         "torch.rsub(x, 1.5)": [],
         "x.where(x > 1, y)": [],
         "torch.where(x > 1, x, y)": ["torch.where(x > 1, x.to(torch.float64), y)"],
