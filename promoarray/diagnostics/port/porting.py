@@ -381,7 +381,7 @@ def _back(seen: Seen, text: EditedText) -> Seen | None:
 
 def _span(span: Span, at: Position) -> Span:
     line, column, end_line, end_column = at
-    return Span(span.file, line, column, end_line, end_column, span.stores)
+    return Span(span.file, line, column, end_line, end_column, span.stores, span.part)
 
 
 def _results(ran: Ran, text: EditedText) -> Results:

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import site_of
+from promoarray.diagnostics.spans import part_of
 from promoarray.dtypes import WEAK
 
 MIRRORED = {
@@ -28,10 +29,11 @@ MIRRORED = {
 def number_first(frame: FrameType, tensor: type[Any] | tuple[type[Any], ...]) -> bool | None:
     """Whether the operator at which a frame stands has a number on its left; None if unknown."""
     site = site_of(frame.f_code, frame.f_lasti, frame.f_lineno)
-    sides = _sides(site.expression)
-    if sides is None:  # a function, or a method
+    pairs = _sides(site.expression)
+    if not pairs:  # a function, or a method
         return False
-    left, right = (_is_number(side, frame, tensor) for side in sides)
+    part = part_of(frame.f_code, frame.f_lasti) if pairs[1:] else 0
+    left, right = (_is_number(side, frame, tensor) for side in pairs[part % len(pairs)])
     if left is None and right is None:
         return None
     return left if left is not None else not right
@@ -45,15 +47,18 @@ class _Side(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _sides(expression: str) -> tuple[_Side, _Side] | None:
+def _sides(expression: str) -> list[tuple[_Side, _Side]]:
+    """What stands on both sides of an operator; of each of a chain of comparisons."""
     try:
         tree = ast.parse(expression, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        return []
     match tree:
-        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            return _side(left), _side(right)
-    return None
+        case ast.BinOp(left=left, right=right):
+            return [(_side(left), _side(right))]
+        case ast.Compare(left=left, comparators=others):
+            return [(_side(a), _side(b)) for a, b in zip([left, *others], others, strict=False)]
+    return []
 
 
 def _side(node: ast.expr) -> _Side:

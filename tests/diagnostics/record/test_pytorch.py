@@ -176,6 +176,19 @@ def test_python_numbers_on_either_side_are_seen_as_the_program_wrote_them() -> N
     }
 
 
+def test_bounds_of_one_side_are_clipped_to() -> None:
+    x, y = torch.arange(3, dtype=torch.int32), torch.ones(3, requires_grad=True)
+    y.grad = torch.ones(3)
+    with pa.record("torch", "numpy@2") as report:
+        x.clamp_min(0.5)
+        torch.clamp_max(x, 0.5)
+        torch.nn.utils.clip_grad_value_([y], 0.1)
+    assert {d.name for d in report.divergences} == {"clip"}
+    assert len(report.divergences) == 2
+    assert report.understood == 1
+    assert not report.drift
+
+
 def test_in_place_operations_and_assignments() -> None:
     x, y = torch.ones(3, dtype=torch.float16), torch.ones(3, dtype=torch.float64)
     with pa.record("torch", "numpy@2", "paddle@3.3", "tensorflow") as report:
