@@ -149,6 +149,7 @@ class Work:
         required = [edit for edit in edits if not edit.optional]
         required, left = self._until_none_are_new(required, left)
         done = self._restored(self._tried(required))
+        left += [Left(*e[:2], e.policies, _OTHERWISE) for e in required if e not in done.edits]
         if not all(each.agrees for each in done.checked):
             failing = {each.policy for each in done.checked if not each.agrees}
             extra = [e for e in edits if e.optional and failing & {*e.policies}]
@@ -368,6 +369,9 @@ class Work:
                 [e for e in edits if e not in several] + [one]
                 for several, one in one_for_several(own, places, self._final)
             )
+
+
+_OTHERWISE = "with its cast the run itself ends otherwise"
 
 
 def _back(seen: Seen, text: EditedText) -> Seen | None:
