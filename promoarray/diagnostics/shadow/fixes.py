@@ -73,9 +73,14 @@ class Fix(NamedTuple):
             return ""
         namespace = namespace_in(file, expression, words)
         try:
-            tree = ast.parse(expression, mode="eval").body
+            (statement,) = ast.parse(expression.strip()).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
+        if isinstance(statement, ast.AugAssign):
+            return self._augmented(statement, words, namespace)
+        if not isinstance(statement, ast.Expr):
+            return ""
+        tree = statement.value
         if self.made:
             return _made(tree, words.dtype_of(self.made, namespace))
         nodes = operand_nodes(tree, {namespace, *modules_in(file)})
@@ -87,6 +92,16 @@ class Fix(NamedTuple):
         if self.result:
             edited = words.cast_of(edited, self.result, namespace)
         return ast.unparse(edited)
+
+    def _augmented(self, statement: ast.AugAssign, words: Spelling, namespace: str) -> str:
+        """``x += y`` with a cast of ``y``; no other leaves ``x`` the array that it is."""
+        casts = dict(self.casts)
+        if self.result or self.made or [*casts] != [1]:
+            return ""
+        dtypes, numbers = {id(statement.value): casts[1]}, {id(statement.value)}
+        writer = _Writer(dtypes, numbers if 1 in self.scalars else set(), words, namespace)
+        value = writer.written(statement.value)
+        return ast.unparse(ast.AugAssign(statement.target, statement.op, value))
 
 
 def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
