@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import runpy
 import sys
 import textwrap
 import traceback
@@ -357,6 +358,25 @@ def test_modules_of_the_program_are_recorded_and_libraries_are_not(tmp_path: Pat
     assert {Path(d.site.file).name for d in report.divergences} == {"beside.py"}
     assert not (tmp_path / "__pycache__").exists()
     del sys.modules["beside"]
+
+
+def test_a_file_that_runpy_runs_is_recorded_as_the_main_of_a_spawned_process_is(
+    tmp_path: Path,
+) -> None:
+    other = tmp_path / "other.py"
+    other.write_text("import numpy as np\nscaled = np.ones(2, np.float32) * np.float64(0.5)\n")
+    plain = vars(runpy)["_get_code_from_file"]
+    report, output = recorded(
+        tmp_path,
+        f"""
+        import runpy
+        names = runpy.run_path({str(other)!r}, run_name="__mp_main__")
+        print(names["scaled"].dtype, names["__name__"])
+        """,
+    )
+    assert output == "float64 __mp_main__\n"
+    assert answers(report) == {"np.ones(2, np.float32) * np.float64(0.5)": "float32"}
+    assert vars(runpy)["_get_code_from_file"] is plain
 
 
 def test_a_block_records_what_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
