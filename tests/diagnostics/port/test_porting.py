@@ -77,6 +77,21 @@ def test_a_function_passed_with_several_dtypes_casts_those_that_need_it(tmp_path
     assert line == f"    return xp.astype(a, {others}) / 2"
 
 
+def test_what_is_a_number_in_one_pass_and_an_array_in_another_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import promoarray as xp\n"
+        "a = xp.asarray([1.0, 2.0], dtype=xp.float64)\n"
+        "def g(x, y):\n    return x * y\n"
+        "u, v = g(a, 0.3), g(a, xp.asarray([3.0, 4.0], dtype=xp.float32))\n"
+    )
+    done = ported(path, "numpy@2", "tensorflow")
+    assert not done.edits
+    (left,) = done.left
+    assert "a Python scalar in one pass and an array in another" in left.why
+    assert [each.agrees for each in done.checked] == [True, False]
+
+
 def test_an_operand_without_a_name_is_not_cast_by_its_dtype(tmp_path: Path) -> None:
     source = (
         "def half(a):\n    return (a + a) / 2\ny = half(x)\nz = half(xp.ones(2, dtype=xp.float32))"
