@@ -55,8 +55,9 @@ def proposed_casts(
     5. changes the kind of number least,
     6. is to the dtype of another operand, or to the default of the new kind of number,
     7. casts the fewest operands,
-    8. rounds least,
-    9. is to the smallest dtype.
+    8. is to a dtype of whole bytes: the narrower ones are often stored and packed, no more,
+    9. rounds least,
+    10. is to the smallest dtype.
     """
     return _best(policy, name, operands, form, free=OPERATIONS[name].family in _ON_BITS)
 
@@ -236,6 +237,7 @@ def _cost(
         sum(map(abs, raised)),
         sum(to not in usual | _others(sources, i) for i in at),
         len(at),
+        to.kind in (*INTEGERS, Kind.FLOAT) and to.bits < 8,
         sum(gravity(sources[i], to)[1] for i in at),
         max(sizes),
         sum(sizes),
