@@ -166,16 +166,17 @@ def test_proposals_do_not_depend_on_what_was_asked_before() -> None:
     x, y = Operand(dt.bool), Operand(dt.uint16)
     asked = [
         (name, operands, form)
-        for name in ("add", "subtract", "mean", "where", "bitwise_and")
-        for form in (Form.OPERATOR, Form.FUNCTION)
+        for name, form in (
+            *(("subtract", Form.OPERATOR), ("subtract", Form.FUNCTION), ("mean", Form.FUNCTION)),
+            ("bitwise_and", Form.OPERATOR),
+        )
         for operands in (
-            *((x, y), (y, x), (y, y), (x, x), (x,), (y,)),
-            *((x, Operand(dt.int8, Rank.ZERO_D)), (y, Operand(dt.weak_float, Rank.SCALAR))),
-            (x, y, Operand(dt.float32)),
+            *((x, y), (y, x), (x, x), (x,), (y,)),
+            *((x, Operand(dt.uint16, Rank.ZERO_D)), (x, Operand(dt.weak_float, Rank.SCALAR))),
         )
         if OPERATIONS[name].arity in (0, len(operands))
     ]
-    for policy in map(as_policy, ("torch", "onnx", "paddle", "tensorflow", "numpy@1")):
+    for policy in map(as_policy, ("torch", "paddle")):
         warm, cold = policy.derive("warm"), [policy.derive(str(n)) for n in range(len(asked))]
         for _ in range(2):
             made = [accepted_casts(warm, *each) for each in asked]
