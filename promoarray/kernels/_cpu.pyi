@@ -128,11 +128,13 @@ class CastingKernel:
 
     Parameters
     ----------
-    function : str, callable or None
-        The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone.
+    function : str, tuple of str, callable or None
+        The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone. Of two operands
+        a loop for each way: no operand has fewer elements than the result, the first has, the
+        second, both.
     rows : tuple
         Of each operand, of what each becomes, of what is computed in, of what that makes, and of
-        the result. None is complex.
+        the result. None is complex but those of a ufunc.
     modes : tuple
         Of the casts of each operand to what it becomes, from there to what is computed in, and to
         the result.
@@ -146,13 +148,14 @@ class CastingKernel:
     loop : tuple, optional
         The rows and modes with which ``combine`` does the same: for operands of any length and
         layout.
-    alike : bool
-        Whether it is for operands of one shape alone, and then for those in rows.
+    first : tuple, optional
+        What is done to an operand before, and rounded as the result is: which operand, by which
+        loop, and the modes of the casts to the result and back.
     """
 
     def __new__(
         cls,
-        function: str | Callable[..., Any] | None,
+        function: str | tuple[str, ...] | Callable[..., Any] | None,
         rows: tuple[_Row, ...],
         modes: tuple[tuple[int, ...], ...],
         computed_storage: np.dtype[Any],
@@ -161,7 +164,7 @@ class CastingKernel:
         empty_like: Callable[..., Any] | None = None,
         watched: Callable[[], int] | None = None,
         loop: tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None = None,
-        alike: bool = False,
+        first: tuple[int, str, tuple[int, ...], tuple[int, ...]] | None = None,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any) -> Any:
         """The result; None where there is something to tell of, and without ``loop`` where an

@@ -18,6 +18,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends.numpy.loops import watched
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 
@@ -191,12 +192,7 @@ def _running(
 
 def _is_quiet(raised: int) -> bool:
     """Whether nothing was raised that NumPy does not ignore, and the loop could tell."""
-    if not raised:
-        return True
-    state = np.geterr()
-    kinds = (state["divide"], state["over"], state["under"], state["invalid"])
-    told = sum(1 << i for i, kind in enumerate(kinds) if kind != "ignore")
-    return not raised & (told | kernels.NOT_TOLD)
+    return not (raised and raised & watched())
 
 
 def _mean(plan: FoldPlan, x: Buffer, lines: Shape, shape: Shape, _: float) -> Buffer | None:

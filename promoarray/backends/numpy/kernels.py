@@ -162,6 +162,9 @@ def _diff(x: Buffer, *, axis: int) -> Buffer:
     return gaps
 
 
+VARIANTS = variants.of(np)
+"""Those that single policies have."""
+
 KERNELS: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "subtract": np.subtract,
@@ -259,7 +262,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "argmin": np.argmin,
     "searchsorted": _searchsorted,
     "diff": _diff,
-    **variants.of(np),
+    **VARIANTS,
 }
 """The kernel of every operation, and those that single policies have instead."""
 
@@ -310,7 +313,7 @@ ELEMENTWISE = frozenset(
 ) | {
     *OF_ONE_CALL,
     *("l1_loss", "mse_loss", "poisson_nll_loss"),
-    *variants.of(np).keys()
+    *VARIANTS.keys()
     - {kernel.__name__ for kernel in statistics.KERNELS}
     - xla.ASKING_SHAPES
     - {"integer_pow", "real_all", "real_any"},

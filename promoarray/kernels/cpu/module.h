@@ -22,9 +22,6 @@ int threads_to_use();
 // Call function(part) with each number below `parts`, on threads of the pool too.
 void share(nanobind::handle function, std::size_t parts);
 
-// Beside the numbers that NumPy has for exceptions: `fold` does not tell the result.
-constexpr int NOT_TOLD = 16;
-
 int fold(const char *name, nanobind::handle source, nanobind::handle result,
          nanobind::handle shape, nanobind::handle rows, nanobind::handle modes,
          nanobind::handle center, bool initial);
