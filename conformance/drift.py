@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import promoarray as pa
+from promoarray.diagnostics.progress import Progress
 from promoarray.operations import OPERATIONS
 
 HERE = Path(__file__).resolve().parent
@@ -168,9 +169,15 @@ def ask(framework: str, calls: int | None = None) -> Any:
     zero_d = [asked.array(name, ()) for name in ZERO_D.split() if name in dtypes]
     full += [x for x in asked.weak if x.ndim]
     zero_d += [x for x in asked.weak if not x.ndim]
-    with pa.record(framework, "numpy@2") as report, warnings.catch_warnings():
+    names = sorted(asked.names.items())
+    with (
+        Progress(framework) as progress,
+        pa.record(framework, "numpy@2") as report,
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
-        for name, operation in sorted(asked.names.items()):
+        for number, (name, operation) in enumerate(names):
+            progress.step(f"{framework}: {name}", number / len(names))
             if name.startswith("__"):
                 continue
             small = framework == "paddle" and any(part in name for part in FACTORED)

@@ -21,9 +21,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+
+from promoarray.diagnostics.progress import Progress
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gallery.md"
@@ -232,7 +234,12 @@ def main() -> int:
     programs = [example(_example_path(name)) for name in PROGRAMS]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         port = pool.submit(ported, *PORTED)
-        reports = [*pool.map(printed, short), *pool.map(report, programs)]
+        asked = [pool.submit(printed, each) for each in short]
+        asked += [pool.submit(report, each) for each in programs]
+        with Progress(f"{len(asked)} examples") as progress:
+            for number, _ in enumerate(as_completed(asked), 1):
+                progress.step(done=number / len(asked))
+        reports = [each.result() for each in asked]
     said = dict(zip([each.path for each in (*short, *programs)], reports, strict=True))
     made = {PAGE: "\n".join(page(threads, programs, said))}
     made |= {_report_path(each): said[each.path] for each in programs}

@@ -28,6 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from dask_proof import bits, costs, sums, workers
 from dask_proof.cluster import running
 
+from promoarray.diagnostics.progress import Progress
+
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "distributed.md"
 MARKS = "<!-- results -->", "<!-- end of results -->"
 VALUES = np.random.default_rng(5).normal(size=(120, 90)).astype(np.float32)
@@ -58,15 +60,23 @@ def main(arguments: list[str]) -> int:
     if options.publish and len(options.only) < len(PROOFS):
         parser.error("--publish needs all proofs")
     results = []
-    for name in options.only:
-        for result in PROOFS[name](options):
-            results.append(result)
-            print("ok  " if result.good else "FAIL", f"{result.name}: {result.said}", flush=True)
-            for line in workers.labelled(list(result.wrong), 20):
-                print("      ", line)
+    with Progress() as progress:
+        for number, name in enumerate(options.only):
+            progress.step(name, number / len(options.only))
+            found = PROOFS[name](options)
+            results += found
+            with progress.away():
+                _print(found)
     if options.publish:
         _publish(results, options)
     return 0 if all(result.good for result in results) else 1
+
+
+def _print(results: list[Result]) -> None:
+    for result in results:
+        print("ok  " if result.good else "FAIL", f"{result.name}: {result.said}", flush=True)
+        for line in workers.labelled(list(result.wrong), 20):
+            print("      ", line)
 
 
 def _bits(options: argparse.Namespace) -> list[Result]:

@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from promoarray.diagnostics.port.edits import Port
 from promoarray.diagnostics.port.final import Final
 from promoarray.diagnostics.port.porting import Ported, Work
 from promoarray.diagnostics.port.runs import Runner
+from promoarray.diagnostics.progress import Progress
 from promoarray.promotion.registry import as_policy
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -149,10 +151,15 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write docs/ported.md")
     options = parser.parse_args()
     rows, failed = [], False
-    for example in sorted((ROOT / "examples").glob("*.py")):
-        if example.name in MADE or (options.names and example.stem not in options.names):
-            continue
-        for target in TARGETS:
+    examples = [
+        path
+        for path in sorted((ROOT / "examples").glob("*.py"))
+        if path.name not in MADE and (not options.names or path.stem in options.names)
+    ]
+    asked = list(product(examples, TARGETS))
+    with Progress() as progress:
+        for number, (example, target) in enumerate(asked):
+            progress.step(f"{example.name} to {target}", number / len(asked))
             done = ported(example, target)
             text = done.changed[0][1].data if done.changed else example.read_bytes()
             cells = [_cell(done, target)]
@@ -166,7 +173,8 @@ def main() -> int:
             failed = failed or not done.agrees
             casts = sum(len(edit.wraps) for edit in done.edits)
             rows.append((example.name, target, str(casts), *cells, *[""] * (3 - len(cells))))
-            print(*rows[-1], sep=" | ", flush=True)
+            with progress.away():
+                print(*rows[-1], sep=" | ", flush=True)
     if options.write:
         PAGE.write_text(_page(rows), encoding="utf-8")
     return int(failed)

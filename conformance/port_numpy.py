@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from promoarray.diagnostics.progress import Progress
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "ported.md"
 PROGRAMS = ROOT / "conformance" / "numpy1_programs"
@@ -160,11 +162,15 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write docs/ported.md")
     options = parser.parse_args()
     rows, failed = [], False
-    for program in options.programs or sorted(PROGRAMS.glob("*.py")):
-        cells, right = row(program, options.numpy1, options.numpy2)
-        print(*cells, sep=" | ", flush=True)
-        rows.append(cells)
-        failed |= not right
+    programs = options.programs or sorted(PROGRAMS.glob("*.py"))
+    with Progress() as progress:
+        for number, program in enumerate(programs):
+            progress.step(program.name, number / len(programs))
+            cells, right = row(program, options.numpy1, options.numpy2)
+            with progress.away():
+                print(*cells, sep=" | ", flush=True)
+            rows.append(cells)
+            failed |= not right
     if options.write:
         kept = PAGE.read_text(encoding="utf-8").partition(HEADING)[0]
         PAGE.write_text(f"{kept.rstrip()}\n\n{section(rows)}", encoding="utf-8")

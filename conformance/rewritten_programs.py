@@ -16,6 +16,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from promoarray.diagnostics.progress import Progress
+
 ENDING = """
 def _told():
     import hashlib, numpy
@@ -88,10 +90,13 @@ def main() -> int:
     parser.add_argument("--packages", nargs="*", default=[], help="libraries to rewrite as well")
     args = parser.parse_args()
     counts: Counter[str] = Counter()
-    for script in args.scripts:
-        word, found = compared(script, args.limit, args.packages)
-        counts[word] += 1
-        print(f"{script.name}\t{word}\t{found}", flush=True)
+    with Progress() as progress:
+        for number, script in enumerate(args.scripts):
+            progress.step(script.name, number / len(args.scripts))
+            word, found = compared(script, args.limit, args.packages)
+            counts[word] += 1
+            with progress.away():
+                print(f"{script.name}\t{word}\t{found}", flush=True)
     print(dict(counts))
     return counts["DIFFERS"]
 

@@ -7,7 +7,7 @@ one that is proposed keeps every value where any does, and else the most of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
@@ -24,8 +24,14 @@ Operands = tuple[Operand, ...]
 MANY = 16
 """Of more operands than these, those that are alike are cast together."""
 
-Candidates = list[list[tuple[dict[int, DType], Operands]]]
-"""Casts and the operands they make, those together that lose as much."""
+At = tuple[int, ...]
+"""Which operands are cast."""
+
+Candidates = list[list[tuple[At, DType]]]
+"""Which operands are cast, and to what: those together that lose as much."""
+
+Opened = tuple[Operand | Rank, ...]
+"""Operands, and of those that are cast only the rank."""
 
 _ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
 """Operations on bits and truth, for which floats have to become something else."""
@@ -49,8 +55,9 @@ def proposed_casts(
     5. changes the kind of number least,
     6. is to the dtype of another operand, or to the default of the new kind of number,
     7. casts the fewest operands,
-    8. rounds least,
-    9. is to the smallest dtype.
+    8. is to a dtype of whole bytes: the narrower ones are often stored and packed, no more,
+    9. rounds least,
+    10. is to the smallest dtype.
     """
     return _best(policy, name, operands, form, free=OPERATIONS[name].family in _ON_BITS)
 
@@ -104,99 +111,137 @@ def remarks(policy: Policy, operands: Operands, casts: Mapping[int, DType]) -> s
 
 
 def _best(policy: Policy, name: str, operands: Operands, form: Form, *, free: bool) -> Casts | None:
-    for alike in _candidates(policy, operands, free):
-        plans = ((casts, policy.plan(name, made, form)) for casts, made in alike)
-        found = [(casts, plan) for casts, plan in plans if isinstance(plan, Plan)]
+    types = tuple(operand.type for operand in operands)
+    arrays = tuple(i for i, operand in enumerate(operands) if operand.rank is not Rank.SCALAR)
+    fractions = OPERATIONS[name].family in _FRACTIONS
+    cost = partial(policy.once(_costs), fractions, types, arrays)
+    plans: dict[At, _Plans] = {}
+    for alike in policy.once(_candidates)(types, arrays, free):
+        found = []
+        for at, to in alike:
+            if at not in plans:
+                opened = tuple(o.rank if i in at else o for i, o in enumerate(operands))
+                plans[at] = policy.once(_opened)(name, opened, form)
+            plan = plans[at][to]
+            if plan is not None:
+                found.append((at, to, plan))
         if found:  # what follows loses more, whatever its plan
-            return min(found, key=lambda each: _cost(policy, name, operands, *each))
+            at, to, plan = min(found, key=lambda each: cost(*each)) if found[1:] else found[0]
+            return dict.fromkeys(at, to), plan
     return None
 
 
-def _candidates(policy: Policy, operands: Operands, free: bool) -> Candidates:
-    """The casts that may be proposed and the operands they make, by what they lose, least first."""
-    return policy.once(_kept_candidates)(operands, free)
+def _candidates(policy: Policy) -> Callable[[tuple[DType, ...], At, bool], Candidates]:
+    """The casts that may be proposed, by what they lose, least first.
 
-
-def _kept_candidates(policy: Policy) -> Callable[[Operands, bool], Candidates]:
-    """A policy's own cache, as of ``_accepted``."""
+    A policy's own cache, as of ``_accepted``, for all operations and ranks: what is cast are
+    arrays of some dtypes.
+    """
 
     @lru_cache(maxsize=1024)
-    def candidates(operands: Operands, free: bool) -> Candidates:
-        sources = _sources(policy, operands)
-        by_loss: dict[tuple[float, ...], list[tuple[dict[int, DType], Operands]]] = {}
-        for casts in _tried(policy, operands):
-            if all(_admits(policy, operands[i].type, to, free=free) for i, to in casts.items()):
-                lost = _lost(sources, casts)
-                by_loss.setdefault(lost, []).append((casts, _cast(operands, casts)))
+    def candidates(types: tuple[DType, ...], arrays: At, free: bool) -> Candidates:
+        sources = [policy.canonical.get(d, d) for d in map(policy.strong, types)]
+        imaginary = _complex(sources)
+        by_loss: dict[tuple[float, ...], list[tuple[At, DType]]] = {}
+        for at, to in _tried(policy, types, arrays):
+            if all(admits(types[i], to, free) for i in at):
+                lost = _lost(tuple(sources[i] for i in at), to, imaginary)
+                by_loss.setdefault(lost, []).append((at, to))
         return [by_loss[lost] for lost in sorted(by_loss)]
 
+    admits = lru_cache(maxsize=1 << 12)(partial(_admits, policy))
     return candidates
 
 
-def _tried(policy: Policy, operands: Operands) -> Iterator[dict[int, DType]]:
+def _tried(policy: Policy, types: tuple[DType, ...], arrays: At) -> Iterator[tuple[At, DType]]:
     """Casts of one array, and of all of them to one dtype."""
-    arrays = [i for i, operand in enumerate(operands) if operand.rank is not Rank.SCALAR]
     targets = dict.fromkeys(policy.canonical.get(d, d) for d in policy.dtypes)
     for target in targets:
-        every = {i: target for i in arrays if operands[i].type is not target}
+        every = tuple(i for i in arrays if types[i] is not target)
         if target is not dt.string and every:
-            yield from ({i: target} for i in every)
+            yield from (((i,), target) for i in every)
             if len(every) > 1:
-                yield every
+                yield every, target
 
 
-def _admits(policy: Policy, source: DType, target: DType, *, free: bool) -> bool:
+def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
     """Whether ``astype`` makes the cast, and it keeps the sort of number or is ``free`` not to."""
     kept = free or target.kind.category >= source.kind.category
     return kept and policy.cast.refuses(policy.strong(source), target) is None
+
+
+class _Plans(dict[DType, "Plan | None"]):
+    """The plans of one operation when some operands have become a dtype; None if it is refused.
+
+    What they were before does not matter, so a few of these serve all pairs of dtypes.
+    """
+
+    def __init__(self, policy: Policy, name: str, opened: Opened, form: Form) -> None:
+        super().__init__()
+        self._asked = policy, name, opened, form
+
+    def __missing__(self, to: DType) -> Plan | None:
+        policy, name, opened, form = self._asked
+        made = tuple(Operand(to, o) if isinstance(o, Rank) else o for o in opened)
+        plan = policy.plan(name, made, form)
+        return self.setdefault(to, plan if isinstance(plan, Plan) else None)
+
+
+def _opened(policy: Policy) -> Callable[[str, Opened, Form], _Plans]:
+    """A policy's own cache, as of ``_accepted``."""
+    return lru_cache(maxsize=1 << 14)(partial(_Plans, policy))
 
 
 def _cast(operands: Operands, casts: dict[int, DType]) -> Operands:
     return tuple(Operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands))
 
 
-def _sources(policy: Policy, operands: Operands) -> list[DType]:
-    """The dtypes of the operands, as the policy would hold them."""
-    strong = (policy.strong(operand.type) for operand in operands)
-    return [policy.canonical.get(d, d) for d in strong]
-
-
-def _lost(sources: list[DType], casts: dict[int, DType]) -> tuple[float, ...]:
-    """What casts lose, the gravest first: what is worst about them, whatever the plan is then."""
-    return _lost_by(tuple((sources[i], to) for i, to in casts.items()), _complex(sources))
-
-
 @lru_cache(maxsize=1 << 16)
-def _lost_by(casts: tuple[tuple[DType, DType], ...], imaginary: bool) -> tuple[float, ...]:
-    new = not imaginary and _complex(to for _, to in casts)
-    return (new, *_gravest([gravity(source, to) for source, to in casts]))
+def _lost(sources: tuple[DType, ...], to: DType, imaginary: bool) -> tuple[float, ...]:
+    """What casts lose, the gravest first: what is worst about them, whatever the plan is then."""
+    new = not imaginary and to.kind is Kind.COMPLEX
+    return (new, *_gravest([gravity(source, to) for source in sources]))
+
+
+def _costs(policy: Policy) -> Callable[..., tuple[float, ...]]:
+    """A policy's own cache, as of ``_accepted``: many operations make the same plan."""
+    return lru_cache(maxsize=1 << 14)(partial(_cost, policy))
 
 
 def _cost(
-    policy: Policy, name: str, operands: Operands, casts: dict[int, DType], plan: Plan
+    policy: Policy,
+    fractions: bool,
+    types: tuple[DType, ...],
+    arrays: At,
+    at: At,
+    to: DType,
+    plan: Plan,
 ) -> tuple[float, ...]:
-    """What is worse about casts than about others, the gravest first; see ``proposed_casts``."""
-    sources = _sources(policy, operands)
-    held = [casts.get(i, source) for i, source in enumerate(sources)]
+    """What is worse about casts than about others that lose as much, the gravest first.
+
+    See ``proposed_casts``; ``fractions`` tells whether the operation has any.
+    """
+    sources = [policy.canonical.get(d, d) for d in map(policy.strong, types)]
     on_the_way = [
-        gravity(dtype, to)
-        for operand, dtype, to in zip(operands, held, plan.inputs, strict=True)
-        if operand.rank is not Rank.SCALAR and to.kind is not Kind.BOOL
+        gravity(to if i in at else sources[i], plan.inputs[i])
+        for i in arrays
+        if plan.inputs[i].kind is not Kind.BOOL
     ]
-    raised = [to.kind.category - sources[i].kind.category for i, to in casts.items()]
+    raised = [to.kind.category - sources[i].kind.category for i in at]
     usual = {policy.strong(weak) for weak in dt.WEAK_TYPES} if any(raised) else set()
-    sizes = [to.bits for to in (*plan.inputs, *casts.values())]
+    sizes = [*(each.bits for each in plan.inputs), *(to.bits for _ in at)]
+    exponent = to.part.format.exponent if to.part.format else 0
     return (
-        *_lost(sources, casts),
         *_gravest(on_the_way),
-        plan.result.kind in INTEGERS and OPERATIONS[name].family in _FRACTIONS,
+        fractions and plan.result.kind in INTEGERS,
         sum(map(abs, raised)),
-        sum(to not in usual | _others(sources, i) for i, to in casts.items()),
-        len(casts),
-        sum(gravity(sources[i], to)[1] for i, to in casts.items()),
+        sum(to not in usual | _others(sources, i) for i in at),
+        len(at),
+        to.kind in (*INTEGERS, Kind.FLOAT) and to.bits < 8,
+        sum(gravity(sources[i], to)[1] for i in at),
         max(sizes),
         sum(sizes),
-        sum(to.part.format.exponent for to in casts.values() if to.part.format),
+        len(at) * exponent,
     )
 
 

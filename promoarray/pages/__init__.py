@@ -50,6 +50,20 @@ def fragment(title: str, body: str) -> str:
     return f'<div class="promoarray">{style}<b>{escape(title)}</b>{body}</div>'
 
 
+def prose(text: str) -> str:
+    """Return words as HTML: what stands between backticks is code.
+
+    Examples
+    --------
+    >>> prose("`a < b` is float32")
+    '<code>a &lt; b</code> is float32'
+    """
+    import re
+    from html import escape
+
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return an HTML table of plain texts."""
     from html import escape

@@ -5,6 +5,7 @@
 const REFUSED = -1, AS_FIRST = -2, NOT_ASKED = -1, ASTYPE = "astype";
 const $ = (id) => document.getElementById(id);
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+const prose = (text) => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 let data;  // see Page.to_dict
 const state = { policy: 0, op: 0, other: -1, rank: "", narrow: "", cell: null };
 
@@ -270,9 +271,9 @@ function told(policy, answer) {
   const names = policy.ranks ? state.cell : state.cell.map((name) => name.replace("[]", ""));
   const [reason, write] = answer.cast
     ? [answer.made[3], 0] : [answer.made[7], answer.made[8]];
-  const text = (number) => escaped(filled(number, policy, answer.operands));
+  const text = (number) => prose(filled(number, policy, answer.operands));
   const list = sections(policy, state.op, names, answer).map(([heading, lines]) =>
-    `<dt>${heading}</dt><dd data-heading="${heading}">${lines.map((line) => `<p>${escaped(line)}</p>`).join("")}</dd>`);
+    `<dt>${heading}</dt><dd data-heading="${heading}">${lines.map((line) => `<p>${prose(line)}</p>`).join("")}</dd>`);
   return (answer.result === null ? `<p class="reason">${text(reason)}</p>` : "")
     + (write ? `<p class="write">${text(write)}</p>` : "") + `<dl>${list.join("")}</dl>`;
 }
@@ -384,9 +385,9 @@ function markOrder(answer) {
 
 function drawAbout() {
   const list = (title, lines) => lines.length
-    ? `<h3>${title}</h3><ul>${lines.map((line) => `<li>${escaped(line)}</li>`).join("")}</ul>` : "";
+    ? `<h3>${title}</h3><ul>${lines.map((line) => `<li>${prose(line)}</li>`).join("")}</ul>` : "";
   $("about-title").textContent = `${policy().name}: ${policy().title}`;
-  $("about-text").innerHTML = `<p>${escaped(policy().principle)}</p>`
+  $("about-text").innerHTML = `<p>${prose(policy().principle)}</p>`
     + list("Sources", policy().sources) + list("Notes", policy().notes)
     + list("Sources of the casts", policy().castSources) + list("Notes on the casts", policy().castNotes);
 }

@@ -153,6 +153,36 @@ def test_integers_stay_integers_unless_the_operation_has_fractions(name: str, ta
     assert found[0][0].name == target
 
 
+def test_bools_become_bytes() -> None:
+    """PyTorch only has the names of narrower integers: it casts nothing to them."""
+    operands = (Operand(dt.float32), Operand(dt.bool))
+    found = proposed_casts(as_policy("torch@2.13"), "subtract", operands)
+    assert found is not None
+    assert found[0] == {1: dt.uint8}
+
+
+def test_proposals_do_not_depend_on_what_was_asked_before() -> None:
+    """Plans are kept by the operands that stay; ranks, scalars and forms are apart there."""
+    x, y = Operand(dt.bool), Operand(dt.uint16)
+    asked = [
+        (name, operands, form)
+        for name, form in (
+            *(("subtract", Form.OPERATOR), ("subtract", Form.FUNCTION), ("mean", Form.FUNCTION)),
+            ("bitwise_and", Form.OPERATOR),
+        )
+        for operands in (
+            *((x, y), (y, x), (x, x), (x,), (y,)),
+            *((x, Operand(dt.uint16, Rank.ZERO_D)), (x, Operand(dt.weak_float, Rank.SCALAR))),
+        )
+        if OPERATIONS[name].arity in (0, len(operands))
+    ]
+    for policy in map(as_policy, ("torch", "paddle")):
+        warm, cold = policy.derive("warm"), [policy.derive(str(n)) for n in range(len(asked))]
+        for _ in range(2):
+            made = [accepted_casts(warm, *each) for each in asked]
+        assert made == [accepted_casts(p, *each) for p, each in zip(cold, asked, strict=True)]
+
+
 def test_thousands_of_operands_are_looked_at_by_their_dtypes() -> None:
     policy = as_policy("paddle").derive("paddle@many")
     operands = tuple(Operand(dt.int64 if n % 3 else dt.float32) for n in range(3000))

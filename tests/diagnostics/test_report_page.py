@@ -12,6 +12,7 @@ import pytest
 import promoarray as pa
 from promoarray import cli
 from promoarray.diagnostics import exit_codes
+from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 
 PROGRAM = '''\
 """A program with <markup> & more."""
@@ -106,6 +107,14 @@ def test_it_says_what_each_policy_asks_for(page: str) -> None:
     rows = dict(re.findall(r'data-choose="([^"]+)".*?</td><td>(.*?)</td>', page))
     assert set(rows) == set(POLICIES)
     assert rows["paddle@3.3"].startswith("2 root causes, 1 of them refused")
+
+
+def test_backticks_are_code_and_nothing_else_of_it_is_html(tmp_path: Path) -> None:
+    report = shadowed(tmp_path / "program.py")
+    report.finals = (FinalDType("a<b", "float64", {"paddle@3.3": "float32"}),)
+    row = dict(re.findall(r'data-choose="([^"]+)".*?</td><td>(.*?)</td>', report.to_html()))
+    assert "final <code>a&lt;b</code> float32 instead of float64" in row["paddle@3.3"]
+    assert "`" not in row["paddle@3.3"]
 
 
 def test_of_a_file_that_has_changed_only_the_lines_known_are_shown(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def _add_for_ci(command: argparse.ArgumentParser) -> None:
         default=DEFAULT,
         help="what makes the exit code 1: root (other dtypes and refusals that do not come of an "
         "earlier line), dtype, refuse, bits (other values of the same dtype), escape, signature, "
-        f"{ANY} or {NONE}; default: {','.join(DEFAULT)}",
+        f"decision, {ANY} or {NONE}; default: {','.join(DEFAULT)}",
     )
     ci.add_argument(
         "--baseline", metavar="FILE", help="the findings that are known, which do not fail"

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from promoarray.console import counted
+from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.findings.kinds import ROOT
+from promoarray.diagnostics.shadow.decisions import Decided
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.place import spelled
 from promoarray.diagnostics.shadow.report import Report
@@ -109,6 +110,8 @@ def _all(report: Report) -> Iterator[Finding]:
             yield of_escape(escape, count, report.run.name)
     for call, count in tuple(report.signatures.items()):
         yield of_call(call, count, report.run.name)
+    for decided, count in tuple(report.decisions.items()):
+        yield of_decision(decided, count, report.run.name)
 
 
 def of_divergence(divergence: Divergence) -> Iterator[Finding]:
@@ -173,6 +176,15 @@ def of_call(call: Call, count: int, run: str) -> Finding:
     """Return the finding of a call that a framework's own function does not take."""
     said = call.site, None, call.site.expression or call.site.text, "", (), run
     return Finding("signature", False, call.policy, *said, reason=call.reason, count=count)
+
+
+def of_decision(decided: Decided, count: int, run: str) -> Finding:
+    """Return the finding of a place that reads a dtype which a policy has otherwise."""
+    places = _places(decided.site, decided.program)
+    what = decided.site.expression or decided.site.text
+    mine, other = listed(decided.run), listed(decided.other)
+    said = *places, what, "dtype", decided.run, run, mine, other
+    return Finding("decision", False, decided.policy, *said, count=count)
 
 
 def _places(site: Site, program: Site) -> tuple[Site, Site | None]:

@@ -19,6 +19,7 @@ LEVELS = {
     "bits": "warning",
     "escape": "note",
     "signature": "note",
+    "decision": "note",
 }
 """How much a kind matters, in SARIF's words; the most comes first."""
 
@@ -28,6 +29,7 @@ _NAMES = {
     "bits": "OtherValues",
     "escape": "DataLeavesPolicy",
     "signature": "CallNotTaken",
+    "decision": "DecidedByDtype",
 }
 
 _FULL = {
@@ -38,6 +40,8 @@ _FULL = {
     "saturate, wrap or round otherwise in that framework.",
     "escape": "Another library takes the numbers; from here its rules decide and no policy.",
     "signature": "No dtype changes, and the call has to be written otherwise in that framework.",
+    "decision": "The run went the way of its own dtype. In that framework the program may take "
+    "another branch here, of which this report says nothing.",
 }
 
 RULES = tuple(

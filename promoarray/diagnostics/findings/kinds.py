@@ -10,6 +10,7 @@ KINDS = {
     "bits": "the policy makes other values of a cast",
     "escape": "an array leaves the policy, so that another library's rules decide",
     "signature": "the framework's own function does not take the call",
+    "decision": "the program reads a dtype that is another under the policy, and may branch on it",
 }
 """What can be found, in words."""
 

@@ -10,6 +10,7 @@ from promoarray.diagnostics.findings.finding import (
     findings,
     of_call,
     of_change,
+    of_decision,
     of_divergence,
     of_escape,
 )
@@ -41,6 +42,9 @@ def without(report: Report, hidden: Hidden) -> Report:
     for call, count in tuple(report.signatures.items()):
         if of_call(call, count, run) not in hidden:
             kept.signatures[call] = count
+    for decided, count in tuple(report.decisions.items()):
+        if of_decision(decided, count, run) not in hidden:
+            kept.decisions[decided] = count
     return kept
 
 

@@ -30,7 +30,7 @@ def message(place: Place) -> str:
         if each.edit or each.remedy:
             edits.setdefault(each.edit or each.remedy, []).append(each.policy)
     said = [_said(*answer, policies) for answer, policies in answers.items()]
-    if first.kind in ("dtype", "refuse"):
+    if first.kind in ("dtype", "refuse", "decision"):
         run = f"{first.run} in the run under {first.under}"
         said.append(run if first.run else "the run stopped here")
     if first.inside:
@@ -64,4 +64,5 @@ _TITLES = {
     "bits": "other values under {}",
     "escape": "data leaves the policy",
     "signature": "not taken by {}",
+    "decision": "decided by a dtype that is another under {}",
 }

@@ -56,9 +56,9 @@ def report_page(overview: Overview, remarks: Sequence[Remark], extra: str) -> st
     files = "".join(
         f"<section><h2>{escape(each.path)}</h2>{each.html}</section>" for each in listed
     )
-    legend = "".join(f"<p><small>{escape(line)}</small></p>" for line in overview.legend)
+    legend = "".join(f"<p><small>{pages.prose(line)}</small></p>" for line in overview.legend)
     body = (
-        f"{_facts(overview.command)}{overview.stopped}<p>{escape(overview.summary)}</p>"
+        f"{_facts(overview.command)}{overview.stopped}<p>{pages.prose(overview.summary)}</p>"
         f"{_policies(overview.policies)}{_filters(remarks)}{files}{extra}"
         f"<footer>{legend if remarks else ''}{_KEYS if remarks else ''}</footer>"
     )
@@ -82,7 +82,7 @@ def _facts(command: str) -> str:
 def _policies(policies: Sequence[tuple[str, str]]) -> str:
     rows = "".join(
         f'<tr><td><button type="button" data-choose="{escape(name)}">{escape(name)}</button></td>'
-        f"<td>{escape(words)}</td></tr>"
+        f"<td>{pages.prose(words)}</td></tr>"
         for name, words in policies
     )
     return f'<div class="scroll"><table class="policies">{rows}</table></div>' if rows else ""

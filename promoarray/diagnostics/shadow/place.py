@@ -9,6 +9,7 @@ from typing import Any
 from promoarray.diagnostics.shadow.divergence import ASKED_DTYPE, Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.operations import OPERATIONS, Form
+from promoarray.pages import prose
 
 
 def edits(divergence: Divergence) -> dict[str, list[str]]:
@@ -109,4 +110,4 @@ def as_row(divergence: Divergence) -> str:
 
 
 def _small(text: str) -> str:
-    return f"<small>{escape(text)}</small>" if text else ""
+    return f"<small>{prose(text)}</small>" if text else ""

@@ -18,6 +18,7 @@ from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.place import edits, grouped, spelled
 from promoarray.diagnostics.shadow.signatures import Signatures
 from promoarray.diagnostics.shadow.value_changes import ValueChanges
+from promoarray.pages import prose
 
 REFUSE, DTYPE, BITS, SIGNATURE = "refuse", "dtype", "bits", "signature"
 DECISION, ESCAPE = "decision", "escape"
@@ -149,4 +150,4 @@ def _policies(names: list[str], run: str) -> str:
 
 
 def _small(text: str) -> str:
-    return f"<small>{escape(text)}</small>" if text else ""
+    return f"<small>{prose(text)}</small>" if text else ""

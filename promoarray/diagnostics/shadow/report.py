@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from promoarray.diagnostics.shadow.remarks import (
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
 from promoarray.diagnostics.shadow.stopped import Refused, Stopped
 from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
+from promoarray.pages import prose
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Report(Printable):
     def emptied(self) -> Report:
         """Return a report of the same run without any places."""
         bare: dict[str, Any] = {"_found": {}, "_escapes": Escapes(), "_signatures": Signatures()}
-        return replace(self, **bare, value_changes=ValueChanges())
+        return replace(self, **bare, value_changes=ValueChanges(), _decisions=Decisions())
 
     @property
     def places(self) -> int:
@@ -344,10 +344,10 @@ class Report(Printable):
         sections = self.value_changes.html() + self._escapes.html() + self._signatures.html()
         sections += self._decisions.html()
         legend = "".join(
-            f"<p><small>{escape(line)}</small></p>" for line in self.legend(inherited=True)
+            f"<p><small>{prose(line)}</small></p>" for line in self.legend(inherited=True)
         )
         stopped = self.stopped.html() if self.stopped else ""
-        return f"{stopped}<p>{escape(self.summary())}</p>{table}{sections}{legend}"
+        return f"{stopped}<p>{prose(self.summary())}</p>{table}{sections}{legend}"
 
     def remarks(self) -> list[Remark]:
         """Return all that is said, line by line, for a page that shows the source."""

@@ -24,6 +24,7 @@ from promoarray.diagnostics.shadow.place import as_data
 from promoarray.diagnostics.shadow.verdict import as_seen_by
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import PromotionError
+from promoarray.pages import prose
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 
@@ -135,12 +136,12 @@ class Stopped:
         """Return it as a section of a page; ``answers`` tells what every policy says there."""
         place = self.refused and self.refused.place
         said = [f"{self.site}: <code>{escape(self.site.text)}</code>"] if self.site else []
-        said += [] if place else [escape(self.error)]
+        said += [] if place else [prose(self.error)]
         if place and answers:
             each = place.answers.items()
-            said += [escape(f"{name}: {answer} {answer.reason}".strip()) for name, answer in each]
+            said += [prose(f"{name}: {answer} {answer.reason}".strip()) for name, answer in each]
         said += [f"write <code>{escape(self.edit)}</code>"] if self.edit else []
-        said += [f"or {escape(self.remedy)}"] if self.remedy else []
+        said += [f"or {prose(self.remedy)}"] if self.remedy else []
         rows = "<br>".join(said)
         return f'<h2>{escape(self.headline)}</h2><p class="stopped">{rows}</p>'
 

@@ -120,7 +120,7 @@ def test_comments_that_ignore_nothing_are_told(compare_program: Command, tmp_pat
         "part.py:1: unused ignore: # promoarray: ignore[bits]",
         "program.py:5: unused ignore: # promoarray: ignore[torch]",
         "program.py:7: # promoarray: ignore[paddel] names 'paddel', which is neither a policy nor "
-        "one of root, dtype, refuse, bits, escape, signature. Did you mean: paddle?",
+        "one of root, dtype, refuse, bits, escape, signature, decision. Did you mean: paddle?",
     ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import promoarray as pa
 from promoarray.diagnostics.findings.finding import Finding, findings
+from promoarray.diagnostics.findings.kinds import KINDS
 from promoarray.diagnostics.findings.shown import without
 from promoarray.diagnostics.shadow.observer import shadowed
 from promoarray.diagnostics.shadow.report import Report
@@ -23,6 +24,7 @@ np.asarray(x), np.asarray(f)
 w = xp.where(x > 1, 2.5, x)
 t = xp.add(x, 1)
 k = float(t[0])
+wide = y.dtype == xp.float64
 """
 
 
@@ -43,7 +45,7 @@ def counts(found: list[Finding]) -> dict[Finding, int]:
 def test_each_finding_can_be_left_out() -> None:
     report = made()
     every = findings(report)
-    assert {each.kind for each in every} == {"dtype", "refuse", "bits", "escape", "signature"}
+    assert {each.kind for each in every} == {*KINDS}
     assert len(set(every)) == len(every)
     for each in every:
         left = findings(without(report, {each}))
