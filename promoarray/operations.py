@@ -64,6 +64,10 @@ class Family(Enum):
     ISIN = "isin"
     MOVE = "functions that move values and never look at them"
 
+    __hash__ = (
+        object.__hash__
+    )  # Enum's own is written in Python, and rules are looked up by families
+
 
 class Operation(NamedTuple):
     """One operation.

@@ -7,6 +7,7 @@ midpoints, which float64 holds too, or by fractions. What the modes say is writt
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cache
 
@@ -25,8 +26,6 @@ from promoarray.kernels import (
 )
 
 PARTS = {dt.complex32: dt.float16, dt.complex64: dt.float32, dt.complex128: dt.float64}
-HUGE = 10**400
-"""An integer beyond every type, in the place of Inf."""
 
 
 def codes_of(dtype: DType) -> np.dtype:
@@ -120,23 +119,33 @@ def code_of_nan(layout: Format, negative: bool, mode: CastMode) -> int:
     return layout.nan | (sign if negative and not one_nan else 0)
 
 
+@cache
+def midpoints(layout: Format) -> np.ndarray:
+    """What lies half way from the value of each code to that of the next."""
+    values = np.array([float(v) for v in [*magnitudes(layout), beyond(layout)]])
+    return (values[1:] + values[:-1]) / 2
+
+
 def nearest_codes(magnitudes_in: np.ndarray, layout: Format) -> np.ndarray:
     """Codes of the nearest values, ties to even; one more than the largest beyond it."""
-    values = np.array([float(v) for v in [*magnitudes(layout), beyond(layout)]])
-    middle = (values[1:] + values[:-1]) / 2
+    middle = midpoints(layout)
     code = np.searchsorted(middle, magnitudes_in, side="left")
     tie = magnitudes_in == middle[np.minimum(code, len(middle) - 1)]
     return code + (tie & (code % 2 == 1) & (code < len(middle)))
 
 
-def nearest_code(magnitude: Fraction, layout: Format) -> int:
-    """The same for one fraction and a format of any width."""
+def nearest_code(magnitude: Fraction | int, layout: Format) -> int:
+    """The same for one exact number and a format of any width."""
     if magnitude == 0:
         return 0
-    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    exponent -= Fraction(2) ** exponent > magnitude
+    above, below = magnitude.numerator, magnitude.denominator
+    exponent = above.bit_length() - below.bit_length()
+    exponent -= above << max(-exponent, 0) < below << max(exponent, 0)
     exponent = max(exponent, 1 - layout.bias)
-    steps = round(magnitude / Fraction(2) ** (exponent - layout.mantissa))  # half to even
+    unit = exponent - layout.mantissa
+    below <<= max(unit, 0)
+    steps, rest = divmod(above << max(-unit, 0), below)
+    steps += 2 * rest > below or (2 * rest == below and steps % 2)  # half to even
     code = steps + (exponent + layout.bias - 1 << layout.mantissa)
     return min(code, layout.largest + 1)
 
@@ -144,7 +153,7 @@ def nearest_code(magnitude: Fraction, layout: Format) -> int:
 def through_float32(values: np.ndarray) -> np.ndarray:
     if values.dtype == object:
         layout = dt.float32.format
-        codes = np.array([nearest_code(Fraction(abs(v)), layout) for v in values], np.uint32)
+        codes = np.array([nearest_code(abs(v), layout) for v in values], np.uint32)
         return np.array([-1.0 if v < 0 else 1.0 for v in values]) * codes.view(np.float32)
     with np.errstate(all="ignore"):
         return values.astype(np.float32).astype(np.float64)
@@ -161,7 +170,7 @@ def to_float(values: np.ndarray, target: DType, mode: CastMode) -> np.ndarray:
     negative = np.array([v < 0 for v in values]) if exact else np.signbit(values)
     nan = np.zeros(len(values), bool) if exact else np.isnan(values)
     if exact:
-        codes = np.array([nearest_code(Fraction(abs(v)), layout) for v in values], np.uint64)
+        codes = np.array([nearest_code(abs(v), layout) for v in values], np.uint64)
     elif target.bits <= 16:
         codes = nearest_codes(np.abs(values), layout).astype(np.uint64)
     else:
@@ -182,6 +191,15 @@ def to_scale(values: np.ndarray, layout: Format, mode: CastMode) -> np.ndarray:
     return np.array(codes, np.uint8)
 
 
+def exponent_and_fraction(value: float | int) -> tuple[int, float | Fraction]:
+    """A positive number as 2 to an integer times what is from 1 up to 2, both exact."""
+    if isinstance(value, int):  # a float64 does not hold all
+        exponent = value.bit_length() - 1
+        return exponent, Fraction(value, 1 << exponent)
+    fraction, exponent = math.frexp(value)
+    return exponent - 1, 2 * fraction
+
+
 def scale_of(value: float | int, layout: Format, mode: CastMode) -> int:
     nan = layout.nan
     if value != value:
@@ -194,12 +212,9 @@ def scale_of(value: float | int, layout: Format, mode: CastMode) -> int:
         value = -value
     if value == float("inf"):
         return layout.largest if mode.infinity is Beyond.LARGEST else nan
-    exact = Fraction(value)
-    floor = exact.numerator.bit_length() - exact.denominator.bit_length()
-    floor -= Fraction(2) ** floor > exact
-    fraction = exact / Fraction(2) ** floor
+    floor, fraction = exponent_and_fraction(value)
     way = mode.scale_rounding
-    up = fraction >= Fraction(3, 2)
+    up = fraction >= 1.5
     if way is ScaleRounding.UP or (
         way is ScaleRounding.NEAREST_BUT_LOWEST_UP and floor == -layout.bias
     ):
@@ -207,67 +222,74 @@ def scale_of(value: float | int, layout: Format, mode: CastMode) -> int:
     if way is ScaleRounding.DOWN:
         up = False
     too_large = code_beyond(layout, mode.overflow)
-    if mode.scale_strict and exact < Fraction(2) ** -layout.bias:
+    if mode.scale_strict and floor < -layout.bias:
         return nan
-    if mode.scale_strict and exact > Fraction(2) ** (layout.largest - layout.bias):
+    if mode.scale_strict and (floor, fraction) > (layout.largest - layout.bias, 1):
         return too_large
     code = floor + up + layout.bias
     return too_large if code > layout.largest else max(code, 0)
 
 
 # --- To integers --------------------------------------------------------------------------------
+# Whole numbers come as float64, which holds them, NaN and Inf; codes go as 64 bits, of which
+# the low ones count.
 
 
-def clamped(number: int, bits: int, signed: bool) -> int:
-    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    return min(max(number, low), high)
+def low_bits(whole: np.ndarray) -> np.ndarray:
+    """Two's complement of numbers from -2**63 up to 2**64."""
+    size = np.abs(whole).astype(np.uint64)
+    return np.where(whole < 0, ~size + np.uint64(1), size)
 
 
-def register(number: int | None, bits: int) -> int:
+def clamped(whole: np.ndarray, bits: int, signed: bool) -> np.ndarray:
+    """The nearest end of the range; 0 for NaN."""
+    low, beyond_it = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+    codes = low_bits(np.where((whole >= low) & (whole < beyond_it), whole, 0))
+    codes[whole >= beyond_it] = beyond_it - 1
+    codes[whole < low] = low & (1 << 64) - 1
+    return codes
+
+
+def register(whole: np.ndarray, bits: int) -> np.ndarray:
     """cvttss2si: what it cannot hold, NaN among it, is the lowest number."""
     lowest = -(1 << bits - 1)
-    return number if number is not None and lowest <= number < -lowest else lowest
+    return low_bits(np.where((whole >= lowest) & (whole < -lowest), whole, lowest))
 
 
-def by_halves(number: int | None, bits: int) -> int:
+def by_halves(whole: np.ndarray, bits: int) -> np.ndarray:
     """An unsigned register: from its middle on, less the middle, which is then toggled."""
     middle = 1 << bits - 1
-    if number is not None and number >= middle:
-        return register(number - middle, bits) ^ middle
-    return register(number, bits)
+    upper = whole >= middle
+    lower_half = register(np.where(upper, whole - middle, whole), bits)
+    return np.where(upper, lower_half ^ np.uint64(middle), lower_half)
 
 
-def integer_of(number: int | None, source: DType, target: DType, way: ToInteger) -> int:
-    """One number, truncated; NaN is None and Inf is HUGE. The low bits count."""
+def integers_of(whole: np.ndarray, source: DType, target: DType, way: ToInteger) -> np.ndarray:
+    """Codes of truncated numbers."""
     bits, signed = target.bits, target.kind is Kind.INT
     if way is ToInteger.SATURATE:
-        return 0 if number is None else clamped(number, bits, signed)
-    if way is ToInteger.ACLNN:
-        if number is None:
-            return 0
-        if bits == 64 or (bits == 32 and signed):
-            return clamped(number, bits, signed)
-        return clamped(number, 32 if signed else 64, True)
-    if way is ToInteger.TENSORFLOW and bits in (8, 16):
-        whole = register(number, 32)
-        if bits == 8 and not signed and source in (dt.float16, dt.float64):
-            whole = clamped(whole, 16, False)
-            whole -= 0x10000 if whole >= 0x8000 else 0
         return clamped(whole, bits, signed)
+    if way is ToInteger.ACLNN:
+        if bits == 64 or (bits == 32 and signed):
+            return clamped(whole, bits, signed)
+        return clamped(whole, 32 if signed else 64, True)
+    if way is ToInteger.TENSORFLOW and bits in (8, 16):
+        held = register(whole, 32).view(np.int64).astype(np.float64)
+        if bits == 8 and not signed and source in (dt.float16, dt.float64):
+            held = clamped(held, 16, False).astype(np.float64)
+            held -= np.where(held >= 0x8000, 0x10000, 0)
+        return clamped(held, bits, signed)
     if way is ToInteger.TENSORFLOW and not signed and bits >= 32:
-        beyond_it = number is not None and number >= 1 << bits
-        return 1 << bits - 1 if beyond_it else by_halves(number, bits)
+        return np.where(whole >= 2.0**bits, np.uint64(1 << bits - 1), by_halves(whole, bits))
     if way is ToInteger.NUMPY and source.bits <= 8:
-        if number is None:
-            return 0
-        if abs(number) == HUGE:
-            return clamped(number, max(bits, 8), signed)
+        by_register = integers_of(whole, source, target, ToInteger.X86)
+        return np.where(np.isfinite(whole), by_register, clamped(whole, max(bits, 8), signed))
     if bits == 64:
-        return register(number, 64) if signed else by_halves(number, 64)
+        return register(whole, 64) if signed else by_halves(whole, 64)
     if bits == 32 and not signed:
         wide = source in (dt.float32, dt.float64, dt.bfloat16)
-        return by_halves(number, 32) if wide else register(number, 64)
-    return register(number, 64 if way is ToInteger.TORCH and bits == 8 and not signed else 32)
+        return by_halves(whole, 32) if wide else register(whole, 64)
+    return register(whole, 64 if way is ToInteger.TORCH and bits == 8 and not signed else 32)
 
 
 def to_integer(values: np.ndarray, source: DType, target: DType, mode: CastMode) -> np.ndarray:
@@ -275,16 +297,8 @@ def to_integer(values: np.ndarray, source: DType, target: DType, mode: CastMode)
     if source.kind is not Kind.FLOAT:
         return np.array([int(v) & mask for v in values.tolist()], codes_of(target))
     with np.errstate(invalid="ignore"):  # signalling NaN
-        whole, where = np.unique(np.trunc(values), return_inverse=True)
-
-    def one(value: float) -> int:
-        if value != value or abs(value) == np.inf:
-            number = None if value != value else HUGE if value > 0 else -HUGE
-        else:
-            number = int(value)
-        return integer_of(number, source, target, mode.to_integer) & mask
-
-    return np.array([one(v) for v in whole.tolist()], codes_of(target))[where]
+        codes = integers_of(np.trunc(values), source, target, mode.to_integer)
+    return (codes & np.uint64(mask)).astype(codes_of(target))
 
 
 def expected(codes: np.ndarray, source: DType, target: DType, mode: CastMode) -> np.ndarray:
@@ -293,7 +307,7 @@ def expected(codes: np.ndarray, source: DType, target: DType, mode: CastMode) ->
         return codes & codes.dtype.type((1 << source.bits) - 1)
     values = values_of(codes, source)
     if target.kind is Kind.BOOL:
-        return np.array([v != 0 for v in values], np.uint8)
+        return (values != 0).astype(np.uint8)
     if target.kind is Kind.FLOAT:
         return to_float(values, target, mode)
     return to_integer(values, source, target, mode)

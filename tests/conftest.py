@@ -24,6 +24,15 @@ def _default_policy() -> Iterator[None]:
     pa.set_policy("numpy")
 
 
+@pytest.fixture
+def quick_collections() -> None:
+    """Leave alone what was there before: ``gc.collect`` would take seconds to look at it.
+
+    It stays so: were it given back, every later collection of the process would take them.
+    """
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays to the end, so the garbage collector need not look at it again."""

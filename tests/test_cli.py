@@ -348,11 +348,20 @@ def test_python_m_works_and_a_closed_pipe_is_no_error() -> None:
     assert done.stderr == ""
 
 
-def test_no_color_is_plain_even_where_colour_is_forced() -> None:
-    command = "promoarray explain add int8 2.5"
-    assert "\x1b[" in shell(command, FORCE_COLOR="1").stdout
-    assert "\x1b" not in shell(command, FORCE_COLOR="1", NO_COLOR="1").stdout
-    assert "\x1b" not in shell(command).stdout
+def test_no_color_is_plain_even_where_colour_is_forced(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def printed(**env: str) -> str:
+        for name in ("NO_COLOR", "FORCE_COLOR"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        cli.main(["explain", "add", "int8", "2.5"])
+        return capsys.readouterr().out
+
+    assert "\x1b[" in printed(FORCE_COLOR="1")
+    assert "\x1b" not in printed(FORCE_COLOR="1", NO_COLOR="1")
+    assert "\x1b" not in printed()
 
 
 def test_rich_is_not_imported_before_something_is_printed() -> None:

@@ -24,15 +24,12 @@ FOREIGN = (
 )
 
 
-def run(code: str, **environment: str) -> str:
+def run(code: str) -> str:
     """Run a program in a fresh interpreter and answer what it printed."""
-    import os
-
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         capture_output=True,
         text=True,
-        env={**os.environ, **environment},
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -84,21 +81,6 @@ def test_a_star_import_brings_what_is_public() -> None:
         "print(asarray([1, 2], dtype=int8) + 1.5, pi > 3, bool, sum(ones(3)).item())"
     )
     assert brought == "PArray([2.5, 3.5], dtype=float64) True bool 3.0"
-
-
-def test_the_environment_chooses_the_policy() -> None:
-    code = "import promoarray as pa; print(pa.get_policy().name, pa.zeros(1).dtype)"
-    assert run(code, PROMOARRAY_POLICY="torch") == "torch@2.13 float32"
-    assert run(code, PROMOARRAY_POLICY="") == "numpy@2 float64"
-
-
-def test_an_unknown_policy_in_the_environment_is_told_when_it_is_needed() -> None:
-    code = (
-        "import promoarray as pa\n"
-        "try: pa.get_policy()\n"
-        "except ValueError as error: print(type(error).__name__, 'numpy@2' in str(error))"
-    )
-    assert run(code, PROMOARRAY_POLICY="numppy@7") == "UnknownPolicyError True"
 
 
 def test_the_array_api_finds_the_package_by_its_entry_point() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import promoarray as pa
@@ -73,6 +73,7 @@ def arrays(draw: st.DrawFn, dtype: DType, longest: int = 5) -> Any:
 
 
 @given(st.data())
+@settings(max_examples=40)  # of each of 31 dtypes
 @pytest.mark.parametrize("dtype", CONCRETE, ids=str)
 def test_repr_reads_back_bit_by_bit(dtype: DType, data: st.DataObject) -> None:
     x = pa.asarray(data.draw(arrays(dtype)))

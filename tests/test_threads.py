@@ -9,7 +9,7 @@ import sys
 import sysconfig
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from operator import attrgetter
 from typing import Any
@@ -198,15 +198,6 @@ def test_an_error_in_one_thread_leaves_nothing_set_in_any(manager: Context) -> N
 # -- derived policies -------------------------------------------------------------------------
 
 
-@pytest.fixture
-def _quick_collections() -> Iterator[None]:
-    """Leave alone what was there before: the collector would take most of the time for it."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 def work_under(policy: Policy, x: Any) -> Any:
     """Arrays, operations and casts of a policy, bound to it and not."""
     xp = pa.namespace(policy)
@@ -217,7 +208,7 @@ def work_under(policy: Policy, x: Any) -> Any:
 
 
 @pytest.mark.skipif(IMMORTAL, reason="no class ever dies in a free-threaded Python 3.13")
-@pytest.mark.usefixtures("_quick_collections")
+@pytest.mark.usefixtures("quick_collections")
 def test_a_thousand_derived_policies_leave_memory_where_it_was() -> None:
     x, alive = np.ones(3, np.float32), weakref.WeakSet[Policy]()
 
@@ -256,7 +247,7 @@ def functions() -> dict[str, Callable[[Any], Any]]:
 
 @pytest.mark.skipif(IMMORTAL, reason="no class ever dies in a free-threaded Python 3.13")
 @pytest.mark.slow
-@pytest.mark.usefixtures("_quick_collections")
+@pytest.mark.usefixtures("quick_collections")
 @pytest.mark.filterwarnings("ignore")
 def test_no_function_keeps_a_policy() -> None:
     x, at = np.asarray([[1.0, 2.0], [3.0, 4.0]], np.float32), np.asarray([1, 0])
@@ -279,7 +270,7 @@ def test_no_function_keeps_a_policy() -> None:
     assert keeping == []
 
 
-@pytest.mark.usefixtures("_quick_collections")
+@pytest.mark.usefixtures("quick_collections")
 def test_a_policy_at_the_address_of_a_dead_one_decides_for_itself() -> None:
     x, y = pa.asarray([1]), pa.asarray([1.5], dtype=pa.float32)
     addresses: list[int] = []

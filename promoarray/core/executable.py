@@ -231,14 +231,9 @@ def _compiled(
     )
     kernel: Callable[..., Any] | None = None
     widen: tuple[Any, ...] = ()
-    if plan.decomposition is None and not plan.extra_results:
+    if not plan.extra_results:
         found = getattr(backend, "short_kernel", _none)
-        own = policy.kernel(name, plan)
-        standard = VARIANTS[own].of_one_shape if own in VARIANTS else ""
-        if standard:
-            kernel = found(standard, held, strong, casts, alike=True)
-        else:
-            kernel = found(own, held, strong, casts)
+        kernel = found(policy.kernel(name, plan), held, strong, casts)
         widened = isinstance(kernel, np.ufunc)
         widen = tuple(_widened(d, plan.inputs[0]) if widened else None for d in held)
     return Executable(run, enter, plan.result, plan.extra_results, kernel, widen)

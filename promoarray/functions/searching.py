@@ -153,7 +153,10 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PAr
     backend = backend_of(array._buffer)
     lone = not array.ndim and axis in (0, -1)  # which NumPy's reductions let pass
     axes = None if axis is None or lone else axes_in("count_nonzero", axis, array.ndim)
-    counts = backend.xp.count_nonzero(_truth(array, backend), axis=axes, keepdims=keepdims)
+    count = getattr(backend, "count_nonzero", None)
+    counts = count and count(array._buffer, storage_dtype(array), axes, keepdims)
+    if counts is None:
+        counts = backend.xp.count_nonzero(_truth(array, backend), axis=axes, keepdims=keepdims)
     return _index(array, counts)
 
 

@@ -37,6 +37,7 @@ try:
         loop_of,
         multiply,
         share,
+        sort_words,
         use_level,
     )
 except ModuleNotFoundError as error:
@@ -70,6 +71,7 @@ __all__ = [
     "loop_of",
     "multiply",
     "share",
+    "sort_words",
     "use_level",
 ]
 

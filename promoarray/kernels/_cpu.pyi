@@ -62,16 +62,19 @@ def fold(
     modes: tuple[tuple[int, ...], tuple[int, ...]],
     center: _Buffer | None = None,
     initial: bool = False,
+    runs: int = 1,
 ) -> int:
     """Fold an array along an axis, each element cast to what is computed in.
 
     ``name`` is "sum", "prod", "max", "min", "squares" (the sum of squared distances from
-    ``center``), "any", "all", "cumulative_sum" or "cumulative_prod". ``shape`` is outer, n and
-    inner: the source has ``outer * n * inner`` elements and is folded along n. ``rows`` are those
-    of the source, of what is computed in and of the result, which only running sums and products
-    cast to once more; ``modes`` those of both casts. With ``initial`` each line of these has one
-    element more, its first, which is left as it is. All arrays are C-contiguous, aligned and in
-    native byte order; ``result`` lies apart.
+    ``center``), "any", "all", "count_nonzero", "cumulative_sum" or "cumulative_prod". ``shape`` is
+    outer, n and inner: the source has ``outer * n * inner`` elements and is folded along n.
+    ``runs`` is of how many runs n consists, where inner is 1: floats are summed pairwise in each,
+    and the runs in order. ``rows`` are those of the source, of what is computed in and of the
+    result, which only running sums and products cast to once more, and which counts of bools are
+    in integers of 64 bits; ``modes`` those of both casts. With ``initial`` each line of running
+    ones has one element more, its first, which is left as it is. All arrays are in native byte
+    order, and all but the source C-contiguous and aligned; ``result`` lies apart.
 
     Returns the floating-point exceptions, as ``combine`` does, and besides ``NOT_TOLD`` where the
     result is not to be told: it has a NaN, or an extreme that is a zero while there are zeros of
@@ -101,6 +104,12 @@ def set_thread_count(count: int) -> None:
 def stop_threads() -> None:
     """Join the threads of the pool; from then on each caller does its own work."""
 
+def sort_words(source: _Buffer, result: _Buffer, with_sign: bool) -> None:
+    """Write integers of 16 bits to ``result``, in order: with a sign or without.
+
+    Both are C-contiguous, aligned, in native byte order and apart from each other.
+    """
+
 def multiply(left: _Buffer, right: _Buffer, result: _Buffer, row: _Row) -> None:
     """Multiply stacks of matrices of integers, which wrap around.
 
@@ -128,11 +137,13 @@ class CastingKernel:
 
     Parameters
     ----------
-    function : str, callable or None
-        The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone.
+    function : str, tuple of str, callable or None
+        The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone. Of two operands
+        a loop for each way: no operand has fewer elements than the result, the first has, the
+        second, both.
     rows : tuple
         Of each operand, of what each becomes, of what is computed in, of what that makes, and of
-        the result. None is complex.
+        the result. None is complex but those of a ufunc.
     modes : tuple
         Of the casts of each operand to what it becomes, from there to what is computed in, and to
         the result.
@@ -146,13 +157,14 @@ class CastingKernel:
     loop : tuple, optional
         The rows and modes with which ``combine`` does the same: for operands of any length and
         layout.
-    alike : bool
-        Whether it is for operands of one shape alone, and then for those in rows.
+    first : tuple, optional
+        What is done to an operand before, and rounded as the result is: which operand, by which
+        loop, and the modes of the casts to the result and back.
     """
 
     def __new__(
         cls,
-        function: str | Callable[..., Any] | None,
+        function: str | tuple[str, ...] | Callable[..., Any] | None,
         rows: tuple[_Row, ...],
         modes: tuple[tuple[int, ...], ...],
         computed_storage: np.dtype[Any],
@@ -161,7 +173,7 @@ class CastingKernel:
         empty_like: Callable[..., Any] | None = None,
         watched: Callable[[], int] | None = None,
         loop: tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None = None,
-        alike: bool = False,
+        first: tuple[int, str, tuple[int, ...], tuple[int, ...]] | None = None,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any) -> Any:
         """The result; None where there is something to tell of, and without ``loop`` where an

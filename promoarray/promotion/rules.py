@@ -91,6 +91,7 @@ class Lattice:
         for b in [b for above in self.edges.values() for b in above]:
             self.edges.setdefault(b, ())
         self._above: dict[DType, frozenset[DType]] = {}
+        self._least: dict[tuple[DType, DType], DType | None] = {}
         for a in self.edges:
             self._close(a, ())
         self.dtypes = tuple(self.edges)
@@ -105,8 +106,10 @@ class Lattice:
         return self._above[a]
 
     def __call__(self, a: DType, b: DType) -> DType | None:
-        bounds = self.bounds(a, b)
-        return next((d for d in bounds if bounds <= self._above[d]), None)
+        if (a, b) not in self._least:
+            bounds = self.bounds(a, b)
+            self._least[a, b] = next((d for d in bounds if bounds <= self._above[d]), None)
+        return self._least[a, b]
 
     def above(self, a: DType) -> frozenset[DType]:
         """``a`` and every dtype it may become."""

@@ -55,12 +55,18 @@ def indices_of(*allowed: DType) -> Callable[[tuple[DType, ...]], str | None]:
     return lambda types: None if types[1] in allowed else said
 
 
+def _has(policy: PolicyLike) -> frozenset[DType]:
+    """The dtypes of a policy; a tuple would compare each with ``==``, written in Python."""
+    return frozenset(policy.dtypes)
+
+
 def supported_types(
     policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[DType, ...] | Refusal:
     """Count operands as their own types, if the framework has them all."""
+    has = policy.once(_has)
     for operand in operands:
-        if not operand.type.weak and operand.type not in policy.dtypes:
+        if operand.type not in has and not operand.type.weak:
             return Refusal(f"{policy.title} has no {operand.type.name}")
     return tuple(operand.type for operand in operands)
 

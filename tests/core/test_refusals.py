@@ -68,13 +68,14 @@ def test_what_a_refusal_says_to_write_passes_and_keeps_the_sort_of_number(policy
     assert not wrong, "\n".join(wrong[:20])
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_no_refusal_speaks_of_promoarrays_own_types(policy: str) -> None:
-    for name in OPERATORS:
-        for operands in ((Operand(dt.int32), Operand(dt.weak_complex, Rank.SCALAR, 1j)),):
-            plan = as_policy(policy).plan(name, operands)
-            if isinstance(plan, Refusal):
-                assert "weak" not in str(promotion_error(as_policy(policy), name, operands, plan))
+def test_no_refusal_of_a_python_scalar_speaks_of_promoarrays_own_types() -> None:
+    operands = Operand(dt.int32), Operand(dt.weak_complex, Rank.SCALAR, 1j)
+    asked = [(policy, name) for policy in map(as_policy, POLICIES) for name in OPERATORS]
+    plans = [(policy, name, policy.plan(name, operands)) for policy, name in asked]
+    refused = [each for each in plans if isinstance(each[2], Refusal)]
+    texts = [str(promotion_error(policy, name, operands, why)) for policy, name, why in refused]
+    assert len(texts) > len(POLICIES)
+    assert [text for text in texts if "weak" in text] == []
 
 
 @pytest.mark.parametrize(

@@ -493,7 +493,8 @@ def test_casts_read_strided_unaligned_and_read_only_buffers(target: DType) -> No
 def test_every_code_of_a_narrow_float_can_be_shown_and_computed_with() -> None:
     for dtype in (*SMALL, *HALVES):
         x = pa.asarray(codes(dtype))  # signalling NaNs too
-        assert "..." in repr(x) or repr(x).count(",") >= len(codes(dtype))
+        whole = dtype.bits <= 8  # of long arrays NumPy shows three at each end
+        assert ("..." in repr(x), repr(x).count(",")) == (not whole, len(x) if whole else 7)
         with np.errstate(over="ignore", invalid="ignore"):
             assert ((x * 1.0) == x).tolist() == (~np.isnan(codes(dtype))).tolist()
 

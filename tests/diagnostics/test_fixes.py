@@ -111,3 +111,24 @@ def test_the_first_operand_is_found_in_calls_of_every_kind(expression: str, expe
     ]
     linecache.cache["<calls>"] = 0, None, lines, "<calls>"
     assert Fix(casts=((0, pa.uint64),)).written(expression, "<calls>") == expected
+
+
+X2 = Fix(((1, pa.int8),))
+
+
+@pytest.mark.parametrize(
+    ("expression", "fix", "expected"),
+    [
+        ("x[0] += y - 1", X2, "x[0] += xp.astype(y - 1, xp.int8)"),
+        ("x.v *= 3", X2._replace(scalars=(1,)), "x.v *= xp.asarray(3, dtype=xp.int8)"),
+        ("x += y", Fix(((0, pa.int8),)), ""),  # which would be another array
+        ("x += y", X2._replace(result=pa.int8), ""),
+        ("x = y", X2, ""),
+        ("f(a, x2=y)", X2, "f(a, x2=xp.astype(y, xp.int8))"),
+        ("f(other=y, input=a)", X2, "f(other=xp.astype(y, xp.int8), input=a)"),
+        ("f(axis=0, arrays=[a, y])", X2, "f(axis=0, arrays=[a, xp.astype(y, xp.int8)])"),
+        ("f(a, **y)", X2, ""),
+    ],
+)
+def test_operands_in_statements_and_by_name(expression: str, fix: Fix, expected: str) -> None:
+    assert fix.written(expression, "<calls>") == expected

@@ -173,3 +173,12 @@ def test_what_an_earlier_dtype_rounds_is_no_difference_of_casts() -> None:
         pa.astype(pa.asarray([16777217.0, 1 / 3, 0.1]), pa.float16)
         pa.astype(pa.asarray([16777217.0]), pa.int32)
     assert not report.value_changes
+
+
+def test_an_int_that_is_compared_as_it_is_is_told_so() -> None:
+    x = pa.asarray([5, 200], dtype=pa.uint8)
+    for number, wrapped in ((300, "44"), (256, "0"), (-1, "255")):
+        with pa.shadow("numpy@2", "torch@2.13", "numpy@1") as report:
+            assert pa.any(x != number)
+        place = only(report)
+        assert said(place) == {"torch@2.13": (1, str(number), wrapped)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -20,6 +21,7 @@ from promoarray.promotion.scalars import bounds, largest
 NEAR = (-1.5, -1, -0.5, 0, 0.25, 1, 2)
 
 
+@cache
 def numbers() -> list[Any]:
     """Python numbers on both sides of every border at which one ceases to fit a dtype."""
     borders: set[Any] = {0, 1, 2, 3, 7, 15, 16, 17, 40, 65000, 10**30, 2**2000}
@@ -35,7 +37,8 @@ def numbers() -> list[Any]:
             found += [whole, -whole]
             if border < 1e308:
                 found += [float(border) + near, float(border) * (1 + near * 2**-12), -float(border)]
-    return [*found, float("nan"), float("inf"), float("-inf"), -0.0]
+    found += [float("nan"), float("inf"), float("-inf"), -0.0]
+    return [*{(type(number), repr(number)): number for number in found}.values()]
 
 
 POLICIES = [

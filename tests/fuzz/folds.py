@@ -15,7 +15,7 @@ from fuzz.layouts import STORED, laid_out, numbers, one_of
 from promoarray import kernels
 from promoarray.backends.numpy import folds, positions
 
-NAMES = [*sorted(folds.NAMES), *positions.FINDERS]
+NAMES = [*sorted(folds.NAMES), *positions.FINDERS, "count_nonzero"]
 USUAL = [pa.float32, pa.float64, pa.bfloat16, pa.float16, pa.float8_e4m3fn, pa.int8, pa.bool]
 LENGTHS = [1, 2, 3, 7, 8, 9, 127, 129, 200, 257, 511, 513, 1000, 2047, 2049, 5000]
 POLICIES = ["numpy", "torch", "jax", "jax@x32", "paddle@3.3", "tensorflow", "mindspore"]
@@ -23,7 +23,7 @@ POLICIES = ["numpy", "torch", "jax", "jax@x32", "paddle@3.3", "tensorflow", "min
 
 def operand(random: Generator) -> Any:
     """Numbers of any bits, near 1, zeros of both signs, below zero, or with a NaN."""
-    shape = tuple(one_of(random, LENGTHS) for _ in range(int(random.integers(1, 4))))
+    shape = tuple(one_of(random, LENGTHS) for _ in range(int(random.integers(1, 6))))
     while np.prod(shape) > 40_000:
         shape = shape[1:]
     dtype = one_of(random, USUAL if random.random() < 0.7 else STORED)
@@ -44,7 +44,7 @@ def operand(random: Generator) -> Any:
 
 
 def told(run: Any) -> tuple[Any, ...]:
-    """Return dtype, shape, bits and warnings of an answer, or the error."""
+    """Return dtype, shape, layout, bits and warnings of an answer, or the error."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
@@ -52,19 +52,25 @@ def told(run: Any) -> tuple[Any, ...]:
         except Exception as error:
             return type(error), str(error)
     held = np.array(made._buffer, order="C")
-    return made.dtype, made.shape, held.tobytes(), [str(w.message) for w in seen]
+    lies = [s for s, n in zip(made._buffer.strides, made.shape, strict=True) if n > 1]
+    return made.dtype, made.shape, lies, held.tobytes(), [str(w.message) for w in seen]
 
 
 def once(random: Generator) -> None:
     """One reduction, in one pass and as NumPy does it."""
     name, values = one_of(random, NAMES), operand(random)
-    x = pa.asarray(laid_out(random, values) if random.random() < 0.2 else values)
+    if random.random() < 0.3:
+        values = values.transpose(random.permutation(values.ndim))
+    x = pa.asarray(laid_out(random, values) if random.random() < 0.4 else values)
     axes: list[Any] = list(range(-x.ndim, x.ndim))
     options: dict[str, Any] = {"axis": one_of(random, axes)}
     if name.startswith("cumulative"):
         options["include_initial"] = random.random() < 0.3
     else:
         options["axis"] = one_of(random, [*axes, None, tuple(range(1, x.ndim)), (0, x.ndim - 1)])
+        if random.random() < 0.3:
+            chosen = random.permutation(x.ndim)[: int(random.integers(1, x.ndim + 1))]
+            options["axis"] = tuple(int(a) for a in chosen)
         if name in positions.FINDERS:
             options["axis"] = one_of(random, [*axes, None])
         options["keepdims"] = random.random() < 0.3

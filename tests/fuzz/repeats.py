@@ -49,6 +49,8 @@ OPERATIONS = [
     lambda xp, x, y: x / y,
     lambda xp, x, y: x**y,
     lambda xp, x, y: x % y,
+    lambda xp, x, y: x // y,
+    lambda xp, x, y: y / x,
     lambda xp, x, y: x < y,
     lambda xp, x, y: y == x,
     lambda xp, x, y: x & y,

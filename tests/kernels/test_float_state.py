@@ -47,6 +47,7 @@ def test_it_is_a_method_where_a_class_has_it() -> None:
     assert (counter.up(), bound(2), Counter.up(counter), len(counter)) == (1, 3, 4, 4)
 
 
+@pytest.mark.usefixtures("quick_collections")
 def test_a_cycle_through_it_is_collected() -> None:
     def make() -> weakref.ref[Any]:
         def function() -> Any:

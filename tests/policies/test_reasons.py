@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 
 import pytest
@@ -71,6 +72,7 @@ _WORD = "|".join(sorted(WORDS, key=len, reverse=True))
 LIST = rf"((?:(?:{_WORD})(?:, | and | nor )?)+)"
 
 
+@cache
 def is_of(listed: str) -> Callable[[DType], bool]:
     """Whether a dtype is in a list, such as "uint8, signed integers and float16"."""
     tests = [WORDS[word] for word in re.findall(_WORD, listed)]
@@ -160,16 +162,18 @@ def refusals(policy: Policy, dtypes: tuple[DType, ...], *, form: Form) -> Iterat
                 yield Case(policy, name, operands, plan, form=form)
 
 
+@cache
+def claims_of(why: str) -> list[tuple[tuple[str, ...], Callable[..., bool]]]:
+    """What a reason claims: the words that each claim is about, and its test."""
+    claims = [(re.search(pattern, why), test) for pattern, test in CLAIMS]
+    return [(match.groups(), test) for match, test in claims if match]
+
+
 def untrue(case: Case) -> str:
     """What is wrong with a reason; "" if nothing is."""
-    claims = [(re.search(pattern, case.why), test) for pattern, test in CLAIMS]
-    found = [(match, test) for match, test in claims if match]
-    said = f"{case.policy.name} {case.name}({', '.join(map(str, case.operands))}): {case.why}"
-    return (
-        ""
-        if "weak" not in case.why and all(test(case, *match.groups()) for match, test in found)
-        else said
-    )
+    if "weak" not in case.why and all(test(case, *said) for said, test in claims_of(case.why)):
+        return ""
+    return f"{case.policy.name} {case.name}({', '.join(map(str, case.operands))}): {case.why}"
 
 
 @pytest.mark.parametrize("policy", POLICIES)

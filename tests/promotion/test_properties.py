@@ -240,14 +240,13 @@ def test_the_report_is_text_data_and_html() -> None:
 def test_every_example_is_a_real_one(name: str) -> None:
     policy = as_policy(name)
     report = policy.check(operations=False)
-    if report["associative"].example:
+    assert bool(report["associative"].example) is (name != "jax")
+    if name != "jax":
         a, b, c = report["associative"].example
         ab, bc = policy.promote(a, b), policy.promote(b, c)
         assert (ab and policy.promote(ab, c)) is not (bc and policy.promote(a, bc))
-    for example in (report["total"].example, report["commutative"].example):
-        if example:
-            a, b = example
-            assert policy.promote(a, b) is None or policy.promote(a, b) is not policy.promote(b, a)
+    assert policy.promote(*report["total"].example) is None
+    assert not report["commutative"].example
 
 
 def test_a_name_is_shown_as_it_is() -> None:

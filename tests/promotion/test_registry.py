@@ -178,11 +178,16 @@ def test_a_task_inherits_the_policy_it_was_made_in() -> None:
 
 
 def test_the_environment_sets_the_default() -> None:
-    code = "import promoarray as pa; print(pa.get_policy().name)"
-    assert run_python(code, PROMOARRAY_POLICY="paddle").stdout == "paddle\n"
-    assert run_python(code, PROMOARRAY_POLICY="").stdout == "numpy@2\n"
+    code = "import promoarray as pa; print(pa.get_policy().name, pa.zeros(1).dtype)"
+    assert run_python(code, PROMOARRAY_POLICY="torch").stdout == "torch@2.13 float32\n"
+    assert run_python(code, PROMOARRAY_POLICY="").stdout == "numpy@2 float64\n"
+
+
+def test_an_unknown_policy_in_the_environment_is_told_when_it_is_needed() -> None:
+    code = "import promoarray as pa; print('imported', flush=True); pa.get_policy()"
     failed = run_python(code, PROMOARRAY_POLICY="padle")
-    assert failed.returncode == 1
+    assert (failed.returncode, failed.stdout) == (1, "imported\n")
+    assert "UnknownPolicyError" in failed.stderr
     assert "PROMOARRAY_POLICY: unknown policy 'padle'. Did you mean: paddle" in failed.stderr
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy import ordering
+from promoarray.backends.numpy import folds, ordering
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
 from promoarray.backends.numpy.cast import short_caster as short_caster
@@ -236,6 +236,11 @@ def compile(
 ) -> Compiled:
     """Make all of a plan ready for buffers that hold these dtypes."""
     return Compiled(name, held, plan, casts, _linalg)
+
+
+def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer | None:
+    """Count the elements that are not zero without a copy of them; None of short buffers."""
+    return folds.count(buffer, dtype, axis, keepdims)
 
 
 def _known(result: Buffer) -> DType:

@@ -13,7 +13,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import blocks, code_tables, folds, loops, parts, positions, products
 from promoarray.backends.numpy.cast import WIDENING, caster
-from promoarray.backends.numpy.kernels import kernel_of, neighbours
+from promoarray.backends.numpy.kernels import VARIANTS, kernel_of, neighbours
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import made_once
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 Buffer = np.ndarray[Any, Any]
 Cast = Callable[[Buffer], Buffer]
+Way = Callable[[tuple[Buffer, ...], dict[str, Any]], Any]
+
+_OF_LINES = folds.NAMES | positions.FINDERS.keys() | {"diff"}
+"""What is made along axes."""
 
 
 class Compiled:
@@ -51,27 +55,41 @@ class Compiled:
         self._last: tuple[Any, Cast | None] = None, None
         self._casts_inputs = any(cast is not None for cast in self._inputs)
         self._loops: dict[str, loops.LoopPlan | None] = {}
-        self._in_parts = products.IN_PARTS.get(self._kernel) if self._casts_inputs else None
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
-        out = self._by_loop(buffers, options)
-        if out is not None:
-            return out
+        for way in self._ways:
+            out = way(buffers, options)
+            if out is not None:
+                return out
+        raise AssertionError("the last way goes with all operands")
+
+    @made_once
+    def _ways(self) -> tuple[Way, ...]:
+        """What the plan may go by, the quickest first: each answers None where the operands do not
+        lie so, or are too short for it."""
+        ways: list[Way] = []
+        if self._name in loops.ASKING or self._loop(self._name) is not None:
+            ways.append(self._by_loop)
         if self._blocks is not None:
-            out = self._blocks.run(buffers, options)
-            if out is not None:
-                return out
-        if options:
-            out = self._of_lines(buffers, options)
-            if out is not None:
-                return out
-        if self._in_parts is not None:
-            storage = self._plan.result.storage, self._compute.storage
-            finish = partial(self._stored, 0)
-            out = self._in_parts(buffers, self._inputs, finish, *storage, **options)
-            if out is not None:
-                return out
-        values: Sequence[Buffer] = buffers
+            ways.append(self._blocks.run)
+        if self._name in _OF_LINES:
+            ways.append(self._of_lines)
+        if self._casts_inputs and self._kernel in products.IN_PARTS:
+            ways.append(self._in_parts)
+        return *ways, self._whole
+
+    def _in_parts(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Buffer | None:
+        """A product whose operands are cast part by part."""
+        product = products.IN_PARTS[self._kernel]
+        storage = self._plan.result.storage, self._compute.storage
+        out: Buffer | None = product(
+            buffers, self._inputs, partial(self._stored, 0), *storage, **options
+        )
+        return out
+
+    def _whole(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Any:
+        """The casts, the kernel, and the cast of its result, one after the other."""
+        values = buffers
         if self._casts_inputs:
             values = [
                 buffer if cast is None else cast(buffer)
@@ -93,7 +111,9 @@ class Compiled:
         return self._stored(0, out if type(out) is np.ndarray else np.asarray(out))
 
     def _of_lines(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Buffer | None:
-        """What is made along axes without a cast of it all; None where that cannot be."""
+        """What is made along axes without a cast of it all."""
+        if not options:
+            return None
         if self._folds is not None:
             out = folds.run(self._folds, *buffers, **options)
             return out if out is None or self._folds.runs else self._stored(0, out)
@@ -159,8 +179,11 @@ class Compiled:
         return isinstance(self._kernel, np.ufunc) and {*dtypes} == {self._compute}
 
     def _by_loop(self, buffers: tuple[Buffer, ...], options: dict[str, Any]) -> Any:
-        """The result of one loop; None where there is none for these operands."""
-        name = loops.loop_name(self._name, buffers, options) if options else self._name
+        """The result of one loop."""
+        asks = self._name in loops.ASKING
+        if options and not asks:
+            return None
+        name = loops.loop_name(self._name, buffers, options) if asks else self._name
         plan = self._loop(name) if name else None
         if plan is None:
             return None
@@ -171,7 +194,7 @@ class Compiled:
         try:
             return self._loops[name]
         except KeyError:
-            ours = self._name in loops.CLIPS
+            ours = self._name in VARIANTS
             found = loops.loop_plan(name, self._held, self._plan, self._casts, ours=ours)
             return self._loops.setdefault(name, found)
 
@@ -222,16 +245,16 @@ def _has_no_loop(error: TypeError) -> bool:
 
 
 def short_kernel(
-    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts, *, alike: bool = False
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
 ) -> Callable[..., Any] | None:
     """What does all of a plan on short operands, if something does: a ufunc that answers in the
     dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours.
-
-    ``alike`` says that operands of one shape are all it is for.
     """
     common = plan.compute or plan.inputs[0]
     if len(held) > 2 or (plan.compute is None and {*plan.inputs} != {common}):
         return None
+    if plan.decomposition is not None:
+        return _in_two_steps(held, plan, casts)
     kernel = kernel_of(name, common)
     if name in _OF_ITS_DTYPE:
         if {*plan.inputs} != {plan.inputs[0]}:
@@ -242,18 +265,18 @@ def short_kernel(
             return kernel
         known = kernel is not None and common in dt.NATIVE and common.kind is Kind.FLOAT
         return _between_casts(name, kernel, held, plan, common, casts) if known else None
+    if name in VARIANTS:
+        return _between_casts(name, None, held, plan, common, casts)
     if not isinstance(kernel, np.ufunc) or kernel.signature is not None:
         return None
     try:
         *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
     except TypeError:
         return None
-    if alike:
-        return _between_casts(name, None, held, plan, BY_STORAGE[answers], casts, alike=True)
     plain = {*plan.inputs} == {common} and answers == plan.result.storage
     if kernel.nout > 1:
         return kernel if plain and all(_widens(d, common, casts) for d in held) else None
-    if plain and {*held} == {common}:
+    if plain and {*held} == {common} and not loops.is_slow_in_numpy(name, common):
         return kernel
     found = _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
     if plain and all(_widens(d, common, casts) for d in held):
@@ -273,26 +296,32 @@ def _between_casts(
     plan: Plan,
     made: DType,
     casts: loops.Casts,
-    *,
-    alike: bool = False,
+    first: tuple[int, str, Any, Any] | None = None,
 ) -> Callable[..., Any] | None:
-    """A kernel between casts of ours; None if one has a second step, or there is no loop."""
+    """A kernel between casts of ours; None if one has a second step, or there is no loop.
+
+    ``first`` is what is done to an operand before, as ``CastingKernel`` takes it.
+    """
     common = plan.compute or plan.inputs[0]
     dtypes = (*held, *plan.inputs, common, made, plan.result)
-    if any(dtype.kind not in _REAL for dtype in dtypes):
+    if dt.string in dtypes:
         return None
     entered = ((dtype, common) for dtype in plan.inputs)
     pairs = (*zip(held, plan.inputs, strict=True), *entered, (made, plan.result))
+    if any(a.kind is Kind.COMPLEX is not b.kind for a, b in pairs):
+        return None
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
     if any(transforms for _, transforms in found):
         return None
-    loop = kernels.loop_of(name, kernels.dtype_args(common))
-    has_loop = loop is not None and loop == (len(held), False, made is not common)
+    names = loops.loop_names(name)
+    wanted = len(held), False, made is not common
+    has_loop = all(kernels.loop_of(each, kernels.dtype_args(common)) == wanted for each in names)
     if kernel is None and not has_loop:
         return None
-    whole = loops.loop_plan(name, held, plan, casts, ours=False) if has_loop and not alike else None
+    any_loop = has_loop and first is None
+    whole = loops.loop_plan(names[-1], held, plan, casts, ours=False) if any_loop else None
     return kernels.CastingKernel(
-        name if has_loop else kernel,
+        (name if len(names) == 1 else names) if has_loop else kernel,
         tuple(kernels.dtype_args(dtype) for dtype in dtypes),
         tuple(mode for mode, _ in found),
         common.storage,
@@ -301,11 +330,27 @@ def _between_casts(
         np.empty_like,
         loops.watched,
         whole and (whole.rows, whole.modes),
-        alike,
+        first,
     )
 
 
-_REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
+def _in_two_steps(
+    held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> Callable[..., Any] | None:
+    """What a decomposition is, one loop after the other; None where one of them is none."""
+    assert plan.decomposition is not None
+    before, at, name = plan.decomposition
+    common = plan.compute or plan.inputs[0]
+    if kernels.loop_of(before, kernels.dtype_args(common)) != (1, False, False):
+        return None
+    ways = (common, plan.result), (plan.result, common)
+    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
+    if any(transforms for _, transforms in found):
+        return None
+    (leave, _), (widen, _) = found
+    first = at, before, leave, widen
+    return _between_casts(name, None, held, plan, common, casts, first)
+
 
 _INTO = frozenset({"add", "subtract", "multiply", "divide"}) | {
     f"bitwise_{name}" for name in ("and", "or", "xor", "left_shift", "right_shift")

@@ -1,10 +1,11 @@
 """Reductions and running sums of long NumPy buffers in one pass: the cast of each element, and what
 is made of them, in what the plan computes in.
 
-The bits are those of NumPy's own loops on a buffer that is cast whole: sums of floats are pairwise
-where elements lie side by side. What is not in rows, and what these loops cannot tell (NaN, whose
-sign hangs on the instructions; extremes that are zero, if there are zeros of both signs; exceptions
-that NumPy has to warn of) is left to NumPy's.
+The bits are those of NumPy's own loops on a buffer that is cast whole, its axes in the order of
+memory: sums of floats are pairwise where elements lie side by side (`ways` has how that goes along
+several axes). What these loops cannot tell (NaN, whose sign hangs on the instructions; extremes
+that are zero, if there are zeros of both signs; exceptions that NumPy has to warn of) is left to
+NumPy's; so are buffers of other layouts that need no cast, which NumPy adds up in another order.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends.numpy.loops import watched
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 
@@ -34,8 +36,9 @@ LONG = 1 << 13
 _FLOATS = {dt.float32, dt.float64}
 _NUMBERS = {d for d in dt.NATIVE if d.kind in (Kind.INT, Kind.UINT)} | _FLOATS
 FOLDED = {
-    **dict.fromkeys(("sum", "prod", "cumulative_sum", "cumulative_prod"), _NUMBERS),
-    **dict.fromkeys(("mean", "var", "std", "max", "min"), _FLOATS),
+    **dict.fromkeys(("sum", "prod", "max", "min"), _NUMBERS),
+    **dict.fromkeys(("cumulative_sum", "cumulative_prod"), _NUMBERS),
+    **dict.fromkeys(("mean", "var", "std"), _FLOATS),
 }
 """What goes this way, and computed in which dtypes."""
 
@@ -55,6 +58,7 @@ class FoldPlan(NamedTuple):
     computed: np.dtype[Any]
     answer: np.dtype[Any]
     runs: bool
+    casts: bool
 
 
 def fold_plan(name: str, held: DType, plan: Plan, casts: Casts) -> FoldPlan | None:
@@ -86,7 +90,8 @@ def _made(
 ) -> FoldPlan:
     rows = kernels.dtype_args(held), kernels.dtype_args(computed), kernels.dtype_args(result)
     runs = name.startswith("cumulative")
-    return FoldPlan(name, rows, (enter, leave), computed.storage, result.storage, runs)
+    storage = computed.storage, result.storage
+    return FoldPlan(name, rows, (enter, leave), *storage, runs, held is not computed)
 
 
 @cache
@@ -104,6 +109,20 @@ def fold(name: str, x: Buffer, axis: Any, keepdims: bool) -> Buffer | None:
     return None if plan is None else run(plan, x, axis=axis, keepdims=keepdims)
 
 
+@cache
+def _counting(dtype: DType) -> FoldPlan:
+    """The plan of counting what is not zero."""
+    made = _made("count_nonzero", dtype, dt.bool, dt.int64, DEFAULT, DEFAULT)
+    return made._replace(casts=True)
+
+
+def count(x: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer | None:
+    """How many elements are not zero; None where NumPy has to look."""
+    if dtype.kind is Kind.COMPLEX or dtype is dt.string:
+        return None
+    return run(_counting(dtype), x, axis=axis, keepdims=keepdims)
+
+
 def run(
     plan: FoldPlan,
     x: Buffer,
@@ -114,69 +133,113 @@ def run(
     include_initial: bool = False,
 ) -> Buffer | None:
     """Run all of a plan but the cast of what is reduced; None where NumPy has to."""
-    if x.size < LONG or not (x.flags.c_contiguous and x.flags.aligned):
+    if x.size < LONG or not x.flags.aligned or type(keepdims) is not bool:
         return None
-    found = lines_of(x.shape, axis, keepdims)
-    if found is None:
+    axes = axes_of(axis, x.ndim)
+    in_rows = x.flags.c_contiguous
+    if axes is None or not (in_rows or plan.casts or plan.name in ("var", "std")):
         return None
-    lines, shape, first = found
+    order = tuple(range(x.ndim)) if in_rows else in_memory(x)
     if plan.runs:
-        return _running(plan, x, lines, first, include_initial)
-    if plan.name in _OF_SUMS:
-        return _OF_SUMS[plan.name](plan, x, lines, shape, ddof)
-    return _folded(plan, plan.name, x, lines, shape)
-
-
-def lines_of(shape: Shape, axis: Any, keepdims: bool) -> tuple[Shape, Shape, int] | None:
-    """What is folded: how many lines before, their length, and how many beside each other; the
-    shape of the result, and the first axis. None where axes lie apart, or are none."""
-    if type(keepdims) is not bool:
+        if include_initial and not in_rows:
+            return None
+        return _running(plan, x, order, axes[0], include_initial)
+    way = ways(x.shape, order, axes, plan.name in _ADDED)
+    reduced: Callable[..., Buffer | None] = _OF_SUMS.get(plan.name, _reduced)
+    made = reduced(plan, x, way, ddof)
+    if made is None:
         return None
-    plain = axis is None or type(axis) is int  # a tuple may have what has no hash
-    return _known_lines(shape, axis, keepdims) if plain else _lines(shape, axis, keepdims)
+    if way.back is not None:
+        made = np.transpose(made, way.back)
+    return np.expand_dims(made, axes) if keepdims else made
 
 
-def _lines(shape: Shape, axis: Any, keepdims: bool) -> tuple[Shape, Shape, int] | None:
-    axes = _axes(axis, len(shape))
-    if axes is None:
-        return None
-    first, last = axes
-    lines = prod(shape[:first]), prod(shape[first:last]), prod(shape[last:])
-    kept = (1,) * (last - first) if keepdims else ()
-    return lines, (*shape[:first], *kept, *shape[last:]), first
+# --- How an array is walked -----------------------------------------------------------------------
 
 
-_known_lines = lru_cache(maxsize=1024)(_lines)
+class Way(NamedTuple):
+    """How axes are reduced: which, and all of the array's as they are walked; how many lines
+    before, their length, and how many beside each other; of how many runs a line consists; the
+    shape of the result as it is made; and its axes in the order of the array's, None if they are.
+    """
+
+    axes: Shape
+    walked: Shape
+    lines: Shape
+    runs: int
+    shape: Shape
+    back: Shape | None
 
 
-def _axes(axis: Any, ndim: int) -> tuple[int, int] | None:
-    """The first axis to fold and the one after the last, of axes side by side; else None."""
+def in_memory(x: Buffer) -> Shape:
+    """The axes in the order of memory, as in a copy of NumPy's order "K"."""
+    return tuple(sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis])))
+
+
+def axes_of(axis: Any, ndim: int) -> Shape | None:
+    """The axes that are named, all for None; None where they are none."""
     if axis is None:
-        return 0, ndim
+        return tuple(range(ndim))
     named = axis if type(axis) is tuple else (axis,)
     if not named or not all(type(a) is int and -ndim <= a < ndim for a in named):
         return None
-    found = sorted(a % ndim for a in named)
-    first, last = found[0], found[-1] + 1
-    return (first, last) if found == list(range(first, last)) else None
+    found = {a % ndim for a in named}
+    return tuple(sorted(found)) if len(found) == len(named) else None
+
+
+@lru_cache(maxsize=1024)
+def ways(shape: Shape, order: Shape, axes: Shape, added: bool) -> Way:
+    """How axes are reduced of an array that lies in memory in an order.
+
+    NumPy goes through memory. Where the innermost axes are reduced, their elements are one run,
+    which of ``added`` floats is summed pairwise, and the runs are added up in order; else what lies
+    beside each other is folded in order.
+    """
+    kept = [a for a in order if a not in axes]
+    folded = [a for a in order if a in axes]
+    long = [a for a in order if shape[a] != 1]
+    last_kept = max((i for i, a in enumerate(long) if a not in axes), default=-1)
+    last_folded = max((i for i, a in enumerate(long) if a in axes), default=-1)
+    beside = long[last_folded + 1 :]
+    length = prod(shape[a] for a in folded)
+    run = prod(shape[a] for a in long[last_kept + 1 :]) if not beside else length
+    inner = prod(shape[a] for a in beside)
+    before = [a for a in kept if a not in beside]
+    walked = *before, *folded, *beside
+    lines = prod(shape[a] for a in before), length, inner
+    made = [a for a in walked if a not in axes]
+    back = tuple(made.index(a) for a in sorted(made))
+    return Way(
+        axes,
+        walked,
+        lines,
+        length // run if added and run else 1,
+        tuple(shape[a] for a in made),
+        None if back == tuple(range(len(made))) else back,
+    )
 
 
 def _folded(
-    plan: FoldPlan, name: str, x: Buffer, lines: Shape, shape: Shape, center: Buffer | None = None
+    plan: FoldPlan, name: str, x: Buffer, way: Way, center: Buffer | None = None
 ) -> Buffer | None:
-    out = np.empty(shape, plan.answer)
-    raised = kernels.fold(name, x, out, lines, plan.rows, plan.modes, center)
-    return out if _is_quiet(raised) else None
+    out = np.empty(way.shape, plan.answer)
+    walked = x.transpose(way.walked)
+    runs = way.runs if name in _ADDED else 1
+    rest = plan.rows, plan.modes, center, False, runs
+    return out if _is_quiet(kernels.fold(name, walked, out, way.lines, *rest)) else None
 
 
 def _running(
-    plan: FoldPlan, x: Buffer, lines: Shape, axis: int, include_initial: bool
+    plan: FoldPlan, x: Buffer, order: Shape, axis: int, include_initial: bool
 ) -> Buffer | None:
-    shape = list(x.shape)
-    shape[axis] += include_initial
+    at = order.index(axis)
+    walked = x.transpose(order)
+    shape = list(walked.shape)
+    lines = prod(shape[:at]), shape[at], prod(shape[at + 1 :])
+    shape[at] += include_initial
     out = np.empty(shape, plan.answer)
     raised = kernels.fold(
-        plan.name, x, out, lines, plan.rows, plan.modes, None, bool(include_initial)
+        plan.name, walked, out, lines, plan.rows, plan.modes, None, bool(include_initial)
     )
     if not _is_quiet(raised):
         return None
@@ -184,49 +247,76 @@ def _running(
         start = np.full(1, plan.name == "cumulative_prod", plan.computed)
         stored = np.empty(1, plan.answer)
         kernels.cast(start, stored, *plan.rows[1:], plan.modes[1])
-        first: tuple[Any, ...] = (*(slice(None),) * axis, 0)
+        first: tuple[Any, ...] = (*(slice(None),) * at, 0)
         out[first] = stored[0]
-    return out
+    return out.transpose([order.index(a) for a in range(x.ndim)])
+
+
+def _told() -> set[str]:
+    """The floating-point exceptions that NumPy does not ignore, by its names."""
+    return {kind for kind, how in np.geterr().items() if how != "ignore"}
 
 
 def _is_quiet(raised: int) -> bool:
     """Whether nothing was raised that NumPy does not ignore, and the loop could tell."""
-    if not raised:
-        return True
-    state = np.geterr()
-    kinds = (state["divide"], state["over"], state["under"], state["invalid"])
-    told = sum(1 << i for i, kind in enumerate(kinds) if kind != "ignore")
-    return not raised & (told | kernels.NOT_TOLD)
+    return not (raised and raised & watched())
 
 
-def _mean(plan: FoldPlan, x: Buffer, lines: Shape, shape: Shape, _: float) -> Buffer | None:
+# --- What is made of folds ------------------------------------------------------------------------
+
+
+def _reduced(plan: FoldPlan, x: Buffer, way: Way, _: float) -> Buffer | None:
+    return _folded(plan, plan.name, x, way)
+
+
+def _mean(plan: FoldPlan, x: Buffer, way: Way, _: float) -> Buffer | None:
     """``np.mean``: the sum, divided by NumPy's int, so in float64."""
-    total = _folded(plan, "sum", x, lines, shape)
-    if total is None or (not shape and 0 < abs(total) < _TINY):
+    total = _folded(plan, "sum", x, way)
+    if total is None or (not way.shape and 0 < abs(total) < _TINY):
         return None
-    return np.true_divide(total, np.intp(lines[1]), out=total, casting="unsafe")
+    return np.true_divide(total, np.intp(way.lines[1]), out=total, casting="unsafe")
 
 
 _TINY = 1e-30
 """Below it NumPy may have an underflow to tell, of scalars in other words than of arrays."""
 
 
-def _var(plan: FoldPlan, x: Buffer, lines: Shape, shape: Shape, ddof: float) -> Buffer | None:
+def _var(plan: FoldPlan, x: Buffer, way: Way, ddof: float) -> Buffer | None:
     """``np.var``: the mean of squared distances from the mean."""
-    free = lines[1] - ddof
-    center = _folded(plan, "sum", x, lines, shape) if free > 0 else None
+    free = way.lines[1] - ddof
+    in_rows = plan.casts or x.flags.c_contiguous
+    center = (_folded(plan, "sum", x, way) if in_rows else _sum(x, way)) if free > 0 else None
     if center is None:
         return None
-    np.true_divide(center, np.intp(lines[1]), out=center, casting="unsafe")
-    squares = _folded(plan, "squares", x, lines, shape, center)
+    np.true_divide(center, np.intp(way.lines[1]), out=center, casting="unsafe")
+    squares = _folded(plan, "squares", x, way, center)
     if squares is None:
         return None
     return np.true_divide(squares, np.float64(free), out=squares, casting="unsafe")
 
 
-def _std(plan: FoldPlan, x: Buffer, lines: Shape, shape: Shape, ddof: float) -> Buffer | None:
-    var = _var(plan, x, lines, shape, ddof)
+def _sum(x: Buffer, way: Way) -> Buffer | None:
+    """The sum of what needs no cast, as NumPy adds it up where it lies; None where it would tell
+    of something, or chooses the order of axes itself."""
+    if 0 in x.strides:
+        return None
+    try:
+        raised: Any = dict.fromkeys(_told(), "raise")
+        with np.errstate(**raised):
+            found = np.add.reduce(x, axis=way.axes)
+    except FloatingPointError:
+        return None
+    kept = [a for a in range(x.ndim) if a not in way.axes]
+    made = [a for a in way.walked if a not in way.axes]
+    return np.array(np.transpose(found, [kept.index(a) for a in made]), order="C")
+
+
+def _std(plan: FoldPlan, x: Buffer, way: Way, ddof: float) -> Buffer | None:
+    var = _var(plan, x, way, ddof)
     return None if var is None else np.sqrt(var, out=var)
 
 
-_OF_SUMS = {"mean": _mean, "var": _var, "std": _std}
+_OF_SUMS: dict[str, Callable[..., Buffer | None]] = {"mean": _mean, "var": _var, "std": _std}
+
+_ADDED = frozenset({"sum", "squares", *_OF_SUMS})
+"""What adds floats up, side by side in pairs."""

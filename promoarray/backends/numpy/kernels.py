@@ -135,7 +135,7 @@ def _outer(x: Buffer, y: Buffer) -> Buffer:
     return product
 
 
-def _huber(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
+def _huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
     error = np.abs(x - y)
     loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
     return loss
@@ -161,6 +161,9 @@ def _diff(x: Buffer, *, axis: int) -> Buffer:
     gaps: Buffer = later != earlier if x.dtype == np.bool else later - earlier
     return gaps
 
+
+VARIANTS = variants.of(np)
+"""Those that single policies have."""
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -259,7 +262,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "argmin": np.argmin,
     "searchsorted": _searchsorted,
     "diff": _diff,
-    **variants.of(np),
+    **VARIANTS,
 }
 """The kernel of every operation, and those that single policies have instead."""
 
@@ -309,8 +312,8 @@ ELEMENTWISE = frozenset(
     if isinstance(kernel, np.ufunc) and kernel.signature is None
 ) | {
     *OF_ONE_CALL,
-    *("l1_loss", "mse_loss", "poisson_nll_loss"),
-    *variants.of(np).keys()
+    *("l1_loss", "mse_loss", "huber_loss", "poisson_nll_loss"),
+    *VARIANTS.keys()
     - {kernel.__name__ for kernel in statistics.KERNELS}
     - xla.ASKING_SHAPES
     - {"integer_pow", "real_all", "real_any"},

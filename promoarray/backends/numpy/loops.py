@@ -2,14 +2,16 @@
 the cast of its result.
 
 ``kernels.combine`` goes through operands of every layout a few thousand elements at a time, so that
-nothing is made but the result. It has what the machine does with an instruction or two; the rest
-goes through NumPy's kernels, by ``blocks``.
+nothing is made but the result. It has what the machine does with an instruction or two, and what
+single frameworks make of divisions and powers; the rest goes through NumPy's kernels, by
+``blocks``.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -56,8 +58,35 @@ CLIPS = frozenset({"clip_beyond", "clip_up_to", "clip_signed_zeros", "low_bound_
 """The kernels of ``clip`` that have loops, one for each of the bounds that there are."""
 
 
+BY_SHAPE = {
+    "reciprocal_divide": ("divide", "divide", "reciprocal_divide", "reciprocal_divide"),
+    "selected_reciprocal": ("divide", "divide", "selected_reciprocal", "reciprocal_divide"),
+    "first_selects": ("first_selects", "multiply", "first_selects", "multiply"),
+    "second_selects": ("second_selects", "second_selects", "multiply", "multiply"),
+    "float_divmod": ("float_divmod", "float_divmod", "float_divmod_spread", "float_divmod_spread"),
+}
+"""The loops of kernels that ask which operands broadcasting repeats: none, the first, the second,
+both."""
+
+
+ASKING = CLIPS | BY_SHAPE.keys() | {"clip", "where"}
+"""What has a loop, or none, by its options or the shapes of its operands."""
+
+
+def loop_names(name: str) -> tuple[str, ...]:
+    """All loops that an operation of two operands may go by."""
+    return BY_SHAPE.get(name, (name,))
+
+
 def loop_name(name: str, operands: tuple[Buffer, ...], options: dict[str, Any]) -> str | None:
-    """The loop of an operation with options; None where there is none for such operands."""
+    """The loop of an operation that asks for options or shapes; None where there is none for such
+    operands."""
+    if name in BY_SHAPE:
+        shape = common_shape(operands)
+        if shape is None:
+            return None
+        first, second = (operand.size < prod(shape) for operand in operands)
+        return BY_SHAPE[name][first + 2 * second]
     if name == "where":
         return name
     low, high = options.get("low", False), options.get("high", False)
@@ -119,9 +148,11 @@ _EXCEPTIONS = (
 
 
 def watched() -> int:
-    """The floating-point exceptions that NumPy does not ignore, by its numbers."""
-    state: dict[str, Any] = {**np.geterr()}
-    return sum(1 << i for i, (kind, _) in enumerate(_EXCEPTIONS) if state[kind] != "ignore")
+    """The floating-point exceptions that NumPy does not ignore, by its numbers; and that a loop
+    could not tell the result."""
+    state: Any = np.geterr()
+    told = sum(1 << i for i, (kind, _) in enumerate(_EXCEPTIONS) if state[kind] != "ignore")
+    return told | kernels.NOT_TOLD
 
 
 def may_raise() -> bool:
@@ -161,7 +192,8 @@ def loop_plan(
     modes.append(_mode(casts, made, made, plan.result))
     if None in modes or any(d.kind not in _REAL for d in (*held, plan.result)):
         return None
-    if plan.result is made and {*held} == {computed} and not ours:
+    plain = plan.result is made and {*held} == {computed}
+    if plain and not (ours or is_slow_in_numpy(name, computed)):
         return None
     dtypes = (*held, computed, plan.result)
     if masked:
@@ -182,6 +214,11 @@ def _logical_plan(name: str, held: tuple[DType, ...], casts: Casts) -> LoopPlan 
 
 
 _LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
+
+
+def is_slow_in_numpy(name: str, computed: DType) -> bool:
+    """Whether NumPy goes element by element where a loop of ours does not: logic of floats."""
+    return name in _LOGICAL and computed.kind is Kind.FLOAT
 
 
 def _is_kept(source: DType, entered: DType) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.kernels import sort_words
 
 Buffer = np.ndarray[Any, Any]
 Results = tuple[tuple[Buffer, DType], ...]
@@ -92,17 +93,17 @@ def _sorted(rows: Buffer, dtype: DType, descending: bool = False) -> Buffer:
     if dtype.kind is Kind.FLOAT or (dtype.bits < 8 and dtype.kind is not Kind.BOOL):
         order = _order(keys_of(rows, dtype), descending)  # many codes may have one value
         return np.take_along_axis(rows, order, axis=-1)
-    made = np.sort(rows, kind=_kind(rows))
+    made = _in_order(rows)
     return made[..., ::-1] if descending else made
 
 
 def _sorted_floats(rows: Buffer, dtype: DType, descending: bool) -> Buffer:
+    if rows.size <= FEW and dtype in dt.NATIVE and not descending:
+        return np.sort(rows, kind="stable")  # sooner than to look for zeros and NaN
     if dtype.bits > 16:
         made = np.sort(rows)
     else:  # the same in integers, which has a faster way
-        keys = keys_of(rows, dtype)
-        keys.sort(kind=_kind(keys))
-        made = _values_of(keys, dtype.storage)
+        made = _values_of(_in_order(keys_of(rows, dtype)), dtype.storage)
     if descending:
         made = made[..., ::-1].copy()
     # There are as many zeros and NaN in a row as there were, and they stand together.
@@ -117,9 +118,26 @@ def _sorted_floats(rows: Buffer, dtype: DType, descending: bool) -> Buffer:
     return made
 
 
-def _kind(x: Buffer) -> Any:
-    """Which of NumPy's sorts: up to 16 bits the stable one is a radix sort."""
-    return "stable" if x.itemsize <= 2 else None
+def _in_order(rows: Buffer) -> Buffer:
+    """Integers in order: up to 16 bits NumPy's stable sort is a radix sort, and in long rows those
+    of 16 bits are counted."""
+    if rows.itemsize > 2:
+        return np.sort(rows)
+    if rows.itemsize < 2 or rows.shape[-1] < COUNTED:
+        return np.sort(rows, kind="stable")
+    rows = np.require(rows, requirements=["C", "A"])
+    made = np.empty(rows.shape, rows.dtype)
+    length = rows.shape[-1]
+    for row, out in zip(rows.reshape(-1, length), made.reshape(-1, length), strict=True):
+        sort_words(row, out, rows.dtype.kind == "i")
+    return made
+
+
+FEW = 64
+"""Elements of which NumPy's stable sort has the same order soonest."""
+
+COUNTED = 1 << 14
+"""Elements of 16 bits in a row from which on counting them pays."""
 
 
 def _order(keys: Buffer, descending: bool = False) -> Buffer:

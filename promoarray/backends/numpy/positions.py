@@ -1,18 +1,20 @@
 """Positions of extremes in long NumPy buffers, a piece at a time.
 
-Each piece is cast and, where lines lie beside each other, turned; what is looked at fits a cache.
+Each piece is cast and, where lines lie beside each other, turned, whatever the layout of the
+buffer; what is looked at fits a cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy.folds import LONG, Casts, lines_of
+from promoarray.backends.numpy.folds import LONG, Casts, axes_of, in_memory
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 
 if TYPE_CHECKING:
@@ -23,9 +25,6 @@ Buffer = np.ndarray[Any, Any]
 
 PIECE = 1 << 16
 """Elements that are looked at at a time."""
-
-NARROWEST = 16
-"""Lines beside each other that are worth a piece."""
 
 FINDERS: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.argmin}
 
@@ -40,11 +39,13 @@ class PositionPlan(NamedTuple):
 
     def cast(self, piece: Buffer) -> Buffer:
         """The values of a piece, in rows."""
-        if self.rows is None:
-            return np.ascontiguousarray(piece)
-        out = np.empty(piece.shape, self.storage)
-        kernels.cast(piece, out, *self.rows, self.mode)
-        return out
+        if self.rows is not None:
+            order = in_memory(piece)
+            given = piece.transpose(order)
+            made = np.empty(given.shape, self.storage)
+            kernels.cast(given, made, *self.rows, self.mode)
+            piece = made.transpose([order.index(axis) for axis in range(piece.ndim)])
+        return np.ascontiguousarray(piece)
 
 
 def position_plan(name: str, held: DType, plan: Plan, casts: Casts) -> PositionPlan | None:
@@ -66,40 +67,55 @@ def run(
     plan: PositionPlan, x: Buffer, *, axis: Any = None, keepdims: bool = False
 ) -> Buffer | None:
     """Where each line has its first extreme, or its first NaN; None where NumPy has to look."""
-    if x.size < LONG or not (x.flags.c_contiguous and x.flags.aligned):
+    if x.size < LONG or not x.flags.aligned or type(keepdims) is not bool:
         return None
-    if plan.rows is None and (axis is None or axis in (-1, x.ndim - 1)):
+    axes = None if type(axis) is tuple else axes_of(axis, x.ndim)
+    if axes is None:
+        return None
+    if plan.rows is None and x.flags.c_contiguous and x.ndim - 1 in axes:
         return None  # NumPy is as quick
-    found = None if type(axis) is tuple else lines_of(x.shape, axis, keepdims)
-    if found is None:
-        return None
-    (outer, n, inner), shape, _ = found
-    out = np.empty((outer, inner), np.intp)
-    if inner == 1:
-        _rows(plan, x.reshape(outer, n), out[:, 0])
-        return out.reshape(shape)
-    width = min(PIECE // n, inner)
-    if width < min(NARROWEST, inner):
-        return None
-    for lines, places in zip(x.reshape(outer, n, inner), out, strict=True):
-        for at in range(0, inner, width):
-            piece = plan.cast(lines[:, at : at + width])
-            plan.find(np.ascontiguousarray(piece.T), axis=1, out=places[at : at + width])
-    return out.reshape(shape)
+    if axis is None:
+        found = np.array(_first(plan, x), np.intp)
+    else:
+        moved = np.moveaxis(x, axes[0], -1)
+        found = np.empty(moved.shape[:-1], np.intp)
+        _along_last(plan, moved, found)
+    return np.expand_dims(found, axes) if keepdims else found
 
 
-def _rows(plan: PositionPlan, x: Buffer, out: Buffer) -> None:
-    outer, n = x.shape
-    if n <= PIECE:
-        step = PIECE // n
-        for at in range(0, outer, step):
-            plan.find(plan.cast(x[at : at + step]), axis=1, out=out[at : at + step])
+def _first(plan: PositionPlan, x: Buffer) -> int:
+    """The place in a whole array, row by row."""
+    places, values = [], []
+    for start, piece in _pieces(x):
+        line = plan.cast(piece).reshape(-1)
+        place = int(plan.find(line))
+        places.append(start + place)
+        values.append(line[place])
+    return places[int(plan.find(np.array(values)))]
+
+
+def _pieces(x: Buffer, start: int = 0) -> Iterator[tuple[int, Buffer]]:
+    """Parts of an array that are short enough, one after another, and where they begin."""
+    inner = prod(x.shape[1:])
+    if x.ndim == 0 or inner <= PIECE:
+        step = max(1, PIECE // inner)
+        for at in range(0, len(x) if x.ndim else 1, step):
+            yield start + at * inner, x[at : at + step] if x.ndim else x
         return
-    for row, line in enumerate(x):
-        places, values = [], []
-        for at in range(0, n, PIECE):
-            piece = plan.cast(line[at : at + PIECE])
-            place = int(plan.find(piece))
-            places.append(at + place)
-            values.append(piece[place])
-        out[row] = places[int(plan.find(np.array(values)))]
+    for i, part in enumerate(x):
+        yield from _pieces(part, start + i * inner)
+
+
+def _along_last(plan: PositionPlan, x: Buffer, out: Buffer) -> None:
+    """The places along the last axis, of some lines at a time."""
+    if x.ndim == 1:
+        out[()] = _first(plan, x)
+        return
+    inner = prod(x.shape[1:])
+    step = PIECE // inner
+    if not step:
+        for i, part in enumerate(x):
+            _along_last(plan, part, out[i, ...])
+        return
+    for at in range(0, len(x), step):
+        plan.find(plan.cast(x[at : at + step]), axis=-1, out=out[at : at + step])

@@ -22,16 +22,20 @@ Cast = Callable[[Buffer], Buffer]
 
 # --- integers, which wrap around ------------------------------------------------------------------
 
+FEW = 64
+"""Elements up to which NumPy has multiplied before a loop of ours has begun."""
+
 
 def integer_matmul(x: Buffer, y: Buffer) -> Any:
     """``np.matmul`` of integers of one dtype."""
     if (
-        x.dtype != y.dtype
+        (x.size <= FEW and y.size <= FEW)
+        or x.dtype != y.dtype
         or not x.ndim
         or not y.ndim
         or x.shape[-1] != y.shape[-2 if y.ndim > 1 else 0]
     ):
-        return np.matmul(x, y)  # which has the words for it
+        return np.matmul(x, y)  # soonest for a few, and it has the words for what is wrong
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
     if left.ndim == right.ndim == 2:

@@ -194,15 +194,19 @@ def _operation(port: Port, places: Places, node: Any, concerned: list[Seen], gro
     every = list(dict.fromkeys(s.asked for s in group))
     needing = list(dict.fromkeys(s.asked for s in concerned))
     alike = not any(s.answers for s in concerned)
-    name = _name(concerned[0], node)
+    name, shared = _name(concerned[0], node), places.shared(node, concerned[0])
     for form in _forms(node, needing[0].form):
         first, *others = (each._replace(form=form) for each in (needing[0], *every))
         for fix in common_fixes(port.run, port.policies, first, alike=alike):
             if not all(holds(port.run, port.policies, o, fix) for o in others if o != first):
                 continue
+            if (shared | _mixed(every)) & {*dict(fix.casts)}:
+                continue
             wraps = _wraps(places, node, operands, fix, concerned, name, form)
             if wraps is not None:
                 return wraps, lost(port.run, port.policies, first, fix)
+    if shared:
+        return f"a cast would change another comparison, too: write {_apart(node)}"
     if len(every) > 1:
         return _by_dtype(port, places, node, operands, every, needing, name)
     if alike:
@@ -211,6 +215,20 @@ def _operation(port: Port, places: Places, node: Any, concerned: list[Seen], gro
         return "its operands cannot be told apart in the source"
     reasons = [why for s in concerned for why in s.reasons.values()]
     return "; ".join(["no cast gives the same dtype", *dict.fromkeys(reasons)])
+
+
+def _mixed(every: list[Asked]) -> set[int]:
+    """The operands that are arrays in one pass and Python scalars in another."""
+    scalar = (tuple(o.rank is Rank.SCALAR for o in asked.operands) for asked in every)
+    ranks = zip(*scalar, strict=False)
+    return {index for index, each in enumerate(ranks) if len({*each}) > 1}
+
+
+def _apart(node: ast.Compare) -> str:
+    """The comparisons of a chain one by one."""
+    values = [node.left, *node.comparators]
+    pairs = zip(values, node.ops, node.comparators, strict=False)
+    return " and ".join(ast.unparse(ast.Compare(a, [op], [b])) for a, op, b in pairs)
 
 
 def _forms(node: Any, form: Form) -> tuple[Form, ...]:
@@ -279,7 +297,12 @@ def _by_dtype(
     wraps = []
     for index, by_dtype in casts.items():
         mixed = any(asked.operands[index].rank is Rank.SCALAR for asked in every)
-        if kept.get(index, set()) & set(by_dtype) or mixed or index >= len(operands):
+        if mixed:
+            return (
+                "an operand is a Python scalar in one pass and an array in another: cast the array "
+                "where it is passed"
+            )
+        if kept.get(index, set()) & set(by_dtype) or index >= len(operands):
             return "it is passed with several dtypes, which need casts of their own"
         if not _simple(operands[index]):
             return "it is passed with several dtypes; give its operand a name first"

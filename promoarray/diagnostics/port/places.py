@@ -122,7 +122,16 @@ class Places:
                 return [node.target, node.value]
             case ast.Assign():
                 return [node.targets[0], node.value]
+            case ast.Compare(left=left, comparators=comparators):
+                return [left, *comparators][seen.span.part :][:2]
         return operand_nodes(node, {*self.modules, *seen.names, "xp"})
+
+    def shared(self, node: Any, seen: Seen) -> set[int]:
+        """Return the operands that another comparison has, too: ``b`` in ``a < b < c``."""
+        if not isinstance(node, ast.Compare):
+            return set()
+        part, last = seen.span.part, len(node.ops) - 1
+        return ({0} if part > 0 else set()) | ({1} if part < last else set())
 
     def in_debug_text(self, node: ast.AST) -> bool:
         """Whether the source of an expression is printed: ``f"{x / 2=}"``."""
@@ -181,8 +190,8 @@ def _is(node: Any, seen: Seen) -> bool:
             return seen.asked.form is Form.OPERATOR and _symbol(node.op) == _symbol_of(name)
         case ast.AugAssign():
             return _symbol(node.op) == _symbol_of(name)
-        case ast.Compare(ops=[op]):
-            return _symbol(op) == _symbol_of(name)
+        case ast.Compare(ops=ops) if seen.span.part < len(ops):
+            return _symbol(ops[seen.span.part]) == _symbol_of(name)
         case ast.UnaryOp():
             return _UNARY.get(type(node.op)) == name
         case ast.Call() if seen.framework:  # its calls are known by the tables of the recorder

@@ -149,6 +149,7 @@ class Work:
         required = [edit for edit in edits if not edit.optional]
         required, left = self._until_none_are_new(required, left)
         done = self._restored(self._tried(required))
+        left += [Left(*e[:2], e.policies, _OTHERWISE) for e in required if e not in done.edits]
         if not all(each.agrees for each in done.checked):
             failing = {each.policy for each in done.checked if not each.agrees}
             extra = [e for e in edits if e.optional and failing & {*e.policies}]
@@ -370,6 +371,9 @@ class Work:
             )
 
 
+_OTHERWISE = "with its cast the run itself ends otherwise"
+
+
 def _back(seen: Seen, text: EditedText) -> Seen | None:
     """What was recorded of an edited file, where it stood before; None of the edits' own casts."""
     origins = text.origins.get(Path(seen.span.file))
@@ -381,7 +385,7 @@ def _back(seen: Seen, text: EditedText) -> Seen | None:
 
 def _span(span: Span, at: Position) -> Span:
     line, column, end_line, end_column = at
-    return Span(span.file, line, column, end_line, end_column, span.stores)
+    return Span(span.file, line, column, end_line, end_column, span.stores, span.part)
 
 
 def _results(ran: Ran, text: EditedText) -> Results:

@@ -32,6 +32,7 @@ from promoarray.diagnostics.shadow.common_fixes import Asked, adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.spellings import SPELLINGS
 from promoarray.diagnostics.shadow.verdict import as_seen_by
+from promoarray.diagnostics.spans import part_of
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.in_force import process_default
@@ -282,7 +283,8 @@ class Recording(Probe):
         stores = assigns(code, frame.f_lasti)
         if line < 0:
             line = frame.f_lineno
-        return Span(file, line, column, end_line, end_column, stores)
+        part = part_of(code, frame.f_lasti)
+        return Span(file, line, column, end_line, end_column, stores, part)
 
 
 def _computation(

@@ -21,6 +21,7 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
     stores: bool = False  # an assignment to an element, of which this is the target
+    part: int = 0  # which comparison of a chain, or of a copy of it that Python has made
 
 
 @dataclass(frozen=True, slots=True)

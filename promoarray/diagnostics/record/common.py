@@ -33,7 +33,7 @@ bitwise_invert bitwise_not __invert__
 bitwise_left_shift __lshift__ __rlshift__
 bitwise_right_shift __rshift__ __rrshift__
 atan2         arctan2
-clip          clamp
+clip          clamp clamp_min clamp_max
 matmul        mm bmm mv inner __matmul__ __rmatmul__
 concat        cat concatenate hstack vstack dstack column_stack
 abs           absolute __abs__

@@ -87,9 +87,8 @@ def compute(call: Call) -> None:
         options=options,
         exact=exact,
         edited=alpha == 1 and edited,
+        more=results[1:],
     )
-    for result in results[1:]:
-        call.recorder.made(result)
 
 
 def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -103,8 +102,9 @@ def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, An
         named = bound((*first, "other"), args, kwargs)
         given = [named[key] for key in ("input", "other") if key in named]
     elif operation == "clip":
-        named = bound(("input", "min", "max"), args, kwargs)
-        given = [named[k] for k in ("input", "min", "max") if named.get(k) is not None]
+        bounds = ("max",) if call.plain == "clamp_max" else ("min", "max")
+        named = bound(("input", *bounds), args, kwargs)
+        given = [named[k] for k in ("input", *bounds) if named.get(k) is not None]
         options["low"] = named.get("min") is not None
     else:
         arity = OPERATIONS[operation].arity or 2
@@ -148,9 +148,8 @@ def expand(call: Call) -> None:
         form=form,
         exact=False,
         edited=len(steps) == 1 and given,
+        more=results[1:],
     )
-    for result in results[1:]:
-        call.recorder.made(result)
     return None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
@@ -181,6 +182,7 @@ class Recorder:
         exact: bool = True,
         edited: bool | None = None,
         policy: Policy | None = None,
+        more: Sequence[Result] = (),
     ) -> Ghost:
         """Record an operation.
 
@@ -203,6 +205,8 @@ class Recorder:
             there; by default if it is exact.
         policy : Policy, optional
             What it was done by, if not by the framework itself.
+        more : sequence of Result
+            What it made besides, such as the factors of a decomposition.
 
         Returns
         -------
@@ -210,6 +214,7 @@ class Recorder:
             The result, to go on with.
         """
         given, home = tuple(operands), policy or self.home
+        name = name if more else _ALONE.get(name, name)
         seen = tuple(operand_of(x, home) for x in given)
         decided = home.decide(name, seen, given, form, options=options)
         if isinstance(decided, Refusal):
@@ -227,7 +232,10 @@ class Recorder:
             plan = plan._replace(result=result.dtype)
         inplace = form is Form.INPLACE and isinstance(given[0], Ghost)
         made = given[0] if inplace else self._ghost.of(plan.result, result.ndim)
-        event = OperationEvent(name, home, given, seen, plan, values, made, (), options, form)
+        pairs = tuple(zip_longest(plan.extra_results, more[: len(plan.extra_results)]))
+        plan = plan._replace(extra_results=tuple(r.dtype if r else t for t, r in pairs))
+        others = tuple(self._ghost.of(dtype, result.ndim) for dtype in plan.extra_results)
+        event = OperationEvent(name, home, given, seen, plan, values, made, others, options, form)
         edited = exact if edited is None else edited
         with notify_lock, standing_at(frame):
             repeat = self._as_written(edited, partial(self._observer.on_operation, event))
@@ -239,6 +247,10 @@ class Recorder:
         else:
             self.heard.tells.append(partial(self._as_written, edited, repeat.tell))
         self._put(result.array, made._type)
+        for other, ghost in zip(more, others, strict=False):
+            self._put(other.array, ghost._type)
+        for other in more[len(others) :]:  # which follows from no promotion, as counts and indices
+            self.made(other)
         return made
 
     def _as_written(self, edited: bool, tell: Callable[[], Told]) -> Told:
@@ -314,6 +326,10 @@ class Recorder:
     def made(self, result: Result) -> None:
         """Record an array whose dtype the program named, or that it has from elsewhere."""
         self._put(result.array, result.dtype)
+
+
+_ALONE = {"svd": "svdvals"}
+"""What an operation of several results is if it was asked for one alone."""
 
 
 def _ghosts_of(home: Policy) -> type[Ghost]:

@@ -61,10 +61,15 @@ class Watcher:
         The framework's kind of ``Call``.
     state : callable
         Answers what calls depend on besides their arguments, such as the default dtype.
+
+    Attributes
+    ----------
+    recorder : Recorder
     """
 
     def __init__(self, recorder: Recorder, kind: type[Call], state: Callable[[], Hashable]) -> None:
-        self._recorder, self._kind, self._state = recorder, kind, state
+        self.recorder = recorder
+        self._kind, self._state = kind, state
         self._by_value = recorder.by_value
 
     def watch(
@@ -78,12 +83,12 @@ class Watcher:
         carry_out: Callable[..., Any],
     ) -> Any:
         """Carry out a call of a function, and record what it was."""
-        guarded = self._recorder.guarded
+        guarded = self.recorder.guarded
         key = self._key(func, args, kwargs)
-        known = self._recorder.known.get(key) if key is not None else None
+        known = self.recorder.known.get(key) if key is not None else None
         if known is _BY_SIDE:
             frame = self._kind.standing(frame, func)
-            known = self._recorder.known.get((key, number_first(frame, self._kind.tensor)))
+            known = self.recorder.known.get((key, number_first(frame, self._kind.tensor)))
         looked = name, func, args, kwargs, frame
         call = None if known is not None else guarded(self._looked_at, *looked)
         result = carry_out(*args, **kwargs)
@@ -91,7 +96,7 @@ class Watcher:
             return result
         if known is not None:
             if not known.checked:
-                self._recorder.again(known.kind, name, known.operations)
+                self.recorder.again(known.kind, name, known.operations)
                 return result
             if guarded(self._again, known, name, func, result, frame):
                 return result
@@ -103,13 +108,13 @@ class Watcher:
 
     def _looked_at(self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType) -> Call:
         """A call that is about to be carried out, with what its tensors carry until then."""
-        call = self._kind(self._recorder, name, func, args, kwargs, frame)
+        call = self._kind(self.recorder, name, func, args, kwargs, frame)
         call.look()
         return call
 
     def _again(self, known: Known, name: str, func: Any, result: Any, frame: FrameType) -> bool:
         """Tell of a call what was told of one like it, if it made the same."""
-        kind, carried = self._kind, self._recorder.carried
+        kind, carried = self._kind, self.recorder.carried
         made = (result,) if isinstance(result, kind.tensor) else self._tensors(result)
         if len(made) != len(known.made):
             return False
@@ -119,7 +124,7 @@ class Watcher:
         for x, (_, slot) in zip(made, known.made, strict=True):
             carried.put(x, slot)
         standing = kind.standing(frame, func)
-        self._recorder.tell_again(known.kind, name, known.operations, known.tells, standing)
+        self.recorder.tell_again(known.kind, name, known.operations, known.tells, standing)
         return True
 
     def _tensors(self, result: Any) -> tuple[Any, ...]:
@@ -127,7 +132,7 @@ class Watcher:
 
     def _record(self, call: Call, handler: Handler, key: Hashable | None) -> None:
         """Record a call that was carried out."""
-        heard, known = self._recorder.heard, self._recorder.known
+        heard, known = self.recorder.heard, self.recorder.known
         heard.begin()
         handler(call)
         if key is None or not heard.lasting:
@@ -135,7 +140,7 @@ class Watcher:
         made = self._tensors(call.result)
         if not heard.arrays <= {id(x) for x in made}:
             return
-        slots = [self._recorder.carried.slot(x) for x in made]
+        slots = [self.recorder.carried.slot(x) for x in made]
         told = bool(heard.tells or any(slots))
         if len(known) >= MOST:
             known.clear()
@@ -163,7 +168,7 @@ class Watcher:
         return tuple(parts)
 
     def _add(self, parts: list[Any], values: Any) -> bool:
-        tensor, slot = self._kind.tensor, self._recorder.carried.slot
+        tensor, slot = self._kind.tensor, self.recorder.carried.slot
         for x in values:
             kind: Any = type(x)
             if isinstance(x, tensor):

@@ -6,11 +6,13 @@ Python tells of ``1 < x`` as of ``x > 1``, and PyTorch of ``2 * x`` as of ``x * 
 from __future__ import annotations
 
 import ast
+import math
 from functools import lru_cache
 from types import FrameType
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import site_of
+from promoarray.diagnostics.spans import part_of
 from promoarray.dtypes import WEAK
 
 MIRRORED = {
@@ -27,10 +29,11 @@ MIRRORED = {
 def number_first(frame: FrameType, tensor: type[Any] | tuple[type[Any], ...]) -> bool | None:
     """Whether the operator at which a frame stands has a number on its left; None if unknown."""
     site = site_of(frame.f_code, frame.f_lasti, frame.f_lineno)
-    sides = _sides(site.expression)
-    if sides is None:  # a function, or a method
+    pairs = _sides(site.expression)
+    if not pairs:  # a function, or a method
         return False
-    left, right = (_is_number(side, frame, tensor) for side in sides)
+    part = part_of(frame.f_code, frame.f_lasti) if pairs[1:] else 0
+    left, right = (_is_number(side, frame, tensor) for side in pairs[part % len(pairs)])
     if left is None and right is None:
         return None
     return left if left is not None else not right
@@ -44,15 +47,18 @@ class _Side(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _sides(expression: str) -> tuple[_Side, _Side] | None:
+def _sides(expression: str) -> list[tuple[_Side, _Side]]:
+    """What stands on both sides of an operator; of each of a chain of comparisons."""
     try:
         tree = ast.parse(expression, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        return []
     match tree:
-        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            return _side(left), _side(right)
-    return None
+        case ast.BinOp(left=left, right=right):
+            return [(_side(left), _side(right))]
+        case ast.Compare(left=left, comparators=others):
+            return [(_side(a), _side(b)) for a, b in zip([left, *others], others, strict=False)]
+    return []
 
 
 def _side(node: ast.expr) -> _Side:
@@ -68,16 +74,39 @@ def _is_number(
     """Whether an expression is a number and no tensor; None if that takes computing it."""
     if side.number is not None:
         return side.number
-    value = _value(side.node, frame)
-    if isinstance(value, tensor):
+    if isinstance(_value(side.node, frame), tensor):
         return False
-    return True if type(value) in WEAK else None
+    return True if _of_numbers(side.node, frame) else None
+
+
+def _of_numbers(node: ast.expr, frame: FrameType) -> bool:
+    """Whether an expression is arithmetic of Python's own on numbers."""
+    match node:
+        case ast.UnaryOp(operand=operand):
+            return _of_numbers(operand, frame)
+        case ast.BinOp(left=left, right=right):
+            return _of_numbers(left, frame) and _of_numbers(right, frame)
+        case ast.Constant(value=value):
+            return type(value) in WEAK
+        case ast.Call(func=func):
+            called = _value(func, frame)
+            return any(called is each for each in _NUMBERS)
+    return type(_value(node, frame)) in WEAK
+
+
+_PRODUCTS = "prod", "sumprod"  # which are of what they are given
+_NUMBERS = (
+    *(float, int, len),
+    *(f for name, f in vars(math).items() if callable(f) and name not in _PRODUCTS),
+)
+"""What gives a Python number, or fails."""
 
 
 def _value(node: ast.expr, frame: FrameType) -> Any:
     """What a name stands for, or an attribute that an object holds; None if unknown."""
     if isinstance(node, ast.Name):
-        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+        found = frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+        return frame.f_builtins.get(node.id) if found is None else found
     if isinstance(node, ast.Attribute):
         held: dict[str, Any] = getattr(_value(node.value, frame), "__dict__", {})
         return held.get(node.attr)

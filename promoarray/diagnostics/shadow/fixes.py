@@ -73,9 +73,14 @@ class Fix(NamedTuple):
             return ""
         namespace = namespace_in(file, expression, words)
         try:
-            tree = ast.parse(expression, mode="eval").body
+            (statement,) = ast.parse(expression.strip()).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
+        if isinstance(statement, ast.AugAssign):
+            return self._augmented(statement, words, namespace)
+        if not isinstance(statement, ast.Expr):
+            return ""
+        tree = statement.value
         if self.made:
             return _made(tree, words.dtype_of(self.made, namespace))
         nodes = operand_nodes(tree, {namespace, *modules_in(file)})
@@ -88,6 +93,16 @@ class Fix(NamedTuple):
             edited = words.cast_of(edited, self.result, namespace)
         return ast.unparse(edited)
 
+    def _augmented(self, statement: ast.AugAssign, words: Spelling, namespace: str) -> str:
+        """``x += y`` with a cast of ``y``; no other leaves ``x`` the array that it is."""
+        casts = dict(self.casts)
+        if self.result or self.made or [*casts] != [1]:
+            return ""
+        dtypes, numbers = {id(statement.value): casts[1]}, {id(statement.value)}
+        writer = _Writer(dtypes, numbers if 1 in self.scalars else set(), words, namespace)
+        value = writer.written(statement.value)
+        return ast.unparse(ast.AugAssign(statement.target, statement.op, value))
+
 
 def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
     """Return the operands of an operation as they stand in its expression.
@@ -95,8 +110,6 @@ def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
     The first operand of ``x.sum(0)`` is ``x``, of ``xp.sum(x)`` the argument: ``modules`` are the
     names that stand for modules and namespaces.
     """
-    if isinstance(tree, ast.Call) and (array := _method_of(tree, modules)):
-        return [array, *tree.args]
     match tree:
         case ast.BinOp(left=left, right=right):
             return [left, right]
@@ -104,13 +117,46 @@ def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
             return [left, right]
         case ast.UnaryOp(operand=operand):
             return [operand]
-        case ast.Call(func=ast.Attribute(attr="where") | ast.Name(id="where"), args=[_, *others]):
-            return others
-        case ast.Call(args=[ast.List(elts=parts) | ast.Tuple(elts=parts), *_]):
-            return parts
-        case ast.Call(args=args) if not any(isinstance(arg, ast.Starred) for arg in args):
-            return args
+        case ast.Call():
+            return _given_to(tree, modules)
     return []
+
+
+def _given_to(call: ast.Call, modules: Collection[str]) -> list[ast.expr]:
+    """The operands among what a call is given, by position or by name."""
+    if any(word.arg is None for word in call.keywords):
+        return []
+    named = sorted(
+        (_RANK[word.arg], i) for i, word in enumerate(call.keywords) if word.arg in _RANK
+    )
+    by_name = [call.keywords[i].value for _, i in named]
+    if array := _method_of(call, modules):
+        return [array, *call.args, *by_name]
+    if any(isinstance(arg, ast.Starred) for arg in call.args):
+        return []
+    match call.func:
+        case ast.Attribute(attr="where") | ast.Name(id="where"):
+            return [*call.args[1:], *by_name]
+    match [*call.args, *by_name]:
+        case [ast.List(elts=parts) | ast.Tuple(elts=parts), *_]:
+            return parts
+        case given:
+            return given
+
+
+_RANK: dict[str | None, int] = {
+    name: rank
+    for rank, names in enumerate(
+        (
+            "input self tensor tensors x x1 a arr array arrays lhs m",
+            "other x2 y b rhs exponent mat2 vec vec2 target weights",
+            "min a_min",
+            "max a_max",
+        )
+    )
+    for name in names.split()
+}
+"""Which operand a parameter is, by its names in the frameworks."""
 
 
 def _method_of(call: ast.Call, modules: Collection[str]) -> ast.expr | None:

@@ -7,6 +7,7 @@ for the pair of dtypes are looked at, and of those that agree one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -20,7 +21,7 @@ from promoarray.core import host
 from promoarray.core.call_site import Site
 from promoarray.core.cast import scalar
 from promoarray.diagnostics.shadow.clipping import all_beyond, clipped
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
 
@@ -300,16 +301,32 @@ def scalar_differences(
     }
     if not others:  # as most often: the same number, cast by the same rule
         return []
-    mine = host.decoded(scalar(run, value, dtype), dtype)
+    mine = _made(run, given, value, dtype)
     found: dict[str, list[str]] = {}
     for policy, number in others.items():
-        theirs = host.decoded(scalar(policy, number, dtype), dtype)
-        if _differ(mine, theirs, dtype):
-            found.setdefault(str(theirs.item()), []).append(policy.name)
-    words = worded(given), str(mine.item())
+        theirs = _made(policy, given, number, dtype)
+        if (mine is theirs) if mine is None or theirs is None else not _differ(mine, theirs, dtype):
+            continue
+        found.setdefault(_worded(given, theirs), []).append(policy.name)
+    words = worded(given), _worded(given, mine)
     return [
         Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
     ]
+
+
+def _made(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
+    """The number of a dtype that a policy makes of a Python scalar.
+
+    None of an int that it compares as it is, though the dtype does not hold it: it stands as an
+    infinity then (``promotion/scalars.py``).
+    """
+    if type(given) is int and type(value) is float and math.isinf(value) and dtype.kind in INTEGERS:
+        return None
+    return host.decoded(scalar(policy, value, dtype), dtype)
+
+
+def _worded(given: Any, made: Any) -> str:
+    return worded(given) if made is None else str(made.item())
 
 
 def _difference(names: list[str], differ: Any, given: Any, run: Any, other: Any) -> Difference:

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arguments.h"
@@ -33,15 +34,41 @@ constexpr size_t BLOCK = 1024;    // elements; what a loop has on the stack
 constexpr size_t LONG = 1 << 15;  // elements; of more, `run` computes in blocks, without the GIL
 constexpr int MOST = 2;          // operands
 constexpr int MOST_OPTIONS = 4;  // what a function takes besides
+constexpr int WAYS = 1 << MOST;  // which operands are repeated
 
-// A cast whose loop was chosen.
+constexpr size_t LARGEST = 16;   // bytes of an element: of a complex one
+
+Type part_of(Type type) {
+    if (type.kind == Kind::complex) type.kind = Kind::real;
+    return type;
+}
+size_t item_of(const Type &type) { return size_of(type) * (type.kind == Kind::complex ? 2 : 1); }
+
+// A cast whose loop was chosen. Of complex numbers it casts both parts; others become real ones.
 struct ChosenCast {
     Loop loop;
     Work work;
+    bool from_pairs, to_pairs;
+    size_t to_size;
 
     ChosenCast(Type from, Type to, const CastMode &mode)
-        : loop(version().choose(from, to, mode, block, true, work)) {}
-    void run(const void *from, void *to, size_t n) const { loop(from, to, n, work); }
+        : loop(version().choose(part_of(from), part_of(to), mode, block, true, work)),
+          from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
+          to_size(size_of(to)) {
+        if (from_pairs && !to_pairs) refuse("a cast of complex numbers is to complex ones");
+    }
+    void run(const void *from, void *to, size_t n) const {
+        if (from_pairs == to_pairs) {
+            loop(from, to, from_pairs ? 2 * n : n, work);
+            return;
+        }
+        alignas(64) char real[SHORT * 8];
+        for (size_t at = 0; at < n; at += SHORT) {
+            const size_t now = n - at < SHORT ? n - at : SHORT;
+            loop(static_cast<const char *>(from) + at * size_of(work.source), real, now, work);
+            version().with_zero_parts(real, static_cast<char *>(to) + at * 2 * to_size, now, to_size);
+        }
+    }
 };
 
 // All that a kernel is, but for Python's objects.
@@ -51,10 +78,17 @@ struct Steps {
     Type own[MOST], entered[MOST], computed, made, result;
     // Of each operand, then from there to what is computed in; null where there is nothing to cast.
     Cast enter[MOST], widen[MOST], leave;
-    Operation operation = {};                        // none where a function of Python's computes
-    bool alike = false;                              // whether all operands have to be of one shape
-    std::unique_ptr<Combination> any;                // the same for any operands, where there is one
+    // By `way_of`; none where a function of Python's computes.
+    Operation operations[WAYS] = {};
+    std::unique_ptr<Combination> any[WAYS];          // the same for any operands, where there is one
+    // What is done to one operand first, and rounded as the result is.
+    struct {
+        int operand = 0;
+        Operation operation = {};
+        Cast leave, widen;
+    } first;
 
+    bool computes() const { return operations[0].run != nullptr; }
     bool casts(int i) const { return enter[i] || widen[i]; }
     // n elements of an operand as what is computed in.
     void cast(int i, const void *given, void *out, size_t n) const {
@@ -62,16 +96,20 @@ struct Steps {
             (enter[i] ? enter[i] : widen[i])->run(given, out, n);
             return;
         }
-        alignas(64) char between[SHORT * 8];
+        alignas(64) char between[SHORT * LARGEST];
         const auto *from = static_cast<const char *>(given);
         auto *to = static_cast<char *>(out);
         for (size_t at = 0; at < n; at += SHORT) {
             const size_t now = n - at < SHORT ? n - at : SHORT;
-            enter[i]->run(from + at * size_of(own[i]), between, now);
-            widen[i]->run(between, to + at * size_of(computed), now);
+            enter[i]->run(from + at * item_of(own[i]), between, now);
+            widen[i]->run(between, to + at * item_of(computed), now);
         }
     }
 };
+
+// An array that nobody else has any more, for the next call on operands of its shape: to make one
+// takes as long as an operation on it.
+struct Scratch;
 
 struct CastingKernel {
     PyObject_HEAD
@@ -83,7 +121,16 @@ struct CastingKernel {
     PyObject *watched;           // which floating-point exceptions NumPy does not ignore
     PyObject *computed_storage;  // NumPy's dtypes
     PyObject *result_storage;
+    Scratch *kept[MOST];         // what operands were cast to; null while it is in use
 };
+
+// Which operands have fewer elements than the result, as bits: there some frameworks compute otherwise.
+template <typename Count>
+int way_of(int operands, size_t n, Count count) {
+    int way = 0;
+    for (int i = 0; i < operands; ++i) way |= (count(i) < n) << i;
+    return way;
+}
 
 CastingKernel *kernel_of(PyObject *object) { return reinterpret_cast<CastingKernel *>(object); }
 
@@ -105,8 +152,8 @@ class View {
     bool open(PyObject *object, Type type, int flags = 0) {
         open_ = PyObject_GetBuffer(object, &view_, PyBUF_ND | PyBUF_C_CONTIGUOUS | flags) == 0;
         if (!open_) PyErr_Clear();
-        const size_t size = size_of(type);
-        return open_ && (size_t)view_.itemsize == size && (std::uintptr_t)view_.buf % size == 0;
+        return open_ && (size_t)view_.itemsize == item_of(type) &&
+               (std::uintptr_t)view_.buf % size_of(type) == 0;
     }
     void release() {
         if (open_) PyBuffer_Release(&view_);
@@ -131,6 +178,20 @@ class View {
    private:
     Py_buffer view_;
     bool open_ = false;
+};
+
+#ifdef Py_GIL_DISABLED
+constexpr bool KEEPS_SCRATCH = false;  // two threads would take it at once
+#else
+constexpr bool KEEPS_SCRATCH = true;
+#endif
+
+struct Scratch {
+    nb::object array;
+    View view;
+
+    // Whether nothing but this has the array: our reference, and that of the buffer.
+    bool is_own() const { return Py_REFCNT(array.ptr()) == 2; }
 };
 
 nb::object new_array(const CastingKernel *self, const View &like, PyObject *storage) {
@@ -197,13 +258,17 @@ nb::object new_result(const CastingKernel *self, PyObject *const *args,
 // A loop between the casts on operands of any length and layout. Null without an error if Python is
 // to be asked.
 nb::object run_any(const CastingKernel *self, PyObject *const *args) {
-    const Combination &any = *self->steps->any;
+    const int operands = self->steps->operands;
     try {
         std::unique_ptr<Array> arrays[most_operands];
-        for (int i = 0; i < any.operands; ++i)
+        for (int i = 0; i < operands; ++i)
             arrays[i] = std::make_unique<Array>(args[i], "an operand", PyBUF_STRIDES);
         std::vector<Py_ssize_t> shape;
-        if (!broadcast(arrays, any.operands, shape)) return nb::object();
+        if (!broadcast(arrays, operands, shape)) return nb::object();
+        size_t n = 1;
+        for (const Py_ssize_t length : shape) n *= (size_t)length;
+        const int way = way_of(operands, n, [&](int i) { return arrays[i]->count(); });
+        const Combination &any = *self->steps->any[way];
         nb::object out = new_result(self, args, arrays, shape);
         if (!out.is_valid()) return out;
         const Array place(out, "result", PyBUF_STRIDES | PyBUF_WRITABLE);
@@ -226,8 +291,16 @@ nb::object run_any(const CastingKernel *self, PyObject *const *args) {
 int compute(const Steps &steps, const View *views, char *place, size_t n) {
     const size_t size = size_of(steps.computed);
     alignas(64) char scratch[MOST + 1][BLOCK * 8];
+    const int way = way_of(steps.operands, n, [&](int i) { return views[i].count(); });
+    const Operation &operation = steps.operations[way];
     int raised = 0;
     DefaultFloatState state;
+    const auto run = [&](const Operation &what, const void *const *operands, void *out, size_t now) {
+        state.clear();
+        if (what.look != nullptr) raised |= what.look(operands, now);
+        what.run(operands, out, now);
+        if (what.tells) raised |= state.raised();
+    };
     for (size_t at = 0; at < n; at += BLOCK) {
         const size_t now = std::min(n - at, BLOCK);
         const void *operands[MOST] = {};
@@ -243,9 +316,19 @@ int compute(const Steps &steps, const View *views, char *place, size_t n) {
         }
         char *const to = place + at * size_of(steps.result);
         char *const made = steps.leave ? scratch[MOST] : to;
-        state.clear();
-        steps.operation.run(operands, made, now);
-        if (steps.operation.tells) raised |= state.raised();
+        if (steps.first.operation.run != nullptr) {
+            const int i = steps.first.operand;
+            alignas(64) char between[BLOCK * 8];
+            char *const found = steps.first.leave ? between : scratch[i];
+            run(steps.first.operation, &operands[i], found, now);
+            if (steps.first.leave) {
+                alignas(64) char rounded[BLOCK * 8];
+                steps.first.leave->run(found, rounded, now);
+                steps.first.widen->run(rounded, scratch[i], now);
+            }
+            operands[i] = scratch[i];
+        }
+        run(operation, operands, made, now);
         if (steps.leave) steps.leave->run(made, to, now);
     }
     return raised;
@@ -259,7 +342,7 @@ nb::object run_loop(const CastingKernel *self, const View *views, const View &li
     View place;
     if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE)) return nb::object();
     if (n == 0) return out;
-    if (steps.operation.run != nullptr) {
+    if (steps.computes()) {
         raised = compute(steps, views, static_cast<char *>(place.data()), n);
         return out;
     }
@@ -268,27 +351,43 @@ nb::object run_loop(const CastingKernel *self, const View *views, const View &li
     return out;
 }
 
+// Memory for an operand as what is computed in; null if there is none.
+std::unique_ptr<Scratch> take_scratch(CastingKernel *self, int i, const View &like) {
+    std::unique_ptr<Scratch> known(KEEPS_SCRATCH ? std::exchange(self->kept[i], nullptr) : nullptr);
+    if (known && known->view.is_like(like)) return known;
+    auto made = std::make_unique<Scratch>();
+    made->array = new_array(self, like, self->computed_storage);
+    const bool is_there = made->array.is_valid() &&
+                          made->view.open(made->array.ptr(), self->steps->computed, PyBUF_WRITABLE);
+    return is_there ? std::move(made) : nullptr;
+}
+
+void keep_scratch(CastingKernel *self, int i, std::unique_ptr<Scratch> scratch) {
+    if (KEEPS_SCRATCH && scratch && self->kept[i] == nullptr && scratch->is_own() &&
+        scratch->view.count() <= SHORT)
+        self->kept[i] = scratch.release();
+}
+
 // A function of NumPy's between the casts. Its options follow the operands.
-nb::object run_function(const CastingKernel *self, PyObject *const *args, const View *views,
+nb::object run_function(CastingKernel *self, PyObject *const *args, const View *views,
                         PyObject *names) {
     const Steps &steps = *self->steps;
-    nb::object held[MOST];
+    std::unique_ptr<Scratch> held[MOST];
     PyObject *given[MOST + MOST_OPTIONS];
     const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
     for (Py_ssize_t k = 0; k < options; ++k) given[steps.operands + k] = args[steps.operands + k];
     for (int i = 0; i < steps.operands; ++i) {
         given[i] = args[i];
         if (!steps.casts(i)) continue;
-        held[i] = new_array(self, views[i], self->computed_storage);
-        View place;
-        if (!held[i].is_valid() || !place.open(held[i].ptr(), steps.computed, PyBUF_WRITABLE))
-            return nb::object();
+        held[i] = take_scratch(self, i, views[i]);
+        if (!held[i]) return nb::object();
         const DefaultFloatState state;
-        steps.cast(i, views[i].data(), place.data(), views[i].count());
-        given[i] = held[i].ptr();
+        steps.cast(i, views[i].data(), held[i]->view.data(), views[i].count());
+        given[i] = held[i]->array.ptr();
     }
     nb::object found = nb::steal(
         PyObject_Vectorcall(self->function, given, (size_t)steps.operands, names));
+    for (int i = 0; i < steps.operands; ++i) keep_scratch(self, i, std::move(held[i]));
     if (!found.is_valid() || !steps.leave) return found;
     View made, place;
     if (!made.open(found.ptr(), steps.made)) return nb::object();
@@ -302,7 +401,7 @@ nb::object run_function(const CastingKernel *self, PyObject *const *args, const 
 
 PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs,
                       PyObject *names) {
-    const CastingKernel *self = kernel_of(object);
+    CastingKernel *self = kernel_of(object);
     const Steps &steps = *self->steps;
     View views[MOST];
     const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
@@ -313,28 +412,22 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         return nullptr;
     }
     const View *like = &views[0];
-    const size_t longest = steps.operation.run == nullptr && self->function == Py_None ? SHORT : LONG;
+    const size_t longest = !steps.computes() && self->function == Py_None ? SHORT : LONG;
     bool fits = true;
     for (int i = 0; fits && i < steps.operands; ++i) {
         fits = views[i].open(args[i], steps.own[i]) && views[i].count() <= longest;
         if (fits && views[i].ndim() > like->ndim()) like = &views[i];
     }
     for (int i = 0; fits && i < steps.operands; ++i)
-        fits = (views[i].ndim() == 0 && !steps.alike) || views[i].is_like(*like);
+        fits = views[i].ndim() == 0 || views[i].is_like(*like);
     int raised = 0;
     nb::object out;
-    if (!fits && steps.any) out = run_any(self, args);
+    if (!fits && steps.any[0]) out = run_any(self, args);
     else if (fits && self->function == Py_None) out = run_loop(self, views, *like, raised);
     else if (fits) out = run_function(self, args, views, names);
     if (out.is_valid() && !is_told(self, raised)) return out.release().ptr();
     if (PyErr_Occurred()) return nullptr;
     Py_RETURN_NONE;
-}
-
-Type read_real(nb::handle row, const char *name) {
-    const Type type = read_type(row, name);
-    if (type.kind == Kind::complex) refuse(std::string(name) + " is complex");
-    return type;
 }
 
 // One cast for all kernels: it has tables of 2 KiB, and there are many kernels. Null where there is
@@ -365,11 +458,18 @@ Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {
     return found;
 }
 
+Operation operation_of(const std::string &name, int operands, Type computed) {
+    const Operation found = version().operation(name.c_str(), computed);
+    if (found.run == nullptr || found.operands != operands || found.masked)
+        refuse("there is no loop that computes " + name);
+    return found;
+}
+
 // What is computed and in what, from the rows of the operands, of what each becomes, of what is
 // computed in, of what that makes, and of the result; and from the modes of the casts to the second,
-// the third and the last of these. `name` is that of a loop, or null.
-std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle rows,
-                                  nb::handle modes) {
+// the third and the last of these. `names` are those of the loops for each way, or of one for all.
+std::unique_ptr<Steps> read_steps(const std::vector<std::string> &names, bool computes,
+                                  nb::handle rows, nb::handle modes) {
     const Py_ssize_t count = (PyTuple_Size(rows.ptr()) - 3) / 2;
     if (count < 1 || count > MOST || PyTuple_Size(rows.ptr()) != 2 * count + 3 ||
         PyTuple_Size(modes.ptr()) != 2 * count + 1 || (!computes && count != 1)) {
@@ -377,7 +477,10 @@ std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle ro
     }
     auto steps = std::make_unique<Steps>();
     const auto type_at = [&](Py_ssize_t i) {
-        return read_real(PyTuple_GetItem(rows.ptr(), i), "a row");
+        const Type type = read_type(PyTuple_GetItem(rows.ptr(), i), "a row");
+        if (type.kind == Kind::complex && (!computes || !names.empty()))
+            refuse("a row is complex, for which there are functions alone");
+        return type;
     };
     const auto mode_at = [&](Py_ssize_t i) { return read_mode(PyTuple_GetItem(modes.ptr(), i)); };
     steps->operands = (int)count;
@@ -386,14 +489,18 @@ std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle ro
     steps->computed = type_at(2 * count);
     steps->made = type_at(2 * count + 1);
     steps->result = type_at(2 * count + 2);
-    if (name != nullptr) {
+    if (names.size() == 1) {
         CastMode of_ends[MOST + 1];
         for (int i = 0; i < count; ++i) of_ends[i] = mode_at(i);
         of_ends[count] = mode_at(2 * count);
-        steps->operation = find_loop(name, (int)count, steps->own, steps->result, of_ends, steps->computed);
-        if (steps->operation.masked) refuse("a loop of short operands takes no mask");
-        if (!steps->operation.tests) steps->made = steps->computed;
+        const Operation found = find_loop(names[0].c_str(), (int)count, steps->own, steps->result,
+                                          of_ends, steps->computed);
+        std::fill_n(steps->operations, WAYS, found);
+    } else {
+        for (size_t way = 0; way < names.size(); ++way)
+            steps->operations[way] = operation_of(names[way], (int)count, steps->computed);
     }
+    if (!names.empty() && !steps->operations[0].tests) steps->made = steps->computed;
     for (int i = 0; i < count; ++i) {
         steps->enter[i] = cast_between(steps->own[i], steps->entered[i], mode_at(i));
         steps->widen[i] = cast_between(steps->entered[i], steps->computed, mode_at(count + i));
@@ -404,27 +511,60 @@ std::unique_ptr<Steps> read_steps(const char *name, bool computes, nb::handle ro
     return steps;
 }
 
+// The loop of an operation, or one for each way; none of what is a function.
+std::vector<std::string> read_names(PyObject *function) {
+    if (PyUnicode_Check(function)) return {nb::borrow<nb::str>(function).c_str()};
+    std::vector<std::string> found;
+    if (!PyTuple_Check(function)) return found;
+    if (PyTuple_Size(function) != WAYS) throw nb::type_error("there are 4 ways, each with a loop");
+    for (int i = 0; i < WAYS; ++i) {
+        const nb::handle name = PyTuple_GetItem(function, i);
+        found.push_back(nb::cast<nb::str>(name).c_str());
+    }
+    return found;
+}
+
+// How the loops go over any operands.
+void read_any(Steps &steps, const std::vector<std::string> &names, PyObject *rows, PyObject *modes) {
+    for (int way = 0; way < WAYS; ++way) {
+        const std::string &name = names[names.size() == 1 ? 0 : (size_t)way];
+        auto &any = steps.any[way];
+        any = std::make_unique<Combination>(read_combination(name.c_str(), rows, modes));
+        if (any->operands != steps.operands || any->operation.masked)
+            refuse("the loop is not of these operands");
+    }
+}
+
+// What is done to one operand first: which, by which loop, and the modes of the casts to the result
+// and back.
+void read_first(Steps &steps, nb::handle given) {
+    if (!PyTuple_Check(given.ptr()) || PyTuple_Size(given.ptr()) != 4)
+        throw nb::type_error("first must be a tuple of an operand, a loop and two modes");
+    const auto at = [&](Py_ssize_t i) { return nb::handle(PyTuple_GetItem(given.ptr(), i)); };
+    steps.first.operand = nb::cast<int>(at(0));
+    if (steps.first.operand < 0 || steps.first.operand >= steps.operands || steps.any[0])
+        refuse("first is for one of the operands of short ones");
+    steps.first.operation = operation_of(nb::cast<nb::str>(at(1)).c_str(), 1, steps.computed);
+    steps.first.leave = cast_between(steps.computed, steps.result, read_mode(at(2)));
+    steps.first.widen = cast_between(steps.result, steps.computed, read_mode(at(3)));
+}
+
 PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"function", "rows",       "modes",   "computed_storage", "result_storage",
-                                  "empty",    "empty_like", "watched", "loop",             "alike", nullptr};
+                                  "empty",    "empty_like", "watched", "loop",             "first", nullptr};
     PyObject *function, *rows, *modes, *computed, *result, *empty;
-    PyObject *like = Py_None, *watched = Py_None, *loop = Py_None;
-    int alike = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOp", const_cast<char **>(names),
+    PyObject *like = Py_None, *watched = Py_None, *loop = Py_None, *first = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOO", const_cast<char **>(names),
                                      &function, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
-                                     &computed, &result, &empty, &like, &watched, &loop, &alike))
+                                     &computed, &result, &empty, &like, &watched, &loop, &first))
         return nullptr;
     try {
-        const bool is_loop = PyUnicode_Check(function);
-        const nb::str text = is_loop ? nb::borrow<nb::str>(function) : nb::str("");
-        auto steps = read_steps(is_loop ? text.c_str() : nullptr, function != Py_None, rows, modes);
-        steps->alike = alike != 0;
-        if (is_loop && PyTuple_Check(loop) && PyTuple_Size(loop) == 2) {
-            steps->any = std::make_unique<Combination>(read_combination(
-                text.c_str(), PyTuple_GetItem(loop, 0), PyTuple_GetItem(loop, 1)));
-            if (steps->any->operands != steps->operands || steps->any->operation.masked)
-                refuse("the loop is not of these operands");
-        }
+        const std::vector<std::string> loops = read_names(function);
+        const bool is_loop = !loops.empty();
+        auto steps = read_steps(loops, function != Py_None, rows, modes);
+        if (is_loop && PyTuple_Check(loop) && PyTuple_Size(loop) == 2)
+            read_any(*steps, loops, PyTuple_GetItem(loop, 0), PyTuple_GetItem(loop, 1));
+        if (is_loop && first != Py_None) read_first(*steps, first);
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         CastingKernel *self = kernel_of(made);
@@ -460,6 +600,7 @@ void kernel_dealloc(PyObject *object) {
     PyObject_GC_UnTrack(object);
     CastingKernel *self = kernel_of(object);
     delete self->steps;
+    for (Scratch *scratch : self->kept) delete scratch;
     for (PyObject *part : parts_of(self))
         Py_XDECREF(part);
     reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);

@@ -110,6 +110,7 @@ struct Sides {
             for (int i = 0; i < operation.operands; ++i) values[i] = given[i]->read(now);
             char *const place = made->place(now);
             state.clear();
+            if (operation.look != nullptr) raised |= operation.look(values, now);
             operation.run(values, place, now);
             if (operation.tells) raised |= state.raised();
             made->write(now);

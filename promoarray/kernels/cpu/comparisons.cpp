@@ -86,10 +86,11 @@ constexpr Row rows[] = {
 Operation find_test(const char *name, Type type) { return find_row(rows, name, type); }
 
 Operation find_operation(const char *name, Type type) {
-    const Operation found = find_arithmetic(name, type);
-    if (found.operands != 0) return found;
-    const Operation chosen = find_choice(name, type);
-    return chosen.operands != 0 ? chosen : find_test(name, type);
+    for (const auto find : {find_arithmetic, find_division, find_power, find_choice}) {
+        const Operation found = find(name, type);
+        if (found.operands != 0) return found;
+    }
+    return find_test(name, type);
 }
 
 }  // namespace PROMOARRAY_VERSION

@@ -188,6 +188,18 @@ Run on_integers(Type t) {
     return is_signed(t) ? rows[row_of(t)] : on_words<Step>(t);
 }
 
+// Integers, and nothing else.
+template <typename Step>
+Run on_whole(Type t) {
+    return is_integer(t) ? on_integers<Step>(t) : nullptr;
+}
+
+// What has no steps of registers: float32 and float64.
+template <typename Step>
+Run on_wide(Type t) {
+    return is_float32(t) ? each<Step, f32> : is_float64(t) ? each<Step, f64> : nullptr;
+}
+
 template <typename Step>
 Run on_numbers(Type t) {
     return is_integer(t) ? on_integers<Step>(t) : on_floats<Step>(t);
@@ -199,18 +211,22 @@ struct Row {
     int operands;
     bool masked, tests, tells;
     Run (*find)(Type type);
+    Look (*look)(Type type) = nullptr;
 };
 
 template <std::size_t n>
 Operation find_row(const Row (&rows)[n], const char *name, Type type) {
     for (const Row &row : rows)
         if (std::strcmp(row.name, name) == 0)
-            return {row.find(type), row.operands, row.masked, row.tests, row.tells};
+            return {row.find(type), row.operands, row.masked, row.tests, row.tells,
+                    row.look != nullptr ? row.look(type) : nullptr};
     return {};
 }
 
 Operation find_arithmetic(const char *name, Type type);   // arithmetic.cpp
 Operation find_choice(const char *name, Type type);       // choices.cpp
+Operation find_division(const char *name, Type type);     // division.cpp
+Operation find_power(const char *name, Type type);        // powers.cpp
 Operation find_test(const char *name, Type type);         // comparisons.cpp
 
 }  // namespace PROMOARRAY_VERSION

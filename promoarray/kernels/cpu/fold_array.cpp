@@ -1,8 +1,10 @@
-// Folds of arrays along one axis: the arguments, the cast, the loop.
+// Folds of arrays along one axis: the arguments, the layout, the cast, the loop.
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "arguments.h"
+#include "cursor.h"
 #include "float_state.h"
 #include "folds.h"
 #include "module.h"
@@ -21,20 +23,59 @@ struct Step {
     }
 };
 
+bool is_whole(const Type &type) {
+    return type.kind == Kind::signed_integer || type.kind == Kind::unsigned_integer;
+}
+
 Type read_real(nb::handle rows, Py_ssize_t i, const char *name) {
     const Type type = read_type(PyTuple_GetItem(rows.ptr(), i), name);
     if (type.kind == Kind::complex) refuse(std::string(name) + " is complex");
     return type;
 }
 
-void check(const Array &array, const Type &type, size_t count) {
+void check(const Array &array, const Type &type, size_t count, bool in_place) {
     check_item(array, type);
     const std::string name = array.name();
-    if (!array.native() || !array.aligned(size_of(type)))
+    if (!array.native() || (in_place && !array.aligned(size_of(type))))
         refuse(name + " must be aligned and in native byte order");
     if (array.count() != count)
         refuse(name + " has " + std::to_string(array.count()) + " elements, and not " +
                std::to_string(count));
+}
+
+// The axes of an array; none where its elements lie one after another.
+Axes layout_of(const Array &array, size_t size) {
+    Axes axes;
+    for (int i = 0; i < array.ndim(); ++i) axes.append((size_t)array.shape(i), array.stride(i));
+    if (axes.ndim == 1 && axes.stride[0] == (Py_ssize_t)size) axes.ndim = 0;
+    return axes;
+}
+
+// Elements from the one numbered `at` on, in the order of the axes.
+void gather(const Lines &lines, size_t at, size_t n, char *to) {
+    const Axes &axes = *static_cast<const Axes *>(lines.layout);
+    const int inner = axes.ndim - 1;
+    const size_t size = lines.source_size;
+    size_t index[PyBUF_MAX_NDIM + 1];
+    const char *from = lines.source;
+    for (int i = inner; i >= 0; at /= axes.shape[i--]) {
+        index[i] = at % axes.shape[i];
+        from += (Py_ssize_t)index[i] * axes.stride[i];
+    }
+    for (;;) {
+        const size_t count = std::min(n, axes.shape[inner] - index[inner]);
+        copy(from, axes.stride[inner], to, (Py_ssize_t)size, count, size);
+        if ((n -= count) == 0) return;
+        to += count * size;
+        from -= (Py_ssize_t)index[inner] * axes.stride[inner];
+        index[inner] = 0;
+        for (int i = inner - 1; i >= 0; --i) {
+            from += axes.stride[i];
+            if (++index[i] < axes.shape[i]) break;
+            from -= axes.stride[i] * (Py_ssize_t)axes.shape[i];
+            index[i] = 0;
+        }
+    }
 }
 
 // outer, n and inner, which are not 0, and whose product `size_t` holds.
@@ -54,7 +95,7 @@ void read_shape(nb::handle shape, size_t (&lengths)[3]) {
 }  // namespace
 
 int fold(const char *name, nb::handle source, nb::handle result, nb::handle shape, nb::handle rows,
-         nb::handle modes, nb::handle center, bool initial) {
+         nb::handle modes, nb::handle center, bool initial, Py_ssize_t runs) {
     // 1. What is computed, and in what.
     if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != 3 ||
         !PyTuple_Check(modes.ptr()) || PyTuple_Size(modes.ptr()) != 2)
@@ -63,37 +104,45 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
                last = read_real(rows, 2, "result_row");
     const CastMode enter_mode = read_mode(PyTuple_GetItem(modes.ptr(), 0)),
                    leave_mode = read_mode(PyTuple_GetItem(modes.ptr(), 1));
-    const bool runs = std::string(name).rfind("cumulative", 0) == 0;
-    if (initial && !runs) refuse("initial is for running sums and products");
-    if (!runs && !same_type(to, last)) refuse("result_row must be computed_row");
+    const bool goes_on = std::string(name).rfind("cumulative", 0) == 0;
+    if (initial && !goes_on) refuse("initial is for running sums and products");
+    const bool counts = std::string(name) == "count_nonzero";
+    if (counts && (!is_whole(last) || last.bits != 64))
+        refuse("result_row must be that of integers of 64 bits");
+    if (!goes_on && !counts && !same_type(to, last)) refuse("result_row must be computed_row");
     const bool squares = std::string(name) == "squares";
     if (squares == center.is_none()) refuse("center is what squares are of, and nothing else");
     size_t lengths[3];
     read_shape(shape, lengths);
     const auto [outer, n, inner] = lengths;
-    Fold loop = version().fold(name, from, to, inner == 1);
+    if (runs < 1 || n % (size_t)runs != 0 || (runs > 1 && inner != 1))
+        refuse("runs must divide n, and inner be 1");
+    Fold loop = version().fold(name, from, to);
     const bool casts = loop == nullptr;
-    if (casts) loop = version().fold(name, to, to, inner == 1);
+    if (casts) loop = version().fold(name, to, to);
     if (loop == nullptr) refuse(std::string("there is no loop that computes ") + name);
 
     // 2. The arrays.
     const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
-    const Array given(source, "source", flags), out(result, "result", flags | PyBUF_WRITABLE);
-    check(given, from, outer * n * inner);
-    check(out, last, outer * inner * (runs ? n + initial : 1));
+    const Array given(source, "source", PyBUF_STRIDES);
+    const Array out(result, "result", flags | PyBUF_WRITABLE);
+    const Axes layout = layout_of(given, size_of(from));
+    check(given, from, outer * n * inner, layout.ndim == 0);
+    check(out, last, outer * inner * (goes_on ? n + initial : 1), true);
     check_apart(given, out);
     std::unique_ptr<Array> centers;
     if (squares) {
         centers = std::make_unique<Array>(center, "center", flags);
-        check(*centers, to, outer * inner);
+        check(*centers, to, outer * inner, true);
         check_apart(*centers, out);
     }
 
     // 3. The loop.
     const auto enter = std::make_unique<Step>(), leave = std::make_unique<Step>();
     if (casts) enter->choose(from, to, enter_mode, outer * n * inner);
-    leave->choose(to, last, leave_mode, outer * n * inner);
-    const Lines lines = {given.data(), outer, n, inner, enter->loop, &enter->work, size_of(from),
+    if (!counts) leave->choose(to, last, leave_mode, outer * n * inner);
+    const Lines lines = {given.data(), outer, n, inner, (size_t)runs,
+                         layout.ndim == 0 ? nullptr : gather, &layout, enter->loop, &enter->work, size_of(from),
                          centers ? centers->data() : nullptr, leave->loop, &leave->work,
                          size_of(last), initial, out.data()};
     const Unlocked unlocked;

@@ -8,10 +8,16 @@
 
 namespace promoarray {
 
-// Contiguous elements as `outer` times n lines of `inner` each: what is folded is n long.
+// Elements as `outer` times n lines of `inner` each: what is folded is n long.
 struct Lines {
     const char *source;
     std::size_t outer, n, inner;
+    // Of how many runs n consists: a sum of floats side by side is pairwise in each, and the runs are
+    // added up in order.
+    std::size_t runs;
+    // Brings elements that do not lie one after another to where they do; null where they do.
+    void (*gather)(const Lines &lines, std::size_t at, std::size_t n, char *to);
+    const void *layout;
     // The cast to what is computed in, null where the fold reads the source itself.
     Loop enter;
     const Work *enter_work;

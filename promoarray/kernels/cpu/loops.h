@@ -65,6 +65,13 @@ struct Work {
 // Bytes of one element, or of one part of a complex one.
 PROMOARRAY_CAST std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bits / 8; }
 
+// Floating-point exceptions as NumPy numbers them, where no instruction raises them; and that NumPy
+// has to be asked whatever it watches, as the loop does not tell the result.
+constexpr int DIVIDED_BY_ZERO = 1, OVERFLOWN = 2, NOT_TOLD = 16;
+
+// Which of those n operands bring.
+using Look = int (*)(const void *const *operands, std::size_t n);
+
 // An operation element by element, on contiguous and aligned elements of one type.
 struct Operation {
     void (*run)(const void *const *operands, void *out, std::size_t n);  // nullptr: there is none
@@ -72,6 +79,7 @@ struct Operation {
     bool masked;  // the first operand is bools, whatever the type
     bool tests;   // the results are bools, whatever the type
     bool tells;   // its floating-point exceptions are those of the operation
+    Look look;    // nullptr where nothing else is raised
 };
 
 struct Lines;
@@ -89,8 +97,8 @@ struct Loops {
     // The loop of an operation on numbers of one type.
     Operation (*operation)(const char *name, Type type);
     // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
-    // is none. `by_rows` tells that what is folded lies side by side.
-    Fold (*fold)(const char *name, Type source, Type computed, bool by_rows);
+    // is none.
+    Fold (*fold)(const char *name, Type source, Type computed);
     // The product of matrices of integers of 8 bits and more.
     Product (*product)(Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.

@@ -27,8 +27,11 @@ NB_MODULE(_cpu, m) {
           "bools; None where there is no such loop.");
     m.def("fold", &fold, nb::arg("name"), nb::arg("source"), nb::arg("result"), nb::arg("shape"),
           nb::arg("rows"), nb::arg("modes"), nb::arg("center") = nb::none(),
-          nb::arg("initial") = false, "Fold an array along an axis: sums, products, extremes.");
+          nb::arg("initial") = false, nb::arg("runs") = 1,
+          "Fold an array along an axis: sums, products, extremes.");
     m.attr("NOT_TOLD") = NOT_TOLD;
+    m.def("sort_words", &sort_words, nb::arg("source"), nb::arg("result"), nb::arg("with_sign"),
+          "Sort integers of 16 bits by counting them.");
     m.def("multiply", &multiply, nb::arg("left"), nb::arg("right"), nb::arg("result"),
           nb::arg("row"), "Multiply stacks of integer matrices.");
     m.def("look_up", &look_up, nb::arg("source"), nb::arg("result"), nb::arg("table"),

@@ -22,12 +22,12 @@ int threads_to_use();
 // Call function(part) with each number below `parts`, on threads of the pool too.
 void share(nanobind::handle function, std::size_t parts);
 
-// Beside the numbers that NumPy has for exceptions: `fold` does not tell the result.
-constexpr int NOT_TOLD = 16;
-
 int fold(const char *name, nanobind::handle source, nanobind::handle result,
          nanobind::handle shape, nanobind::handle rows, nanobind::handle modes,
-         nanobind::handle center, bool initial);
+         nanobind::handle center, bool initial, Py_ssize_t runs);
+
+// Write integers of 16 bits to a result, in order.
+void sort_words(nanobind::handle source, nanobind::handle result, bool with_sign);
 
 // Write the products of two stacks of integer matrices to a third.
 void multiply(nanobind::handle left, nanobind::handle right, nanobind::handle result,

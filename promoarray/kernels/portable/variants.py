@@ -309,6 +309,8 @@ def _double_pow(xp: Any, x: Buffer, y: Buffer, *, of_zero: int) -> Buffer:
     size = xp.log2(xp.maximum(xp.abs(x.astype("float64")), 1.0))
     exponent = xp.where(y < 0, zero, y)
     within = size * exponent.astype("float64") < bound - 1e-12
+    itself = xp.abs(x.astype("float64")) < 2.0**bound
+    within = xp.where(exponent == 1, itself, within)
     # 2. These powers exactly, then rounded once to float64, as a good pow rounds them.
     wide = "uint64" if x.dtype == np.uint64 else "int64"
     exact = xp.power(xp.where(within, x, zero).astype(wide), exponent.astype(wide))

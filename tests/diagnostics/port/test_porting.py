@@ -77,6 +77,21 @@ def test_a_function_passed_with_several_dtypes_casts_those_that_need_it(tmp_path
     assert line == f"    return xp.astype(a, {others}) / 2"
 
 
+def test_what_is_a_number_in_one_pass_and_an_array_in_another_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import promoarray as xp\n"
+        "a = xp.asarray([1.0, 2.0], dtype=xp.float64)\n"
+        "def g(x, y):\n    return x * y\n"
+        "u, v = g(a, 0.3), g(a, xp.asarray([3.0, 4.0], dtype=xp.float32))\n"
+    )
+    done = ported(path, "numpy@2", "tensorflow")
+    assert not done.edits
+    (left,) = done.left
+    assert "a Python scalar in one pass and an array in another" in left.why
+    assert [each.agrees for each in done.checked] == [True, False]
+
+
 def test_an_operand_without_a_name_is_not_cast_by_its_dtype(tmp_path: Path) -> None:
     source = (
         "def half(a):\n    return (a + a) / 2\ny = half(x)\nz = half(xp.ones(2, dtype=xp.float32))"
@@ -153,8 +168,8 @@ def test_a_lossy_cast_is_told(tmp_path: Path) -> None:
 def test_an_element_is_assigned_what_the_policy_takes(tmp_path: Path) -> None:
     source = "w = xp.zeros(3, dtype=xp.int8)\nw[0] = xp.asarray(1.5)\nw[1:] = x[1:]\nw += x[0]"
     done = ported(write(tmp_path, START + source), "torch", "numpy@2", "array_api")
-    assert done.checked[0].agrees
-    assert not done.left or not done.agrees
+    assert [each.policy for each in done.checked] == ["torch", "numpy@2", "array_api"]
+    assert (done.agrees, done.left) == (True, ())
 
 
 def test_what_the_source_does_not_show_is_left_with_its_reason(tmp_path: Path) -> None:

@@ -31,6 +31,28 @@ def write(tmp_path: Path, source: str) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("source", "apart"),
+    [
+        ("y = f[:1] < x[:1] <= f[1:]", "f[:1] < x[:1] and x[:1] <= f[1:]"),
+        (
+            "try:\n    pass\nfinally:\n    y = f[:1] < x[:1] < 9 < f[1:]",
+            "f[:1] < x[:1] and x[:1] < 9 and 9 < f[1:]",
+        ),
+    ],
+)
+def test_what_stands_in_two_comparisons_is_not_cast(
+    tmp_path: Path, source: str, apart: str
+) -> None:
+    given = NUMPY.replace("1, 200", "1") + source + "\n"
+    done = recorded(write(tmp_path, given.replace("0.5, 1", "0.5, 7")), "numpy", "paddle@3.3")
+    assert not done.edits
+    left = [each for each in done.left if each.operation in ("less", "less_equal")]
+    assert left
+    for each in left:
+        assert apart in each.why
+
+
 def from_torch(tmp_path: Path, source: str, *to: str) -> Ported:
     pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
     return recorded(write(tmp_path, source), "torch", *to)
@@ -54,6 +76,12 @@ def from_torch(tmp_path: Path, source: str, *to: str) -> Ported:
         ("def g(a):\n    return-a*f\ny = g(x)", "paddle@3.3", "return((-a).to(torch.float32))*f"),
         ("é = 'é'; y = x * f", "paddle@3.3", "é = 'é'; y = x.to(torch.float32) * f"),
         ("y = [a * f for a in (x, f)]", "paddle@3.3", "y = [a.to(torch.float32) * f for a in"),
+        ("y = torch.add(input=x, other=f)", "paddle@3.3", "input=x.to(torch.float32), other=f)"),
+        ("y = torch.where(other=f, condition=f > 1, input=x)", "paddle@3.3", "input=x.to(torch.f"),
+        ("y = torch.cat(tensors=(f, x))", "paddle@3.3", "tensors=(f, x.to(torch.float32)))"),
+        ("y = f.mul(other=x)", "paddle@3.3", "y = f.mul(other=x.to(torch.float32))"),
+        ("y = x[:1] < f[:1] <= f[1:2]", "paddle@3.3", "y = x[:1].to(torch.float32) < f[:1] <="),
+        ("y = f[:1] < f[1:2] < x[2:]", "paddle@3.3", "f[:1] < f[1:2] < x[2:].to(torch.float32)"),
     ],
 )  # fmt: skip
 def test_a_line_of_pytorch_gets_its_cast(

@@ -73,7 +73,7 @@ def origins(report: Any, policy: str) -> dict[str, str]:
 
 
 def wrapped_places() -> dict[tuple[int, str], Any]:
-    owners = [*wrapping.MODULES.values(), wrapping.ArrayImpl, jax.core.Tracer]
+    owners = [jax, *wrapping.MODULES.values(), wrapping.ArrayImpl, jax.core.Tracer]
     owners.append(wrapping._IndexUpdateRef)
     return {(id(o), name): x for o in owners for name, x in vars(o).items() if name != "__doc__"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import runpy
 import sys
 import textwrap
 import traceback
@@ -103,6 +104,30 @@ def test_the_lines_that_change_from_numpy_1_to_2(tmp_path: Path) -> None:
     assert inherited.answers["numpy@1"].origin == "inherits"
     assert not report.drift
     assert report.understood == 1
+
+
+def test_decompositions_and_products_of_vectors_matrices_and_numbers(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x, i = np.ones((2, 3), np.float32), np.ones(3, np.int8)
+        np.dot(x, i), x.dot(i), np.dot(i, 2), np.dot(np.float32(2), i)
+        y = x + np.float64(1)
+        u, s, v = np.linalg.svd(y)
+        s + 1
+        q, r = np.linalg.qr(x)
+        sign, logarithm = np.linalg.slogdet(x[:, :2] + np.eye(2, dtype=np.float32))
+        values = np.linalg.svd(x + 1j, compute_uv=False)
+        """,
+    )
+    assert not report.drift
+    assert report.understood == 1
+    assert answers(report) == {  # NumPy 1.26.4 makes an int64 array of the number, too
+        "x + np.float64(1)": "float32",
+        "np.linalg.svd(y)": "float32",
+        "s + 1": "float32",
+    }
 
 
 def test_outer_makes_arrays_of_python_numbers(tmp_path: Path) -> None:
@@ -333,6 +358,25 @@ def test_modules_of_the_program_are_recorded_and_libraries_are_not(tmp_path: Pat
     assert {Path(d.site.file).name for d in report.divergences} == {"beside.py"}
     assert not (tmp_path / "__pycache__").exists()
     del sys.modules["beside"]
+
+
+def test_a_file_that_runpy_runs_is_recorded_as_the_main_of_a_spawned_process_is(
+    tmp_path: Path,
+) -> None:
+    other = tmp_path / "other.py"
+    other.write_text("import numpy as np\nscaled = np.ones(2, np.float32) * np.float64(0.5)\n")
+    plain = vars(runpy)["_get_code_from_file"]
+    report, output = recorded(
+        tmp_path,
+        f"""
+        import runpy
+        names = runpy.run_path({str(other)!r}, run_name="__mp_main__")
+        print(names["scaled"].dtype, names["__name__"])
+        """,
+    )
+    assert output == "float64 __mp_main__\n"
+    assert answers(report) == {"np.ones(2, np.float32) * np.float64(0.5)": "float32"}
+    assert vars(runpy)["_get_code_from_file"] is plain
 
 
 def test_a_block_records_what_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

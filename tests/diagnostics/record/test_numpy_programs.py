@@ -100,6 +100,10 @@ def test_why_and_what_to_write(tmp_path: Path) -> None:
         later = scaled + np.float64(1)
         u = np.array([1, 2], np.uint8) + 300
         np.array([1], np.uint8)[0] = 300
+        u = np.array([1, 2], np.uint8)
+        u[1:] += 400
+        lone = u[0]
+        lone += 300  # binds the name anew
         """
     found = changes(tmp_path, source, "numpy@1", "numpy@2")
     first = found["x * np.float64(0.5)"]
@@ -114,6 +118,8 @@ def test_why_and_what_to_write(tmp_path: Path) -> None:
     assert refused.edit == "np.array([1, 2], np.uint8).astype(np.uint16) + 300"
     assert "pa." not in refused.refusal
     assert found["np.array([1], np.uint8)[0] = 300"].edit.endswith(".dtype)")
+    assert found["u[1:] += 400"].edit == "u[1:] += np.asarray(400, dtype=np.uint16)"
+    assert found["lone += 300"].before == "int64"  # as 1.26.4 does
     back = changes(tmp_path, source, "numpy@2", "numpy@1")["x * np.float64(0.5)"]
     assert (back.before, back.after) == ("float64", "float32")
     assert back.edit == "x.astype(np.float64) * np.float64(0.5)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import runpy
 import threading
 from collections.abc import Iterator
@@ -175,6 +176,19 @@ def test_python_numbers_on_either_side_are_seen_as_the_program_wrote_them() -> N
     }
 
 
+def test_bounds_of_one_side_are_clipped_to() -> None:
+    x, y = torch.arange(3, dtype=torch.int32), torch.ones(3, requires_grad=True)
+    y.grad = torch.ones(3)
+    with pa.record("torch", "numpy@2") as report:
+        x.clamp_min(0.5)
+        torch.clamp_max(x, 0.5)
+        torch.nn.utils.clip_grad_value_([y], 0.1)
+    assert {d.name for d in report.divergences} == {"clip"}
+    assert len(report.divergences) == 2
+    assert report.understood == 1
+    assert not report.drift
+
+
 def test_in_place_operations_and_assignments() -> None:
     x, y = torch.ones(3, dtype=torch.float16), torch.ones(3, dtype=torch.float64)
     with pa.record("torch", "numpy@2", "paddle@3.3", "tensorflow") as report:
@@ -272,7 +286,9 @@ def test_edits_are_in_the_words_of_pytorch_at_the_operand_that_the_program_wrote
         x * n
         -0.5 + x
         True + x.float().int()
-        float(n) * x.abs()  # which of the two is the number is not known
+        float(n) * x.abs()
+        x.abs() * (-math.log(n) / len(x))
+        abs(n) * x.abs()  # which of the two is the number is not known
         torch.rsub(x, 1.5)
         x.where(x > 1, y)
         torch.where(x > 1, x, y)
@@ -286,7 +302,11 @@ def test_edits_are_in_the_words_of_pytorch_at_the_operand_that_the_program_wrote
         "n * x": ["n * x.to(torch.float32)"],
         "x * n": ["x.to(torch.float32) * n"],
         "-0.5 + x": ["-0.5 + x.to(torch.float32)"],
-        "float(n) * x.abs()": [],
+        "float(n) * x.abs()": ["float(n) * x.abs().to(torch.float32)"],
+        "x.abs() * (-math.log(n) / len(x))": [
+            "x.abs().to(torch.float32) * (-math.log(n) / len(x))"
+        ],
+        "abs(n) * x.abs()": [],
         "torch.rsub(x, 1.5)": [],
         "x.where(x > 1, y)": [],
         "torch.where(x > 1, x, y)": ["torch.where(x > 1, x.to(torch.float64), y)"],

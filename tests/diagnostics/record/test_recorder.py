@@ -100,6 +100,22 @@ def test_the_frameworks_own_dtype_counts_and_where_our_policy_differs_it_drifts(
     assert list(recorder.report.drifted()) == [f"{said}  ×1"]
 
 
+def test_each_result_of_a_decomposition_goes_on_with_its_own_dtype(recorder: Recorder) -> None:
+    left = Tensor()
+    recorder.saw("add", (made(recorder)[1], 1.5), Result(left, dt.float32, 2), here())
+    u, s, v = Tensor(), Tensor(), Tensor()
+    results = Result(u, dt.float32, 2), Result(s, dt.float32, 1), Result(v, dt.float32, 2)
+    x = recorder.ghost(left, dt.float32, 2)
+    recorder.saw("svd", (x,), results[0], here(), more=results[1:])
+    for factor in (u, s, v):
+        assert recorder.carried.slot(factor).answers["numpy@2"] is dt.float64
+    values = Tensor()
+    z = recorder.ghost(Tensor(), dt.complex64, 2)
+    recorder.saw("svd", (z,), Result(values, dt.float32, 1), here())
+    assert values not in recorder.carried  # all say float32 of singular values alone
+    assert not recorder.report.drift
+
+
 def test_a_step_of_something_greater_is_no_evidence_of_drift(recorder: Recorder) -> None:
     _, x = made(recorder)
     recorder.saw("add", (x, 1.5), Result(Tensor(), dt.float64, 1), here(), exact=False)

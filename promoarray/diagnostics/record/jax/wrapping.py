@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import update_wrapper, wraps
-from types import FrameType, MethodType, ModuleType
+from functools import wraps
+from types import FrameType, ModuleType
 from typing import Any
 
 import jax
@@ -30,6 +30,9 @@ from promoarray.diagnostics.record.jax.calls import (
     UPDATES,
 )
 from promoarray.diagnostics.record.jax.handlers import handler_of
+from promoarray.diagnostics.record.jax.transforms import CONTROL, TRANSFORMS, Control, Transform
+from promoarray.diagnostics.record.jax.wrapper import Wrapper, WrapperOfFunction
+from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out
 
 MODULES: dict[str, ModuleType] = {
@@ -74,43 +77,22 @@ def _carried_out(
     return carry_out(watchers, func, name, handler_of(name), args, kwargs, frame, bare)
 
 
-class Wrapper:
-    """A function of JAX's that is heard of, and in all else is what it wraps."""
+class Heard(Wrapper):
+    """A function of JAX's that is heard of."""
 
     def __init__(self, name: str, func: Callable[..., Any]) -> None:
-        update_wrapper(self, func)
-        self.__wrapped__ = func
+        super().__init__(func)
         self._name_heard = name
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return _carried_out(self._name_heard, self.__wrapped__, sys._getframe(1), args, kwargs)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(vars(self)["__wrapped__"], name)
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return type(self.__wrapped__)
-
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
-
-    def __reduce__(self) -> Any:
-        return _same, (self.__wrapped__,)
-
-
-class WrapperOfFunction(Wrapper):
+class HeardFunction(WrapperOfFunction, Heard):
     """That of a function, which in a class is a method."""
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
 
-
-_WRAPPERS = frozenset({Wrapper, WrapperOfFunction})
-
-
-def _same(x: Any) -> Any:
-    return x
+_WRAPPERS = frozenset({Heard, HeardFunction})
 
 
 def _places() -> Iterator[Place]:
@@ -119,8 +101,14 @@ def _places() -> Iterator[Place]:
         for name, func in tuple(vars(module).items()):
             plain = callable(func) and not (isinstance(func, type) or name.startswith("_"))
             if plain and prefix + name not in UNSEEN:
-                kind = WrapperOfFunction if hasattr(type(func), "__get__") else Wrapper
+                kind = HeardFunction if hasattr(type(func), "__get__") else Heard
                 yield Place(module, name, func, kind(prefix + name, func))
+    for name, gives in TRANSFORMS.items():
+        func = vars(jax)[name]
+        yield Place(jax, name, func, Transform(func, _recorders, gives))
+    for name, parameters in CONTROL.items():
+        func = vars(lax)[name]
+        yield Place(lax, name, func, Control(func, _recorders, parameters))
     for cls in (ArrayImpl, jax.core.Tracer):
         for name in OPERATORS | METHODS:
             found = vars(cls).get(name)
@@ -136,6 +124,11 @@ def _places() -> Iterator[Place]:
 
 
 REPLACED = Replaced(_places)
+
+
+def _recorders() -> tuple[Recorder, ...]:
+    """Who records the calls of this thread."""
+    return tuple(watcher.recorder for watcher in REPLACED.watchers)
 
 
 def _method(name: str, func: Any) -> Callable[..., Any]:

@@ -94,9 +94,9 @@ class Call:
     def operation(self) -> None:
         """One operation."""
         name = operations()[self.callee.name]
-        if self.callee.name == "dot":
-            name = "matmul"
         operands = self._operands(name)
+        if self.callee.name == "dot" and any(_is_lone(x) for x in operands):
+            name, operands = "multiply", self._operands(name, least=1)  # it makes arrays of numbers
         if not operands or any(x is None for x in operands):
             return self._made(UNKNOWN)
         options = {"low": self._low() is not None} if name == "clip" else {}
@@ -106,9 +106,8 @@ class Call:
             form=self.callee.form,
             options=options,
             policy=self.policy,
+            more=self.results[1:],
         )
-        for other in self.results[1:]:
-            self.recorder.made(other)
         return None
 
     def expand(self) -> None:
@@ -205,8 +204,8 @@ class Call:
 
     # -- parts ------------------------------------------------------------------------------------
 
-    def _operands(self, name: str) -> tuple[Any, ...]:
-        """The operands of an operation among the arguments."""
+    def _operands(self, name: str, least: int = 0) -> tuple[Any, ...]:
+        """The operands of an operation among the arguments, of so many axes at least."""
         args, kwargs, listed = self.args, self.kwargs, array_of
         if name in ("concat", "stack"):
             given = args[:2] if self.callee.name == "append" else args[0] if args else ()
@@ -225,7 +224,7 @@ class Call:
             arrays = (np.asarray(x) if type(x) in WEAK else x for x in given[:wanted])
             axes = self.results[0].ndim, 0
             return tuple(listed(self.recorder, *each) for each in zip(arrays, axes, strict=False))
-        return tuple(listed(self.recorder, x) for x in given[:wanted])
+        return tuple(listed(self.recorder, x, least) for x in given[:wanted])
 
     def _low(self) -> Any:
         """The lower bound of ``clip``."""
@@ -253,6 +252,11 @@ class Call:
 
 class _Held:
     """Stands for an array that NumPy has, but the program does not."""
+
+
+def _is_lone(x: Any) -> bool:
+    """Whether an operand is a number: a Python scalar, or an array without axes."""
+    return type(x) in WEAK or (isinstance(x, Ghost) and not x.ndim)
 
 
 _PARAMETERS = ("x", "a", "b", "x1", "x2", "v", "array", "arr", "exponent")

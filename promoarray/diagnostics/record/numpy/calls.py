@@ -37,7 +37,7 @@ argmax     nanargmax
 argmin     nanargmin
 cumulative_sum  cumsum nancumsum
 cumulative_prod cumprod nancumprod cumproduct
-matmul     inner
+matmul     inner dot
 vecdot     vdot
 vector_norm norm
 unique_values unique union1d intersect1d setdiff1d setxor1d

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -64,10 +65,30 @@ class Finder(MetaPathFinder):
 
 @contextmanager
 def importing(packages: Sequence[str] = ()) -> Iterator[Finder]:
-    """Rewrite the modules that are imported in a block."""
+    """Rewrite the modules that are imported in a block, and the files that ``runpy`` runs."""
     finder: Any = Finder(packages)
     sys.meta_path.insert(0, finder)
+    as_python_does: Any = runpy
+    plain = as_python_does._get_code_from_file
+    as_python_does._get_code_from_file = _of_file(plain)
     try:
         yield finder
     finally:
+        as_python_does._get_code_from_file = plain
         sys.meta_path.remove(finder)
+
+
+def _of_file(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """What gives the code of a file, rewritten: so a spawned process runs the ``__main__`` of the
+    one that has started it."""
+
+    def code_of(*given: Any) -> Any:  # the file last, Python 3.11 has a name before it
+        found = plain(*given)
+        code, *rest = found if isinstance(found, tuple) else (found,)
+        path = os.path.abspath(os.fsdecode(given[-1]))
+        if is_library(path) or path.endswith(".pyc"):
+            return found
+        code = rewritten(SourceFileLoader("__main__", path).get_data(path), code.co_filename)
+        return (code, *rest) if rest else code
+
+    return code_of

@@ -64,10 +64,12 @@ class Past:
         """The second operand of an operator, or what has its result where NumPy 2 would stop."""
         if name not in _OPERATORS or not self._may_stop(first, x):
             return x
+        if not isinstance(first, np.ndarray):  # a scalar is not written into
+            form = Form.OPERATOR
         inputs = self._inputs(name, (first, x), form_of(name, first, form))
         if inputs is None:
             return x
-        if form is Form.INPLACE and isinstance(first, np.ndarray):
+        if form is Form.INPLACE:
             self._made = first
             return inputs[1]  # which NumPy writes into the first, or refuses to as NumPy 1 did
         self._made = self._computed(_OPERATORS[name], inputs)

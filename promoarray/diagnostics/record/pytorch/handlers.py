@@ -20,6 +20,7 @@ from promoarray.diagnostics.record.pytorch.calls import words
 from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
 from promoarray.diagnostics.record.tables import names
 from promoarray.operations import OPERATIONS, Form
+from promoarray.promotion.policy import NO_OPTIONS
 
 
 def handler_of(func: Any) -> tuple[str, Handler | None]:
@@ -82,10 +83,11 @@ def _each(call: Call) -> None:
         if called in known.operations:
             operation = known.operations[called]
             operands = tuple(call.operand(x) for x in given[: OPERATIONS[operation].arity or 2])
+            options = {"low": called == "clamp_min"} if operation == "clip" else NO_OPTIONS
             form = Form.INPLACE if called != name else Form.OPERATOR
             if None in operands:
                 return other(call)
-            call.recorder.saw(operation, operands, result, call.frame, form=form)
+            call.recorder.saw(operation, operands, result, call.frame, form=form, options=options)
         elif called not in known.expansions and called not in ("copy", "zero"):
             return other(call)
         else:

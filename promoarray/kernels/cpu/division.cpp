@@ -1,0 +1,290 @@
+// Quotients without their fraction, remainders, and what divides by a reciprocal: as NumPy has them,
+// and as single frameworks do (portable/variants.py and portable/xla.py say what each is).
+//
+// Exceptions that a step raises beside NumPy's cost time alone: NumPy is asked then.
+#include <limits>
+
+#include "elementwise.h"
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+namespace {
+
+struct Binary {
+    static constexpr int operands = 2;
+    static constexpr bool tests = false, by_code = false;
+};
+
+// --- Integers ------------------------------------------------------------------------------------
+
+template <typename T>
+constexpr T lowest = std::numeric_limits<T>::lowest();
+
+// Of divisors that are not zero. The lowest integer divided by -1 is itself, as it wraps around.
+template <typename T>
+T truncated_quotient(T x, T y) {
+    if constexpr (std::is_signed_v<T>)
+        if (y == -1) return (T)(0 - (u64)x);
+    return (T)(x / y);
+}
+template <typename T>
+T truncated_remainder(T x, T y) {
+    if constexpr (std::is_signed_v<T>)
+        if (y == -1) return 0;
+    return (T)(x % y);
+}
+template <typename T>
+bool is_across(T rest, T y) {
+    return rest != 0 && (rest < 0) != (y < 0);
+}
+template <typename T>
+T floored_quotient(T x, T y) {
+    return (T)(truncated_quotient(x, y) - is_across(truncated_remainder(x, y), y));
+}
+template <typename T>
+T floored_remainder(T x, T y) {
+    const T rest = truncated_remainder(x, y);
+    return is_across(rest, y) ? (T)(rest + y) : rest;
+}
+
+// What divisions by zero give.
+struct Zero { template <typename T> static T of(T) { return 0; } };
+struct Itself { template <typename T> static T of(T x) { return x; } };
+struct AllBits { template <typename T> static T of(T) { return (T)~(T)0; } };
+struct FlooredAllBits {
+    template <typename T> static T of(T x) {
+        return (T)(AllBits::of(x) - (std::is_signed_v<T> && x != 0));
+    }
+};
+struct Bounds {
+    template <typename T> static T of(T x) {
+        return x > 0 ? (T)~lowest<T> : x < 0 ? lowest<T> : x;
+    }
+};
+struct OfNan {  // what x86 makes of NaN
+    template <typename T> static T of(T) { return sizeof(T) >= 4 ? lowest<T> : (T)0; }
+};
+
+template <typename ByZero>
+struct FlooredQuotient : Binary {
+    template <typename T> static T of(T x, T y) {
+        return y == 0 ? ByZero::of(x) : floored_quotient(x, y);
+    }
+};
+template <typename ByZero>
+struct FlooredRemainder : Binary {
+    template <typename T> static T of(T x, T y) {
+        return y == 0 ? ByZero::of(x) : floored_remainder(x, y);
+    }
+};
+template <typename ByZero>
+struct TruncatedQuotient : Binary {
+    template <typename T> static T of(T x, T y) {
+        return y == 0 ? ByZero::of(x) : truncated_quotient(x, y);
+    }
+};
+struct TruncatedRemainder : Binary {
+    template <typename T> static T of(T x, T y) { return y == 0 ? x : truncated_remainder(x, y); }
+};
+
+// What NumPy tells of integers: that one is divided by zero, and that a quotient wraps around.
+// `by_zero` is what the first counts as; 0 says that it is no exception.
+template <int by_zero, bool wraps>
+struct Quotients {
+    template <typename T>
+    static int look(const void *const *operands, std::size_t n) {
+        const T *const x = static_cast<const T *>(operands[0]), *const y = static_cast<const T *>(operands[1]);
+        int raised = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (y[i] == 0) raised |= by_zero;
+            if (wraps && std::is_signed_v<T> && y[i] == (T)-1 && x[i] == lowest<T>) raised |= OVERFLOWN;
+        }
+        return raised;
+    }
+};
+
+// --- Floats --------------------------------------------------------------------------------------
+
+// NumPy's divmod, of divisors that are not zero.
+template <typename T>
+T divmod(T x, T y, T &rest) {
+    rest = std::fmod(x, y);
+    T quotient = (x - rest) / y;
+    if (rest != 0) {
+        if (std::isless(y, (T)0) != std::isless(rest, (T)0)) {
+            rest += y;
+            quotient -= 1;
+        }
+    } else {
+        rest = std::copysign((T)0, y);
+    }
+    if (quotient == 0) return std::copysign((T)0, x / y);
+    const T floor = std::floor(quotient);
+    return quotient - floor > (T)0.5 ? floor + 1 : floor;
+}
+
+struct FloorDivide : FlooredQuotient<Zero> {
+    using FlooredQuotient<Zero>::of;
+    static f32 of(f32 x, f32 y) { return quotient(x, y); }
+    static f64 of(f64 x, f64 y) { return quotient(x, y); }
+    template <typename T> static T quotient(T x, T y) {
+        T rest;
+        return y == 0 ? x / y : divmod(x, y, rest);
+    }
+};
+struct Remainder : FlooredRemainder<Zero> {
+    using FlooredRemainder<Zero>::of;
+    static f32 of(f32 x, f32 y) { return remainder(x, y); }
+    static f64 of(f64 x, f64 y) { return remainder(x, y); }
+    template <typename T> static T remainder(T x, T y) {
+        if (y == 0) return std::fmod(x, y);
+        T rest;
+        divmod(x, y, rest);
+        return rest;
+    }
+};
+struct RemainderKeepingZero : Binary {
+    template <typename T> static T of(T x, T y) {
+        const T truncated = std::fmod(x, y);
+        return truncated == 0 ? truncated : Remainder::remainder(x, y);
+    }
+};
+struct XlaRemainder : TruncatedRemainder {
+    using TruncatedRemainder::of;
+    static f32 of(f32 x, f32 y) { return std::fmod(x, y); }
+    static f64 of(f64 x, f64 y) { return std::fmod(x, y); }
+};
+struct FloorOfQuotient : Binary {
+    template <typename T> static T of(T x, T y) { return std::floor(x / y); }
+};
+struct RemainderOfQuotient : Binary {
+    template <typename T> static T of(T x, T y) {
+        const f64 wide = x, divisor = y;
+        return (T)(wide - std::floor(wide / divisor) * divisor);
+    }
+};
+struct StandardFloorDivide : Binary {
+    template <typename T> static T of(T x, T y) {
+        const bool lone = std::isinf(x) ? std::isfinite(y) && y != 0 : std::isfinite(x) && std::isinf(y);
+        return lone ? x / y : FloorDivide::quotient(x, y);
+    }
+};
+
+// Divided where operands have as many elements as the result, else multiplied with 1 / y.
+struct ReciprocalDivide : Binary {
+    template <typename T> static T of(T x, T y) { return x * (1 / y); }
+#ifdef __F16C__
+    static __m256 of(__m256 x, __m256 y) {
+        return _mm256_mul_ps(x, _mm256_div_ps(_mm256_set1_ps(1), y));
+    }
+#endif
+};
+struct SelectedReciprocal : Binary {
+    template <typename T> static T of(T x, T y) { return x != 0 ? 1 / y : (T)0; }
+};
+template <bool spread>
+struct FloatDivmod : Binary {
+    template <typename T> static T of(T x, T y) {
+        const T rest = std::fmod(x, y), whole = y == 0 ? x : x - rest;
+        const T quotient = spread ? whole * (1 / y) : whole / y;
+        const bool within = (y > 0 && rest > 0) || (y < 0 && rest < 0);
+        return std::nearbyint(rest != 0 && !within ? quotient - 1 : quotient);
+    }
+};
+template <bool of_first>
+struct Selects : Binary {
+    template <typename T> static T of(T x, T y) {
+        return (of_first ? x : y) != 0 ? (of_first ? y : x) : (T)0;
+    }
+};
+struct Scaled : Binary {
+    template <typename T> static T of(T x, T y) { return x * y + (T)0; }
+};
+struct ScaledByReciprocal : Binary {
+    template <typename T> static T of(T x, T y) { return x * (T)(1 / (f64)y) + (T)0; }
+};
+
+#ifdef __F16C__
+// The reciprocal is rounded to float16, too.
+struct HalfReciprocal {
+    static __m256 of(__m256 y) {
+        const __m256 found = _mm256_div_ps(_mm256_set1_ps(1), y);
+        return _mm256_cvtph_ps(_mm256_cvtps_ph(found, _MM_FROUND_TO_NEAREST_INT));
+    }
+};
+struct HalfReciprocalDivide : Binary {
+    static __m256 of(__m256 x, __m256 y) { return _mm256_mul_ps(x, HalfReciprocal::of(y)); }
+};
+struct HalfSelectedReciprocal : Binary {
+    static __m256 of(__m256 x, __m256 y) {
+        const __m256 selects = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NEQ_UQ);
+        return _mm256_and_ps(selects, HalfReciprocal::of(y));
+    }
+};
+#endif
+
+// --- Which loop ----------------------------------------------------------------------------------
+
+template <typename Step>
+Run on_both(Type t) {
+    return is_integer(t) ? on_integers<Step>(t) : on_wide<Step>(t);
+}
+Run reciprocal_divide(Type t) {
+#ifdef __F16C__
+    if (is_float16(t)) return each_short<HalfReciprocalDivide, Half>;
+#endif
+    return on_wide<ReciprocalDivide>(t);
+}
+Run selected_reciprocal(Type t) {
+#ifdef __F16C__
+    if (is_float16(t)) return each_short<HalfSelectedReciprocal, Half>;
+#endif
+    return on_wide<SelectedReciprocal>(t);
+}
+
+template <int by_zero, bool wraps>
+Look of_integers(Type t) {
+    using Found = Quotients<by_zero, wraps>;
+    constexpr Look words[2][4] = {
+        {Found::template look<u8>, Found::template look<u16>, Found::template look<u32>, Found::template look<u64>},
+        {Found::template look<i8>, Found::template look<i16>, Found::template look<i32>, Found::template look<i64>}};
+    return is_integer(t) ? words[is_signed(t)][row_of(t)] : nullptr;
+}
+
+constexpr Row rows[] = {
+    {"floor_divide", 2, false, false, true, on_both<FloorDivide>, of_integers<DIVIDED_BY_ZERO, true>},
+    {"remainder", 2, false, false, true, on_both<Remainder>, of_integers<DIVIDED_BY_ZERO, false>},
+    {"checked_floor_divide", 2, false, false, false, on_whole<FlooredQuotient<Zero>>,
+     of_integers<NOT_TOLD, true>},
+    {"checked_remainder", 2, false, false, false, on_whole<FlooredRemainder<Zero>>,
+     of_integers<NOT_TOLD, false>},
+    {"truncated_divide", 2, false, false, false, on_whole<TruncatedQuotient<Zero>>,
+     of_integers<NOT_TOLD, true>},
+    {"xla_divide", 2, false, false, false, on_whole<TruncatedQuotient<AllBits>>,
+     of_integers<0, true>},
+    {"xla_floor_divide", 2, false, false, false, on_whole<FlooredQuotient<FlooredAllBits>>,
+     of_integers<0, true>},
+    {"saturating_floor_divide", 2, false, false, false, on_whole<FlooredQuotient<Bounds>>,
+     of_integers<0, true>},
+    {"nan_remainder", 2, false, false, false, on_whole<FlooredRemainder<OfNan>>},
+    {"xla_remainder", 2, false, false, true, on_both<XlaRemainder>},
+    {"remainder_keeping_zero", 2, false, false, true, on_wide<RemainderKeepingZero>},
+    {"floor_of_quotient", 2, false, false, true, on_wide<FloorOfQuotient>},
+    {"remainder_of_quotient", 2, false, false, true, on_wide<RemainderOfQuotient>},
+    {"standard_floor_divide", 2, false, false, true, on_wide<StandardFloorDivide>},
+    {"reciprocal_divide", 2, false, false, false, reciprocal_divide},
+    {"selected_reciprocal", 2, false, false, false, selected_reciprocal},
+    {"float_divmod", 2, false, false, false, on_wide<FloatDivmod<false>>},
+    {"float_divmod_spread", 2, false, false, false, on_wide<FloatDivmod<true>>},
+    {"first_selects", 2, false, false, false, on_wide<Selects<true>>},
+    {"second_selects", 2, false, false, false, on_wide<Selects<false>>},
+    {"scaled", 2, false, false, true, on_wide<Scaled>},
+    {"scaled_by_reciprocal", 2, false, false, true, on_wide<ScaledByReciprocal>},
+};
+
+}  // namespace
+
+Operation find_division(const char *name, Type type) { return find_row(rows, name, type); }
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray

@@ -1,0 +1,156 @@
+// Steps of folds, and lines that lie beside each other, which all folds go along in order.
+#pragma once
+
+#include "fold_source.h"
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+
+// `start` is what the first element is folded with. NumPy's sum begins with 0, which is why none is
+// -0.0.
+struct Sum {
+    static constexpr bool loses_nan = false;
+    template <typename V> static V of(V a, V b) { return (V)(a + b); }
+    template <typename V> static V start(V) { return V{}; }
+};
+struct Product {
+    static constexpr bool loses_nan = false;
+    template <typename T> static T of(T a, T b) { return (T)(a * b); }
+    template <typename T> static T start(T) { return (T)1; }
+};
+struct Larger {
+    static constexpr bool loses_nan = true;
+    template <typename V> static V of(V a, V b) { return b > a ? b : a; }
+    template <typename V> static V start(V first) { return first; }
+};
+struct Smaller {
+    static constexpr bool loses_nan = true;
+    template <typename V> static V of(V a, V b) { return b < a ? b : a; }
+    template <typename V> static V start(V first) { return first; }
+};
+struct Either {
+    static constexpr bool loses_nan = false;
+    template <typename T> static T of(T a, T b) { return (T)(a | b); }
+    template <typename T> static T start(T) { return (T)0; }
+};
+struct Both {
+    static constexpr bool loses_nan = false;
+    template <typename T> static T of(T a, T b) { return (T)(a & b); }
+    template <typename T> static T start(T) { return (T)1; }
+};
+
+// What is done to an element, or to eight, before it is folded.
+struct Itself {
+    template <typename V, typename T> static V of(V x, const T *) { return x; }
+};
+struct Squared {  // its distance from a center
+    template <typename T> static T of(T x, const T *center) { return (x - *center) * (x - *center); }
+#ifdef __F16C__
+    static __m256 of(__m256 x, const f32 *centers) {
+        const __m256 gap = x - _mm256_loadu_ps(centers);
+        return gap * gap;
+    }
+#endif
+};
+
+template <typename T> bool any_nan(const T *x, size_t n) {
+    int found = 0;
+    for (size_t i = 0; i < n; ++i) found |= x[i] != x[i];
+    return found != 0;
+}
+
+template <typename T> size_t count_of(const Lines &lines, const T *) {
+    return lines.outer * lines.inner;
+}
+
+constexpr size_t AT_ONCE = 4;  // lines that go into what is folded so far
+
+// Fold `count` rows of a width, which lie `apart`, into what is folded so far. Answers whether there
+// was a NaN that the step loses.
+template <typename Read, typename Step, typename Map, size_t count>
+bool fold_rows(const typename Read::Stored *x, size_t apart, size_t width,
+               const typename Read::T *from, typename Read::T *PROMOARRAY_RESTRICT folded) {
+    using T = typename Read::T;
+    int strange = 0;
+    size_t j = 0;
+#ifdef __F16C__
+    if constexpr (std::is_same_v<Read, OfHalf>) {  // a compiler reads one at a time
+        __m256i lost = _mm256_setzero_si256();
+        for (; j + 8 <= width; j += 8) {
+            __m256 so_far = _mm256_loadu_ps(folded + j);
+            for (size_t a = 0; a < count; ++a) {
+                const __m256 value = Map::of(eight(x + j + a * apart, Read()), from + j);
+                if constexpr (Step::loses_nan)
+                    lost |= _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+                so_far = Step::of(so_far, value);
+            }
+            _mm256_storeu_ps(folded + j, so_far);
+        }
+        strange = !_mm256_testz_si256(lost, lost);
+    }
+#endif
+    for (; j < width; ++j) {
+        T so_far = folded[j];
+        for (size_t a = 0; a < count; ++a) {
+            const T value = Map::of(Read::of(x[j + a * apart]), from + j);
+            if constexpr (Step::loses_nan) strange |= value != value;
+            so_far = Step::of(so_far, value);
+        }
+        folded[j] = so_far;
+    }
+    return strange != 0;
+}
+
+template <typename Read, typename Step, typename Map>
+bool columns(const Lines &lines, typename Read::T *out) {
+    using T = typename Read::T;
+    constexpr size_t LONGEST = AT_ONCE * CHUNK;
+    Source<Read, LONGEST> source(lines);
+    const auto *centers = reinterpret_cast<const T *>(lines.center);
+    bool strange = false;
+    for (size_t o = 0; o < lines.outer; ++o) {
+        for (size_t left = 0; left < lines.inner; left += CHUNK) {
+            const size_t width = lines.inner - left < CHUNK ? lines.inner - left : CHUNK;
+            const size_t most = source.lies_here() ? lines.n : LONGEST / width;
+            const size_t place = o * lines.inner + left;
+            T *folded = out + place;
+            const T *from = centers == nullptr ? folded : centers + place;
+            for (size_t row = 0; row < lines.n; row += most) {
+                const size_t rows = lines.n - row < most ? lines.n - row : most;
+                size_t apart;
+                const auto *x = source.rows((o * lines.n + row) * lines.inner + left, rows, width,
+                                            lines.inner, apart);
+                if (row == 0)
+                    for (size_t j = 0; j < width; ++j)
+                        folded[j] = Step::start(Map::of(Read::of(x[j]), from + j));
+                size_t k = 0;
+                for (; k + AT_ONCE <= rows; k += AT_ONCE)
+                    strange |= fold_rows<Read, Step, Map, AT_ONCE>(x + k * apart, apart, width, from,
+                                                                   folded);
+                for (; k < rows; ++k)
+                    strange |= fold_rows<Read, Step, Map, 1>(x + k * apart, apart, width, from,
+                                                             folded);
+            }
+        }
+    }
+    return strange;
+}
+
+// The families that a fold is chosen from; nullptr is for what there is not.
+Fold sum_fold(Type from, Type to, bool squares);         // sums.cpp: of floats
+Fold extreme_fold(Type from, Type to, bool largest);     // extremes.cpp: of floats
+Fold running_fold(Type type, bool products);             // running.cpp
+
+// Of floats, read as they are: bfloat16 and float16 as float32.
+template <template <typename> class Of> Fold float_fold(Type from, Type to) {
+    if (is_float64(to)) return is_float64(from) ? Of<As<f64, f64>>::fold : nullptr;
+    if (!is_float32(to)) return nullptr;
+    if (is_bfloat16(from)) return Of<OfBfloat>::fold;
+#ifdef __F16C__
+    if (is_float16(from)) return Of<OfHalf>::fold;
+#endif
+    return is_float32(from) ? Of<As<f32, f32>>::fold : nullptr;
+}
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray

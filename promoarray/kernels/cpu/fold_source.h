@@ -1,0 +1,123 @@
+// What a fold reads: elements as they are stored, each taken as what is computed in, or cast before,
+// a piece at a time.
+#pragma once
+
+#include <type_traits>
+
+#include "folds.h"
+#include "loop.h"
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+
+using i64s = std::int64_t;
+using std::size_t;
+
+constexpr size_t CHUNK = 2048;  // elements that are cast at a time: a first-level cache holds them
+
+template <typename Stored_, typename T_> struct As {
+    using Stored = Stored_;
+    using T = T_;
+    static T of(Stored x) { return (T)x; }
+};
+template <typename Stored_, typename T_> struct Truth {  // a bool may be any byte
+    using Stored = Stored_;
+    using T = T_;
+    static T of(Stored x) { return (T)(x != 0); }
+};
+template <typename T_> struct ShortTruth {  // of bfloat16 and float16
+    using Stored = u16;
+    using T = T_;
+    static T of(Stored x) { return (T)((x & 0x7fff) != 0); }
+};
+struct OfBfloat {
+    using Stored = u16;
+    using T = f32;
+    static T of(Stored x) { return as_float((u32)x << 16); }
+};
+#ifdef __F16C__
+struct OfHalf {
+    using Stored = u16;
+    using T = f32;
+    static T of(Stored x) { return _cvtsh_ss(x); }
+};
+#endif
+
+// Eight elements, in registers where the compiler is to be told so.
+template <typename T> struct Eight {
+    T lane[8];
+    Eight &operator+=(const Eight &y) {
+        for (int k = 0; k < 8; ++k) lane[k] += y.lane[k];
+        return *this;
+    }
+    friend Eight operator-(Eight x, T y) {
+        for (T &value : x.lane) value -= y;
+        return x;
+    }
+    friend Eight operator*(Eight x, const Eight &y) {
+        for (int k = 0; k < 8; ++k) x.lane[k] *= y.lane[k];
+        return x;
+    }
+    void store(T *to) const { std::memcpy(to, lane, sizeof lane); }
+};
+
+template <typename Read> PROMOARRAY_CAST Eight<typename Read::T> eight(const typename Read::Stored *x, Read) {
+    Eight<typename Read::T> found;
+    for (int k = 0; k < 8; ++k) found.lane[k] = Read::of(x[k]);
+    return found;
+}
+template <typename T> PROMOARRAY_CAST void store(const Eight<T> &x, T *to) { x.store(to); }
+
+#ifdef __F16C__
+PROMOARRAY_CAST __m256 eight(const f32 *x, As<f32, f32>) { return _mm256_loadu_ps(x); }
+PROMOARRAY_CAST __m256 eight(const u16 *x, OfBfloat) {
+    return Bfloat::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
+}
+PROMOARRAY_CAST __m256 eight(const u16 *x, OfHalf) {
+    return Half::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
+}
+PROMOARRAY_CAST void store(__m256 x, f32 *to) { _mm256_storeu_ps(to, x); }
+#endif
+
+// The elements of lines, as they are stored or cast.
+template <typename Read, size_t LONGEST = CHUNK> class Source {
+   public:
+    using Stored = typename Read::Stored;
+    explicit Source(const Lines &lines) : lines_(lines) {}
+
+    // At most LONGEST of them, until the next are asked for.
+    const Stored *block(size_t at, size_t n) { return read(at, n, cast_, gathered_); }
+
+    // Rows of a width, each beginning `inner` elements after the one before; `apart` elements apart
+    // in what is answered.
+    const Stored *rows(size_t at, size_t count, size_t width, size_t inner, size_t &apart) {
+        apart = lies_here() ? inner : width;
+        if (apart == inner) return block(at, count * width);
+        const size_t size = lines_.enter != nullptr ? sizeof(Stored) : lines_.source_size;
+        for (size_t k = 0; k < count; ++k)
+            read(at + k * inner, width, cast_ + k * width * size, gathered_ + k * width * size);
+        return reinterpret_cast<const Stored *>(lines_.enter != nullptr ? cast_ : gathered_);
+    }
+
+    // Whether the fold reads memory that is not its own.
+    bool lies_here() const { return lines_.enter == nullptr && lines_.gather == nullptr; }
+
+   private:
+    const Stored *read(size_t at, size_t n, char *cast, char *gathered) {
+        const char *from = lines_.source + at * lines_.source_size;
+        if (lines_.gather != nullptr) {
+            lines_.gather(lines_, at, n, gathered);
+            from = gathered;
+        }
+        if (lines_.enter == nullptr) return reinterpret_cast<const Stored *>(from);
+        lines_.enter(from, cast, n, *lines_.enter_work);
+        return reinterpret_cast<const Stored *>(cast);
+    }
+
+    const Lines &lines_;
+    alignas(64) char cast_[LONGEST * sizeof(Stored)];
+    alignas(64) char gathered_[LONGEST * 8];
+};
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray

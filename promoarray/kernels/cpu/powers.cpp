@@ -1,0 +1,156 @@
+// Integers raised to integers: the low bits of the power, as NumPy has them, and what single
+// frameworks make of negative exponents and of overflow (portable/variants.py). Floats raised to one
+// integer, which counts multiplications (portable/xla.py). Shifts, and what goes bit by bit.
+#include <limits>
+
+#include "elementwise.h"
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+namespace {
+
+struct Binary {
+    static constexpr int operands = 2;
+    static constexpr bool tests = false, by_code = false;
+};
+
+template <typename T>
+T low_bits_of_power(T x, T exponent) {
+    u64 power = 1, square = (u64)x;
+    for (auto left = (u64)exponent; left != 0; left >>= 1, square *= square)
+        if (left & 1) power *= square;
+    return (T)power;
+}
+
+// 1 / x ** n without its fraction.
+template <typename T>
+T inverse(T x, T exponent, T of_zero) {
+    if (x == 0) return of_zero;
+    if (x != 1 && x != (T)-1) return 0;
+    return (exponent & 1) != 0 ? x : (T)1;
+}
+
+struct Power : Binary {
+    template <typename T> static T of(T x, T y) { return low_bits_of_power(x, y); }
+};
+struct ReciprocalPower : Binary {
+    template <typename T> static T of(T x, T y) {
+        return y < 0 ? inverse(x, y, (T)0) : low_bits_of_power(x, y);
+    }
+};
+struct SixBitPower : Binary {
+    template <typename T> static T of(T x, T y) {
+        return x == 0 && y != 0 ? (T)0 : low_bits_of_power(x, (T)(y & 63));
+    }
+};
+
+// As float64 is raised, and as x86 makes an integer of that.
+template <bool reciprocal>
+struct DoublePower : Binary {
+    template <typename T> static T of(T x, T y) {
+        constexpr T lowest = std::numeric_limits<T>::lowest();
+        constexpr T beyond = sizeof(T) >= 4 ? lowest : (T)0;
+        if (y < 0) return inverse(x, y, reciprocal ? (T)0 : beyond);
+        // 1. The size of the power, if it stays in the integers that x86 casts to.
+        constexpr int bound = std::is_same_v<T, u64> ? 64 : std::is_same_v<T, u32> || sizeof(T) == 8 ? 63 : 31;
+        constexpr u64 most = ~(u64)0 >> (64 - bound);
+        const u64 size = x < 0 ? 0 - (u64)x : (u64)x;
+        u64 power = size > 1 || y == 0 ? 1 : size;
+        if (size > 1 && (u64)y >= (u64)bound) return beyond;
+        for (auto left = (u64)y; size > 1 && left != 0; --left) {
+            if (power > most / size) return beyond;
+            power *= size;
+        }
+        // 2. Rounded to float64, and with its sign.
+        const auto rounded = (f64)power;
+        if (rounded >= 2 * (f64)((u64)1 << (bound - 1))) return beyond;
+        const auto found = (u64)rounded;
+        return (T)(x < 0 && (y & 1) != 0 ? 0 - found : found);
+    }
+};
+
+// A float to one integer: all of its powers to powers of two that the exponent is made of.
+struct IntegerPower : Binary {
+    template <typename T> static T of(T x, T y) {
+        T power = 1, square = x;
+        bool begun = false;
+        for (T left = std::fabs(y); left >= 1 && left <= std::numeric_limits<T>::max();) {
+            const T half = std::floor(left / 2);
+            if (left != 2 * half) {
+                power = begun ? power * square : square;
+                begun = true;
+            }
+            left = half;
+            square *= square;
+        }
+        return y < 0 ? 1 / power : power;
+    }
+};
+
+struct BitwiseAnd : Binary { template <typename T> static T of(T x, T y) { return (T)(x & y); } };
+struct BitwiseOr : Binary { template <typename T> static T of(T x, T y) { return (T)(x | y); } };
+struct BitwiseXor : Binary { template <typename T> static T of(T x, T y) { return (T)(x ^ y); } };
+
+// NumPy shifts all bits out by counts beyond them, negative ones too.
+struct LeftShift : Binary {
+    template <typename T> static T of(T x, T y) {
+        return (u64)y < 8 * sizeof(T) ? (T)((u64)x << y) : (T)0;
+    }
+};
+struct RightShift : Binary {
+    template <typename T> static T of(T x, T y) {
+        if ((u64)y < 8 * sizeof(T)) return (T)(x >> y);
+        return x < 0 ? (T)-1 : (T)0;
+    }
+};
+
+template <typename T>
+T within_bits(T count) {
+    constexpr T last = 8 * sizeof(T) - 1;
+    return count < 0 ? (T)0 : count > last ? last : count;
+}
+struct LeftShiftWithin : Binary {
+    template <typename T> static T of(T x, T y) { return (T)((u64)x << within_bits(y)); }
+};
+struct RightShiftWithin : Binary {
+    template <typename T> static T of(T x, T y) { return (T)(x >> within_bits(y)); }
+};
+
+// NumPy refuses negative exponents.
+struct Exponents {
+    template <typename T>
+    static int look(const void *const *operands, std::size_t n) {
+        const T *const y = static_cast<const T *>(operands[1]);
+        bool negative = false;
+        for (std::size_t i = 0; i < n; ++i) negative |= y[i] < 0;
+        return negative ? NOT_TOLD : 0;
+    }
+};
+Look exponents(Type t) {
+    constexpr Look looks[4] = {Exponents::look<i8>, Exponents::look<i16>, Exponents::look<i32>,
+                               Exponents::look<i64>};
+    return is_signed(t) ? looks[row_of(t)] : nullptr;
+}
+
+constexpr Row rows[] = {
+    {"pow", 2, false, false, false, on_whole<Power>, exponents},
+    {"reciprocal_pow", 2, false, false, false, on_whole<ReciprocalPower>},
+    {"six_bit_pow", 2, false, false, false, on_whole<SixBitPower>},
+    {"double_pow", 2, false, false, false, on_whole<DoublePower<false>>},
+    {"double_reciprocal_pow", 2, false, false, false, on_whole<DoublePower<true>>},
+    {"integer_pow", 2, false, false, false, on_wide<IntegerPower>},
+    {"bitwise_and", 2, false, false, false, on_whole<BitwiseAnd>},
+    {"bitwise_or", 2, false, false, false, on_whole<BitwiseOr>},
+    {"bitwise_xor", 2, false, false, false, on_whole<BitwiseXor>},
+    {"bitwise_left_shift", 2, false, false, false, on_whole<LeftShift>},
+    {"bitwise_right_shift", 2, false, false, false, on_whole<RightShift>},
+    {"left_shift_within", 2, false, false, false, on_whole<LeftShiftWithin>},
+    {"right_shift_within", 2, false, false, false, on_whole<RightShiftWithin>},
+};
+
+}  // namespace
+
+Operation find_power(const char *name, Type type) { return find_row(rows, name, type); }
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray
