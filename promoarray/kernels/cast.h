@@ -45,7 +45,7 @@ struct Format {
     bool negative_zero, has_sign;
 };
 
-// The order is that of promoarray.kernels.row.
+// The order is that of _KINDS in promoarray/kernels/__init__.py.
 enum class Kind { boolean, unsigned_integer, signed_integer, real, complex };
 
 // `bits` is the width of one code: of a complex number, that of either part, as is `format`.

@@ -10,9 +10,12 @@ namespace promoarray {
 
 using std::size_t;
 
-// Elements at a time where something lies between source and target: gathered elements, and parts
-// of complex numbers. Both fit a first-level cache, 32 KiB in all.
+// Elements at a time where something lies between source and target. Two of them fit a first-level
+// cache, 32 KiB in all.
 constexpr size_t block = 2048;
+// The same of gathered elements and of parts of complex numbers: so few that the machine reads the
+// next ones while it still writes.
+constexpr size_t few = 256;
 
 // A complex number counts as its two parts.
 class Caster {
@@ -25,6 +28,7 @@ class Caster {
         if (to_pairs_) target.kind = Kind::real;
         from_size_ = size_of(source);
         to_size_ = size_of(target);
+        copies_ = adjustment == nullptr && from_size_ > 1 && same_type(source, target);
         loop_ = adjustment == nullptr
                     ? loops_.choose(source, target, mode, n, tuned, work_)
                     : loops_.choose_adjusted(source, target, mode, n, tuned, *adjustment, work_);
@@ -43,14 +47,20 @@ class Caster {
     // False where no loop does what the adjustment wants.
     bool exists() const { return loop_ != nullptr; }
     const Loops &loops() const { return loops_; }
+    // Whether elements, or parts, stay as they are.
+    bool copies() const { return copies_; }
 
     void run(const char *src, char *dst, size_t n) {
         if (written(n) == n * to_size_) {
             loop_(src, dst, n, work_);
             return;
         }
-        for (size_t at = 0; at < n; at += block) {  // an even number, so that no pair is cut
-            const size_t count = n - at < block ? n - at : block;
+        if (copies_ && !to_bool_) {
+            loops_.with_zero_parts(src, dst, n, to_size_);
+            return;
+        }
+        for (size_t at = 0; at < n; at += few) {  // an even number, so that no pair is cut
+            const size_t count = n - at < few ? n - at : few;
             loop_(src + at * from_size_, parts_, count, work_);
             char *out = dst + written(at);
             auto *bytes = reinterpret_cast<std::uint8_t *>(out);
@@ -63,9 +73,10 @@ class Caster {
     const Loops &loops_ = version();
     const bool from_pairs_, to_pairs_, to_bool_;
     size_t from_size_, to_size_;
+    bool copies_;
     Loop loop_;
     Work work_;
-    alignas(64) unsigned char parts_[block * 8];
+    alignas(64) unsigned char parts_[few * 8];
 };
 
 }  // namespace promoarray

@@ -187,6 +187,15 @@ constexpr Loop half_to_single = half_to_any<true>, half_as_is = half_to_any<fals
 // Floats of 16 bits and more to 16 bits, under modes by which a number beyond the largest becomes Inf, as it
 // does by rounding.
 PROMOARRAY_CAST __m256 eight_of(const f32 *x) { return _mm256_loadu_ps(x); }
+#ifdef __AVX512DQ__
+PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
+    const __m512i below = _mm512_set1_epi64((i64)below_odd);
+    const __m512i bits = _mm512_loadu_si512(x);
+    const __m512i carry = _mm512_add_epi64(_mm512_and_si512(bits, below), below);
+    const __m512i odd = _mm512_andnot_si512(below, _mm512_or_si512(bits, carry));
+    return _mm512_cvtpd_ps(_mm512_castsi512_pd(odd));
+}
+#else
 PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
     __m128 four[2];
     for (int i = 0; i < 2; ++i) {
@@ -198,6 +207,7 @@ PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
     }
     return _mm256_set_m128(four[1], four[0]);
 }
+#endif
 
 struct HalfCode { u16 code; };
 struct BfloatCode { u16 code; };
@@ -347,10 +357,10 @@ Loop float_loop(Type source, Work &work) {
     }
     if (has_half && second == single_to_half && is_bfloat16(source)) return bfloat_to_half;
     if (has_half && second == single_to_bfloat && is_float16(source)) return half_to_bfloat;
+    if (const Loop found = narrow_loop(source, target)) return found;
     if (second == single_to_8 && source.bits == 16 && is_integer(source)) {
         return is_signed(source) ? i16_to_8 : u16_to_8;
     }
-    if (const Loop found = narrow_loop(source, target)) return found;
     const bool by_instruction = is_integer(source) && has_half && second == single_to_half;
     if (source.bits <= 8 && !by_instruction) return nullptr;
 

@@ -60,6 +60,14 @@ inline bool is_float64(Type t) { return is_float(t, 11, 52); }
 inline bool is_integer(Type t) { return t.kind != Kind::real; }
 inline bool is_signed(Type t) { return t.kind == Kind::signed_integer; }
 
+// Whether the limits are those of a conversion.
+inline bool same_limits(const Limits &limit, const Limits &machine) {
+    return limit.positive == machine.positive && limit.negative == machine.negative &&
+           limit.above == machine.above && limit.below == machine.below &&
+           limit.nan == machine.nan && limit.infinite_above == machine.infinite_above &&
+           limit.infinite_below == machine.infinite_below;
+}
+
 // 0, 1, 2, 3 for 1, 2, 4, 8 bytes.
 inline int row_of(Type t) { return t.bits <= 8 ? 0 : t.bits == 16 ? 1 : t.bits == 32 ? 2 : 3; }
 
@@ -140,8 +148,11 @@ Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
 Loop narrow_loop(Type source, Type target);      // narrow.cpp: from short floats to narrow ones
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop truncating_loop_by(Limits limit, Type source, Work &work);
-Loop machine_loop(bool is_double, const Limits &limit, Work &work);  // machine_truncation.cpp
-Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work);  // saturated
+// machine_truncation.cpp: to integers of 32 and 64 bits by the machine; words.cpp: to 16 bits and
+// fewer, and to 32 by other modes, in registers.
+Loop machine_loop(bool is_double, const Limits &limit, Type source, Work &work);
+Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work);
+Loop word_loop(bool is_double, const Limits &limit);
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment
 Loop adjusting_loop(Work &work);                 // adjust.cpp: by a way that no mode says

@@ -130,8 +130,8 @@ void either_part(const std::uint8_t *parts, std::uint8_t *target, std::size_t n)
 
 template <typename Part>
 void interleave(const void *real, void *target, std::size_t n) {
-    const auto *src = static_cast<const Part *>(real);
-    auto *dst = static_cast<Part *>(target);
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const Part *>(real);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<Part *>(target);
     for (std::size_t i = 0; i < n; ++i) {
         dst[2 * i] = src[i];
         dst[2 * i + 1] = 0;

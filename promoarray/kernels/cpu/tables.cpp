@@ -34,12 +34,16 @@ void choose(const void *source, void *target, std::size_t n, const Work &work) {
 // A register looks 16 results up at a time (twice the same, as each half sees only its own), by the
 // low half of a code. Which row of 16 it is, is then decided by the other bits, one by one: a code
 // of 4 bits needs one row, one of 6 bits four.
-template <int count>
+template <int count, bool mirrored = false>
 struct Rows {
     __m256i row[count];
+    // Mirrored, the upper half of a table is the lower one with these bits changed, as where the top
+    // bit is a sign on both sides. Half of the rows do then.
+    __m256i flip;
 
     // Every `stride`th byte of a table.
-    Rows(const unsigned char *table, int stride) {
+    Rows(const unsigned char *table, int stride)
+        : flip(_mm256_set1_epi8((char)(table[0] ^ table[128 * stride]))) {
         alignas(16) unsigned char bytes[16];
         for (int i = 0; i < count; ++i) {
             for (int k = 0; k < 16; ++k) bytes[k] = table[(16 * i + k) * stride];
@@ -48,6 +52,14 @@ struct Rows {
         }
     }
 };
+
+bool is_mirrored(const unsigned char *table, std::size_t size) {
+    for (std::size_t i = 0; i < 128 * size; ++i) {
+        const unsigned char flip = table[i % size] ^ table[128 * size + i % size];
+        if ((table[i] ^ table[128 * size + i]) != flip) return false;
+    }
+    return true;
+}
 
 struct Codes {
     __m256i low, bit4, bit5, bit6, bit7;  // what decides is the top bit of each byte
@@ -61,8 +73,8 @@ struct Codes {
     }
 };
 
-template <int count>
-PROMOARRAY_CAST __m256i looked_up(const Codes &c, const Rows<count> &table) {
+template <int count, bool mirrored>
+PROMOARRAY_CAST __m256i looked_up(const Codes &c, const Rows<count, mirrored> &table) {
     __m256i found[count];
     for (int i = 0; i < count; ++i) found[i] = _mm256_shuffle_epi8(table.row[i], c.low);
     const __m256i bits[4] = {c.bit4, c.bit5, c.bit6, c.bit7};
@@ -71,14 +83,16 @@ PROMOARRAY_CAST __m256i looked_up(const Codes &c, const Rows<count> &table) {
             found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], bits[bit]);
         }
     }
-    return found[0];
+    if (!mirrored) return found[0];
+    const __m256i upper = _mm256_cmpgt_epi8(_mm256_setzero_si256(), c.bit7);
+    return _mm256_xor_si256(found[0], _mm256_and_si256(upper, table.flip));
 }
 
-template <int count>
+template <int count, bool mirrored = false>
 void look_up_rows(const void *source, void *target, std::size_t n, const Work &work) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
-    const Rows<count> table(work.table, 1);
+    const Rows<count, mirrored> table(work.table, 1);
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         const __m256i found = looked_up(Codes(src + i), table);
@@ -88,11 +102,11 @@ void look_up_rows(const void *source, void *target, std::size_t n, const Work &w
 }
 
 // Results of two bytes, byte by byte.
-template <int count>
+template <int count, bool mirrored = false>
 void look_up_row_pairs(const void *source, void *target, std::size_t n, const Work &work) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u16 *>(target);
-    const Rows<count> low_table(work.table, 2), high_table(work.table + 1, 2);
+    const Rows<count, mirrored> low_table(work.table, 2), high_table(work.table + 1, 2);
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         const Codes codes(src + i);
@@ -134,13 +148,17 @@ void look_up_row_quads(const void *source, void *target, std::size_t n, const Wo
 }
 
 // The loop for as many rows as the source has; nullptr where one look-up an element is as fast.
-Loop row_loop(int bits, int row) {
-    static constexpr Loop loops[3][3] = {
+Loop row_loop(const Work &work) {
+    static constexpr Loop loops[4][3] = {
         {look_up_rows<1>, look_up_row_pairs<1>, look_up_row_quads<1>},
         {look_up_rows<4>, look_up_row_pairs<4>, look_up_row_quads<4>},
+        {look_up_rows<8, true>, look_up_row_pairs<8, true>, nullptr},
         {look_up_rows<16>, look_up_row_pairs<16>, nullptr},
     };
-    return row > 2 ? nullptr : loops[bits <= 4 ? 0 : bits <= 6 ? 1 : 2][row];
+    const int bits = work.source.bits, row = row_of(work.target);
+    if (row > 2) return nullptr;
+    if (bits <= 6) return loops[bits > 4][row];
+    return loops[is_mirrored(work.table, size_of(work.target)) ? 2 : 3][row];
 }
 #endif
 
@@ -281,7 +299,7 @@ Loop best_loop(const Work &work) {
     if (row < 3 && has_vbmi()) return found[row];
 #endif
 #ifdef __AVX2__
-    if (const Loop by_rows = row_loop(work.source.bits, row)) return by_rows;
+    if (const Loop by_rows = row_loop(work)) return by_rows;
 #endif
     return loops[row];
 }

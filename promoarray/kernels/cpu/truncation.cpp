@@ -169,9 +169,9 @@ Loop truncating_loop_by(Limits limit, Type source, Work &work) {
     const bool is_double = is_float64(source);
     const Loop first = is_double || is_float32(source) ? nullptr : single_loop(source);
     // To few bits without a question where that can be; the rest is asked less if the source is short.
-    if (const Loop few = few_loop(is_double, limit, source, work)) {
-        return first != nullptr ? chain(work, first, few) : few;
-    }
+    Loop few = few_loop(is_double, limit, source, work);
+    if (work.target.bits == 32 && limit.nan == 0) few = word_loop(is_double, limit);
+    if (few != nullptr) return first != nullptr ? chain(work, first, few) : few;
     limit = shortened(limit, source, work.target);
     work.range = range_of(limit);
     if (limit.near != 0) {
@@ -180,7 +180,7 @@ Loop truncating_loop_by(Limits limit, Type source, Work &work) {
     }
 
     // 2. By the machine, if it does as the mode says.
-    const Loop machine = machine_loop(is_double, limit, work);
+    const Loop machine = machine_loop(is_double, limit, source, work);
     if (machine != nullptr) return first != nullptr ? chain(work, first, machine) : machine;
 
     // 3. What is inside by the machine, the rest by the mode.

@@ -48,18 +48,22 @@ void walk(Caster &cast, const char *src, char *dst, Axes axes, bool native) {
     for (int i = 0; i < outer; ++i) aligned &= axes.stride[i] % (Py_ssize_t)size == 0;
     direct &= aligned;
     const bool every_other = native && aligned && stride == 2 * (Py_ssize_t)size;
+    const bool at_once = every_other && cast.copies() && cast.written(1) == size;
 
     // 3. All others are gathered, until a block is full or the last row is in it.
     size_t index[PyBUF_MAX_NDIM + 1] = {};
     size_t filled = 0;
-    alignas(64) char gathered[block * 8];
+    alignas(64) char gathered[few * 8];
     for (bool more = true; more;) {
         if (direct) {
             cast.run(src, dst, length);
             dst += cast.written(length);
+        } else if (at_once) {
+            cast.loops().every_other(src, dst, length, size);
+            dst += cast.written(length);
         }
-        for (size_t at = 0; !direct && at < length;) {
-            const size_t free = block - filled, left = length - at;
+        for (size_t at = 0; !direct && !at_once && at < length;) {
+            const size_t free = few - filled, left = length - at;
             const size_t count = free < left ? free : left;
             const char *from = src + (Py_ssize_t)at * stride;
             char *to = gathered + filled * size;
@@ -67,9 +71,9 @@ void walk(Caster &cast, const char *src, char *dst, Axes axes, bool native) {
             else gather(from, stride, to, count, size, native);
             filled += count;
             at += count;
-            if (filled == block) {
-                cast.run(gathered, dst, block);
-                dst += cast.written(block);
+            if (filled == few) {
+                cast.run(gathered, dst, few);
+                dst += cast.written(few);
                 filled = 0;
             }
         }

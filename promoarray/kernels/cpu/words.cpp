@@ -1,0 +1,393 @@
+// Truncation in registers: floats become words of 32 bits by x86's own conversion, whatever a mode
+// says of those that no word holds, and words become integers of as many bits as the target has. A
+// register is one of AVX2, or one of AVX-512 that is twice as long; a way is written once for both.
+#include "loop.h"
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+
+#ifdef __AVX2__
+namespace {
+
+// --- Registers ----------------------------------------------------------------------------------
+
+#ifdef __AVX512DQ__
+using Singles = __m512;
+using Doubles = __m512d;
+using Words = __m512i;
+using HalfWords = __m256i;
+
+PROMOARRAY_CAST Singles load(const f32 *x) { return _mm512_loadu_ps(x); }
+PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm512_loadu_pd(x); }
+PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
+    return _mm512_min_ps(_mm512_set1_ps(end), x);
+}
+PROMOARRAY_CAST Doubles at_most(f64 end, Doubles x) {
+    return _mm512_min_pd(_mm512_set1_pd(end), x);
+}
+PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
+    return _mm512_max_ps(_mm512_set1_ps(end), x);
+}
+PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
+    return _mm512_max_pd(_mm512_set1_pd(end), x);
+}
+PROMOARRAY_CAST Words words_of(Singles x) { return _mm512_cvttps_epi32(x); }
+PROMOARRAY_CAST HalfWords words_of(Doubles x) { return _mm512_cvttpd_epi32(x); }
+PROMOARRAY_CAST Words joined(HalfWords low, HalfWords high) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+PROMOARRAY_CAST __mmask16 reaches(Singles x, f32 end) {
+    return _mm512_cmp_ps_mask(x, _mm512_set1_ps(end), _CMP_GE_OQ);
+}
+PROMOARRAY_CAST __mmask8 reaches(Doubles x, f64 end) {
+    return _mm512_cmp_pd_mask(x, _mm512_set1_pd(end), _CMP_GE_OQ);
+}
+PROMOARRAY_CAST Words or_code(Words words, __mmask16 there, int code) {
+    return _mm512_mask_mov_epi32(words, there, _mm512_set1_epi32(code));
+}
+PROMOARRAY_CAST HalfWords or_code(HalfWords words, __mmask8 there, int code) {
+    return _mm256_mask_mov_epi32(words, there, _mm256_set1_epi32(code));
+}
+// The words of `x`, and 0 where it is NaN.
+PROMOARRAY_CAST Words words_or_zero(Singles x) {
+    return _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
+}
+PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
+    return _mm512_maskz_cvttpd_epi32(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
+}
+#else
+using Singles = __m256;
+using Doubles = __m256d;
+using Words = __m256i;
+using HalfWords = __m128i;
+
+PROMOARRAY_CAST Singles load(const f32 *x) { return _mm256_loadu_ps(x); }
+PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm256_loadu_pd(x); }
+PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
+    return _mm256_min_ps(_mm256_set1_ps(end), x);
+}
+PROMOARRAY_CAST Doubles at_most(f64 end, Doubles x) {
+    return _mm256_min_pd(_mm256_set1_pd(end), x);
+}
+PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
+    return _mm256_max_ps(_mm256_set1_ps(end), x);
+}
+PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
+    return _mm256_max_pd(_mm256_set1_pd(end), x);
+}
+PROMOARRAY_CAST Words words_of(Singles x) { return _mm256_cvttps_epi32(x); }
+PROMOARRAY_CAST HalfWords words_of(Doubles x) { return _mm256_cvttpd_epi32(x); }
+PROMOARRAY_CAST Words joined(HalfWords low, HalfWords high) { return _mm256_set_m128i(high, low); }
+PROMOARRAY_CAST __m256 reaches(Singles x, f32 end) {
+    return _mm256_cmp_ps(x, _mm256_set1_ps(end), _CMP_GE_OQ);
+}
+PROMOARRAY_CAST Words or_code(Words words, __m256 there, int code) {
+    const __m256i codes = _mm256_set1_epi32(code);
+    return _mm256_blendv_epi8(words, codes, _mm256_castps_si256(there));
+}
+PROMOARRAY_CAST Words words_or_zero(Singles x) {
+    return words_of(_mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q)));
+}
+PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
+    return words_of(_mm256_and_pd(x, _mm256_cmp_pd(x, x, _CMP_ORD_Q)));
+}
+#endif
+
+constexpr std::size_t most_words = sizeof(Words) / sizeof(u32);
+
+// --- From floats to words -----------------------------------------------------------------------
+// (`at_most` and `at_least` leave NaN as it is.)
+
+struct AsMachine {
+    explicit AsMachine(const Work &) {}
+    template <typename Register>
+    PROMOARRAY_CAST auto of(Register x) const { return words_of(x); }
+};
+
+// The nearest end, and 0 for NaN; the lower end may be left to packing.
+template <bool has_low>
+struct Saturating {
+    f32 low, high;
+    explicit Saturating(const Work &work)
+        : low((f32)(i64)work.range.below), high((f32)(i64)work.range.above) {}
+
+    template <typename Register>
+    PROMOARRAY_CAST auto of(Register x) const {
+        const Register above = at_most(high, x);
+        return words_or_zero(has_low ? at_least(low, above) : above);
+    }
+};
+
+// The low bits of a saturated int32, which are all set above it; of an int64 too, if the float has
+// only zeros there from 2^31 on.
+struct LowSaturated {
+    f32 end;
+    explicit LowSaturated(const Work &work) : end(work.range.single_high) {}
+
+    PROMOARRAY_CAST Words of(Singles x) const { return or_code(words_of(x), reaches(x, end), -1); }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const { return words_of(at_most(0x1p31 - 1, x)); }
+};
+
+// The low bits of an int64. Beyond 2^63 they are those of its lowest number, or with `ends` of the
+// nearest one.
+template <bool ends>
+struct LowOfLong {
+    explicit LowOfLong(const Work &) {}
+
+#ifdef __AVX512DQ__
+    static PROMOARRAY_CAST HalfWords low_of(__m256 x) {
+        return _mm512_cvtepi64_epi32(_mm512_cvttps_epi64(x));
+    }
+    PROMOARRAY_CAST Words of(Singles x) const {
+        const HalfWords low = low_of(_mm512_castps512_ps256(x));
+        const Words words = joined(low, low_of(_mm512_extractf32x8_ps(x, 1)));
+        return ends ? or_code(words, reaches(x, 0x1p63f), -1) : words;
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const {
+        const HalfWords words = _mm512_cvtepi64_epi32(_mm512_cvttpd_epi64(x));
+        return ends ? or_code(words, reaches(x, 0x1p63), -1) : words;
+    }
+#else
+    // 16 of them: what is left beside the multiples of 2^16. (Inf and NaN leave NaN, whose are 0.)
+    PROMOARRAY_CAST Words of(Singles x) const {
+        const __m256 parts = _mm256_mul_ps(x, _mm256_set1_ps(0x1p-16f));
+        const __m256 whole = _mm256_round_ps(parts, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        const Words words = words_of(_mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1p16f), x));
+        return ends ? or_code(words, reaches(x, 0x1p63f), -1) : words;
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles given) const {
+        const __m256d x = at_most(0x1p63, at_least(-0x1p63, given));
+        const __m256d parts = _mm256_mul_pd(x, _mm256_set1_pd(0x1p-16));
+        const __m256d whole = _mm256_round_pd(parts, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        const __m256d rest = _mm256_fnmadd_pd(whole, _mm256_set1_pd(0x1p16), x);
+        // Above the others lies one more, which is all bits as -1 is.
+        const __m256d above = _mm256_cmp_pd(x, _mm256_set1_pd(0x1p63), _CMP_GE_OQ);
+        const __m256d last = _mm256_and_pd(above, _mm256_set1_pd(-1.0));
+        return words_of(ends ? _mm256_add_pd(rest, last) : rest);
+    }
+#endif
+};
+
+// --- From words to what the target has ----------------------------------------------------------
+// The low ones of `mask` are kept, or the nearest end is taken. Whether the first step there and
+// the last have a sign depends on the target; of 8 bits without one, after a first step to 16 bits
+// without one, the upper half of those is 0.
+
+#ifdef __AVX512DQ__
+template <typename Target>
+constexpr std::size_t step_of = most_words;
+
+struct KeepLow {
+    static PROMOARRAY_CAST __m256i pack(const Words *words, Words mask, u16) {
+        return _mm512_cvtepi32_epi16(_mm512_and_si512(words[0], mask));
+    }
+    static PROMOARRAY_CAST __m128i pack(const Words *words, Words mask, u8) {
+        return _mm512_cvtepi32_epi8(_mm512_and_si512(words[0], mask));
+    }
+};
+template <bool first_signed, bool last_signed>
+struct KeepNearest {
+    static PROMOARRAY_CAST Words positive(Words words) {
+        return _mm512_max_epi32(words, _mm512_setzero_si512());
+    }
+    static PROMOARRAY_CAST __m256i pack(const Words *words, Words, u16) {
+        return first_signed ? _mm512_cvtsepi32_epi16(words[0])
+                            : _mm512_cvtusepi32_epi16(positive(words[0]));
+    }
+    static PROMOARRAY_CAST __m128i pack(const Words *words, Words, u8) {
+        if (last_signed) return _mm512_cvtsepi32_epi8(words[0]);
+        const Words above = positive(words[0]);
+        const __mmask16 lower = _mm512_cmple_epi32_mask(above, _mm512_set1_epi32(0x7fff));
+        return _mm512_cvtusepi32_epi8(first_signed ? above : _mm512_maskz_mov_epi32(lower, above));
+    }
+};
+struct KeepAll {
+    static PROMOARRAY_CAST Words pack(const Words *words, Words, u32) { return words[0]; }
+};
+#else
+template <typename Target>
+constexpr std::size_t step_of = sizeof(Words) / sizeof(Target);
+
+// Packing goes on in each half of a register by itself, so the quarters are put in order at last.
+PROMOARRAY_CAST __m256i in_order(__m256i pairs) { return _mm256_permute4x64_epi64(pairs, 0xd8); }
+PROMOARRAY_CAST __m256i bytes_in_order(__m256i bytes) {
+    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+struct KeepLow {
+    static PROMOARRAY_CAST __m256i pairs(const Words *words, Words mask) {
+        return _mm256_packus_epi32(_mm256_and_si256(words[0], mask),
+                                   _mm256_and_si256(words[1], mask));
+    }
+    static PROMOARRAY_CAST __m256i pack(const Words *words, Words mask, u16) {
+        return in_order(pairs(words, mask));
+    }
+    static PROMOARRAY_CAST __m256i pack(const Words *words, Words mask, u8) {
+        const __m256i low = pairs(words, mask), high = pairs(words + 2, mask);
+        return bytes_in_order(_mm256_packus_epi16(low, high));
+    }
+};
+template <bool first_signed, bool last_signed>
+struct KeepNearest {
+    static PROMOARRAY_CAST __m256i pairs(const Words *words) {
+        return first_signed ? _mm256_packs_epi32(words[0], words[1])
+                            : _mm256_packus_epi32(words[0], words[1]);
+    }
+    static PROMOARRAY_CAST __m256i pack(const Words *words, Words, u16) {
+        return in_order(pairs(words));
+    }
+    static PROMOARRAY_CAST __m256i pack(const Words *words, Words, u8) {
+        const __m256i low = pairs(words), high = pairs(words + 2);
+        return bytes_in_order(last_signed ? _mm256_packs_epi16(low, high)
+                                          : _mm256_packus_epi16(low, high));
+    }
+};
+#endif
+
+PROMOARRAY_CAST Words all_words(u32 word) {
+#ifdef __AVX512DQ__
+    return _mm512_set1_epi32((int)word);
+#else
+    return _mm256_set1_epi32((int)word);
+#endif
+}
+
+// --- The loop -----------------------------------------------------------------------------------
+
+template <typename Way>
+PROMOARRAY_CAST Words words_at(const f32 *x, const Way &way) { return way.of(load(x)); }
+template <typename Way>
+PROMOARRAY_CAST Words words_at(const f64 *x, const Way &way) {
+    return joined(way.of(load(x)), way.of(load(x + most_words / 2)));
+}
+
+template <typename Float, typename Target, typename Way, typename Pack>
+void by_words(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const Float *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<Target *>(target);
+    constexpr std::size_t step = step_of<Target>;
+    const Words mask = all_words((u32)low_bits(~0ull, work.target.bits));
+    const Way way(work);
+    const auto packed_at = [&](const Float *x) {
+        Words words[step / most_words];
+        for (std::size_t k = 0; k < step / most_words; ++k) {
+            words[k] = words_at(x + most_words * k, way);
+        }
+        return Pack::pack(words, mask, Target());
+    };
+    std::size_t i = 0;
+    for (; i + step <= n; i += step) {
+        const auto made = packed_at(src + i);
+        std::memcpy(dst + i, &made, sizeof made);
+    }
+    if (i == n) return;
+    Float rest[step] = {};
+    std::memcpy(rest, src + i, (n - i) * sizeof(Float));
+    const auto made = packed_at(rest);
+    std::memcpy(dst + i, &made, (n - i) * sizeof(Target));
+}
+
+// --- The choice ---------------------------------------------------------------------------------
+
+using ToSigned = KeepNearest<true, true>;
+using ToUnsigned8 = KeepNearest<true, false>;
+using ToUnsigned16 = KeepNearest<false, false>;
+
+template <typename Float, typename Way>
+Loop low_loop(bool is_short) {
+    return is_short ? by_words<Float, u16, Way, KeepLow> : by_words<Float, u8, Way, KeepLow>;
+}
+
+template <typename Float, typename Way>
+Loop nearest_loop(Type target, bool by_halves) {
+    if (target.bits == 16) {
+        return is_signed(target) ? by_words<Float, u16, Way, ToSigned>
+                                 : by_words<Float, u16, Way, ToUnsigned16>;
+    }
+    if (is_signed(target)) return by_words<Float, u8, Way, ToSigned>;
+    return by_halves ? by_words<Float, u8, Way, ToUnsigned16>
+                     : by_words<Float, u8, Way, ToUnsigned8>;
+}
+
+template <typename Float>
+Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
+    const Type target = work.target;
+    const bool is_short = target.bits == 16, whole = target.bits >= 8;
+    const bool to_signed = is_signed(target);
+    if (same_limits(limit, indefinite(32))) return low_loop<Float, AsMachine>(is_short);
+    // 1. The nearest end. By packing a 16-bit integer without sign is one from its upper half on.
+    if (same_limits(limit, saturating(target.bits, to_signed))) {
+        return whole ? nearest_loop<Float, Saturating<false>>(target, false)
+                     : low_loop<Float, Saturating<true>>(is_short);
+    }
+    const bool by_halves = limit.near == 0x7fff;
+    if (whole && limit.near != 0 && same_limits(limit, packed(target.bits, to_signed, by_halves))) {
+        return nearest_loop<Float, AsMachine>(target, by_halves);
+    }
+    // 2. Low bits. Of a float with few bits itself they are 0 from 2^31 on.
+    if (same_limits(limit, saturating(32, true))) return low_loop<Float, LowSaturated>(is_short);
+    const bool few = sizeof(Float) == 4 && 31 - source.format.mantissa >= target.bits;
+    if (same_limits(limit, saturating(64, true))) {
+        return few ? low_loop<Float, LowSaturated>(is_short)
+                   : low_loop<Float, LowOfLong<true>>(is_short);
+    }
+    // (The lowest int64 has none of them.)
+    const bool lowest = same_limits(limit, indefinite(64)) && !few;
+    return lowest ? low_loop<Float, LowOfLong<false>>(is_short) : nullptr;
+}
+
+#ifdef __AVX512DQ__
+// Those of 32 bits themselves: the nearest end, and 0 for NaN; without a sign by the machine, which
+// has the last integer for all that is beyond.
+struct SignedWords {
+    explicit SignedWords(const Work &) {}
+    template <typename Register>
+    PROMOARRAY_CAST auto of(Register x) const {
+        return or_code(words_or_zero(x), reaches(x, 0x1p31f), 0x7fffffff);
+    }
+};
+struct UnsignedWords {
+    explicit UnsignedWords(const Work &) {}
+    PROMOARRAY_CAST Words of(Singles x) const {
+        return _mm512_maskz_cvttps_epu32(reaches(x, 0), x);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const {
+        return _mm512_maskz_cvttpd_epu32(reaches(x, 0), x);
+    }
+};
+
+template <typename Float>
+Loop word_loop_of(const Limits &limit) {
+    if (same_limits(limit, saturating(32, true))) return by_words<Float, u32, SignedWords, KeepAll>;
+    if (same_limits(limit, saturating(32, false))) {
+        return by_words<Float, u32, UnsignedWords, KeepAll>;
+    }
+    if (same_limits(limit, saturating(64, true))) {
+        return by_words<Float, u32, LowOfLong<true>, KeepAll>;
+    }
+    if (same_limits(limit, indefinite(64))) return by_words<Float, u32, LowOfLong<false>, KeepAll>;
+    return nullptr;
+}
+#endif
+
+}  // namespace
+
+Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work) {
+    if (work.target.bits > 16) return nullptr;
+    return is_double ? few_loop_of<f64>(limit, source, work)
+                     : few_loop_of<f32>(limit, source, work);
+}
+#else
+Loop few_loop(bool, const Limits &, Type, const Work &) { return nullptr; }
+#endif
+
+#ifdef __AVX512DQ__
+Loop word_loop(bool is_double, const Limits &limit) {
+    return is_double ? word_loop_of<f64>(limit) : word_loop_of<f32>(limit);
+}
+#else
+Loop word_loop(bool, const Limits &) { return nullptr; }
+#endif
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray
