@@ -437,7 +437,7 @@ class PArray(Channels):
     __xor__, __rxor__, __ixor__ = binary("bitwise_xor")
     __lshift__, __rlshift__, __ilshift__ = binary("bitwise_left_shift")
     __rshift__, __rrshift__, __irshift__ = binary("bitwise_right_shift")
-    # Not the bool of ``object``: an array of bools, as NumPy's. Pyright takes the type that is declared.
+    # Not the bool of ``object``: an array of bools. Declared, or Pyright takes that bool.
     __eq__: Binary = equality("equal", none=False)  # type: ignore[assignment]
     __ne__: Binary = equality("not_equal", none=True)  # type: ignore[assignment]
     __lt__ = comparison("less")

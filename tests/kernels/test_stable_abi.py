@@ -1,4 +1,4 @@
-"""The sources of what is compiled keep to Python's stable ABI, whichever Python compiles them here."""
+"""What is compiled keeps to Python's stable ABI, whichever Python compiles it here."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "promoarray"
 
-# The unchecked macros (PyBytes_AS_STRING) and the types of code, frames and functions are not in it. A build
-# for 3.11, or without a GIL, takes them, and the wheel of 3.12 and later does not compile.
+# The unchecked macros (PyBytes_AS_STRING) and the types of code, frames and functions are not in
+# it. A build for 3.11 or without a GIL takes them; the wheel of 3.12 and later would not compile.
 OUTSIDE = re.compile(
     r"\bPy[A-Z][A-Za-z]+_(?:GET|SET|AS|CAST)_[A-Z_]+\b|\bPy(?:Code|Frame|Function)_Type\b"
 )
