@@ -1,6 +1,7 @@
-"""Write the tables of docs/speed.md from what ``python -m benchmarks --json FILE`` measured.
+"""Write the tables of docs/speed.md and docs/cast-speed.md from runs of ``python -m benchmarks``.
 
-Run ``python benchmarks/page.py FILE...``; each file has the chapters it has, later ones count.
+Run ``python benchmarks/page.py FILE...`` with what ``--json FILE`` wrote; a file has the chapters
+it has, and later ones count.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import growth
 from check import OURS, Row, judged, noise, ratio, read
 from report import SHOWN, amount
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "speed.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGE, CASTS = DOCS / "speed.md", DOCS / "cast-speed.md"
 BEGIN, END = "<!-- benchmarks/page.py writes from here -->", "<!-- to here -->"
 
 Run = dict[str, Any]
@@ -83,28 +86,82 @@ def dispatch(rows: list[Row]) -> str:
 
 
 def casts(rows: list[Row]) -> str:
-    """Casts by families of dtypes, the least and the most of each; then what is over."""
-    pairs = [row for row in rows if first(row)[0] == "copy"]
+    """What each kind of cast is held to; the pairs by families, the least and the most of each."""
     from cast_lines import FAMILIES, family
 
     from promoarray import dtypes as dt
 
+    kinds: dict[tuple[str, float], list[float]] = {}
+    for row in rows:
+        for against, times, budget in judged(row):
+            kinds.setdefault((against, budget), []).append(times)
+    budgets = [
+        [against, f"{budget:g}", str(len(times)), *_spread(times, budget)]
+        for (against, budget), times in kinds.items()
+    ]
     found: dict[tuple[str, str], list[float]] = {}
-    for row in pairs:
-        source, _, target = row["name"].partition(" to ")
+    for source, target, times in _pairs(rows):
         key = family(dt.as_dtype(source)), family(dt.as_dtype(target))
-        times = ratio(row, "copy")
-        assert times is not None
         found.setdefault(key, []).append(times)
-    cells = [
+    families = [
         [source, *(_range(found.get((source, target), [])) for target in FAMILIES)]
         for source in FAMILIES
     ]
-    return table(["from, to", *FAMILIES], cells)
+    heads = ["held to", "budget", "lines", "middle", "worst", "over"]
+    return f"{table(heads, budgets)}\n\n{table(['from, to', *FAMILIES], families)}"
+
+
+def _pairs(rows: list[Row]) -> Iterator[tuple[str, str, float]]:
+    """Casts by the default rule: from, to, times a copy."""
+    for row in rows:
+        if (times := ratio(row, "copy")) is not None:
+            source, _, target = row["name"].partition(" to ")
+            yield source, target, times
+
+
+def _spread(times: list[float], budget: float) -> Cells:
+    over = sum(number > budget for number in times)
+    return [f"{median(times):.2g}", f"{max(times):.2g}", str(over)]
 
 
 def _range(numbers: list[float]) -> str:
     return f"{min(numbers):.2g} to {max(numbers):.2g}" if numbers else ""
+
+
+def matrix(rows: list[Row]) -> str:
+    """Every pair of dtypes, as times a copy of the wider side; then rules and quirks by name."""
+    from promoarray import dtypes as dt
+
+    found = {(source, target): times for source, target, times in _pairs(rows)}
+    names = list(dict.fromkeys(source for source, _ in found))
+    names.sort(key=[str(dtype) for dtype in dt.CONCRETE].index)
+    codes = [f"`{dt.as_dtype(name).code}`" for name in names]
+    cells = [
+        [code, *(f"{found[s, t]:.2g}" if (s, t) in found else "" for t in names)]
+        for code, s in zip(codes, names, strict=True)
+    ]
+    named: dict[tuple[str, float], list[float]] = {}
+    for row in rows:
+        if (times := ratio(row, "default")) is not None:
+            name = row["name"].partition(": ")[2]
+            named.setdefault((name, row["bounds"]["default"]), []).append(times)
+    others = [
+        [name, f"{budget:g}", str(len(times)), *_spread(times, budget)]
+        for (name, budget), times in named.items()
+    ]
+    heads = ["rule of a policy, or quirk", "budget", "casts", "middle", "worst", "over"]
+    return f"{table(['from, to', *codes], cells)}\n\n{table(heads, others)}"
+
+
+def memory(rows: list[Row]) -> str:
+    """The operations as a grid; the casts in a sentence, as they take alike."""
+    operations = [row for row in rows if ", " in row["name"]]
+    held = [min(row["values"][OURS]) for row in rows if row not in operations]
+    if not held:
+        return grid(operations)
+    least, most = amount(min(held), "B"), amount(max(held), "B")
+    said = least if least == most else f"{least} to {most}"
+    return f"{grid(operations)}\n\n{len(held)} casts from and to float32: {said}."
 
 
 def curves(rows: list[Row]) -> str:
@@ -123,7 +180,7 @@ WRITERS = {
     "throughput": grid,
     "chains": grid,
     "casts": casts,
-    "memory": grid,
+    "memory": memory,
     "threads": grid,
     "growth": curves,
 }
@@ -159,6 +216,13 @@ def text(runs: list[Run]) -> Iterator[str]:
             yield f"{len(rows)} lines, {len(bounded)} with a budget; {over} over it."
 
 
+def put(page: Path, body: str) -> None:
+    """Write between the marks of a page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{after}", encoding="utf-8")
+
+
 def main() -> int:
     """Write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -169,10 +233,10 @@ def main() -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    body = "\n\n".join(text(runs))
-    PAGE.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{after}", encoding="utf-8")
+    put(PAGE, "\n\n".join(text(runs)))
+    for run in runs:
+        if rows := run["chapters"].get("casts", {}).get("lines"):
+            put(CASTS, f"{measured(run)}\n\n{matrix(rows)}")
     return 0
 
 

@@ -72,41 +72,44 @@ class BlockPlan(NamedTuple):
         of_kernel = 0 if isinstance(self.kernel, np.ufunc) else OF_FUNCTION
         return SCRATCH // (of_inputs + of_result + of_layouts + of_kernel)
 
+    def run(self, operands: tuple[Buffer, ...], options: dict[str, Any]) -> Buffer | None:
+        """Run all of it in blocks; None where the operands do not broadcast, or are too short for
+        blocks to pay."""
+        if max(x.size for x in operands) < LONG:
+            return None
+        return self.carry_out(operands, options)
 
-def run(plan: BlockPlan, operands: tuple[Buffer, ...], options: dict[str, Any]) -> Buffer | None:
-    """Run all of a plan in blocks; None where the operands do not broadcast, or are too short for
-    blocks to pay."""
-    if max(x.size for x in operands) < LONG:
-        return None
-    shape = common_shape(operands)
-    if shape is None or 0 in shape:
-        return None
-    out = empty_like(operands, shape, plan.storage)
-    values: list[Buffer | None] = [None] * len(operands)
-    long = []
-    for i, (x, casts) in enumerate(zip(operands, plan.input_casts, strict=True)):
-        if x.size == 1:  # cast once; no buffer of NumPy's is made of it, either
-            values[i] = _cast(x.reshape(()), casts, [np.empty((), c.storage) for c in casts])
-        else:
-            long.append(i)
-    step = min(out.size, plan.block)
-    scratch = [[np.empty(step, c.storage) for c in casts] for casts in plan.input_casts]
-    made = np.empty(step if plan.output_casts else 0, plan.computed)
-    for parts in _parts([*(operands[i] for i in long), out], step):
-        *given, block = parts
-        for i, part in zip(long, given, strict=True):
-            values[i] = _cast(part, plan.input_casts[i], scratch[i])
-        place = made[: block.size] if plan.output_casts else block
-        if isinstance(plan.kernel, np.ufunc):
-            plan.kernel(*values, out=place)
-        else:
-            place[...] = plan.kernel(*values, **options)
-        for cast in plan.output_casts:
-            cast.run(place, block)
-    return out
+    def carry_out(self, operands: tuple[Buffer, ...], options: dict[str, Any]) -> Buffer | None:
+        """``run`` operands of any length."""
+        shape = common_shape(operands)
+        if shape is None or 0 in shape:
+            return None
+        out = empty_like(operands, shape, self.storage)
+        values: list[Buffer | None] = [None] * len(operands)
+        long = []
+        for i, (x, casts) in enumerate(zip(operands, self.input_casts, strict=True)):
+            if x.size == 1:  # cast once; no buffer of NumPy's is made of it, either
+                values[i] = _cast(x.reshape(()), casts, [np.empty((), c.storage) for c in casts])
+            else:
+                long.append(i)
+        step = min(out.size, self.block)
+        scratch = [[np.empty(step, c.storage) for c in casts] for casts in self.input_casts]
+        made = np.empty(step if self.output_casts else 0, self.computed)
+        for parts in parts_of([*(operands[i] for i in long), out], step):
+            *given, block = parts
+            for i, part in zip(long, given, strict=True):
+                values[i] = _cast(part, self.input_casts[i], scratch[i])
+            place = made[: block.size] if self.output_casts else block
+            if isinstance(self.kernel, np.ufunc):
+                self.kernel(*values, out=place)
+            else:
+                place[...] = self.kernel(*values, **options)
+            for cast in self.output_casts:
+                cast.run(place, block)
+        return out
 
 
-def _parts(arrays: list[Buffer], step: int) -> Any:
+def parts_of(arrays: list[Buffer], step: int) -> Any:
     """Blocks of arrays that broadcast to the last, which is written to: what lies in memory in
     other ways is gathered, and brought back."""
     words = [x if x.dtype.isbuiltin == 1 else x.view(f"u{x.itemsize}") for x in arrays]

@@ -11,7 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, folds, loops, parts, positions, products
+from promoarray.backends.numpy import blocks, code_tables, folds, loops, parts, positions, products
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import kernel_of, neighbours
 from promoarray.dtypes import BY_STORAGE, DType, Kind
@@ -58,7 +58,7 @@ class Compiled:
         if out is not None:
             return out
         if self._blocks is not None:
-            out = blocks.run(self._blocks, buffers, options)
+            out = self._blocks.run(buffers, options)
             if out is not None:
                 return out
         if options:
@@ -104,7 +104,7 @@ class Compiled:
             pair = neighbours(*buffers, **options)
             if isinstance(self._gaps, loops.LoopPlan):
                 return self._gaps.run(pair)
-            return blocks.run(self._gaps, pair, {})
+            return self._gaps.run(pair, {})
         return None
 
     def _of_linalg(self, values: Sequence[Buffer], options: dict[str, Any]) -> Any:
@@ -176,8 +176,9 @@ class Compiled:
             return self._loops.setdefault(name, found)
 
     @made_once
-    def _blocks(self) -> blocks.BlockPlan | None:
-        return blocks.block_plan(self._name, self._held, self._plan, self._casts)
+    def _blocks(self) -> blocks.BlockPlan | code_tables.CodeTable | None:
+        found = blocks.block_plan(self._name, self._held, self._plan, self._casts)
+        return found and code_tables.with_table(found, self._held)
 
     @made_once
     def _folds(self) -> folds.FoldPlan | None:

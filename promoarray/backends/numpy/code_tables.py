@@ -1,0 +1,131 @@
+"""Operations on one operand of 16 bits or fewer, by a table of their results for all codes.
+
+There are no more than 65,536 operands, so an operation that was asked for often enough is carried
+out on each of them, by the same casts and the same kernel as before; from then on it is looked up.
+Beside a result stands what floating-point exceptions were met near its code. Where NumPy is to tell
+of one of them, the operation is carried out as before, which tells.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray import kernels
+from promoarray.backends.numpy.blocks import LONG, BlockPlan, parts_of
+from promoarray.backends.numpy.loops import empty_like, watched
+
+if TYPE_CHECKING:
+    from promoarray.dtypes import DType
+
+Buffer = np.ndarray[Any, Any]
+
+PAYS = {1: 1 << 18, 2: 1 << 22}
+"""Elements of so many bytes, from which on a table has paid: it is made once they have come."""
+
+BLOCK = 1 << 15
+"""Elements at a time of operands that do not lie in a row."""
+
+SHORT = 256
+"""Codes in a row that are asked for exceptions together: two powers of two of bfloat16."""
+
+RESULT_BITS = 16
+"""Of an entry; above them stand the exceptions."""
+
+
+class CodeTable:
+    """A plan in blocks for one operand, and its table once that is made.
+
+    Parameters
+    ----------
+    plan : BlockPlan
+    dtype : DType
+        What the operand holds.
+    """
+
+    def __init__(self, plan: BlockPlan, dtype: DType) -> None:
+        self._plan, self._dtype = plan, dtype
+        self._left = PAYS[dtype.storage.itemsize]
+        self._table: Buffer | None = None
+
+    def run(self, operands: tuple[Buffer, ...], options: dict[str, Any]) -> Buffer | None:
+        """As the plan's own ``run``."""
+        (x,) = operands
+        usual = options or x.size < LONG or not x.dtype.isnative
+        table = None if usual else self._ready(x.size)
+        if table is not None:
+            out = empty_like(operands, x.shape, self._plan.storage)
+            if not _look_up(x, out, table) & watched():
+                return out
+        return self._plan.run(operands, options)
+
+    def _ready(self, size: int) -> Buffer | None:
+        """The table, if it has paid by now."""
+        if self._table is None:
+            self._left -= size
+            if self._left <= 0:
+                self._table = self._tabulate()
+        return self._table
+
+    def _tabulate(self) -> Buffer:
+        """Carry the operation out on all codes."""
+        storage = self._dtype.storage
+        codes = np.arange(1 << 8 * storage.itemsize, dtype=f"u{storage.itemsize}").view(storage)
+        table = np.empty(len(codes), np.uint32)
+        # 1. Stretches of codes show where exceptions are.
+        for begin in range(0, len(codes), len(codes) // 16):
+            stretch = slice(begin, begin + len(codes) // 16)
+            raised = self._enter(codes[stretch], table[stretch])
+            # 2. Only there shorter ones are asked: of 8 bits they are short enough.
+            if raised and len(table[stretch]) > SHORT:
+                for start in range(begin, stretch.stop, SHORT):
+                    short = slice(start, start + SHORT)
+                    self._enter(codes[short], table[short])
+        # 3. Common codes are asked alone: infinities stand beside signalling NaNs.
+        for code in _special(self._dtype):
+            self._enter(codes[code : code + 1], table[code : code + 1])
+        return table
+
+    def _enter(self, codes: Buffer, entries: Buffer) -> int:
+        """Write the entries of codes; return the exceptions that were met."""
+        heard = [0]
+        with np.errstate(all="call", call=lambda kind, raised: heard.append(raised)):
+            results = self._plan.carry_out((codes,), {})
+        assert results is not None  # one operand has its own shape
+        raised = reduce(or_, heard)
+        entries[...] = results.view(f"u{results.itemsize}")
+        entries |= np.uint32(raised << RESULT_BITS)
+        return raised
+
+
+def _special(dtype: DType) -> set[int]:
+    """The codes of zeros, infinities and quiet NaNs of either sign."""
+    if dtype.format is None:
+        return {0}
+    signs = (0, 1 << dtype.bits - 1) if dtype.format.signed else (0,)
+    found = (0, dtype.format.inf, dtype.format.nan)
+    return {code | sign for code in found if code is not None for sign in signs}
+
+
+def _look_up(x: Buffer, out: Buffer, table: Buffer) -> int:
+    """Write the results, which lie as the operands do; return the exceptions that may be met."""
+    if x.flags.c_contiguous:
+        return kernels.look_up(x, out, table)
+    if x.flags.f_contiguous:
+        return kernels.look_up(x.T, out.T, table)
+    raised, scratch = 0, np.empty(BLOCK, out.dtype)
+    for part, place in parts_of([x, out], BLOCK):
+        found = scratch[: part.size]
+        raised |= kernels.look_up(np.ascontiguousarray(part), found, table)
+        place[...] = found
+    return raised
+
+
+def with_table(plan: BlockPlan, held: tuple[DType, ...]) -> BlockPlan | CodeTable:
+    """The plan, with a table if it is for one operand of few codes and makes results of as few."""
+    storages = (held[0].storage, plan.storage)
+    narrow = all(storage.itemsize <= 2 for storage in storages)
+    return CodeTable(plan, held[0]) if narrow and len(held) == 1 else plan
