@@ -16,7 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.backends.dask.storage import opened
 
 EXACT = ("sum", "prod", "max", "min", "argmax", "argmin", "all", "any", "cumulative_sum")
-ROUNDED = ("sum", "mean", "var", "std")
+ROUNDED = ("sum", "mean", "var", "std", "vector_norm")
 INTEGERS = (dt.bool, dt.int8, dt.uint8, dt.int16, dt.int32, dt.int64, dt.uint64, dt.int4)
 FLOATS = (dt.float32, dt.float64, dt.float16, dt.bfloat16, dt.float8_e4m3fn)
 SHAPE, CHUNKS = (37, 53), (13, 18)
@@ -26,7 +26,7 @@ BOUND = "n * eps of the dtype summed in times the sum (or mean) of magnitudes, a
 
 
 def exact(rng: np.random.Generator) -> Iterator[Case]:
-    """Integers, bools, extremes and their positions, with ties and NaN; running sums of floats."""
+    """Integers, bools, extremes, their positions and norms, with ties and NaN; running sums."""
     for dtype in (*INTEGERS, *FLOATS):
         values = _values(rng, dtype)
         integers = dtype in INTEGERS
@@ -37,6 +37,9 @@ def exact(rng: np.random.Generator) -> Iterator[Case]:
                 if axis is None and name == "cumulative_sum":
                     continue
                 yield Case(f"{name}({dtype}, {axis})", _along(name, axis), ((values, dtype),))
+        for order, axis in product((np.inf, -np.inf, 0), (None, 0, 1)):
+            norm = _along("vector_norm", axis, ord=order)
+            yield Case(f"vector_norm({dtype}, {axis}, {order})", norm, ((values, dtype),))
         if integers:
             yield Case(f"{dtype} @ {dtype}", lambda x: pa.matmul(x, x.mT), ((values, dtype),))
 
@@ -49,9 +52,9 @@ def _values(rng: np.random.Generator, dtype: Any) -> Any:
     return values
 
 
-def _along(name: str, axis: int | None) -> Callable[..., Any]:
-    function = getattr(pa, name)
-    return lambda x: function(x, axis=axis)
+def _along(name: str, axis: int | None, **options: Any) -> Callable[..., Any]:
+    function = getattr(pa.linalg if name == "vector_norm" else pa, name)
+    return lambda x: function(x, axis=axis, **options)
 
 
 POLICIES = ("numpy@2", "jax@x64", "torch@2.13", "tensorflow", "paddle@2.6")
@@ -111,11 +114,15 @@ def rounded(rng: np.random.Generator) -> Tally:
 
 def _within(name: str, axis: Any, exact: Any, found: Any, dtype: Any, made: Any) -> bool:
     summed = dt.float64 if dtype is dt.float64 else dt.float32
-    want = getattr(np, name)(exact, axis=axis)
+    if name == "vector_norm":
+        want = np.sqrt((exact**2).sum(axis=axis))
+    else:
+        want = getattr(np, name)(exact, axis=axis)
     count = exact.size if axis is None else SHAPE[axis]
     gaps = exact - exact.mean(axis=axis, keepdims=True)
     terms = np.abs(exact) if name in ("sum", "mean") else gaps**2
     scale = terms.sum(axis=axis) / (1 if name == "sum" else count)
+    scale = want if name == "vector_norm" else scale
     room = count * float(np.finfo(summed.storage).eps) * np.maximum(scale, want)
     return bool(np.all(np.abs(found - want) <= room + float(pa.finfo(made).eps) * np.abs(want)))
 
@@ -132,5 +139,7 @@ def program(values: Any, chunks: Any = (10, 7), slow: Callable[..., Any] | None 
         pa.sum(pa.astype(x, "bfloat16"), axis=0),
         pa.matmul(x, x.mT),
         pa.prod(x / 3, axis=1),
+        pa.linalg.vector_norm(x, axis=0),
+        pa.linalg.vector_norm(x, ord=3),
     )
     return [blocks_of(out) for out in outs]

@@ -6,10 +6,11 @@ Nothing here knows a rule. The policy decides (``promotion``), the backend compi
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.backends import backend_of, common_backend
+from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.core import observed, repeats
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert, explicit
@@ -27,6 +28,7 @@ from promoarray.core.operands import (
     as_operand,
     canonicalize,
     operand_of,
+    operands_of,
     scalar_buffer,
 )
 from promoarray.core.refusals import promotion_error
@@ -104,7 +106,7 @@ def _resolve(
     policy = cls._policy or get_policy()
     if policy.canonical:
         entered = tuple(canonicalize(policy, *each) for each in zip(operands, entered, strict=True))
-    seen = tuple(operand_of(x, policy) for x in entered)
+    seen = operands_of(entered, policy, partial(policy.plan, name, form=form), name, form)
     decided = policy.decide(name, seen, entered, form, options=options)
     if isinstance(decided, Refusal):
         refused = RefusalEvent(name, form, policy, entered, seen, decided, options)
@@ -134,9 +136,14 @@ def _told_apart(
     seen: tuple[Operand, ...],
 ) -> bool:
     """Whether what was decided holds for all that an observer does not tell apart: nothing was cast
-    first, and where the policy looked at 0-d arrays, the observer does."""
+    first, and where the policy looked at 0-d arrays, the observer does, which computes none."""
     return heard is not None and all(
-        x is y and (o.value is None or o.rank is Rank.SCALAR or heard.repeats.by_value)
+        x is y
+        and (
+            o.value is None
+            or o.rank is Rank.SCALAR
+            or (heard.repeats.by_value and not is_lazy(backend_of(x._buffer)))
+        )
         for x, y, o in zip(given, entered, seen, strict=True)
     )
 
@@ -294,7 +301,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         keep_rebinding(name, policy, entered)
         return made
     entered = target, canonicalize(policy, other, entered[1])
-    seen = tuple(operand_of(x, policy) for x in entered)
+    seen = operands_of(entered, policy, partial(policy.plan, name, form=form), name, form)
     decided = policy.decide(name, seen, entered, form)
     if isinstance(decided, Refusal):
         return _write_recovered(RefusalEvent(name, form, policy, entered, seen, decided))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,13 @@ from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, held
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import ComputeError, quoted
+from promoarray.operations import Form
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
+
+Decide = Callable[[tuple[Operand, ...]], Any]
 
 
 def as_operand(x: Any) -> Any:
@@ -100,10 +105,94 @@ def operand_of(x: Any, policy: Policy) -> Operand:
     return Operand(dtype, Rank.ZERO_D, _looked_at(x, policy) if policy.by_value else None)
 
 
+def operands_of(
+    given: tuple[Any, ...],
+    policy: Policy,
+    decide: Decide,
+    name: str,
+    form: Form,
+    see: Callable[[Any, Policy], Operand] = operand_of,
+) -> tuple[Operand, ...]:
+    """What a policy sees of the operands of an operation.
+
+    Of lazy 0-d arrays it computes the values that have a say; others count for 1.
+
+    Parameters
+    ----------
+    given : tuple of Array and Python scalar
+    policy : Policy
+    decide : callable
+        What the policy decides of operands.
+    name : str
+    form : Form
+    see : callable
+        What the policy sees of one, where it may be something else than an array or a scalar.
+    """
+    later = [] if policy.by_value is None else [i for i, x in enumerate(given) if _is_later(x)]
+    if not later:
+        return tuple([see(x, policy) for x in given])
+    supposed = tuple(_supposed(x) if i in later else see(x, policy) for i, x in enumerate(given))
+    read = _with_a_say(supposed, later, policy, decide, name, form)
+    return tuple(see(x, policy) if i in read else supposed[i] for i, x in enumerate(given))
+
+
+def _with_a_say(
+    operands: tuple[Operand, ...],
+    later: list[int],
+    policy: Policy,
+    decide: Decide,
+    name: str,
+    form: Form,
+) -> set[int]:
+    """The operands that another value of changes what is decided, found by trying all sorts."""
+    telling = getattr(policy.by_value, "telling", None)
+    if telling is None:
+        return {*later}
+    sorts = [telling(name, operands, form, i) for i in later]
+    if prod(map(len, sorts)) > _MOST_WAYS:
+        return {*later}
+    answers: dict[tuple[Any, ...], Any] = {}
+    for way in product(*sorts):
+        tried = list(operands)
+        for i, value in zip(later, way, strict=True):
+            tried[i] = operands[i]._replace(value=value)
+        answers[way] = decide(tuple(tried))
+    return {
+        i
+        for at, i in enumerate(later)
+        if any(
+            answers[way] != answers[(*way[:at], sorts[at][0], *way[at + 1 :])] for way in answers
+        )
+    }
+
+
+_MOST_WAYS = 1000
+"""How many combinations of values are tried before they are computed instead."""
+
+
+def _is_later(x: Any) -> bool:
+    """Whether an operand is a lazy 0-d array whose value is not known yet."""
+    if not isinstance(x, Array) or x._buffer.ndim:
+        return False
+    return is_lazy(find(type(x._buffer))) and not x._buffer.has_value
+
+
+def _supposed(x: Array) -> Operand:
+    dtype = type_of(x._type)
+    return Operand(dtype, Rank.ZERO_D, UNKNOWN[x.dtype.kind])
+
+
+def _value(x: Array) -> Any:
+    """The value of a 0-d array; that of a lazy one is computed once."""
+    if is_lazy(find(type(x._buffer))):
+        return x._buffer.value(lambda: x._decoded().item())
+    return x._decoded().item()
+
+
 def _looked_at(x: Array, policy: Policy) -> Any:
     """The value of a 0-d array, which the policy promotes by; a lazy one is computed for it."""
     try:
-        return x._decoded().item()
+        return _value(x)
     except ComputeError as error:
         why = f"policy {quoted(policy.name)} promotes by the value of a 0-d array"
         raise ComputeError(f"{why}: {error}") from None
@@ -119,16 +208,16 @@ def as_looked_on(x: Any, policy: Policy) -> Operand:
 def looked_on(x: Array) -> Any:
     """The value of a 0-d array for policies that only look on; a lazy one is not computed for them.
 
-    It counts for 1 then, which is a value that fits every dtype, unless the run's own policy looks
-    at values and so has them computed.
+    It counts for 1 then, which is a value that fits every dtype, unless the run's own policy looked
+    at it and so had it computed.
     """
-    return UNKNOWN[x.dtype.kind] if is_left_lazy(x) else x._decoded().item()
+    return UNKNOWN[x.dtype.kind] if is_left_lazy(x) else _value(x)
 
 
 def is_left_lazy(x: Array) -> bool:
     """Whether an array is not computed for policies that only look on."""
     lazy = is_lazy(find(type(x._buffer)))  # None of what has no data, as in recorded programs
-    return lazy and (x._policy or get_policy()).by_value is None
+    return lazy and not ((x._policy or get_policy()).by_value and x._buffer.has_value)
 
 
 UNKNOWN = dict.fromkeys(Kind, 1) | {Kind.BOOL: True, Kind.FLOAT: 1.0, Kind.COMPLEX: 1.0 + 0.0j}

@@ -15,11 +15,12 @@ from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.observers import notify_default, notify_made
-from promoarray.core.operands import array_class, as_operand, fitted, operand_of
+from promoarray.core.operands import array_class, as_operand, fitted, operands_of
 from promoarray.core.read_dtype import answered
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
@@ -155,7 +156,7 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     policy = cls._policy or get_policy()
     read = dtype
     if dtype is None:
-        operands = tuple(operand_of(x, policy) for x in members)
+        operands = operands_of(tuple(members), policy, policy.result_type, "concat", Form.FUNCTION)
         common = policy.result_type(operands)
         if isinstance(common, Refusal):
             raise promotion_error(policy, "stack", operands, common)

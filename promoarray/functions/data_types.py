@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 from promoarray.core import cast
 from promoarray.core.fast_path import fast_function
 from promoarray.core.observers import observers_anywhere
-from promoarray.core.operands import array_class, as_array, as_operand, canonicalize, operand_of
+from promoarray.core.operands import (
+    array_class,
+    as_array,
+    as_operand,
+    canonicalize,
+    operand_of,
+    operands_of,
+)
 from promoarray.core.read_dtype import answered, decided, kept_dtype, plain
 from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import INTEGERS, DType, Format, as_dtype
@@ -138,7 +145,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
         raise TypeError("result_type needs at least one array, scalar or dtype")
     policy = array_class(arrays_and_dtypes)._policy or get_policy()
     entered = tuple(_entered(x, policy) for x in arrays_and_dtypes)
-    operands = tuple(_operand(x, policy) for x in entered)
+    decide, form = policy.result_type, Form.FUNCTION
+    operands = operands_of(entered, policy, decide, "concat", form, _operand)
     common = policy.result_type(operands)
     if isinstance(common, Refusal):
         raise promotion_error(policy, "result_type", operands, common)

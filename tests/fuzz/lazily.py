@@ -25,7 +25,7 @@ Step = Callable[[Generator, Any, Any], Any]
 
 SCALARS = (True, 0, 1, -3, 2, 300, 2**40, 0.0, -0.0, 1.5, 1e300, float("nan"), 1 + 2j)
 LATER = ("in one block", "computed later", "not known before", "unknown length", "no memory for")
-LATER += ("lies in memory", "an array in memory is not indexed")
+LATER += ("lies in memory", "an array in memory is not indexed", "does not broadcast to (None")
 """Words of what lazy arrays alone refuse; shapes they compare before values, which come later."""
 
 
@@ -248,8 +248,15 @@ def _multiplied(random: Generator, x: Any, y: Any) -> Any:
 
 
 def _decomposed(random: Generator, x: Any, y: Any) -> Any:
-    names = "det", "inv", "slogdet", "svdvals", "matrix_rank", "pinv", "vector_norm", "cholesky"
+    names = "det", "inv", "slogdet", "svdvals", "matrix_rank", "pinv", "cholesky"
     return getattr(pa.linalg, one_of(random, names))(_whole(x))
+
+
+def _norm(random: Generator, x: Any, y: Any) -> Any:
+    order = one_of(random, (np.inf, -np.inf, 0, 1, 2, 2.5))
+    x = x if order in (np.inf, -np.inf, 0) else _whole(x)
+    axis = int(random.integers(-x.ndim, x.ndim + 1)) if random.random() < 0.6 else None
+    return pa.linalg.vector_norm(x, axis=axis, ord=order, keepdims=bool(random.random() < 0.3))
 
 
 def _found(random: Generator, x: Any, y: Any) -> Any:
@@ -300,7 +307,7 @@ STEPS: list[Step] = [
     *map(_along, (pa.cumulative_sum, pa.cumulative_prod, pa.flip, pa.diff)),
     *(_along(each, whole=True) for each in (pa.sort, pa.argsort, pa.fft.fft)),
     *(_read, _read, _read, _written, _written, _added, _where_true, _taken, _spread, _reshaped),
-    *(_multiplied, _decomposed, _found, _raised),
+    *(_multiplied, _decomposed, _found, _raised, _norm),
 ]
 
 assert Buffer  # the back end is there: without Dask all of this would pass over nothing

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from cast_cases import same_numbers
 
+import promoarray as pa
 from promoarray import dtypes
 from promoarray.dtypes import DType
 from promoarray.kernels import (
@@ -159,6 +160,24 @@ def test_operands_and_results_lie_in_any_way(shape, into):
         combine(name, tuple(operands), got, rows(types, result), (DEFAULT,) * 3)
         want = by_steps(name, operands, types, result)
         assert same_numbers(got, np.broadcast_to(want, shape), result), (name, first, second)
+
+
+@pytest.mark.parametrize("shape", [(37, 512), (133, 777), (2, 40, 700), (1300, 800)])
+@pytest.mark.parametrize("dtype", [dtypes.int8, dtypes.bfloat16, dtypes.float32, dtypes.int64])
+def test_long_rows_that_lie_in_columns_are_read_by_panels(shape, dtype):
+    rng = np.random.default_rng(5)
+    turned = bits(rng, (*shape[:-2], shape[-1], shape[-2]), dtype).swapaxes(-1, -2)
+    computed = dtypes.float32 if dtype is dtypes.bfloat16 else dtype
+    types = [dtype, dtype, computed]
+    operands = (turned, bits(rng, shape, dtype))
+    want = by_steps("subtract", list(operands), types, dtype)
+    before = pa.get_num_threads()
+    for threads in (1, 3):
+        pa.set_num_threads(threads)
+        got = np.empty(shape, dtype.storage)
+        combine("subtract", operands, got, rows(types, dtype), (DEFAULT,) * 3)
+        assert same_numbers(got, want, dtype)
+    pa.set_num_threads(before)
 
 
 @pytest.mark.parametrize("way", ["in rows", "transposed", "backwards"])

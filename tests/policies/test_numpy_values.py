@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.operations import Form
+from promoarray.policies import Operand, as_policy
+from promoarray.promotion.plan import Rank
 
 VALUES = (
     *(0, 1, -1, 127, 128, 300, -129, 2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64),
@@ -198,6 +202,41 @@ def test_squares_and_roots_are_operators_of_their_own_in_numpy_1(
             operator,
             function,
         )
+
+
+ENDS = tuple(
+    sign * 2**bits + more
+    for bits in (7, 8, 15, 16, 31, 32, 63)
+    for sign in (1, -1)
+    for more in (-1, 0, 1)
+)
+FLOATS = (-1.0, 0.0, 0.5, 1.0, 2.0, 64999.0, -65000.0, 65001.0, 3.3e38, 3.5e38, np.inf, np.nan)
+
+
+@pytest.mark.parametrize("dtype", [pa.bool, pa.int16, pa.int64, pa.uint64, pa.float64])
+def test_numpy_1_answers_of_any_value_as_of_one_that_it_tells_apart(dtype: Any) -> None:
+    by_value: Any = as_policy("numpy@1").by_value
+    values: Any = FLOATS
+    if dtype is pa.bool:
+        values = False, True
+    elif dtype is not pa.float64:
+        info = pa.iinfo(dtype)
+        values = [n for n in (0, 1, 2, *ENDS) if info.min <= n <= info.max]
+    beside = pa.uint8, pa.int8, pa.float16, pa.complex64
+    names = "add", "pow", "bitwise_and", "stack"
+    for name, other, at, rank in product(names, beside, (0, 1), (Rank.ARRAY, Rank.ZERO_D)):
+
+        def given(value: Any, other: Any = other, at: int = at, rank: Rank = rank) -> Any:
+            y = Operand(other, rank, None if rank is Rank.ARRAY else 1)
+            x = Operand(dtype, Rank.ZERO_D, value)
+            return (y, x) if at else (x, y)
+
+        for form in (Form.OPERATOR, Form.FUNCTION):
+            told = by_value.telling(name, given(values[0]), form, at)
+            answers = [
+                {by_value(None, name, given(v), form) for v in some} for some in (values, told)
+            ]
+            assert answers[0] <= answers[1], (name, other, at, rank, form)
 
 
 @pytest.mark.parametrize("value", [300, -1, 2**64, -(10**20), 1.5])

@@ -62,10 +62,11 @@ def spread(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     if len({x.shape for x in arrays}) == 1:
         return arrays
     np.broadcast_shapes(*(x.shape for x in arrays if x.size == x.size))  # of known lengths
-    return tuple(map(_in_blocks_of_one, arrays))
+    return tuple(map(in_blocks_of_one, arrays))
 
 
-def _in_blocks_of_one(x: Any) -> Any:
+def in_blocks_of_one(x: Any) -> Any:
+    """The same with axes of length 1 in one block, which Dask else takes for longer ones."""
     if 1 not in x.shape or not isinstance(x, da.Array):
         return x
     cut = [a for a, n in enumerate(x.shape) if n == 1 and x.numblocks[a] > 1]

@@ -9,6 +9,7 @@ is why they are known to each other (``Memory``) and writes between them are ref
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
@@ -40,7 +41,7 @@ class Buffer:
         Its lengths are ``nan`` where they are not known before it is computed.
     """
 
-    __slots__ = ("__weakref__", "_memory", "array", "frozen")
+    __slots__ = ("__weakref__", "_memory", "_value", "array", "frozen")
 
     backend = "promoarray.backends.dask"
 
@@ -48,6 +49,7 @@ class Buffer:
         self, array: Blocks, view_of: Buffer | None = None, *, frozen: bool = False
     ) -> None:
         self.array = array
+        self._value: tuple[Blocks, Any] | None = None
         self.frozen: bool = frozen or (view_of is not None and view_of.frozen)
         self._memory: WeakSet[Buffer] = WeakSet() if view_of is None else view_of._memory
         self._memory.add(self)
@@ -78,6 +80,17 @@ class Buffer:
         """What the blocks hold."""
         found: np.dtype[Any] = self.array.dtype
         return found
+
+    @property
+    def has_value(self) -> bool:
+        """Whether ``value`` was computed of what it holds now."""
+        return self._value is not None and self._value[0] is self.array
+
+    def value(self, compute: Callable[[], Any]) -> Any:
+        """The one element, for policies that promote by it: computed once."""
+        if self._value is None or self._value[0] is not self.array:
+            self._value = self.array, compute()
+        return self._value[1]
 
     def transpose(self) -> Buffer:
         """The axes reversed."""

@@ -16,12 +16,12 @@ joining     concat stack diff
 reductions  sum prod trace mean std var max min all any argmax argmin
 reductions  real_all real_any argmax_without_nan argmin_without_nan exact_integer_mean
 reductions  var_around_integer std_around_integer integer_var integer_std truncated_mean
-reductions  mean_or_zero max_or_lowest min_or_highest
+reductions  mean_or_zero max_or_lowest min_or_highest vector_norm
 cumulative  cumulative_sum cumulative_prod
 products    matmul vecdot tensordot outer cross matrix_power
 ordering    sort argsort searchsorted unique_values unique_counts unique_inverse unique_all isin
 whole       cholesky det inv pinv qr slogdet svd svdvals eig eigvals eigh eigvalsh matrix_rank
-whole       solve matrix_norm vector_norm
+whole       solve matrix_norm
 whole       fft ifft fftn ifftn rfft rfftn ihfft irfft irfftn hfft
 joining     diagonal fftshift ifftshift
 """

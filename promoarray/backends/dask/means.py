@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import dask.array as da
@@ -10,25 +11,17 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.backends.dask.steps import (
-    Axes,
-    Block,
-    count_of,
-    dropped,
-    grown,
-    run_kernel,
-    stacked,
-)
+from promoarray.backends.dask.steps import Block, Reduction, summed
 from promoarray.dtypes import DType, Kind
 
 # --- Means: sums, and how many they are of --------------------------------------------------------
 
 
-class Mean(NamedTuple):
+class Way(NamedTuple):
     """How a mean is made: what its sum is divided by the number with, and what it is summed in."""
 
     divide: str
-    summed: Callable[[DType], DType]
+    wide: Callable[[DType], DType]
 
 
 def _float_sum(compute: DType) -> DType:
@@ -46,106 +39,72 @@ def _widest(compute: DType) -> DType:
     return dt.uint64 if compute.kind is Kind.UINT else dt.int64
 
 
-MEANS = {
-    "mean": Mean("divide", _float_sum),
-    "mean_or_zero": Mean("divide", _itself),
-    "exact_integer_mean": Mean("truncated_divide", _itself),
-    "truncated_mean": Mean("truncated_divide", _widest),
+WAYS = {
+    "mean": Way("divide", _float_sum),
+    "mean_or_zero": Way("divide", _itself),
+    "exact_integer_mean": Way("truncated_divide", _itself),
+    "truncated_mean": Way("truncated_divide", _widest),
 }
 
-
-def mean(
-    kernel: str, x: da.Array, compute: DType, made: DType, axes: Axes, options: dict[str, Any]
-) -> da.Array:
-    makers = mean_step, mean_join, mean_finish
-    return grown(makers, kernel, x, made, axes, options["keepdims"], compute=compute, made_in=made)
+Total = tuple[Block, int]
+"""A sum, and of how many."""
 
 
-def mean_step(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
-    """Make what sums up a block and counts it."""
-    summed = MEANS[kernel].summed(compute)
+@dataclass(frozen=True)
+class Mean(Reduction):
+    """The kernels in ``WAYS``."""
 
-    def step(block: Block) -> tuple[Block, int]:
-        wide = backend_of(block).cast(block, compute, summed)
-        return run_kernel("sum", wide, summed, axis=axes, keepdims=True), count_of(block, axes)
+    @property
+    def wide(self) -> DType:
+        """What the sum is made in."""
+        return WAYS[self.kernel].wide(self.compute)
 
-    return step
+    def step(self, block: Block) -> Total:
+        wide = backend_of(block).cast(block, self.compute, self.wide)
+        return self.sum(wide, self.wide), self.count(block)
 
-
-def mean_join(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
-    """Make what adds up sums and numbers."""
-    summed = MEANS[kernel].summed(compute)
-
-    def join(parts: list[tuple[Block, int]]) -> tuple[Block, int]:
+    def join(self, parts: list[Total]) -> Total:
         totals, counts = zip(*parts, strict=True)
-        return run_kernel("sum", stacked(totals), summed, axis=0), sum(counts)
+        return summed(totals, self.wide), sum(counts)
 
-    return join
-
-
-def mean_finish(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
-    """Make what divides."""
-    divide, summed = MEANS[kernel].divide, MEANS[kernel].summed(compute)
-    join = mean_join(kernel, axes, keepdims, compute, made)
-
-    def finish(parts: list[tuple[Block, int]]) -> Block:
-        total, count = join(parts)
+    def answer(self, part: Total) -> Block:
+        total, count = part
         backend = backend_of(total)
-        number = backend.from_numpy(np.full((), count, summed.storage), summed)
-        ((mean, found),) = backend.call(divide, (total, number), summed)
-        return dropped(backend.cast(mean, found, made), axes, keepdims)
-
-    return finish
+        number = backend.from_numpy(np.full((), count, self.wide.storage), self.wide)
+        ((mean, found),) = backend.call(WAYS[self.kernel].divide, (total, number), self.wide)
+        return backend.cast(mean, found, self.made)
 
 
 # --- Variances: Chan's update of number, mean and squares -----------------------------------------
 
-
-def var(
-    kernel: str, x: da.Array, compute: DType, made: DType, axes: Axes, options: dict[str, Any]
-) -> da.Array:
-    makers = var_step, var_join, var_finish
-    ddof = options.get("ddof", 0.0)
-    return grown(
-        makers, kernel, x, made, axes, options["keepdims"], compute=compute, made_in=made, ddof=ddof
-    )
-
-
 Moments = tuple[int, Block, Block]
-"""A number, the mean, and the sum of squared distances from it."""
+"""A number, the mean, and the sum of squared distances from it, computed as NumPy computes them
+and kept in float64."""
 
 
-def var_step(
-    kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType, ddof: float
-) -> Any:
-    """Make what gives the moments of a block, computed as NumPy computes them, kept in float64."""
-    floating = _float_sum(compute)
-    wide = dt.complex128 if compute.kind is Kind.COMPLEX else dt.float64
+@dataclass(frozen=True)
+class Variance(Reduction):
+    """``var`` and ``std``."""
 
-    def step(block: Block) -> Moments:
-        cast = backend_of(block).cast
-        x = cast(block, compute, floating)
-        count = count_of(block, axes)
+    ddof: float
+
+    @classmethod
+    def own_fields(cls, x: da.Array, options: Mapping[str, Any]) -> tuple[Any, ...]:
+        return (options.get("ddof", 0.0),)
+
+    def step(self, block: Block) -> Moments:
+        cast, floating = backend_of(block).cast, _float_sum(self.compute)
+        wide = dt.complex128 if self.compute.kind is Kind.COMPLEX else dt.float64
+        x = cast(block, self.compute, floating)
+        count = self.count(block)
         if not count:  # 0, and no warning, for a block that a mask left empty
-            nothing = x.sum(axis=axes, keepdims=True)
+            nothing = x.sum(axis=self.axes, keepdims=True)
             return 0, cast(nothing, floating, wide), nothing.real.astype(np.float64)
-        mean = run_kernel("mean", x, floating, axis=axes, keepdims=True)
-        squares = _squares(x - mean).sum(axis=axes, keepdims=True)
+        ((mean, _),) = backend_of(x).call("mean", (x,), floating, axis=self.axes, keepdims=True)
+        squares = _squares(x - mean).sum(axis=self.axes, keepdims=True)
         return count, cast(mean, floating, wide), squares.astype(np.float64)
 
-    return step
-
-
-def _squares(x: Block) -> Block:
-    return x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
-
-
-def var_join(
-    kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType, ddof: float
-) -> Any:
-    """Make what joins moments."""
-
-    def join(parts: list[Moments]) -> Moments:
+    def join(self, parts: list[Moments]) -> Moments:
         parts = [part for part in parts if part[0]] or parts[:1]
         count, mean, squares = parts[0]
         for more, other, distances in parts[1:]:
@@ -155,20 +114,13 @@ def var_join(
             count = total
         return count, mean, squares
 
-    return join
-
-
-def var_finish(
-    kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType, ddof: float
-) -> Any:
-    """Make what divides by the degrees of freedom, and takes the root for ``std``."""
-    join = var_join(kernel, axes, keepdims, compute, made, ddof)
-
-    def finish(parts: list[Moments]) -> Block:
-        count, _, squares = join(parts)
-        out = squares / np.float64(max(count - ddof, 0))
-        if kernel == "std":
+    def answer(self, part: Moments) -> Block:
+        count, _, squares = part
+        out = squares / np.float64(max(count - self.ddof, 0))
+        if self.kernel == "std":
             out = out**0.5
-        return dropped(backend_of(out).cast(out, dt.float64, made), axes, keepdims)
+        return backend_of(out).cast(out, dt.float64, self.made)
 
-    return finish
+
+def _squares(x: Any) -> Any:
+    return x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x

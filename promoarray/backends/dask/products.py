@@ -140,13 +140,18 @@ def _contract(
         (*kept, *out),
         *operands,
         name=f"{kernel}-{tokenize([x.name for x in aligned], labels, run)}",
-        adjust_chunks=dict.fromkeys(kept, 1),
-        align_arrays=True,
+        adjust_chunks=_counted(chunks) | dict.fromkeys(kept, 1),
+        align_arrays=False,  # once more it would warn of many blocks
         meta=meta_of(len(kept) + len(out), made),
     )
     if not many:
         return ((parts, made),)
     return reduce("sum", (parts,), made, axis=tuple(range(len(kept))))
+
+
+def _counted(chunks: dict[Any, tuple[float, ...]]) -> dict[Any, Any]:
+    """The chunks of every label, as Dask may take those of a length of 1 that meets others."""
+    return {label: tuple(own) for label, own in chunks.items()}
 
 
 @lru_cache(maxsize=1024)

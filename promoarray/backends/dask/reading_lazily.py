@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import dask.array as da
 import numpy as np
 
+from promoarray.backends.dask.blocks import in_blocks_of_one
 from promoarray.backends.dask.buffer import Buffer, known
 from promoarray.backends.dask.keys import (
     axes_of,
@@ -43,7 +44,7 @@ def read_lazily(x: Blocks, parts: tuple[Any, ...]) -> Blocks:
     places = _places(every)
     if mask is not None:
         require_mask(mask, x.shape, places[0].of_x)
-    rest = _rest(x, every)
+    rest = in_blocks_of_one(_rest(x, every))
     if mask is not None:
         found, first, count = _masked(rest, mask, places[0].of_rest), places[0].of_rest, 1
     elif len(arrays) == 1:

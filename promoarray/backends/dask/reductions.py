@@ -1,4 +1,4 @@
-"""Sums, extremes, means, variances and positions of extremes, over blocks.
+"""Sums, extremes, means, variances, norms and positions of extremes, over blocks.
 
 Where the axes to reduce lie in one block, the kernel itself runs on each block, with NumPy's own
 bits. Where they lie in several, integers, bools, extremes and positions are exact still; floating
@@ -8,6 +8,7 @@ point sums add partial sums of the blocks in an order that only the chunks decid
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,21 +18,14 @@ from dask.base import tokenize
 
 from promoarray import dtypes as dt
 from promoarray.backends.dask.block_executable import BlockExecutable
-from promoarray.backends.dask.integer_variances import var_around_integer
-from promoarray.backends.dask.means import MEANS, mean, var
-from promoarray.backends.dask.positions import position
-from promoarray.backends.dask.steps import (
-    Axes,
-    Block,
-    count_of,
-    dropped,
-    grown,
-    run_kernel,
-    stacked,
-)
+from promoarray.backends.dask.integer_variances import KERNELS, IntegerVariance
+from promoarray.backends.dask.means import WAYS, Mean, Variance
+from promoarray.backends.dask.norms import VectorNorm
+from promoarray.backends.dask.positions import Position
+from promoarray.backends.dask.steps import Axes, Block, Reduction, run_kernel, stacked
 from promoarray.backends.dask.storage import storage
-from promoarray.backends.dask.tree import Results, answers, few, in_one_block, meta_of, only
-from promoarray.dtypes import DType
+from promoarray.backends.dask.tree import Results, answers, few, meta_of, only
+from promoarray.dtypes import DType, Kind
 
 
 def reduce(kernel: str, arrays: tuple[da.Array, ...], compute: DType, **options: Any) -> Results:
@@ -46,8 +40,15 @@ def reduce(kernel: str, arrays: tuple[da.Array, ...], compute: DType, **options:
     (made,) = answers(kernel, compute, (few(x),), **told)
     if all(x.numblocks[a] == 1 for a in axes):
         return ((_in_one(kernel, x, compute, made, axes, options), made),)
-    found = TREES[kernel](kernel, x, compute, made, axes, options)
-    return ((found, made),)
+    if kernel in ("max", "min") and compute.kind is Kind.COMPLEX and len(axes) > 1:
+        # The first with NaN is the answer: so the last axis first, as blocks come in another order.
+        for axis in reversed(axes):
+            ((x, _),) = reduce(kernel, (x,), compute, axis=axis, keepdims=options["keepdims"])
+        return ((x, made),)
+    kind = TREES[kernel]
+    own = kind.own_fields(x, options)
+    found = kind(kernel, axes, options["keepdims"], compute, made, *own)
+    return ((found.over(x), made),)
 
 
 def _axes(axis: Any, ndim: int) -> Axes:
@@ -96,53 +97,29 @@ def whole_block(
 # --- Sums, products, extremes, truth: partial results go through the kernel again ----------------
 
 
-def _again(
-    kernel: str, x: da.Array, compute: DType, made: DType, axes: Axes, options: dict[str, Any]
-) -> da.Array:
-    makers = again_step, again_join, again_finish
-    return grown(
-        makers, kernel, x, made, axes, options["keepdims"], compute=compute, joined_in=made
-    )
+@dataclass(frozen=True)
+class Again(Reduction):
+    """Sums, products, extremes and truth."""
 
+    def step(self, block: Block) -> Block | None:
+        if self.kernel in ("max", "min") and not self.count(block):
+            return None  # one without elements, as masks leave some, has no extreme
+        return run_kernel(self.kernel, block, self.compute, axis=self.axes, keepdims=True)
 
-def again_step(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
-    """Make what reduces a block; one without elements, as masks leave some, has no extreme."""
-
-    def step(block: Block) -> Block | None:
-        if kernel in ("max", "min") and not count_of(block, axes):
-            return None
-        return run_kernel(kernel, block, compute, axis=axes, keepdims=True)
-
-    return step
-
-
-def again_join(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
-    """Make what reduces reduced blocks; of ``real_all`` those are bools."""
-    kernel = kernel.removeprefix("real_")
-
-    def join(parts: list[Block | None]) -> Block | None:
+    def join(self, parts: list[Block | None]) -> Block | None:
         found = [part for part in parts if part is not None]
         if len(found) < 2:
             return found[0] if found else None
-        return run_kernel(kernel, stacked(found), made, axis=0)
+        kernel = self.kernel.removeprefix("real_")  # of whose results are bools
+        return run_kernel(kernel, stacked(found), self.made, axis=0)
 
-    return join
-
-
-def again_finish(kernel: str, axes: Axes, keepdims: bool, compute: DType, made: DType) -> Any:
-    """Make what joins the last and drops the axes."""
-    join = again_join(kernel, axes, keepdims, compute, made)
-
-    def finish(parts: list[Block | None]) -> Block:
-        found = join(parts)
-        if found is None:  # the kernel has words for it
-            found = run_kernel(kernel, np.empty(0, storage(compute)), compute, axis=None)
-        return dropped(found, axes, keepdims)
-
-    return finish
+    def answer(self, part: Block | None) -> Block:
+        if part is None:  # the kernel has words for it
+            return run_kernel(self.kernel, np.empty(0, storage(self.compute)), self.compute)
+        return part
 
 
-# --- The trace, and what has no tree --------------------------------------------------------------
+# --- The trace ---------------------------------------------------------------
 
 
 def trace(kernel: str, arrays: tuple[da.Array, ...], compute: DType, **options: Any) -> Results:
@@ -158,22 +135,15 @@ def trace(kernel: str, arrays: tuple[da.Array, ...], compute: DType, **options: 
     return reduce("sum", (line,), made, axis=-1)
 
 
-def _refused(
-    kernel: str, x: da.Array, compute: DType, made: DType, axes: Axes, options: dict[str, Any]
-) -> da.Array:
-    """The variances of Paddle 3.3 of integers: the mean they are around is rounded to float32."""
-    raise ValueError(in_one_block(kernel, x, axes))
-
-
-TREES: dict[str, Callable[..., da.Array]] = {
-    **dict.fromkeys(("sum", "prod", "max", "min", "all", "any"), _again),
-    **dict.fromkeys(("real_all", "real_any", "max_or_lowest", "min_or_highest"), _again),
-    **dict.fromkeys(MEANS, mean),
-    **dict.fromkeys(("var", "std"), var),
-    **dict.fromkeys(("var_around_integer", "std_around_integer"), var_around_integer),
-    **dict.fromkeys(("integer_var", "integer_std"), _refused),
-    **dict.fromkeys(("argmax", "argmin"), position),
-    **dict.fromkeys(("argmax_without_nan", "argmin_without_nan"), position),
+TREES: dict[str, type[Reduction]] = {
+    **dict.fromkeys(("sum", "prod", "max", "min", "all", "any"), Again),
+    **dict.fromkeys(("real_all", "real_any", "max_or_lowest", "min_or_highest"), Again),
+    **dict.fromkeys(WAYS, Mean),
+    **dict.fromkeys(("var", "std"), Variance),
+    **dict.fromkeys(KERNELS, IntegerVariance),
+    **dict.fromkeys(("argmax", "argmin"), Position),
+    **dict.fromkeys(("argmax_without_nan", "argmin_without_nan"), Position),
+    "vector_norm": VectorNorm,
 }
 
 GRAPHS: dict[str, Callable[..., Results]] = {**dict.fromkeys(TREES, reduce), "trace": trace}

@@ -104,19 +104,7 @@ def _of_matrices(
     )
 
 
-# --- Norms of vectors, cross products, Fourier transforms: the axes are named ---------------------
-
-
-def _of_norms(kernel: str, arrays: tuple[da.Array, ...], options: Mapping[str, Any]) -> Signature:
-    (x,) = arrays
-    axes = {a % x.ndim for a in options["axis"]} if x.ndim else set()
-    every = tuple(range(x.ndim))
-    if options["keepdims"]:
-        ones = {f"one {a}": 1 for a in axes}
-        out: Labels = tuple(f"one {a}" if a in axes else a for a in every)
-    else:
-        ones, out = {}, tuple(a for a in every if a not in axes)
-    return Signature([every], [out], frozenset(axes), ones)
+# --- Cross products, Fourier transforms: the axes are named ---------------- ---------------------
 
 
 def _of_cross(kernel: str, arrays: tuple[da.Array, ...], options: Mapping[str, Any]) -> Signature:
@@ -322,7 +310,6 @@ def picked(which: int) -> Callable[[Any], Any]:
 
 
 _SIGNATURES: dict[str, Callable[..., Signature]] = {
-    "vector_norm": _of_norms,
     "cross": _of_cross,
     **dict.fromkeys(_LENGTHS, _of_transforms),
 }

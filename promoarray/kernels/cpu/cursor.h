@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "arguments.h"
 #include "walk.h"
@@ -59,6 +61,53 @@ inline void copy(const char *from, Py_ssize_t from_step, char *to, Py_ssize_t to
     else copy_words<std::uint64_t>(from, from_step, to, to_step, n);
 }
 
+// Some rows of an array whose columns are in order in memory, and rows are not: read column by column,
+// a line of memory is fetched once for all rows and not for each.
+class Panel {
+   public:
+    // How many such rows there is room for; 0 where the lines of one stay in a cache for the next.
+    static size_t rows(size_t length, size_t size) {
+        if (length < shortest) return 0;
+        const size_t room = most_bytes / (length * size + pad);
+        return room < fewest ? 0 : std::min(room, line / size);
+    }
+
+    // Read `rows` rows, the first of which begins at `from`; their columns lie `stride` apart.
+    void fill(const char *from, Py_ssize_t stride, size_t rows, size_t length, size_t size) {
+        pitch_ = length * size + pad;
+        words_.resize(pitch_ * rows);
+        if (size == 1) turn<std::uint8_t>(from, stride, rows, length);
+        else if (size == 2) turn<std::uint16_t>(from, stride, rows, length);
+        else if (size == 4) turn<std::uint32_t>(from, stride, rows, length);
+        else turn<std::uint64_t>(from, stride, rows, length);
+        row_ = words_.data();
+        left_ = rows;
+    }
+    bool empty() const { return left_ == 0; }
+    const char *row() const { return row_; }
+    void next_row() {
+        row_ += pitch_;
+        --left_;
+    }
+
+   private:
+    static constexpr size_t line = 64, most_bytes = 128 << 10, shortest = 512, fewest = 4;
+    static constexpr size_t pad = line;  // or rows want the same places of a cache
+
+    template <typename Word>
+    void turn(const char *from, Py_ssize_t stride, size_t rows, size_t length) {
+        for (size_t j = 0; j < length; ++j, from += stride) {
+            char *to = words_.data() + j * sizeof(Word);
+            for (size_t i = 0; i < rows; ++i, to += pitch_)
+                std::memcpy(to, from + i * sizeof(Word), sizeof(Word));
+        }
+    }
+
+    std::vector<char> words_;
+    const char *row_ = nullptr;
+    size_t left_ = 0, pitch_ = 0;
+};
+
 class Cursor {
    public:
     // `order` are the axes of the result, outermost first; the array broadcasts to it.
@@ -75,6 +124,9 @@ class Cursor {
         const int inner = axes_.ndim - 1;
         in_rows_ = axes_.stride[inner] == (Py_ssize_t)size && array.aligned(size);
         for (int i = 0; i < inner; ++i) in_rows_ &= axes_.stride[i] % (Py_ssize_t)size == 0;
+        const bool in_columns = inner > 0 && axes_.stride[inner - 1] == (Py_ssize_t)size;
+        const bool steps = std::abs(axes_.stride[inner]) > (Py_ssize_t)size;
+        if (in_columns && steps) panel_rows_ = Panel::rows(length(), size);
     }
 
     // Whether one element stands for them all.
@@ -92,6 +144,7 @@ class Cursor {
     // The next n elements, at most a block of them.
     const char *read(size_t n) {
         if (lie_here(n)) return step(n);
+        if (panel_rows_ > 1) return read_turned(n);
         move(n, [this](char *here, Py_ssize_t stride, size_t at, size_t count) {
             copy(here, stride, gathered_ + at * size_, (Py_ssize_t)size_, count, size_);
         });
@@ -112,6 +165,27 @@ class Cursor {
    private:
     size_t length() const { return axes_.shape[axes_.ndim - 1]; }
     bool lie_here(size_t n) const { return in_rows_ && n <= length() - in_row_; }
+
+    // `read`, from a panel of rows.
+    const char *read_turned(size_t n) {
+        for (size_t at = 0; at < n;) {
+            const int inner = axes_.ndim - 1;
+            if (panel_.empty()) {
+                const size_t rows = axes_.shape[inner - 1] - index_[inner - 1];
+                const Py_ssize_t stride = axes_.stride[inner];
+                panel_.fill(data_ - (Py_ssize_t)in_row_ * stride, stride,
+                            std::min(rows, panel_rows_), length(), size_);
+            }
+            const size_t count = std::min(n - at, length() - in_row_);
+            const char *here = panel_.row() + in_row_ * size_;
+            step(count);
+            if (in_row_ == 0) panel_.next_row();
+            if (count == n) return here;
+            std::memcpy(gathered_ + at * size_, here, count * size_);
+            at += count;
+        }
+        return gathered_;
+    }
 
     // Go on by n elements of this row; where they began.
     char *step(size_t n) {
@@ -146,6 +220,8 @@ class Cursor {
     size_t size_;
     char *data_;
     bool is_one_, in_rows_;
+    Panel panel_;
+    size_t panel_rows_ = 0;
     size_t in_row_ = 0;
     size_t index_[PyBUF_MAX_NDIM + 1] = {};
     alignas(64) char gathered_[block * 8];

@@ -105,7 +105,7 @@ def _of_nothing(kernel: Kernel) -> Kernel:
 
 
 def _vector_norm(
-    xp: Any, x: Buffer, *, axis: tuple[int, ...], keepdims: bool, ord: float
+    xp: Any, x: Buffer, *, axis: tuple[int, ...], ord: float, keepdims: bool = False
 ) -> Buffer:
     x, shape = _flat(xp, x, axis)
     *rest, length = x.shape

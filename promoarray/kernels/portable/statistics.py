@@ -50,8 +50,8 @@ def std_around_integer(xp: Any, x: Buffer, **options: Any) -> Buffer:
 def integer_var(
     xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
 ) -> Buffer:
-    mean = _whole(xp, xp.mean(x.astype("float32"), axis=axis, keepdims=True), x.dtype)
-    return _whole(xp, _var_around(xp, x, mean, axis, ddof, keepdims), x.dtype)
+    mean = whole(xp, xp.mean(x.astype("float32"), axis=axis, keepdims=True), x.dtype)
+    return whole(xp, _var_around(xp, x, mean, axis, ddof, keepdims), x.dtype)
 
 
 def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
@@ -94,7 +94,7 @@ def _ends(dtype: Any) -> tuple[Any, Any]:
     return np.iinfo(dtype).min, np.iinfo(dtype).max
 
 
-def _whole(xp: Any, x: Buffer, dtype: Any) -> Buffer:
+def whole(xp: Any, x: Buffer, dtype: Any) -> Buffer:
     """Floats as x86 makes them integers."""
     top = 2.0 ** (63 if dtype.itemsize == 8 else 31)
     within = (x >= -top) & (x < top)

@@ -67,16 +67,49 @@ def by_value(
     """
     if name == "pow" and form is not Form.FUNCTION and (short := shortcut(*operands)):
         return Operand(short), Operand(short)
-    arrays = [o.type for o in operands if o.value is None]
-    scalars = [as_array_type(o) for o in operands if o.value is not None]
-    if not arrays or name in AS_ARRAYS or _kind(scalars) > _kind(arrays):
+    if not _beside_arrays(name, operands):
         return tuple(o if o.value is None else Operand(as_array_type(o)) for o in operands)
+    arrays = [o.type for o in operands if o.value is None]
     loop = searched(name, operands) or (in_turn(operands) if len(operands) > 2 else None)
     signed = any(a.kind is Kind.INT for a in arrays)
     return tuple(
         o if o.value is None else Operand(loop or smallest(o.value, as_array_type(o), signed))
         for o in operands
     )
+
+
+def _beside_arrays(name: str, operands: tuple[Operand, ...]) -> bool:
+    """Whether scalars count by value: there are arrays, and of their kind or a higher one."""
+    arrays = [o.type for o in operands if o.value is None]
+    scalars = [as_array_type(o) for o in operands if o.value is not None]
+    return bool(arrays) and name not in AS_ARRAYS and _kind(scalars) <= _kind(arrays)
+
+
+class ByValue:
+    """``by_value``, and which values it tells apart."""
+
+    __call__ = staticmethod(by_value)
+
+    def telling(
+        self, name: str, operands: tuple[Operand, ...], form: Form, index: int
+    ) -> tuple[Any, ...]:
+        """Values of a 0-d array, one of each sort that is told apart; its own if none is."""
+        operand = operands[index]
+        is_exponent = name == "pow" and form is not Form.FUNCTION and index == 1
+        if not is_exponent and not _beside_arrays(name, operands):
+            return (operand.value,)
+        if operand.type.kind in INTEGERS:
+            least, most = bounds(operand.type)
+            return tuple(n for n in _EDGES if least <= n <= most)
+        return _SORTS.get(operand.type.kind, (False, True))
+
+
+_EDGES = sorted({-1, 0, 1, 2, *(end for dtype in _INTEGERS for end in bounds(dtype))})
+_SORTS = {
+    Kind.FLOAT: (-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 1e5, 1e39),
+    Kind.COMPLEX: (3.0 + 0.0j, 1e39 + 0.0j),
+}
+"""The exponents that have shortcuts, and what lies on either side of each limit (``_RUNGS``)."""
 
 
 def shortcut(base: Operand, exponent: Operand) -> DType | None:
@@ -203,7 +236,7 @@ NUMPY_1 = NUMPY_2.derive(
         Family.IRFFT: TypeRule(compute=always(dt.complex128), result=component, note=_FFT),
         "irfftn": TypeRule(compute=always(dt.complex128), result=component, note=_FFT),
     },
-    by_value=by_value,
+    by_value=ByValue(),
     ranks=True,
     one_element=CONVERSIONS - {"index"},
     scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),

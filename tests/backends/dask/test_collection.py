@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -115,6 +116,44 @@ def test_a_policy_that_looks_at_values_computes_them(x: Any) -> None:
         with pa.no_compute(), pytest.raises(pa.ComputeError, match="'numpy@1' promotes by the val"):
             _ = number + pa.asarray([1], dtype=pa.int8)
         assert (number + pa.asarray([1], dtype=pa.int8)).dtype is pa.int8
+
+
+def lazily(value: object, dtype: object) -> pa.PArray:
+    return pa.asarray(value, dtype=dtype, device="dask")
+
+
+VALUES_HAVE_NO_SAY: dict[str, Callable[[], object]] = {
+    "no axes at all": lambda: lazily(300, pa.int64) + lazily(1, pa.int8),
+    "one operand": lambda: pa.sqrt(abs(lazily(300, pa.int64))),
+    "a higher kind": lambda: lazily([1], pa.int8) * lazily(1.5, pa.float64),
+    "nothing wider": lambda: lazily([1.0], pa.float64) * lazily(300, pa.int64),
+    "a mean": lambda: (lambda x: (x - pa.mean(x)) / pa.std(x))(lazily([1, 2], pa.float32)),
+    "in place": lambda: operator.iadd(lazily([1], pa.int64), lazily(3, pa.int16)),
+    "two of them": lambda: pa.clip(
+        lazily([1.0], pa.float64), lazily(0, pa.int8), lazily(3, "int16")
+    ),
+    "a type alone": lambda: pa.result_type(lazily([1], pa.int64), lazily(300, pa.int64)),
+    "in a list": lambda: pa.asarray([lazily(n, pa.int64) for n in range(5)]),
+}
+
+
+@pytest.mark.parametrize("what", VALUES_HAVE_NO_SAY)
+def test_no_value_is_computed_that_has_no_say(what: str) -> None:
+    with pa.policy("numpy@1"), pa.no_compute(), pa.shadow("numpy@1", "torch") as report:
+        VALUES_HAVE_NO_SAY[what]()
+    assert not report.assumed
+
+
+def test_a_value_that_has_a_say_is_computed_once() -> None:
+    x, top = lazily([1], pa.int8), lazily(100, pa.int64)
+    with pa.policy("numpy@1"), pa.no_compute(forbid=False) as computed:
+        with pa.shadow("numpy@1", "torch"):
+            assert (x + top).dtype is (x * top).dtype is pa.int8
+        assert (x**top).dtype is pa.int8
+        assert computed.count == 1
+        top += 200
+        assert (x + top).dtype is pa.int16
+        assert computed.count == 2
 
 
 def test_lengths_that_are_not_known_are_none(x: Any) -> None:

@@ -94,6 +94,17 @@ def test_masks_and_indices_that_are_computed_later() -> None:
             _ = there[lacking]
 
 
+def test_a_mask_beside_an_axis_of_one_in_several_blocks() -> None:
+    x = array((6, 2), pa.float32)
+    there = lazy(x, 3)[1:2]
+    assert there.chunks[0] == (1,)
+    there = there.rechunk(((1, 0), (1, 1)))
+    mask = np.array([False, True])
+    found = there[:, pa.asarray(mask).to_device("dask")]
+    assert bits(found) == bits(x[1:2, mask])
+    assert bits(found.compute_chunk_sizes()) == bits(x[1:2, mask])
+
+
 def test_blocks_that_a_mask_left_empty_count_for_nothing() -> None:
     x, mask = array((6, 2), pa.float32), np.arange(6) > 2
     there = lazy(x)[pa.asarray(mask).to_device("dask").rechunk(2)]

@@ -63,6 +63,15 @@ def test_the_first_of_equals_wherever_blocks_end(kernel: str) -> None:
             compare(kernel, (x,), dt.float32, chunks, axis=axis, keepdims=False)
 
 
+def test_the_first_complex_number_with_nan_wherever_blocks_end() -> None:
+    x = values((6, 6), dt.complex64)
+    x[1, 5], x[3, 0], x[4, 4] = complex(np.nan, 1), complex(np.nan, 2), complex(3, np.nan)
+    for kernel in ("max", "min"):
+        for chunks in ((1, 1), (4, 2), (6, 1)):
+            for axis in (None, 0, (0, 1)):
+                compare(kernel, (x,), dt.complex64, chunks, axis=axis, keepdims=axis is None)
+
+
 @pytest.mark.parametrize("kernel", ["exact_integer_mean", "truncated_mean", "max_or_lowest"])
 def test_reductions_of_single_frameworks(kernel: str) -> None:
     for axis in (None, 1):
@@ -97,6 +106,14 @@ def test_products(dtype: DType) -> None:
     compare("outer", (v, v), dtype, 3)
 
 
+def test_products_of_many_blocks_broadcast_and_warn_of_nothing() -> None:
+    x, y = values((1, 12, 12), dt.int32), values((3, 12, 12), dt.int32, 1)
+    for chunks in ((1, 1, 1), (2, 12, 5)):
+        compare("matmul", (x, y), dt.int32, chunks)
+        compare("matmul", (y, x), dt.int32, chunks)
+    compare("vecdot", (x[0, :1], y[0]), dt.int32, (1, 1), axis=-1)
+
+
 def test_small_integers_wrap_in_products_of_blocks() -> None:
     x = np.full((2, 64), 100, np.int8)
     compare("matmul", (x, x.T.copy()), dt.int8, (1, 5))
@@ -109,6 +126,51 @@ def test_variances_around_integers_wrap_as_in_one_block(dtype: DType) -> None:
         for options in ({}, {"axis": 0, "ddof": 1.0}, {"axis": (1,), "keepdims": True}):
             with np.errstate(invalid="ignore"):  # roots of what wrapped to below 0
                 compare(kernel, (x,), dtype, (2, 3), **options)
+
+
+@pytest.mark.parametrize("dtype", [dt.int8, dt.uint8, dt.int16])
+def test_variances_around_a_mean_of_float32_are_exact_as_long_as_its_sum_is(dtype: DType) -> None:
+    x = np.random.default_rng(4).integers(-(1 << 15), 1 << 15, (6, 5)).astype(dtype.storage)
+    for kernel in ("integer_var", "integer_std"):
+        for options in ({}, {"axis": 0, "ddof": 1.0}, {"axis": (1,), "keepdims": True}):
+            with np.errstate(invalid="ignore"):  # roots of what wrapped to below 0
+                compare(kernel, (x,), dtype, (2, 3), **options)
+    for beyond in (da.ones((1 << 18, 2), chunks=(1 << 17, 2), dtype="i1"), da.ones(8, chunks=2)):
+        held = dt.int8 if beyond.ndim > 1 else dt.int64
+        with pytest.raises(ValueError, match=r"var needs axis 0 in one block.*rechunk"):
+            graph_of("integer_var")("integer_var", (beyond.astype(held.storage),), held)
+
+
+@pytest.mark.parametrize("dtype", [dt.float32, dt.float64, dt.complex64, dt.int16, dt.bool])
+def test_norms_of_vectors(dtype: DType) -> None:
+    x = values((7, 9), dtype)
+    if dtype is dt.complex64:
+        x = x.real.astype(np.complex64)  # whose magnitudes are exact
+    for order in (np.inf, -np.inf, 0, 1, 2):
+        for axes in ((0, 1), (0,), (1,)):
+            options = {"axis": axes, "keepdims": axes == (0,), "ord": order}
+            compare("vector_norm", (x,), dtype, (2, 4), **options)
+    for order in (3, 2.5, 0.5, -1):
+        options = {"axis": (0, 1), "keepdims": False, "ord": order}
+        blocks = da.from_array(closed(abs(x) + x.dtype.type(1), dtype), chunks=(2, 4))
+        ((got, _),) = graph_of("vector_norm")("vector_norm", (blocks,), dtype, **options)
+        ((want, _),) = numpy_backend.call(
+            "vector_norm", (abs(x) + x.dtype.type(1),), dtype, **options
+        )
+        assert np.allclose(got.compute(), want, rtol=1e-5)
+
+
+def test_norms_where_masks_left_blocks_empty() -> None:
+    x, mask = pa.asarray(np.arange(1.0, 7.0)), np.arange(6) > 2
+    there = x.to_device("dask").rechunk(2)
+    some = there[pa.asarray(mask).to_device("dask").rechunk(2)]
+    for order in (np.inf, -np.inf, 0, 1, -1):
+        here = pa.linalg.vector_norm(x[mask], ord=order)
+        assert pa.linalg.vector_norm(some, ord=order).compute() == here
+    nothing = there[there > 9]
+    assert pa.linalg.vector_norm(nothing).compute() == 0
+    with pytest.raises(ValueError, match="there is no smallest one"):
+        pa.linalg.vector_norm(nothing, ord=-np.inf).compute()
 
 
 def test_what_sorts_and_finds() -> None:
