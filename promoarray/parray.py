@@ -22,7 +22,7 @@ from promoarray.core.display import html, text
 from promoarray.core.fast_path import fast_method
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
-from promoarray.core.operators import binary, comparison, equality, of_ufunc, unary
+from promoarray.core.operators import Binary, binary, comparison, equality, of_ufunc, unary
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
@@ -437,9 +437,9 @@ class PArray(Channels):
     __xor__, __rxor__, __ixor__ = binary("bitwise_xor")
     __lshift__, __rlshift__, __ilshift__ = binary("bitwise_left_shift")
     __rshift__, __rrshift__, __irshift__ = binary("bitwise_right_shift")
-    # Not the bool of ``object``: an array of bools, as NumPy's.
-    __eq__ = equality("equal", none=False)  # type: ignore[assignment]
-    __ne__ = equality("not_equal", none=True)  # type: ignore[assignment]
+    # Not the bool of ``object``: an array of bools. Declared, or Pyright takes that bool.
+    __eq__: Binary = equality("equal", none=False)  # type: ignore[assignment]
+    __ne__: Binary = equality("not_equal", none=True)  # type: ignore[assignment]
     __lt__ = comparison("less")
     __le__ = comparison("less_equal")
     __gt__ = comparison("greater")

@@ -26,12 +26,6 @@ class Binary(Protocol):
     def __get__(self, x: A, cls: Any = None, /) -> Callable[[Any], A]: ...
 
 
-class Unary(Protocol):
-    """A method that takes nothing else and answers an array of the class of its own."""
-
-    def __get__(self, x: A, cls: Any = None, /) -> Callable[[], A]: ...
-
-
 def binary(name: str) -> tuple[Binary, Binary, Binary]:
     """Make ``x op y``, ``y op x`` and ``x op= y``.
 
@@ -95,14 +89,14 @@ def _filled(x: Array, value: bool) -> Array:
     return x._wrap(buffer, dt.bool)
 
 
-def unary(name: str) -> Unary:
+def unary(name: str) -> Callable[[A], A]:
     """Make ``op x``."""
 
     def forward(self: Array) -> Any:
         return apply(name, self)
 
     forward.__name__, forward.__doc__ = name, f"{name}(self), under the policy."
-    made: Unary = _method(forward, name)
+    made: Callable[[A], A] = _method(forward, name)
     return made
 
 

@@ -126,8 +126,7 @@ PyObject *places_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 PyObject *places_keep(PyObject *object, PyObject *args) {
     PyObject *said, *code, *place;
     long instruction;
-    if (!PyArg_ParseTuple(args, "OO!lO", &said, &PyCode_Type, &code, &instruction, &place))
-        return nullptr;
+    if (!PyArg_ParseTuple(args, "OOlO", &said, &code, &instruction, &place)) return nullptr;
 #ifndef Py_GIL_DISABLED
     Places::Place &slot = slot_of(places_of(object), said, code, instruction);
     const Places::Place old = slot;

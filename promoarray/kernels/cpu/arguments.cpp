@@ -182,12 +182,12 @@ Adjustment read_adjustment(nb::handle given, Type source, Type target) {
     Adjustment adjustment = {};
     if (given.is_none()) return adjustment;
     if (PyBytes_Check(given.ptr())) {
+        const auto table = nb::borrow<nb::bytes>(given);
         const size_t codes = source.bits <= 8 ? 256 : (size_t)1 << 16;
-        const auto length = (size_t)PyBytes_GET_SIZE(given.ptr());
-        if (source.bits > 16 || length != codes * size_of(target)) {
-            refuse("adjustment has " + to_string(length) + " bytes, which is no table of the pair");
+        if (source.bits > 16 || table.size() != codes * size_of(target)) {
+            refuse("adjustment has " + to_string(table.size()) + " bytes, which is no table of the pair");
         }
-        adjustment.table = reinterpret_cast<const unsigned char *>(PyBytes_AS_STRING(given.ptr()));
+        adjustment.table = static_cast<const unsigned char *>(table.data());
         return adjustment;
     }
     if (!PyTuple_Check(given.ptr())) {
