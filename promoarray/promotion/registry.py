@@ -19,7 +19,7 @@ from promoarray.once import once
 from promoarray.promotion.policy import Policy
 
 BUILT_IN = {
-    "numpy": ("2", "1"),
+    "numpy": ("2", "2.5", "1"),
     "jax": ("x64", "x32", "strict", "lax"),
     "torch": ("2.13", "2.11"),
     "tensorflow": ("", "all", "safe"),

@@ -172,3 +172,15 @@ def test_integers_of_both_signs_compare_as_the_integers_they_are() -> None:
     assert (a == b).tolist() == [False, False, True]
     assert (a < b).tolist() == [True, True, False]
     assert (b > pa.astype(a, pa.int64)).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(("values", "value"), [("uint8", 300), ("int8", -129), ("int64", 2**63)])
+def test_where_fits_its_python_ints_from_numpy_2_5_on(values: str, value: int) -> None:
+    mask, x = pa.asarray([True, False]), pa.ones(2, dtype=values)
+    with pa.policy("numpy@2"):  # asked of NumPy 2.4.6
+        low = pa.asarray([value % 2**64], dtype="uint64").astype(values)
+        assert pa.where(mask, x, value).tolist() == [1, low[0].item()]
+    with pa.policy("numpy@2.5"):  # asked of NumPy 2.5.5
+        assert pa.where(mask, x, 5).tolist() == [1, 5]
+        with pytest.raises(OverflowError, match="does not fit"):
+            pa.where(mask, x, value)

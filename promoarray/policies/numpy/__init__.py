@@ -1,14 +1,14 @@
-"""NumPy 2 (NEP 50) and NumPy 1 (promotion by value)."""
+"""NumPy 2 (NEP 50), 2.5, which differs in ``where``, and NumPy 1 (promotion by value)."""
 
 from promoarray.promotion.policy import Policy
 
 
 def edition(edition: str) -> Policy:
-    """NumPy ``2`` (NEP 50) or ``1`` (promotion by value)."""
+    """NumPy ``2`` (NEP 50), ``2.5`` or ``1`` (promotion by value)."""
     if edition == "1":
         from promoarray.policies.numpy.numpy_1 import NUMPY_1
 
         return NUMPY_1
-    from promoarray.policies.numpy.numpy_2 import NUMPY_2
+    from promoarray.policies.numpy.numpy_2 import POLICIES
 
-    return {"2": NUMPY_2}[edition]
+    return POLICIES[edition]

@@ -342,7 +342,7 @@ NUMPY_2 = Policy(
     scalars=Scalars(
         fit=in_range,
         fit_compared=exactly,
-        # where casts its scalars, it does not fit them
+        # where casts its scalars, it does not fit them (until 2.5)
         fit_family={Family.WHERE: stored.from_64_bits, Family.POSITION: exactly},
         fit_bound=not_clipping,
     ),
@@ -372,3 +372,19 @@ NUMPY_2 = Policy(
         ),
     ),
 )
+
+NUMPY_2_5 = NUMPY_2.derive(
+    "numpy@2.5",
+    title="NumPy 2.5",
+    scalars=NUMPY_2.scalars._replace(fit_family={Family.POSITION: exactly}),
+    sources=(*NUMPY_2.sources, Source("NumPy", "numpy.where of Python ints, as run", "2.5.5")),
+    notes=(
+        *NUMPY_2.notes,
+        Note(
+            "where refuses a Python int that does not fit; before, it took its low bits.",
+            ranks=[Rank.SCALAR],
+        ),
+    ),
+)
+
+POLICIES = {"2": NUMPY_2, "2.5": NUMPY_2_5}
