@@ -23,6 +23,8 @@ BEGIN, END = "<!-- benchmarks/page.py writes from here -->", "<!-- to here -->"
 
 Run = dict[str, Any]
 Cells = list[str]
+Held = tuple[float, bool]
+"""A ratio, and whether it is over its budget by more than its noise."""
 
 
 def table(heads: Cells, rows: Iterable[Cells]) -> str:
@@ -91,13 +93,13 @@ def casts(rows: list[Row]) -> str:
 
     from promoarray import dtypes as dt
 
-    kinds: dict[tuple[str, float], list[float]] = {}
+    kinds: dict[tuple[str, float], list[Held]] = {}
     for row in rows:
         for against, times, budget in judged(row):
-            kinds.setdefault((against, budget), []).append(times)
+            held = times, times > budget * (1 + noise(row, against))
+            kinds.setdefault((against, budget), []).append(held)
     budgets = [
-        [against, f"{budget:g}", str(len(times)), *_spread(times, budget)]
-        for (against, budget), times in kinds.items()
+        [against, f"{budget:g}", *_spread(held)] for (against, budget), held in kinds.items()
     ]
     found: dict[tuple[str, str], list[float]] = {}
     for source, target, times in _pairs(rows):
@@ -119,9 +121,10 @@ def _pairs(rows: list[Row]) -> Iterator[tuple[str, str, float]]:
             yield source, target, times
 
 
-def _spread(times: list[float], budget: float) -> Cells:
-    over = sum(number > budget for number in times)
-    return [f"{median(times):.2g}", f"{max(times):.2g}", str(over)]
+def _spread(held: list[Held]) -> Cells:
+    times = [number for number, _ in held]
+    over = sum(beyond for _, beyond in held)
+    return [str(len(times)), f"{median(times):.2g}", f"{max(times):.2g}", str(over)]
 
 
 def _range(numbers: list[float]) -> str:
@@ -140,15 +143,13 @@ def matrix(rows: list[Row]) -> str:
         [code, *(f"{found[s, t]:.2g}" if (s, t) in found else "" for t in names)]
         for code, s in zip(codes, names, strict=True)
     ]
-    named: dict[tuple[str, float], list[float]] = {}
+    named: dict[tuple[str, float], list[Held]] = {}
     for row in rows:
         if (times := ratio(row, "default")) is not None:
-            name = row["name"].partition(": ")[2]
-            named.setdefault((name, row["bounds"]["default"]), []).append(times)
-    others = [
-        [name, f"{budget:g}", str(len(times)), *_spread(times, budget)]
-        for (name, budget), times in named.items()
-    ]
+            name, budget = row["name"].partition(": ")[2], row["bounds"]["default"]
+            held = times, times > budget * (1 + noise(row, "default"))
+            named.setdefault((name, budget), []).append(held)
+    others = [[name, f"{budget:g}", *_spread(held)] for (name, budget), held in named.items()]
     heads = ["rule of a policy, or quirk", "budget", "casts", "middle", "worst", "over"]
     return f"{table(['from, to', *codes], cells)}\n\n{table(heads, others)}"
 
@@ -195,7 +196,7 @@ def measured(run: Run) -> str:
     return (
         f"{machine['date']}, commit {machine['commit']}; {machine['cpu']}, {machine['cores']} cores"
         f", {machine['simd']}; load {' to '.join(f'{load:.0f}' for load in loads)}; "
-        f"{machine['passes']} passes, large arrays of {size}; {versions}."
+        f"median of {machine['passes']}, large arrays of {size}; {versions}."
     )
 
 

@@ -76,6 +76,7 @@ def bars(plt: Any, rows: list[Run]) -> Any:
     axes.barh(range(len(shown)), ratios, color=colors, height=0.7)
     axes.plot(budgets, range(len(shown)), "|", color="black", label="budget")
     axes.set_yticks(range(len(shown)), names, fontsize=6)
+    axes.margins(y=0.01)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("ratio")
