@@ -82,14 +82,13 @@ def results_of(x: Any) -> list[Result]:
 
 
 def alike(recorder: Recorder, operands: Any) -> tuple[Hashable, ...] | None:
-    """What operands that the policies do not tell apart have in common; None of disputed ones."""
+    """What operands have in common that the policies do not tell apart; None of what is neither
+    an array nor a number."""
     parts: list[Hashable] = []
     for x in operands:
         if isinstance(x, ARRAYS):
-            if x in recorder.carried:
-                return None
             value = magnitude(x.item()) if recorder.by_value and not x.ndim and dtype_of(x) else ()
-            parts.append((x.dtype, x.ndim == 0, value))
+            parts.append((x.dtype, x.ndim == 0, value, recorder.carried.slot(x)))
         elif type(x) in WEAK:
             parts.append(magnitude(x))
         else:
