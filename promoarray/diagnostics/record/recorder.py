@@ -83,6 +83,8 @@ class Recorder:
         The policy of the framework itself.
     report : RecordedReport
     carried : Carried
+    by_value : bool
+        Whether some policy looks at the values of 0-d arrays.
     noted : bool
         Whether there was anything to note since this was last set to False.
     heard : Heard
@@ -108,6 +110,7 @@ class Recorder:
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
         self.report = report
+        self.by_value = any(policy.by_value is not None for policy in report.policies)
         self._observer = ShadowObserver(report, report.framework.partition(" ")[0])
         self.known: dict[Hashable, Any] = {}
 
@@ -117,11 +120,6 @@ class Recorder:
         A recorder of a program that must go on whatever goes wrong here answers None then.
         """
         return function(*given)
-
-    @property
-    def by_value(self) -> bool:
-        """Whether some policy looks at the values of 0-d arrays."""
-        return any(policy.by_value is not None for policy in self.report.policies)
 
     def settle(self, home: Policy) -> bool:
         """Take the policy of the mode that the framework is in, unless something is recorded.
