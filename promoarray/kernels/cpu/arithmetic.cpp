@@ -121,7 +121,47 @@ constexpr Row rows[] = {
     {"round", 1, false, false, false, on_floats<Round>},
 };
 
+// --- Operands of two formats ---------------------------------------------------------------------
+
+#ifdef __AVX512BW__
+// Float32 and 16 bits to those 16 bits, and both formats of 16 bits to float32.
+template <typename Step>
+Run mixed_run(Type x, Type y, Type result) {
+    if (is_float32(result)) {
+        if (is_bfloat16(x) && is_float16(y))
+            return by_pairs<Step, Single, OrderedBfloat, OrderedHalf>;
+        if (is_float16(x) && is_bfloat16(y))
+            return by_pairs<Step, Single, OrderedHalf, OrderedBfloat>;
+        return nullptr;
+    }
+    const bool first = is_float32(x), second = is_float32(y);
+    if (first == second || !same_type(first ? y : x, result)) return nullptr;
+    if (is_bfloat16(result))
+        return first ? by_pairs<Step, OrderedBfloat, PlainSingle, OrderedBfloat>
+                     : by_pairs<Step, OrderedBfloat, OrderedBfloat, PlainSingle>;
+    if (is_float16(result))
+        return first ? by_pairs<Step, OrderedHalf, PlainSingle, OrderedHalf>
+                     : by_pairs<Step, OrderedHalf, OrderedHalf, PlainSingle>;
+    return nullptr;
+}
+#endif
+
 }  // namespace
+
+Operation find_mixed(const char *name, Type x, Type y, Type result) {
+    Operation found = find_arithmetic(name, float32_type());
+    found.run = nullptr;
+#ifdef __AVX512BW__
+    const auto is = [name](const char *other) { return std::strcmp(name, other) == 0; };
+    if (is("add")) found.run = mixed_run<Add>(x, y, result);
+    if (is("subtract")) found.run = mixed_run<Subtract>(x, y, result);
+    if (is("multiply")) found.run = mixed_run<Multiply>(x, y, result);
+    if (is("divide")) found.run = mixed_run<Divide>(x, y, result);
+#else
+    (void)x, (void)y, (void)result;
+#endif
+    return found;
+}
 
 Operation find_arithmetic(const char *name, Type type) { return find_row(rows, name, type); }
 

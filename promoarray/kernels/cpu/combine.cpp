@@ -135,17 +135,32 @@ struct Sides {
     }
 };
 
+bool is_single(const Type &type) { return same_type(type, {Kind::real, 32, float32_format()}); }
+
+// Whether a cast to 16 bits only rounds.
+bool rounds(const CastMode &mode) {
+    return mode.overflow == Beyond::infinity && mode.infinity == Beyond::infinity &&
+           mode.keep_nan_sign;
+}
+
 // Whether numbers of 16 bits go through registers: what is computed in float32 is only rounded.
 bool goes_at_once(const Operation &operation, const Type *own, const Type &result,
                   const CastMode *modes, const Type &computed) {
     if (operation.masked || own[0].kind != Kind::real || own[0].bits != 16) return false;
-    if (!same_type(computed, {Kind::real, 32, float32_format()})) return false;
+    if (!is_single(computed)) return false;
     for (int i = 0; i < operation.operands; ++i)
         if (!same_type(own[i], own[0]) || !modes[i].keep_nan_sign) return false;
-    if (operation.tests) return true;
-    const CastMode &mode = modes[operation.operands];
-    return same_type(own[0], result) && mode.overflow == Beyond::infinity &&
-           mode.infinity == Beyond::infinity && mode.keep_nan_sign;
+    return operation.tests || (same_type(own[0], result) && rounds(modes[operation.operands]));
+}
+
+// The same of two formats; no loop where there is none.
+Operation mixed_loop(const char *name, const Combination &asked) {
+    const Type *own = asked.types;
+    if (asked.operands != 2 || !is_single(asked.types[2])) return {};
+    for (int i = 0; i < 2; ++i)
+        if (!is_single(own[i]) && !asked.modes[i].keep_nan_sign) return {};
+    if (!is_single(asked.result()) && !rounds(asked.modes[2])) return {};
+    return version().mixed(name, own[0], own[1], asked.result());
 }
 
 // The axes of the result by its memory, outermost first, so that it is gone through in order.
@@ -237,8 +252,17 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
         if (made.types[i].kind == Kind::complex) refuse("a row is complex");
     }
     for (Py_ssize_t i = 0; i <= count; ++i) made.modes[i] = read_mode(item(modes, i));
-    made.computed = made.types[count];
-    made.operation = find_loop(name, (int)count, made.types, made.result(), made.modes, made.computed);
+    made.operation = mixed_loop(name, made);
+    if (made.operation.run != nullptr) {
+        std::copy_n(made.types, count, made.entered);
+        made.made = made.result();
+        return made;
+    }
+    Type computed = made.types[count];
+    made.operation = find_loop(name, (int)count, made.types, made.result(), made.modes, computed);
+    for (Py_ssize_t i = 0; i < count; ++i)
+        made.entered[i] = made.operation.masked && i == 0 ? bool_type() : computed;
+    made.made = made.operation.tests ? bool_type() : computed;
     return made;
 }
 
@@ -260,13 +284,11 @@ int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays
     order_axes(out, order);
     Sides sides;
     for (int i = 0; i < made.operands; ++i) {
-        const bool is_mask = operation.masked && i == 0;
         sides.given[i] = std::make_unique<Given>(*arrays[i], out, order, made.types[i],
-                                                 is_mask ? bool_type() : made.computed,
-                                                 made.modes[i], n);
+                                                 made.entered[i], made.modes[i], n);
     }
-    sides.made = std::make_unique<Made>(out, order, operation.tests ? bool_type() : made.computed,
-                                        stored, made.modes[made.operands], n);
+    sides.made =
+        std::make_unique<Made>(out, order, made.made, stored, made.modes[made.operands], n);
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
     const Unlocked unlocked;
     if (!goes_in_parts) return sides.run(operation, n);

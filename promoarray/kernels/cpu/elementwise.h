@@ -52,42 +52,53 @@ void each(const void *const *operands, void *result, std::size_t n) {
 
 #ifdef __F16C__
 // What a step makes of two registers from each operand.
-template <typename Step, typename Format, std::size_t... I>
-PROMOARRAY_CAST void pair_of(const typename Format::T *const *x, std::size_t at, void *out,
+template <typename Step, typename Result, typename... Given, std::size_t... I>
+PROMOARRAY_CAST void pair_of(const void *const *x, std::size_t at, void *out,
                              std::index_sequence<I...>) {
-    const Pair given[] = {Format::load(x[I] + at)...};
+    const Pair given[] = {Given::load(static_cast<const typename Given::T *>(x[I]) + at)...};
     const Pair made = {(Floats)Step::of(given[I].first...), (Floats)Step::of(given[I].second...)};
     if constexpr (Step::tests) put_bools(made, static_cast<u8 *>(out));
-    else Format::store(made, static_cast<typename Format::T *>(out));
+    else Result::store(made, static_cast<typename Result::T *>(out));
 }
 
-// The last are filled up with 1.0, as it raises no exception.
-template <typename Step, typename Format>
+// The last n of an operand, filled up with 1.0, as it raises no exception.
+template <typename Given>
+const void *filled_up(const void *x, std::size_t at, std::size_t n, void *rest) {
+    using T = typename Given::T;
+    auto *to = static_cast<T *>(rest);
+    for (std::size_t i = 0; i < pair_size; ++i) to[i] = Given::one;
+    std::memcpy(to, static_cast<const T *>(x) + at, n * sizeof(T));
+    return rest;
+}
+
+template <typename Step, typename Result, typename... Given>
 void by_pairs(const void *const *operands, void *result, std::size_t n) {
-    using T = typename Format::T;
     constexpr auto all = std::make_index_sequence<Step::operands>();
-    constexpr std::size_t size = Step::tests ? 1 : sizeof(T);
-    const T *x[Step::operands];
-    for (int k = 0; k < Step::operands; ++k) x[k] = static_cast<const T *>(operands[k]);
+    constexpr std::size_t size = Step::tests ? 1 : sizeof(typename Result::T);
     auto *out = static_cast<char *>(result);
     std::size_t i = 0;
-    for (; i + pair_size <= n; i += pair_size) pair_of<Step, Format>(x, i, out + i * size, all);
+    for (; i + pair_size <= n; i += pair_size)
+        pair_of<Step, Result, Given...>(operands, i, out + i * size, all);
     if (i == n) return;
-    T rest[Step::operands][pair_size], made[pair_size];
-    for (int k = 0; k < Step::operands; ++k) {
-        for (T &value : rest[k]) value = Format::one;
-        std::memcpy(rest[k], x[k] + i, sizeof(T) * (n - i));
-        x[k] = rest[k];
-    }
-    pair_of<Step, Format>(x, 0, made, all);
+    alignas(64) f32 rest[Step::operands][pair_size], made[pair_size];
+    std::size_t k = 0;
+    const void *const last[] = {(++k, filled_up<Given>(operands[k - 1], i, n - i, rest[k - 1]))...};
+    pair_of<Step, Result, Given...>(last, 0, made, all);
     std::memcpy(out + i * size, made, size * (n - i));
 }
 
+template <typename Format, std::size_t> using Same = Format;
+template <typename Step, typename Format, std::size_t... I>
+constexpr Run by_pairs_of(std::index_sequence<I...>) {
+    return by_pairs<Step, Format, Same<Format, I>...>;
+}
+
 template <typename Step, typename Format>
-constexpr Run each_short = by_pairs<Step, Short<Format>>;
+constexpr Run each_short = by_pairs_of<Step, Short<Format>>(
+    std::make_index_sequence<Step::operands>());
 
 template <typename Step>
-constexpr Run each_single = by_pairs<Step, Single>;
+constexpr Run each_single = by_pairs_of<Step, Single>(std::make_index_sequence<Step::operands>());
 #else
 struct Bfloat {};
 

@@ -14,7 +14,8 @@ namespace PROMOARRAY_VERSION {
 
 using Floats = __m512;
 
-// Masked by this, an intrinsic is the plain one, of which GCC 12 says that it reads what was not set.
+// Masked by this, an intrinsic is the plain one, of which GCC 12 says that it reads what was not
+// set.
 constexpr __mmask16 every = 0xffff;
 
 PROMOARRAY_CAST Floats all_of(f32 x) { return _mm512_set1_ps(x); }
@@ -76,63 +77,100 @@ struct Single {
 // operation.
 #ifdef __AVX512BW__
 
-PROMOARRAY_CAST __mmask32 nan_codes(__m512i codes, short infinity) {
-    const __m512i magnitude = _mm512_and_si512(codes, _mm512_set1_epi16(0x7fff));
-    return _mm512_cmpgt_epi16_mask(magnitude, _mm512_set1_epi16(infinity));
-}
-PROMOARRAY_CAST __m512i read_quiet(const u16 *x, short infinity, short quiet) {
+// It has no payload any more, either, and so none in what is written.
+PROMOARRAY_CAST __m512i read_plain(const u16 *x, short infinity, short quiet) {
     const __m512i codes = _mm512_loadu_si512(x);
-    const __mmask32 nan = nan_codes(codes, infinity);
-    return _mm512_or_si512(codes, _mm512_maskz_mov_epi16(nan, _mm512_set1_epi16(quiet)));
-}
-// NaN keeps its sign, and no payload.
-PROMOARRAY_CAST void write_plain(__m512i codes, short infinity, short quiet, u16 *to) {
+    const __m512i magnitude = _mm512_and_si512(codes, _mm512_set1_epi16(0x7fff));
+    const __mmask32 is_nan = _mm512_cmpgt_epi16_mask(magnitude, _mm512_set1_epi16(infinity));
     const __m512i sign = _mm512_and_si512(codes, _mm512_set1_epi16((short)0x8000));
     const __m512i nan = _mm512_or_si512(sign, _mm512_set1_epi16((short)(infinity | quiet)));
-    const __m512i made = _mm512_mask_mov_epi16(codes, nan_codes(codes, infinity), nan);
-    _mm512_storeu_si512(to, made);
+    return _mm512_mask_mov_epi16(codes, is_nan, nan);
+}
+PROMOARRAY_CAST __m256i half_of(__m512i codes, int which) {
+    return which == 0 ? _mm512_maskz_extracti64x4_epi64(0xf, codes, 0)
+                      : _mm512_maskz_extracti64x4_epi64(0xf, codes, 1);
+}
+PROMOARRAY_CAST void write_halves(__m256i first, __m256i second, u16 *to) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), first);
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + 16), second);
 }
 
-template <typename Format> struct Short;
+template <typename Format, int exceptions = 0> struct Short;
 
-template <> struct Short<Half> {  // in order
+// In order. `exceptions` may say that rounding is to raise none.
+template <int exceptions> struct Short<Half, exceptions> {
     using T = u16;
     static constexpr T one = 0x3c00;
     static PROMOARRAY_CAST Pair load(const u16 *x) {
-        const __m512i codes = read_quiet(x, Half::infinity, Half::quiet);
-        return {_mm512_maskz_cvtph_ps(every, _mm512_maskz_extracti64x4_epi64(0xf, codes, 0)),
-                _mm512_maskz_cvtph_ps(every, _mm512_maskz_extracti64x4_epi64(0xf, codes, 1))};
+        const __m512i codes = read_plain(x, Half::infinity, Half::quiet);
+        return {_mm512_maskz_cvtph_ps(every, half_of(codes, 0)),
+                _mm512_maskz_cvtph_ps(every, half_of(codes, 1))};
     }
     static PROMOARRAY_CAST void store(Pair made, u16 *to) {
-        const __m256i first = _mm512_maskz_cvtps_ph(every, made.first, _MM_FROUND_TO_NEAREST_INT);
-        const __m256i second = _mm512_maskz_cvtps_ph(every, made.second, _MM_FROUND_TO_NEAREST_INT);
-        const __m512i low = _mm512_castsi256_si512(first);
-        const __m512i codes = _mm512_maskz_inserti64x4(0xff, low, second, 1);
-        write_plain(codes, Half::infinity, Half::quiet, to);
+        constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | exceptions;
+        write_halves(_mm512_maskz_cvtps_ph(every, made.first, nearest),
+                     _mm512_maskz_cvtps_ph(every, made.second, nearest), to);
     }
 };
+
+// In the upper half.
+PROMOARRAY_CAST __m512i rounded_to_bfloat(__m512 x) {
+    const __m512i bits = _mm512_castps_si512(x), upper = _mm512_maskz_srli_epi32(every, bits, 16);
+    const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
+    return _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+}
 
 // Every other number from the first on, and from the second on: nothing changes places.
 template <> struct Short<Bfloat> {
     using T = u16;
     static constexpr T one = 0x3f80;
     static PROMOARRAY_CAST Pair load(const u16 *x) {
-        const __m512i codes = read_quiet(x, Bfloat::infinity, Bfloat::quiet);
+        const __m512i codes = read_plain(x, Bfloat::infinity, Bfloat::quiet);
         const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
         return {_mm512_castsi512_ps(_mm512_maskz_slli_epi32(every, codes, 16)),
                 _mm512_castsi512_ps(_mm512_and_si512(codes, upper))};
     }
     static PROMOARRAY_CAST void store(Pair made, u16 *to) {
-        const __m512i first = _mm512_maskz_srli_epi32(every, rounded(made.first), 16);
-        const __m512i codes = _mm512_mask_mov_epi16(first, 0xaaaaaaaa, rounded(made.second));
-        write_plain(codes, Bfloat::infinity, Bfloat::quiet, to);
+        const __m512i first =
+            _mm512_maskz_srli_epi32(every, rounded_to_bfloat(made.first), 16);
+        const __m512i second = rounded_to_bfloat(made.second);
+        _mm512_storeu_si512(to, _mm512_mask_mov_epi16(first, 0xaaaaaaaa, second));
     }
-    // In the upper half. The lower half of a NaN is 0, here as in the operands, so none is carried.
-    static PROMOARRAY_CAST __m512i rounded(__m512 x) {
-        const __m512i bits = _mm512_castps_si512(x);
-        const __m512i upper = _mm512_maskz_srli_epi32(every, bits, 16);
-        const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
-        return _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+};
+
+// --- Formats that go together, all in order ------------------------------------------------------
+
+struct OrderedBfloat {
+    using T = u16;
+    static constexpr T one = 0x3f80;
+    static PROMOARRAY_CAST Floats widened(__m256i codes) {
+        const __m512i words = _mm512_maskz_cvtepu16_epi32(every, codes);
+        return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(every, words, 16));
+    }
+    static PROMOARRAY_CAST Pair load(const u16 *x) {
+        const __m512i codes = read_plain(x, Bfloat::infinity, Bfloat::quiet);
+        return {widened(half_of(codes, 0)), widened(half_of(codes, 1))};
+    }
+    static PROMOARRAY_CAST __m256i narrowed(Floats x) {
+        const __m512i upper = _mm512_maskz_srli_epi32(every, rounded_to_bfloat(x), 16);
+        return _mm512_maskz_cvtepi32_epi16(every, upper);
+    }
+    static PROMOARRAY_CAST void store(Pair made, u16 *to) {
+        write_halves(narrowed(made.first), narrowed(made.second), to);
+    }
+};
+// What a cast rounds raises nothing that is told.
+using OrderedHalf = Short<Half, _MM_FROUND_NO_EXC>;
+
+// Float32 beside a result of 16 bits: NaN without a payload.
+struct PlainSingle : Single {
+    static PROMOARRAY_CAST Floats plain(Floats x) {
+        const Words nan = ((Words)x & sign_bit) | 0x7fc00000;
+        return x == x ? x : (Floats)nan;
+    }
+    static PROMOARRAY_CAST Pair load(const f32 *x) {
+        const Pair given = Single::load(x);
+        return {plain(given.first), plain(given.second)};
     }
 };
 
