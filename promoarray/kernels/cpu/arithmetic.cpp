@@ -129,9 +129,9 @@ template <typename Step>
 Run mixed_run(Type x, Type y, Type result) {
     if (is_float32(result)) {
         if (is_bfloat16(x) && is_float16(y))
-            return by_pairs<Step, Single, OrderedBfloat, OrderedHalf>;
+            return by_pairs<Step, Single, OrderedBfloat, QuietHalf>;
         if (is_float16(x) && is_bfloat16(y))
-            return by_pairs<Step, Single, OrderedHalf, OrderedBfloat>;
+            return by_pairs<Step, Single, QuietHalf, OrderedBfloat>;
         return nullptr;
     }
     const bool first = is_float32(x), second = is_float32(y);
@@ -140,8 +140,8 @@ Run mixed_run(Type x, Type y, Type result) {
         return first ? by_pairs<Step, OrderedBfloat, PlainSingle, OrderedBfloat>
                      : by_pairs<Step, OrderedBfloat, OrderedBfloat, PlainSingle>;
     if (is_float16(result))
-        return first ? by_pairs<Step, OrderedHalf, PlainSingle, OrderedHalf>
-                     : by_pairs<Step, OrderedHalf, OrderedHalf, PlainSingle>;
+        return first ? by_pairs<Step, QuietHalf, PlainSingle, QuietHalf>
+                     : by_pairs<Step, QuietHalf, QuietHalf, PlainSingle>;
     return nullptr;
 }
 #endif

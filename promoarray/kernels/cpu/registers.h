@@ -3,6 +3,8 @@
 // `Floats` and `Pair` holds for both.
 #pragma once
 
+#include <type_traits>
+
 #include "loop.h"
 
 #ifdef __F16C__
@@ -95,10 +97,9 @@ PROMOARRAY_CAST void write_halves(__m256i first, __m256i second, u16 *to) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + 16), second);
 }
 
-template <typename Format, int exceptions = 0> struct Short;
+template <typename Format> struct Short;
 
-// In order. `exceptions` may say that rounding is to raise none.
-template <int exceptions> struct Short<Half, exceptions> {
+template <> struct Short<Half> {  // in order
     using T = u16;
     static constexpr T one = 0x3c00;
     static PROMOARRAY_CAST Pair load(const u16 *x) {
@@ -107,9 +108,8 @@ template <int exceptions> struct Short<Half, exceptions> {
                 _mm512_maskz_cvtph_ps(every, half_of(codes, 1))};
     }
     static PROMOARRAY_CAST void store(Pair made, u16 *to) {
-        constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | exceptions;
-        write_halves(_mm512_maskz_cvtps_ph(every, made.first, nearest),
-                     _mm512_maskz_cvtps_ph(every, made.second, nearest), to);
+        write_halves(_mm512_maskz_cvtps_ph(every, made.first, _MM_FROUND_TO_NEAREST_INT),
+                     _mm512_maskz_cvtps_ph(every, made.second, _MM_FROUND_TO_NEAREST_INT), to);
     }
 };
 
@@ -159,8 +159,17 @@ struct OrderedBfloat {
         write_halves(narrowed(made.first), narrowed(made.second), to);
     }
 };
-// What a cast rounds raises nothing that is told.
-using OrderedHalf = Short<Half, _MM_FROUND_NO_EXC>;
+// What is rounded raises no exception, as that of a cast is not told; GCC 12 has no intrinsic for it.
+struct QuietHalf : Short<Half> {
+    static PROMOARRAY_CAST __m256i narrowed(Floats x) {
+        __m256i codes;
+        __asm__("vcvtps2ph $0, %{sae%}, %1, %0" : "=v"(codes) : "v"(x));
+        return codes;
+    }
+    static PROMOARRAY_CAST void store(Pair made, u16 *to) {
+        write_halves(narrowed(made.first), narrowed(made.second), to);
+    }
+};
 
 // Float32 beside a result of 16 bits: NaN without a payload.
 struct PlainSingle : Single {
