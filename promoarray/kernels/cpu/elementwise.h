@@ -80,13 +80,16 @@ void by_pairs(const void *const *operands, void *result, std::size_t n) {
     for (; i + pair_size <= n; i += pair_size)
         pair_of<Step, Result, Given...>(operands, i, out + i * size, all);
     if (i == n) return;
-    alignas(64) f32 rest[Step::operands][pair_size], made[pair_size];
-    std::size_t k = 0;
-    const void *const last[] = {(++k, filled_up<Given>(operands[k - 1], i, n - i, rest[k - 1]))...};
+    alignas(64) unsigned char rest[Step::operands + 1][pair_size * sizeof(f32)];
+    unsigned char *const made = rest[Step::operands];
+    const void *last[Step::operands];
+    int k = 0;
+    ((last[k] = filled_up<Given>(operands[k], i, n - i, rest[k]), ++k), ...);
     pair_of<Step, Result, Given...>(last, 0, made, all);
     std::memcpy(out + i * size, made, size * (n - i));
 }
 
+// Of one format all.
 template <typename Format, std::size_t> using Same = Format;
 template <typename Step, typename Format, std::size_t... I>
 constexpr Run by_pairs_of(std::index_sequence<I...>) {
