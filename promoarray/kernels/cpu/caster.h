@@ -15,7 +15,7 @@ using std::size_t;
 constexpr size_t block = 2048;
 // The same of gathered elements and of parts of complex numbers: so few that the machine reads the
 // next ones while it still writes.
-constexpr size_t few = 256;
+constexpr size_t few = 64;
 
 // A complex number counts as its two parts.
 class Caster {
