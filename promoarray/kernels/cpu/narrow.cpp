@@ -158,12 +158,12 @@ void to_narrow_wide(const void *source, void *target, std::size_t n, const Work 
 // AVX2 has one count for all lanes, and so multiplies by a power of two, of which the upper half of
 // the product is what is kept and the lower half what is lost. From then on codes are bytes.
 struct Lanes {
-    __m256i base, most;   // from exponents to places among the powers, the last of which is for normal numbers
+    __m256i base, most;   // from exponents to places among the powers, the last for normal numbers
     __m256i powers;       // of two, as bytes; 0 is for what is below half of the smallest number
     __m256i first;        // exponent of the smallest normal number
     __m128i target_shift;
     __m256i infinity;     // of the source, without its sign, twice
-    __m256i room;         // up to the first byte with a top bit, which none of the target's numbers has
+    __m256i room;         // from the largest number to the last byte without a top bit
     __m256i target_overflow, target_infinity, target_nan, nan_sign;
     __m256i unsigned_zero;  // 0, which has no sign in fnuz, or what no code is
     __m128i sign_shift;
@@ -220,8 +220,8 @@ PROMOARRAY_CAST __m256i limited(__m256i low, __m256i high, const Lanes &l) {
     return _mm256_blendv_epi8(code, l.target_overflow, _mm256_adds_epu8(code, l.room));
 }
 PROMOARRAY_CAST __m256i signs(__m256i low, __m256i high, const Lanes &l) {
-    const __m256i top = _mm256_and_si256(_mm256_packs_epi16(low, high), _mm256_set1_epi8((char)0x80));
-    return _mm256_srl_epi16(top, l.sign_shift);
+    const __m256i top = _mm256_set1_epi8((char)0x80);
+    return _mm256_srl_epi16(_mm256_and_si256(_mm256_packs_epi16(low, high), top), l.sign_shift);
 }
 
 // Of 32 numbers; `two_ends` where Inf does not become what overflows does.
@@ -247,7 +247,7 @@ PROMOARRAY_CAST __m256i encoded(__m256i low, __m256i high, const Lanes &l) {
     return in_order(_mm256_blendv_epi8(quiet, _mm256_or_si256(number, kept), is_number));
 }
 
-// Sixteen elements; of float32 the upper halves, which are bfloat16, odd if a lower one is not zero.
+// Sixteen elements; of float32 the upper halves, which are bfloat16, odd if a lower one is not 0.
 // They have two bits more than any target, so rounding them once more is as good as rounding once.
 PROMOARRAY_CAST __m256i loaded(const void *x) {
     return _mm256_loadu_si256(static_cast<const __m256i *>(x));
@@ -282,8 +282,8 @@ void to_narrow(const void *source, void *target, std::size_t n, const Work &work
     std::memcpy(dst + i, &codes, n - i);
 }
 
-// Integers as float32, rounded as in cast.h: none is Inf or NaN, or subnormal in the target, and 0 is
-// below all others.
+// Integers as float32, rounded as in cast.h: none is Inf or NaN, or subnormal in the target, and 0
+// is below all others.
 struct WholeLanes {
     __m256i under_half, rebias;
     __m128i lost;

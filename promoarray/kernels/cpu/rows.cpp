@@ -1,4 +1,5 @@
-// Casts from 8 bits and fewer by AVX2's shuffle of bytes: a table of the results for all codes, row by row.
+// Casts from 8 bits and fewer by AVX2's shuffle of bytes: a table of the results for all codes, row
+// by row.
 #include <initializer_list>
 
 #include "loop.h"
@@ -9,15 +10,15 @@ namespace PROMOARRAY_VERSION {
 #ifdef __AVX2__
 namespace {
 
-// A register looks 16 results up at a time (twice the same, as each half sees only its own): a row of
-// a table, by the low half of a code. The 16 rows have few shapes: most differ from another by a number
-// that is added to all of a row, as one binade differs from the next, and negative numbers from
-// positive ones. So a result is what its row begins with, by the high half of the code, and what
-// its shape adds, by the low half. The shape is that of most rows, and for each other one a
-// difference, looked up by an index that has its top bit, and gives 0, where the row has another shape.
+// A shuffle looks up a row of 16 results, by the low half of a code. The 16 rows of a table have few
+// shapes: most differ from another by a number that is added to all of a row, as one binade differs
+// from the next, and negative numbers from positive ones. So a result is what its row begins with, by
+// the high half of the code, and what its shape adds, by the low half. What one shape adds is there for
+// all rows; what each other one adds more is looked up by an index that has its top bit set, which
+// gives 0, where the row has another shape.
 //
 // Where the lower half of a table tells the upper one, half of the rows do. Their shapes follow one
-// another, as ranges of numbers do; that a code is before the end of a range is one addition.
+// another, as ranges of numbers do; that a code is beyond the end of a range is one addition.
 enum class Fold { none, flipped, negated, twos_complement };
 
 u32 result_at(const unsigned char *table, int code, std::size_t size) {
@@ -42,7 +43,8 @@ Fold fold_of(const unsigned char *table, std::size_t size, Rows &rows) {
         const u32 flip = flips ? result_at(table, 1, size) ^ result_at(table, second, size) : 0;
         int exception = 128, differ = fold == Fold::twos_complement;  // 128 has no positive one
         for (int code = 128 + differ; code < 256; ++code) {
-            if (folded_from(table, code, size, fold, flip) == result_at(table, code, size)) continue;
+            const u32 found = folded_from(table, code, size, fold, flip);
+            if (found == result_at(table, code, size)) continue;
             ++differ;
             exception = code;
         }
@@ -107,9 +109,10 @@ PROMOARRAY_CAST void look_up(const Codes *c, const Plane &plane, __m256i *sum) {
     for (int i = 0; i < plane.others; ++i) {
         const __m256i row = row_at(plane.index[i]), other = row_at(plane.other[i]);
         for (int j = 0; j < 2; ++j) {
-            const __m256i index = folded
-                                      ? _mm256_add_epi8(c[j].low, row)
-                                      : _mm256_or_si256(c[j].low, _mm256_shuffle_epi8(row, c[j].high));
+            const __m256i low = c[j].low;
+            const __m256i index =
+                folded ? _mm256_add_epi8(low, row)
+                       : _mm256_or_si256(low, _mm256_shuffle_epi8(row, c[j].high));
             sum[j] = _mm256_add_epi8(sum[j], _mm256_shuffle_epi8(other, index));
         }
     }
@@ -157,8 +160,7 @@ PROMOARRAY_CAST void put_joined(const __m256i *byte, __m256i sign, u32 *at) {
     }
 }
 
-// The lower half of the codes, and what is done for the upper one: with signs in two's complement, or
-// with a top bit; others have nothing to fold.
+// Codes of the lower half.
 template <Fold fold>
 PROMOARRAY_CAST __m256i folded_codes(__m256i x) {
     if (fold == Fold::none) return x;

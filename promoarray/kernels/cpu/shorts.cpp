@@ -1,6 +1,6 @@
-// Casts to float16 and bfloat16 in registers, sixteen numbers at a time, under modes by which a number
-// beyond the largest becomes Inf, as it does by rounding. NaN keeps its sign where `kept` has that bit,
-// and no payload, as in cast.h.
+// Casts to float16 and bfloat16 in registers, sixteen numbers at a time, under modes by which what is
+// beyond the largest number becomes Inf, as it does by rounding. NaN keeps its sign where `kept` has
+// that bit, and no payload, as in cast.h.
 #include <type_traits>
 
 #include "loop.h"

@@ -37,12 +37,19 @@ struct Planes {
     __m512i quarter[4];
 };
 
-PROMOARRAY_VBMI Planes load_planes(const unsigned char *table, int stride) {
-    alignas(64) unsigned char bytes[256];
-    for (int i = 0; i < 256; ++i) bytes[i] = table[i * stride];
+// The bytes of results lie apart: first the lowest of each.
+PROMOARRAY_VBMI Planes load_planes(const Work &work, int byte) {
     Planes planes;
-    for (int i = 0; i < 4; ++i) planes.quarter[i] = _mm512_load_si512(bytes + 64 * i);
+    for (int i = 0; i < 4; ++i) {
+        planes.quarter[i] = _mm512_load_si512(work.table + 256 * byte + 64 * i);
+    }
     return planes;
+}
+
+void split_bytes(unsigned char *table, std::size_t size) {
+    unsigned char given[256 * 4];
+    std::memcpy(given, table, 256 * size);
+    for (std::size_t i = 0; i < 256 * size; ++i) table[i % size * 256 + i / size] = given[i];
 }
 
 PROMOARRAY_VBMI __m512i found_in(__m512i codes, const Planes &t) {
@@ -68,7 +75,7 @@ PROMOARRAY_VBMI void look_up_8_vbmi(const void *source, void *target, std::size_
                                     const Work &work) {
     const auto *src = static_cast<const u8 *>(source);
     auto *dst = static_cast<u8 *>(target);
-    const Planes table = load_planes(work.table, 1);
+    const Planes table = load_planes(work, 0);
     for (std::size_t i = 0; i < n; i += 64) {
         const __mmask64 there = bytes_there(i, n, 1);
         const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
@@ -80,8 +87,8 @@ PROMOARRAY_VBMI void look_up_16_vbmi(const void *source, void *target, std::size
                                      const Work &work) {
     const auto *src = static_cast<const u8 *>(source);
     auto *dst = static_cast<u16 *>(target);
-    const Planes low_table = load_planes(work.table, 2);
-    const Planes high_table = load_planes(work.table + 1, 2);
+    const Planes low_table = load_planes(work, 0);
+    const Planes high_table = load_planes(work, 1);
     const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
     const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
     for (std::size_t i = 0; i < n; i += 64) {
@@ -99,8 +106,8 @@ PROMOARRAY_VBMI void look_up_32_vbmi(const void *source, void *target, std::size
                                      const Work &work) {
     const auto *src = static_cast<const u8 *>(source);
     auto *dst = static_cast<u32 *>(target);
-    const Planes tables[4] = {load_planes(work.table, 4), load_planes(work.table + 1, 4),
-                              load_planes(work.table + 2, 4), load_planes(work.table + 3, 4)};
+    const Planes tables[4] = {load_planes(work, 0), load_planes(work, 1), load_planes(work, 2),
+                              load_planes(work, 3)};
     for (std::size_t i = 0; i < n; i += 64) {
         const __mmask64 there = bytes_there(i, n, 1);
         const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
@@ -164,7 +171,10 @@ Loop best_loop(Work &work) {
     if (work.source.kind == Kind::boolean) return choices[row];
 #ifdef PROMOARRAY_VBMI
     static constexpr Loop found[3] = {look_up_8_vbmi, look_up_16_vbmi, look_up_32_vbmi};
-    if (row < 3 && has_vbmi()) return found[row];
+    if (row < 3 && has_vbmi()) {
+        split_bytes(work.table, size_of(work.target));
+        return found[row];
+    }
 #endif
     const Loop by_rows = row_loop(work);
     return by_rows != nullptr ? by_rows : loops[row];
