@@ -127,7 +127,7 @@ def test_what_they_change_of_16_bits_is_changed_wherever_it_lies():
 
 
 def tables(word: str) -> Iterator[np.ndarray]:
-    """Yield results for 256 codes: any, and those of which one half tells all but one of the rest."""
+    """Yield results for 256 codes: any, and those of which one half tells the other, or nearly."""
     rng = np.random.default_rng(0)
     any_codes = rng.integers(0, 1 << 64, 256, np.uint64, endpoint=False).astype(word)
     low, binades = any_codes[:128], np.arange(256).astype(word) * np.asarray(3, word)

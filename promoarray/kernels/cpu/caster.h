@@ -13,9 +13,9 @@ using std::size_t;
 // Elements at a time where something lies between source and target. Two of them fit a first-level
 // cache, 32 KiB in all.
 constexpr size_t block = 2048;
-// The same of gathered elements, and of parts of which one result is made: so few that the machine
-// reads the next ones while it still writes.
-constexpr size_t few = 64;
+// The same of gathered elements and of parts of complex numbers: so few that the machine reads the
+// next ones while it still writes.
+constexpr size_t few = 256;
 
 // A complex number counts as its two parts.
 class Caster {
@@ -59,9 +59,8 @@ class Caster {
             loops_.with_zero_parts(src, dst, n, to_size_);
             return;
         }
-        const size_t step = to_bool_ ? few : most;  // even numbers, so that no pair is cut
-        for (size_t at = 0; at < n; at += step) {
-            const size_t count = n - at < step ? n - at : step;
+        for (size_t at = 0; at < n; at += few) {  // an even number, so that no pair is cut
+            const size_t count = n - at < few ? n - at : few;
             loop_(src + at * from_size_, parts_, count, work_);
             char *out = dst + written(at);
             auto *bytes = reinterpret_cast<std::uint8_t *>(out);
@@ -77,8 +76,7 @@ class Caster {
     bool copies_;
     Loop loop_;
     Work work_;
-    static constexpr size_t most = 512;
-    alignas(64) unsigned char parts_[most * 8];
+    alignas(64) unsigned char parts_[few * 8];
 };
 
 }  // namespace promoarray

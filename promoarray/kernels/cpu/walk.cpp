@@ -29,7 +29,7 @@ void gather(const char *src, Py_ssize_t stride, char *dst, size_t n, size_t size
     }
 }
 
-// Every other part of `count`. Between two blocks a cast keeps the machine from seeing that reading
+// `count` parts of pairs. Between two blocks a cast keeps the machine from seeing that reading
 // goes on, so the lines of later blocks are asked for.
 void gather_parts(const Loops &loops, const char *src, char *dst, size_t count, size_t size) {
 #ifdef __GNUC__
