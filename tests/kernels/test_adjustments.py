@@ -109,6 +109,57 @@ def test_every_transform_of_every_policy_is_made_as_it_is_defined(level):
     assert not wrong, (len(wrong), wrong[:10])
 
 
+def test_what_they_change_of_16_bits_is_changed_wherever_it_lies():
+    """All codes: a few stretches are replaced, more are looked up."""
+    wrong, ways = [], set()
+    with np.errstate(all="ignore"):
+        for source, target, mode, transforms in cases():
+            if source.bits != 16 or Kind.COMPLEX in (source.kind, target.kind):
+                continue
+            x = np.arange(1 << 16, dtype=np.uint16).view(source.storage)
+            want = by_definition(x, source, target, mode, transforms)
+            got = caster(source, target, mode, transforms)(x)
+            if got.tobytes() != want.tobytes():
+                wrong.append(f"{source} to {target} by {transforms}")
+            ways.add(type(cast_transforms._adjustment(source, target, mode, transforms)))
+    assert not wrong, (len(wrong), wrong[:10])
+    assert ways == {int, bytes, tuple}
+
+
+def tables(word: str) -> Iterator[np.ndarray]:
+    """Yield results for 256 codes: any, and those of which one half tells the other, or nearly."""
+    rng = np.random.default_rng(0)
+    any_codes = rng.integers(0, 1 << 64, 256, np.uint64, endpoint=False).astype(word)
+    low, binades = any_codes[:128], np.arange(256).astype(word) * np.asarray(3, word)
+    flipped = low ^ np.asarray(0x80, word)
+    backwards = np.concatenate([low, any_codes[200:201], flipped[:0:-1]])
+    for table in (
+        any_codes,
+        binades,
+        np.zeros(256, word),
+        np.concatenate([low, flipped]),
+        np.concatenate([low, -low]),
+        backwards,
+        np.concatenate([binades[:128], -binades[:128]]),
+        np.concatenate([binades[:128], binades[:128] ^ np.asarray(1, word)]),
+    ):
+        yield table
+        for code in (0, 128, 129, 252, 255):
+            other = table.copy()
+            other[code] += np.asarray(77, word)
+            yield other
+
+
+@pytest.mark.parametrize("target", [dt.uint8, dt.uint16, dt.uint32, dt.uint64], ids=str)
+def test_tables_of_8_bits_may_hold_anything(level, target):
+    x = np.random.default_rng(1).permutation(np.arange(1000) % 256).astype(np.uint8)
+    out = np.empty(x.size, target.storage)
+    rows = dtype_args(dt.uint8), dtype_args(target), DEFAULT
+    for table in tables(target.storage.str):
+        cast(x, out, *rows, True, table.tobytes())
+        assert np.array_equal(out, table[x])
+
+
 def test_all_of_them_are_made_by_the_kernels():
     """The definition is slow: no shipped policy needs it but to prepare."""
 

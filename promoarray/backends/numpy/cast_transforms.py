@@ -3,7 +3,8 @@
 ``promoarray.promotion.cast_transforms`` says what they are for, and defines them; on a GPU they are
 part of a kernel. Here they are prepared as an adjustment that a loop of the kernels makes:
 
-* From 16 bits and fewer there are so few codes that the definition is asked for all of them.
+* From 16 bits and fewer there are so few codes that the definition is asked for all of them. Where
+  it gives what the cast gives but in a few stretches, the kernel replaces those.
 * Between the numbers that a transform compares with, all codes fare alike: the definition is asked
   for one, and the kernel replaces the others, too.
 * A few have a loop of their own, by their attribute ``way``.
@@ -27,6 +28,9 @@ from promoarray.promotion.cast_transforms import double, real_part_counts, round
 
 Buffer = np.ndarray[Any, Any]
 Adjustment = bytes | int | tuple[tuple[int, int, int], ...]
+
+MOST_REPLACED = 8
+"""Stretches of codes that a kernel replaces."""
 
 BLOCK = 1 << 12
 """Elements at a time, of which a transform makes a dozen arrays of 8 bytes each."""
@@ -60,13 +64,14 @@ def _kernel(
 ) -> Callable[[Buffer], Buffer]:
     """Cast in the kernel, adjusted."""
     rows = dtype_args(source), dtype_args(target), mode
+    adjusted = adjustment or None  # there may be nothing to replace
 
     def run(buffer: Buffer) -> Buffer:
-        if source is target and adjustment is None:
+        if source is target and adjusted is None and source.bits < 16:
             return buffer.copy()
         out = np.empty_like(buffer, target.storage, subok=False)
         axes = sorted(range(out.ndim), key=lambda axis: -out.strides[axis])
-        cast_kernel(buffer.transpose(axes), out.transpose(axes), *rows, True, adjustment)
+        cast_kernel(buffer.transpose(axes), out.transpose(axes), *rows, True, adjusted)
         return out
 
     return run
@@ -93,12 +98,12 @@ def _adjustment(
     if way is not None and (source.bits > 16 or short):
         return int(way)
     if source.bits <= 16:
-        return _table(source, target, mode, transforms)
+        return _looked_up(source, target, mode, transforms)
     found = [_replacements(transform, source, target) for transform in transforms]
     if None in found:
         return None
     replaced = tuple(r for some in found for r in some or ())
-    return replaced if len(replaced) <= 8 else None
+    return replaced if len(replaced) <= MOST_REPLACED else None
 
 
 _SHORT_WAYS = (Way.TO_NEAREST_INTEGER, Way.THROUGH_INT64)
@@ -109,6 +114,23 @@ def _keeps_zero(adjustment: Adjustment | None) -> bool:
     if isinstance(adjustment, tuple):
         return not any(first == 0 for first, _, _ in adjustment)
     return not isinstance(adjustment, bytes) or not any(adjustment[:8])
+
+
+def _looked_up(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
+) -> Adjustment:
+    """Replace what is otherwise than the cast gives; where that is much, a table does it all."""
+    table = _table(source, target, mode, transforms)
+    if source.bits < 16:
+        return table  # a loop looks many up at a time
+    word = f"u{target.storage.itemsize}"
+    wanted = np.frombuffer(table, word)
+    changed = np.flatnonzero(wanted != np.frombuffer(_table(source, target, mode, ()), word))
+    steps = (np.diff(changed) != 1) | (np.diff(wanted[changed]) != 0)
+    stretches = np.split(changed, np.flatnonzero(steps) + 1) if changed.size else []
+    if len(stretches) > MOST_REPLACED:
+        return table
+    return tuple((int(s[0]), int(s[-1]), int(wanted[s[0]])) for s in stretches)
 
 
 def _table(source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]) -> bytes:

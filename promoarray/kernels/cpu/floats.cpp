@@ -157,12 +157,14 @@ PROMOARRAY_LOOP(single_to_double, f32, f64, PROMOARRAY_KEEP, number_or_nan(x, ke
 // Where a number beyond the largest becomes Inf.
 PROMOARRAY_LOOP(double_to_single_plainly, f64, f32, PROMOARRAY_KEEP, number_or_nan((f32)x, keep))
 
+PROMOARRAY_LOOP(single_to_bfloat, u32, u16, const u32 nan = (u32)work.edge.nan;
+                const u32 kept = work.edge.nan_sign << 15,
+                (x & 0x7fffffffu) > 0x7f800000u ? nan | (x >> 16 & kept) : bfloat_of(x))
+
 // To bfloat16 what it holds.
 PROMOARRAY_LOOP(upper_half, u32, u16, , x >> 16)
 
 #ifdef __F16C__
-constexpr bool has_half = true;
-
 template <bool quiets>
 void half_to_any(const void *source, void *target, std::size_t n, const Work &work) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u16 *>(source);
@@ -183,73 +185,9 @@ void half_to_any(const void *source, void *target, std::size_t n, const Work &wo
     for (; i < n; ++i) dst[i] = as_float(quieted(decode_half(src[i]), keep));
 }
 constexpr Loop half_to_single = half_to_any<true>, half_as_is = half_to_any<false>;
-
-// Floats of 16 bits and more to 16 bits, under modes by which a number beyond the largest becomes Inf, as it
-// does by rounding.
-PROMOARRAY_CAST __m256 eight_of(const f32 *x) { return _mm256_loadu_ps(x); }
-#ifdef __AVX512DQ__
-PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
-    const __m512i below = _mm512_set1_epi64((i64)below_odd);
-    const __m512i bits = _mm512_loadu_si512(x);
-    const __m512i carry = _mm512_add_epi64(_mm512_and_si512(bits, below), below);
-    const __m512i odd = _mm512_andnot_si512(below, _mm512_or_si512(bits, carry));
-    return _mm512_cvtpd_ps(_mm512_castsi512_pd(odd));
-}
 #else
-PROMOARRAY_CAST __m256 eight_of(const f64 *x) {
-    __m128 four[2];
-    for (int i = 0; i < 2; ++i) {
-        const __m256i below = _mm256_set1_epi64x((i64)below_odd);
-        const __m256i bits = _mm256_castpd_si256(_mm256_loadu_pd(x + 4 * i));
-        const __m256i carry = _mm256_add_epi64(_mm256_and_si256(bits, below), below);
-        const __m256i odd = _mm256_andnot_si256(below, _mm256_or_si256(bits, carry));
-        four[i] = _mm256_cvtpd_ps(_mm256_castsi256_pd(odd));
-    }
-    return _mm256_set_m128(four[1], four[0]);
-}
-#endif
-
-struct HalfCode { u16 code; };
-struct BfloatCode { u16 code; };
-template <typename Code>
-PROMOARRAY_CAST __m128i eight_codes(const Code *x) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
-}
-PROMOARRAY_CAST __m256 eight_of(const HalfCode *x) { return Half::read(eight_codes(x)); }
-PROMOARRAY_CAST __m256 eight_of(const BfloatCode *x) { return Bfloat::read(eight_codes(x)); }
-
-template <typename Source, typename Short>
-void to_short(const void *source, void *target, std::size_t n, const Work &work) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<u16 *>(target);
-    const __m256i kept = _mm256_set1_epi16((short)(work.edge.nan_sign << 15));
-    const auto sixteen = [kept](const Source *x) {
-        return Short::write(eight_of(x), eight_of(x + 8), kept);
-    };
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        const __m256i codes = sixteen(src + i);
-        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), codes);
-    }
-    Source rest[16] = {};
-    std::memcpy(rest, src + i, (n - i) * sizeof(Source));
-    const __m256i codes = sixteen(rest);
-    std::memcpy(dst + i, &codes, (n - i) * sizeof(u16));
-}
-constexpr Loop single_to_half = to_short<f32, Half>, single_to_bfloat = to_short<f32, Bfloat>;
-constexpr Loop double_to_half = to_short<f64, Half>, double_to_bfloat = to_short<f64, Bfloat>;
-constexpr Loop half_to_bfloat = to_short<HalfCode, Bfloat>;
-constexpr Loop bfloat_to_half = to_short<BfloatCode, Half>;
-#else
-constexpr bool has_half = false;
-
 PROMOARRAY_LOOP(half_to_single, u16, u32, PROMOARRAY_KEEP, quieted(decode_half(x), keep))
 PROMOARRAY_LOOP(half_as_is, u16, u32, , decode_half(x))
-constexpr Loop single_to_half = single_to_16, double_to_half = nullptr, double_to_bfloat = nullptr;
-constexpr Loop half_to_bfloat = nullptr, bfloat_to_half = nullptr;
-PROMOARRAY_LOOP(single_to_bfloat, u32, u16, const u32 nan = (u32)work.edge.nan;
-                const u32 kept = work.edge.nan_sign << 15,
-                (x & 0x7fffffffu) > 0x7f800000u ? nan | (x >> 16 & kept) : bfloat_of(x))
 #endif
 
 bool keeps_inf(const CastMode &mode) { return mode.infinity == Beyond::infinity; }
@@ -271,13 +209,19 @@ const Loop *scale_loops(Type source) {
     return is_signed(source) ? i64_halves_scales : u64_halves_scales;
 }
 
+// Where a number beyond the largest becomes Inf, as by rounding.
+bool is_plain(const CastMode &mode) {
+    return mode.overflow == Beyond::infinity && keeps_inf(mode);
+}
+
 Loop single_to_small(const Work &work) {
     const Type target = work.target;
-    const bool plain = work.mode.overflow == Beyond::infinity && keeps_inf(work.mode);
     if (!target.format.has_sign) return single_scales[scale_row(work)];
-    if (is_float16(target) && plain) return single_to_half;
-    if (is_bfloat16(target) && plain) return single_to_bfloat;
-    if (const Loop found = narrow_loop(float32_type(), target)) return found;
+    if (is_plain(work.mode)) {
+        if (const Loop found = short_loop(float32_type(), target)) return found;
+        if (is_bfloat16(target)) return single_to_bfloat;
+    }
+    if (const Loop found = narrow_loop(float32_type(), work)) return found;
     return target.bits <= 8 ? single_to_8 : single_to_16;
 }
 
@@ -298,8 +242,7 @@ Loop single_as_good(Type source, const Work &work) {
 Loop among_wide(Type source, Work &work) {
     const CastMode &mode = work.mode;
     if (is_float64(source)) {
-        const bool overflows = mode.overflow == Beyond::infinity && keeps_inf(mode);
-        return overflows && mode.keep_nan_sign ? double_to_single_plainly : double_to_single;
+        return is_plain(mode) && mode.keep_nan_sign ? double_to_single_plainly : double_to_single;
     }
     if (!keeps_inf(mode)) return nullptr;  // what widens keeps Inf
     if (is_float32(work.target)) {
@@ -342,27 +285,21 @@ Loop float_loop(Type source, Work &work) {
     if (source.bits > 16 && !target.format.has_sign) {
         return scale_loops(source)[scale_row(work)];
     }
+    // 2. At once where a loop does it; from 8 bits by a table.
+    if (is_plain(work.mode)) {
+        if (const Loop found = short_loop(source, target)) return found;
+    }
     if (is_integer(source) && is_bfloat16(target)) {
         const Loop second = integer_to_bfloat(source);
         return source.bits > 16 ? second : chain(work, single_loop(source), second);
     }
-
-    // 2. At once where a loop does it; from 8 bits by a table, but for integers that go on by an
-    //    instruction.
+    if (const Loop found = narrow_loop(source, work)) return found;
     const Loop second = single_to_small(work);
     if (is_float32(source)) return second;
-    if (is_float64(source) && has_half) {
-        if (second == single_to_half) return double_to_half;
-        if (second == single_to_bfloat) return double_to_bfloat;
-    }
-    if (has_half && second == single_to_half && is_bfloat16(source)) return bfloat_to_half;
-    if (has_half && second == single_to_bfloat && is_float16(source)) return half_to_bfloat;
-    if (const Loop found = narrow_loop(source, target)) return found;
     if (second == single_to_8 && source.bits == 16 && is_integer(source)) {
         return is_signed(source) ? i16_to_8 : u16_to_8;
     }
-    const bool by_instruction = is_integer(source) && has_half && second == single_to_half;
-    if (source.bits <= 8 && !by_instruction) return nullptr;
+    if (source.bits <= 8) return nullptr;
 
     // 3. All others by way of float32.
     return chain(work, single_as_good(source, work), second);

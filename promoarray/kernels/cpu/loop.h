@@ -145,7 +145,8 @@ Loop integer_loop(Type source, Type target);     // integers.cpp: to integers an
 Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and float64
 Loop single_loop(Type source);                   // floats.cpp: to float32; NaN is any NaN of its sign
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
-Loop narrow_loop(Type source, Type target);      // narrow.cpp: from short floats to narrow ones
+Loop narrow_loop(Type source, const Work &work);  // narrow.cpp: from short floats to narrow ones
+Loop short_loop(Type source, Type target);       // shorts.cpp: to float16 and bfloat16 in registers
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop truncating_loop_by(Limits limit, Type source, Work &work);
 // machine_truncation.cpp: to integers of 32 and 64 bits by the machine; words.cpp: to 16 bits and
@@ -155,6 +156,7 @@ Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work
 Loop word_loop(bool is_double, const Limits &limit);
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment
+Loop row_loop(Work &work);                       // rows.cpp: by `work.table`
 Loop adjusting_loop(Work &work);                 // adjust.cpp: by a way that no mode says
 Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then replacements
 Operation find_operation(const char *name, Type type);  // comparisons.cpp

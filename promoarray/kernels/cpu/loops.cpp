@@ -128,10 +128,25 @@ void either_part(const std::uint8_t *parts, std::uint8_t *target, std::size_t n)
     for (std::size_t i = 0; i < n; ++i) target[i] = parts[2 * i] | parts[2 * i + 1];
 }
 
-template <typename Part>
-void interleave(const void *real, void *target, std::size_t n) {
+// A part and a zero are one word, of which the part is the half that comes first.
+template <typename Part, typename Pair>
+void widen(const void *real, void *target, std::size_t n) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const Part *>(real);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<Part *>(target);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<unsigned char *>(target);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    constexpr int up = 8 * sizeof(Part);
+#else
+    constexpr int up = 0;
+#endif
+    for (std::size_t i = 0; i < n; ++i) {
+        const Pair pair = (Pair)src[i] << up;
+        std::memcpy(dst + i * sizeof pair, &pair, sizeof pair);
+    }
+}
+
+void interleave(const void *real, void *target, std::size_t n) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const u64 *>(real);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u64 *>(target);
     for (std::size_t i = 0; i < n; ++i) {
         dst[2 * i] = src[i];
         dst[2 * i + 1] = 0;
@@ -139,9 +154,9 @@ void interleave(const void *real, void *target, std::size_t n) {
 }
 
 void with_zero_parts(const void *real, void *target, std::size_t n, std::size_t size) {
-    if (size == 2) interleave<u16>(real, target, n);
-    else if (size == 4) interleave<u32>(real, target, n);
-    else interleave<u64>(real, target, n);
+    if (size == 2) widen<u16, u32>(real, target, n);
+    else if (size == 4) widen<u32, u64>(real, target, n);
+    else interleave(real, target, n);
 }
 
 }  // namespace

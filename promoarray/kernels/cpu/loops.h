@@ -41,6 +41,19 @@ struct Adjustment {
     Way way;
 };
 
+// One byte of the results for all codes of 8 bits, as rows of 16 that differ little (rows.cpp).
+struct Plane {
+    unsigned char start[16], shape[16];
+    unsigned char other[15][16], index[15][16];
+    int others;
+};
+struct Rows {
+    Plane plane[4];
+    // What the upper half of the codes has otherwise than the lower one, but for one code.
+    u32 flip, exceptional;
+    unsigned char exception;
+};
+
 struct Work;
 using Loop = void (*)(const void *source, void *target, std::size_t n, const Work &work);
 
@@ -60,6 +73,7 @@ struct Work {
     Loop adjusted;  // the cast before replacements
     // The results for all codes of a source of 8 bits or less, each as wide as the target.
     alignas(64) unsigned char table[256 * 8];
+    Rows rows;
 };
 
 // Bytes of one element, or of one part of a complex one.

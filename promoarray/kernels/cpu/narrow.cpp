@@ -8,81 +8,6 @@ namespace PROMOARRAY_VERSION {
 #ifdef __AVX2__
 namespace {
 
-// What an element is compared with. Codes without their sign lie in order, so all numbers here are
-// codes of the source, but for those of the target named so; none has the top bit set.
-struct Lanes {
-    __m256i infinity, smallest;  // the smallest normal number of the target
-    __m256i under_half, rebias;
-    __m128i lost, sign_shift;
-    __m256i target_largest, target_overflow, target_infinity, target_nan;
-    __m256i sign_bit, nan_sign;
-    __m256i unsigned_zero;       // 0, which has no sign in fnuz, or what no code is
-};
-
-// A tie between two subnormal codes, and the smallest normal one, is an odd number of half the worth
-// of the format's last bit. The one it rounds to is even.
-u64 last_below(u64 code, Format target, Format source) {
-    const int exponent = -target.bias - target.mantissa;
-    const Number tie = {Class::finite, false, exponent, 2 * code - 1};
-    return put_float_together(tie, source, plain_mode()) - (code % 2 == 0);
-}
-
-Lanes lanes_of(Format from, const Work &work) {
-    const Format to = work.target.format;
-    const Edges edge = work.edge;
-    const int lost = from.mantissa - to.mantissa, width = to.exponent + to.mantissa;
-    const auto all = [](u64 x) { return _mm256_set1_epi16((short)x); };
-    const Number smallest = {Class::finite, false, 1 - to.bias, 1};
-    return {
-        all((u64)from.inf), all(put_float_together(smallest, from, plain_mode())),
-        all((1u << (lost - 1)) - 1), all((u64)(from.bias - to.bias) << to.mantissa),
-        _mm_cvtsi32_si128(lost), _mm_cvtsi32_si128(15 - width),
-        all((u64)to.largest), all(edge.overflow), all(edge.infinity), all(edge.nan),
-        all(1ull << width), all((u64)edge.nan_sign << width),
-        all(to.negative_zero ? ~0ull : 0),
-    };
-}
-
-// `below` has the last magnitude that rounds to less than each code from 1 to the first normal one;
-// with a count of 0 numbers are whole, and so neither subnormal in the target nor Inf or NaN.
-template <int count>
-PROMOARRAY_CAST __m256i encode_lanes(__m256i x, const Lanes &l, const __m256i *below) {
-    const __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi16(0x7fff));
-
-    // 1. A normal result, as in cast.h. A subnormal one is how many codes the number reaches.
-    const __m256i odd = _mm256_and_si256(_mm256_srl_epi16(magnitude, l.lost),
-                                         _mm256_set1_epi16(1));
-    const __m256i carried = _mm256_add_epi16(_mm256_add_epi16(magnitude, l.under_half), odd);
-    const __m256i normal = _mm256_sub_epi16(_mm256_srl_epi16(carried, l.lost), l.rebias);
-    const __m256i sign = _mm256_and_si256(_mm256_srl_epi16(x, l.sign_shift), l.sign_bit);
-    if constexpr (count == 0) {
-        const __m256i whole = _mm256_max_epi16(normal, _mm256_setzero_si256());  // 0 is below all
-        const __m256i over = _mm256_cmpgt_epi16(whole, l.target_largest);
-        return _mm256_or_si256(_mm256_blendv_epi8(whole, l.target_overflow, over), sign);
-    }
-    __m256i subnormal = _mm256_setzero_si256();
-    for (int i = 0; i < count; ++i) {
-        subnormal = _mm256_sub_epi16(subnormal, _mm256_cmpgt_epi16(magnitude, below[i]));
-    }
-    const __m256i code =
-        _mm256_blendv_epi8(normal, subnormal, _mm256_cmpgt_epi16(l.smallest, magnitude));
-
-    // 2. Overflow and Inf.
-    const __m256i over = _mm256_cmpgt_epi16(code, l.target_largest);
-    const __m256i finite = _mm256_blendv_epi8(code, l.target_overflow, over);
-    const __m256i is_inf = _mm256_cmpeq_epi16(magnitude, l.infinity);
-    const __m256i number = _mm256_blendv_epi8(finite, l.target_infinity, is_inf);
-
-    // 3. The sign, and NaN.
-    const __m256i kept = _mm256_andnot_si256(_mm256_cmpeq_epi16(number, l.unsigned_zero), sign);
-    const __m256i quiet = _mm256_xor_si256(l.target_nan, _mm256_and_si256(sign, l.nan_sign));
-    const __m256i is_nan = _mm256_cmpgt_epi16(magnitude, l.infinity);
-    return _mm256_blendv_epi8(_mm256_or_si256(number, kept), quiet, is_nan);
-}
-
-// An integer of 16 bits, and its magnitude.
-template <typename Integer>
-struct Whole { Integer value; };
 // What goes on as bfloat16.
 template <typename Source>
 constexpr bool is_as_bfloat = true;
@@ -90,27 +15,31 @@ template <>
 constexpr bool is_as_bfloat<u16> = false;
 
 #ifdef __AVX512BW__
-// The same in registers twice as long, which shift each lane by a count of its own: a subnormal
-// loses one bit more for each exponent below the smallest.
+// AVX-512 shifts each lane by a count of its own: a subnormal loses one bit more for each exponent
+// below the smallest.
 struct WideLanes {
     __m512i infinity, fraction, implicit, under_half, rebias;
     __m512i first, lost, lost_at_zero;  // exponent of the smallest normal number; bits that go
     __m512i target_largest, target_overflow, target_infinity, target_nan;
-    __m512i sign_bit, nan_sign, unsigned_zero;
+    __m512i sign_bit, nan_sign;
+    __m512i unsigned_zero;  // 0, which has no sign in fnuz, or what no code is
     __m128i lost_count, sign_shift, exponent_shift, target_shift;
 };
 
-WideLanes wide_lanes_of(const Lanes &l, Format from, Format to) {
-    const auto all = [](__m256i x) { return _mm512_broadcastw_epi16(_mm256_castsi256_si128(x)); };
-    const auto set = [](int x) { return _mm512_set1_epi16((short)x); };
+WideLanes wide_lanes_of(Format from, const Work &work) {
+    const Format to = work.target.format;
+    const Edges edge = work.edge;
+    const auto set = [](u64 x) { return _mm512_set1_epi16((short)x); };
     const int lost = from.mantissa - to.mantissa, first = 1 + from.bias - to.bias;
+    const int width = to.exponent + to.mantissa;
     return {
-        all(l.infinity), set((1 << from.mantissa) - 1), set(1 << from.mantissa),
-        all(l.under_half), all(l.rebias),
-        set(first), set(lost), set(lost + first),
-        all(l.target_largest), all(l.target_overflow), all(l.target_infinity), all(l.target_nan),
-        all(l.sign_bit), all(l.nan_sign), all(l.unsigned_zero),
-        l.lost, l.sign_shift, _mm_cvtsi32_si128(from.mantissa), _mm_cvtsi32_si128(to.mantissa),
+        set((u64)from.inf), set((1u << from.mantissa) - 1), set(1u << from.mantissa),
+        set((1u << (lost - 1)) - 1), set((u64)(from.bias - to.bias) << to.mantissa),
+        set((u64)first), set((u64)lost), set((u64)(lost + first)),
+        set((u64)to.largest), set(edge.overflow), set(edge.infinity), set(edge.nan),
+        set(1ull << width), set((u64)edge.nan_sign << width), set(to.negative_zero ? ~0ull : 0),
+        _mm_cvtsi32_si128(lost), _mm_cvtsi32_si128(15 - width), _mm_cvtsi32_si128(from.mantissa),
+        _mm_cvtsi32_si128(to.mantissa),
     };
 }
 
@@ -152,6 +81,10 @@ PROMOARRAY_CAST __m512i encode_wide_lanes(__m512i x, const WideLanes &l) {
     const __mmask32 is_nan = _mm512_cmpgt_epi16_mask(magnitude, l.infinity);
     return _mm512_mask_mov_epi16(_mm512_or_si512(number, kept), is_nan, quiet);
 }
+
+// An integer of 16 bits.
+template <typename Integer>
+struct Whole { Integer value; };
 
 // 32 elements.
 template <typename Source>
@@ -204,7 +137,7 @@ void to_narrow_wide(const void *source, void *target, std::size_t n, const Work 
     const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
     const Format from = is_as_bfloat<Source> ? bfloat16_format() : work.source.format;
-    const WideLanes lanes = wide_lanes_of(lanes_of(from, work), from, work.target.format);
+    const WideLanes lanes = wide_lanes_of(from, work);
     // Two registers at a time go on while the other waits; a store under a mask would be slow.
     std::size_t i = 0;
     for (; i + 64 <= n; i += 64) {
@@ -221,106 +154,226 @@ void to_narrow_wide(const void *source, void *target, std::size_t n, const Work 
         std::memcpy(dst + i, &codes, left);
     }
 }
-#endif
+#else
+// AVX2 has one count for all lanes, and so multiplies by a power of two, of which the upper half of
+// the product is what is kept and the lower half what is lost. From then on codes are bytes.
+struct Lanes {
+    __m256i base, most;   // from exponents to places among the powers, the last for normal numbers
+    __m256i powers;       // of two, as bytes; 0 is for what is below half of the smallest number
+    __m256i first;        // exponent of the smallest normal number
+    __m128i target_shift;
+    __m256i infinity;     // of the source, without its sign, twice
+    __m256i room;         // from the largest number to the last byte without a top bit
+    __m256i target_overflow, target_infinity, target_nan, nan_sign;
+    __m256i unsigned_zero;  // 0, which has no sign in fnuz, or what no code is
+    __m128i sign_shift;
+};
+
+Lanes lanes_of(Format from, const Work &work) {
+    const Format to = work.target.format;
+    const Edges edge = work.edge;
+    const int first = 1 + from.bias - to.bias, most = to.mantissa + 2, base = first - most;
+    const int width = to.exponent + to.mantissa;
+    const auto words = [](int x) { return _mm256_set1_epi16((short)x); };
+    const auto bytes = [](u64 x) { return _mm256_set1_epi8((char)x); };
+    return {
+        words(base < 0 ? -base : base), words(most),
+        _mm256_broadcastsi128_si256(
+            _mm_setr_epi8(0, 1, 2, 4, 8, 16, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+        words(first), _mm_cvtsi32_si128(to.mantissa),
+        words(2 * (int)from.inf), bytes((u64)(127 - to.largest)),
+        bytes(edge.overflow), bytes(edge.infinity), bytes(edge.nan),
+        bytes((u64)edge.nan_sign << width), bytes(to.negative_zero ? 0xff : 0),
+        _mm_cvtsi32_si128(7 - width),
+    };
+}
+
+// The magnitudes of 16 codes, without a look at what is beyond the largest. Where exponents below 0
+// count (`from_zero`), so do the source's subnormals: of exponent 0, and twice the significand.
+template <int mantissa, bool from_zero>
+PROMOARRAY_CAST __m256i magnitudes(__m256i x, const Lanes &l) {
+    const __m256i one = _mm256_set1_epi16(1), implicit = _mm256_set1_epi16((short)0x8000);
+    const __m256i exponent = _mm256_srli_epi16(_mm256_add_epi16(x, x), mantissa + 1);
+    __m256i significand = _mm256_or_si256(_mm256_slli_epi16(x, 15 - mantissa), implicit);
+    if (from_zero) {
+        const __m256i small = _mm256_cmpeq_epi16(exponent, _mm256_setzero_si256());
+        significand = _mm256_add_epi16(significand, _mm256_and_si256(significand, small));
+    }
+    const __m256i place = from_zero ? _mm256_add_epi16(exponent, l.base)
+                                    : _mm256_subs_epu16(exponent, l.base);
+    const __m256i power = _mm256_shuffle_epi8(l.powers, _mm256_min_epi16(place, l.most));
+    const __m256i kept = _mm256_mulhi_epu16(significand, power);
+    const __m256i lost = _mm256_mullo_epi16(significand, power);
+    // Half of a kept bit is the top bit of what is lost. An even code goes up by more than that.
+    const __m256i even = _mm256_andnot_si256(kept, one);
+    const __m256i up = _mm256_srli_epi16(_mm256_subs_epu16(lost, even), 15);
+    const __m256i steps = _mm256_sll_epi16(_mm256_subs_epu16(exponent, l.first), l.target_shift);
+    return _mm256_add_epi16(_mm256_add_epi16(kept, up), steps);
+}
 
 // Packing goes on in each half of a register by itself.
 PROMOARRAY_CAST __m256i in_order(__m256i packed) { return _mm256_permute4x64_epi64(packed, 0xd8); }
 
-// Sixteen elements; of float32 the upper halves, which are bfloat16, odd if a lower one is not zero.
-// They have four bits more than any target, so rounding them once more is as good as rounding once.
-PROMOARRAY_CAST __m256i sixteen_of(const u16 *x) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(x));
+// The largest byte stands for all above it.
+PROMOARRAY_CAST __m256i limited(__m256i low, __m256i high, const Lanes &l) {
+    const __m256i code = _mm256_packus_epi16(low, high);
+    return _mm256_blendv_epi8(code, l.target_overflow, _mm256_adds_epu8(code, l.room));
 }
-PROMOARRAY_CAST __m256i upper_halves(__m256i first, __m256i second) {
+PROMOARRAY_CAST __m256i signs(__m256i low, __m256i high, const Lanes &l) {
+    const __m256i top = _mm256_set1_epi8((char)0x80);
+    return _mm256_srl_epi16(_mm256_and_si256(_mm256_packs_epi16(low, high), top), l.sign_shift);
+}
+
+// Of 32 numbers; `two_ends` where Inf does not become what overflows does.
+template <int mantissa, bool from_zero, bool two_ends>
+PROMOARRAY_CAST __m256i encoded(__m256i low, __m256i high, const Lanes &l) {
+    // 1. Overflow and Inf.
+    __m256i number = limited(magnitudes<mantissa, from_zero>(low, l),
+                             magnitudes<mantissa, from_zero>(high, l), l);
+    const __m256i first = _mm256_add_epi16(low, low), second = _mm256_add_epi16(high, high);
+    if (two_ends) {
+        const __m256i is_inf = _mm256_packs_epi16(_mm256_cmpeq_epi16(first, l.infinity),
+                                                  _mm256_cmpeq_epi16(second, l.infinity));
+        number = _mm256_blendv_epi8(number, l.target_infinity, is_inf);
+    }
+
+    // 2. The sign, and NaN.
+    const __m256i sign = signs(low, high, l);
+    const __m256i kept = _mm256_andnot_si256(_mm256_cmpeq_epi8(number, l.unsigned_zero), sign);
+    const __m256i quiet = _mm256_xor_si256(l.target_nan, _mm256_and_si256(sign, l.nan_sign));
+    const __m256i payload = _mm256_packus_epi16(_mm256_subs_epu16(first, l.infinity),
+                                                _mm256_subs_epu16(second, l.infinity));
+    const __m256i is_number = _mm256_cmpeq_epi8(payload, _mm256_setzero_si256());
+    return in_order(_mm256_blendv_epi8(quiet, _mm256_or_si256(number, kept), is_number));
+}
+
+// Sixteen elements; of float32 the upper halves, which are bfloat16, odd if a lower one is not 0.
+// They have two bits more than any target, so rounding them once more is as good as rounding once.
+PROMOARRAY_CAST __m256i loaded(const void *x) {
+    return _mm256_loadu_si256(static_cast<const __m256i *>(x));
+}
+PROMOARRAY_CAST __m256i sixteen_of(const u16 *x) { return loaded(x); }
+PROMOARRAY_CAST __m256i sixteen_of(const u32 *x) {
     const __m256i half = _mm256_set1_epi32(0xffff), one = _mm256_set1_epi16(1);
+    const __m256i first = loaded(x), second = loaded(x + 8);
     const __m256i upper =
         _mm256_packus_epi32(_mm256_srli_epi32(first, 16), _mm256_srli_epi32(second, 16));
     const __m256i lower =
         _mm256_packus_epi32(_mm256_and_si256(first, half), _mm256_and_si256(second, half));
-    return _mm256_or_si256(upper, _mm256_min_epu16(lower, one));
-}
-PROMOARRAY_CAST __m256i sixteen_of(const u32 *x) {
-    const auto *rows = reinterpret_cast<const __m256i *>(x);
-    return in_order(upper_halves(_mm256_loadu_si256(rows), _mm256_loadu_si256(rows + 1)));
-}
-// Integers as float32, of which the same is true, with their signs. (Unpacking goes on in each half
-// of a register by itself, too.)
-template <typename Integer>
-PROMOARRAY_CAST __m256i sixteen_of(const Whole<Integer> *at) {
-    const bool has_sign = Integer(-1) < 0;
-    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(at));
-    const __m256i zero = _mm256_setzero_si256(), whole = has_sign ? _mm256_abs_epi16(x) : x;
-    const auto single = [](__m256i words) {
-        return _mm256_castps_si256(_mm256_cvtepi32_ps(words));
-    };
-    const __m256i first = single(_mm256_unpacklo_epi16(whole, zero));
-    const __m256i second = single(_mm256_unpackhi_epi16(whole, zero));
-    const __m256i magnitude = upper_halves(first, second);
-    const __m256i sign = _mm256_and_si256(x, _mm256_set1_epi16((short)0x8000));
-    return has_sign ? _mm256_or_si256(magnitude, sign) : magnitude;
+    return in_order(_mm256_or_si256(upper, _mm256_min_epu16(lower, one)));
 }
 
-template <int count, typename Source>
-PROMOARRAY_CAST __m256i narrowed(const Source *src, const Lanes &l, const __m256i *below) {
-    const __m256i low = encode_lanes<count>(sixteen_of(src), l, below);
-    const __m256i high = encode_lanes<count>(sixteen_of(src + 16), l, below);
-    return in_order(_mm256_packus_epi16(low, high));
-}
-
-template <int count, typename Source>
+template <typename Source, int mantissa, bool from_zero, bool two_ends>
 void to_narrow(const void *source, void *target, std::size_t n, const Work &work) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
-    const Format to = work.target.format;
     const Format from = is_as_bfloat<Source> ? bfloat16_format() : work.source.format;
     const Lanes lanes = lanes_of(from, work);
-    __m256i below[count + 1];
-    for (int i = 0; i < count; ++i) {
-        below[i] = _mm256_set1_epi16((short)last_below((u64)i + 1, to, from));
-    }
+    const auto codes_of = [&lanes](const Source *x) {
+        return encoded<mantissa, from_zero, two_ends>(sixteen_of(x), sixteen_of(x + 16), lanes);
+    };
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m256i codes = narrowed<count>(src + i, lanes, below);
-        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), codes);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), codes_of(src + i));
     }
     Source rest[32] = {};
     std::memcpy(rest, src + i, (n - i) * sizeof(Source));
-    const __m256i codes = narrowed<count>(rest, lanes, below);
+    const __m256i codes = codes_of(rest);
     std::memcpy(dst + i, &codes, n - i);
 }
 
+// Integers as float32, rounded as in cast.h: none is Inf or NaN, or subnormal in the target, and 0
+// is below all others.
+struct WholeLanes {
+    __m256i under_half, rebias;
+    __m128i lost;
+    Lanes codes;
+};
+PROMOARRAY_CAST __m256i rounded(__m256i words, const WholeLanes &l) {
+    const __m256i bits = _mm256_castps_si256(_mm256_cvtepi32_ps(words));
+    const __m256i odd = _mm256_and_si256(_mm256_srl_epi32(bits, l.lost), _mm256_set1_epi32(1));
+    const __m256i carried = _mm256_add_epi32(_mm256_add_epi32(bits, l.under_half), odd);
+    return _mm256_srl_epi32(carried, l.lost);
+}
+// (Unpacking goes on in each half of a register by itself, too.)
+PROMOARRAY_CAST __m256i whole_magnitudes(__m256i whole, const WholeLanes &l) {
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i first = rounded(_mm256_unpacklo_epi16(whole, zero), l);
+    const __m256i second = rounded(_mm256_unpackhi_epi16(whole, zero), l);
+    return _mm256_sub_epi16(_mm256_packus_epi32(first, second), l.rebias);
+}
+
+template <typename Integer>
+PROMOARRAY_CAST __m256i encoded(const Integer *at, const WholeLanes &l) {
+    const bool has_sign = Integer(-1) < 0;
+    const __m256i low = loaded(at), high = loaded(at + 16);
+    const __m256i first = has_sign ? _mm256_abs_epi16(low) : low;
+    const __m256i second = has_sign ? _mm256_abs_epi16(high) : high;
+    const __m256i number =
+        limited(whole_magnitudes(first, l), whole_magnitudes(second, l), l.codes);
+    return in_order(has_sign ? _mm256_or_si256(number, signs(low, high, l.codes)) : number);
+}
+
+template <typename Integer>
+void whole_to_narrow(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const Integer *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
+    const Format to = work.target.format;
+    const int lost = Float32::mantissa - to.mantissa;
+    const WholeLanes lanes = {
+        _mm256_set1_epi32((1 << (lost - 1)) - 1),
+        _mm256_set1_epi16((short)((Float32::bias - to.bias) << to.mantissa)),
+        _mm_cvtsi32_si128(lost), lanes_of(bfloat16_format(), work),
+    };
+    std::size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), encoded(src + i, lanes));
+    }
+    Integer rest[32] = {};
+    std::memcpy(rest, src + i, (n - i) * sizeof(Integer));
+    const __m256i codes = encoded(rest, lanes);
+    std::memcpy(dst + i, &codes, n - i);
+}
+
+template <typename Source, int mantissa, bool from_zero>
+Loop narrow_loop_for(const Work &work) {
+    const bool two_ends = work.edge.overflow != work.edge.infinity;
+    return two_ends ? to_narrow<Source, mantissa, from_zero, true>
+                    : to_narrow<Source, mantissa, from_zero, false>;
+}
+
+#endif
+
 }  // namespace
 
-Loop narrow_loop(Type source, Type target) {
-    static constexpr Loop from_short[4] = {to_narrow<2, u16>, to_narrow<4, u16>,
-                                           to_narrow<8, u16>, to_narrow<16, u16>};
-    static constexpr Loop from_single[3] = {to_narrow<2, u32>, to_narrow<4, u32>,
-                                            to_narrow<8, u32>};
+Loop narrow_loop(Type source, const Work &work) {
+    const Format to = work.target.format;
+    const bool to_few =
+        work.target.bits <= 8 && to.mantissa >= 1 && to.mantissa <= 4 && to.has_sign;
+    if (!to_few) return nullptr;
+    const bool is_short = is_float16(source) || is_bfloat16(source);
 #ifdef __AVX512BW__
     static constexpr Loop from_whole[2] = {to_narrow_wide<Whole<u16>>, to_narrow_wide<Whole<i16>>};
-#else
-    static constexpr Loop from_whole[2] = {to_narrow<0, Whole<u16>>, to_narrow<0, Whole<i16>>};
-#endif
-    const Format to = target.format;
-    const bool to_few = target.bits <= 8 && to.mantissa >= 1 && to.mantissa <= 4 && to.has_sign;
-    if (!to_few) return nullptr;
-    // 1 is a normal number of the target.
-    if (is_integer(source)) {
-        return source.bits == 16 && to.bias >= 1 ? from_whole[is_signed(source)] : nullptr;
-    }
-#ifdef __AVX512BW__
     if (is_float32(source)) return to.bias <= 127 ? to_narrow_wide<u32> : nullptr;
-    const bool is_short = is_float16(source) || is_bfloat16(source);
-    if (is_short && to.bias <= source.format.bias + 1) return to_narrow_wide<u16>;
+    if (is_short) return to.bias <= source.format.bias + 1 ? to_narrow_wide<u16> : nullptr;
+#else
+    static constexpr Loop from_whole[2] = {whole_to_narrow<u16>, whole_to_narrow<i16>};
+    // The exponents that round to a number of the target are those of normal numbers, or all.
+    const int base = source.format.bias - to.bias - to.mantissa - 1;
+    if (is_float32(source)) {
+        const bool reaches = Float32::bias - to.bias - to.mantissa - 1 >= 0;
+        return reaches ? narrow_loop_for<u32, 7, false>(work) : nullptr;
+    }
+    if (is_bfloat16(source)) return base >= 0 ? narrow_loop_for<u16, 7, false>(work) : nullptr;
+    if (is_short && base >= 0) return narrow_loop_for<u16, 10, false>(work);
+    if (is_short) return to.bias <= 16 ? narrow_loop_for<u16, 10, true>(work) : nullptr;
 #endif
-    // The source's subnormals are none that the target has as normal numbers.
-    if (to.bias > source.format.bias) return nullptr;
-    if (is_float16(source) || is_bfloat16(source)) return from_short[to.mantissa - 1];
-    if (is_float32(source) && to.mantissa <= 3) return from_single[to.mantissa - 1];
-    return nullptr;
+    // 1 is a normal number of the target.
+    const bool is_whole = is_integer(source) && source.bits == 16 && to.bias >= 1;
+    return is_whole ? from_whole[is_signed(source)] : nullptr;
 }
 #else
-Loop narrow_loop(Type, Type) { return nullptr; }
+Loop narrow_loop(Type, const Work &) { return nullptr; }
 #endif
 
 }  // namespace PROMOARRAY_VERSION

@@ -30,138 +30,6 @@ void choose(const void *source, void *target, std::size_t n, const Work &work) {
     for (std::size_t i = 0; i < n; ++i) dst[i] = src[i] != 0 ? yes : no;
 }
 
-#ifdef __AVX2__
-// A register looks 16 results up at a time (twice the same, as each half sees only its own), by the
-// low half of a code. Which row of 16 it is, is then decided by the other bits, one by one: a code
-// of 4 bits needs one row, one of 6 bits four.
-template <int count, bool mirrored = false>
-struct Rows {
-    __m256i row[count];
-    // Mirrored, the upper half of a table is the lower one with these bits changed, as where the top
-    // bit is a sign on both sides. Half of the rows do then.
-    __m256i flip;
-
-    // Every `stride`th byte of a table.
-    Rows(const unsigned char *table, int stride)
-        : flip(_mm256_set1_epi8((char)(table[0] ^ table[128 * stride]))) {
-        alignas(16) unsigned char bytes[16];
-        for (int i = 0; i < count; ++i) {
-            for (int k = 0; k < 16; ++k) bytes[k] = table[(16 * i + k) * stride];
-            const auto *results = reinterpret_cast<const __m128i *>(bytes);
-            row[i] = _mm256_broadcastsi128_si256(_mm_load_si128(results));
-        }
-    }
-};
-
-bool is_mirrored(const unsigned char *table, std::size_t size) {
-    for (std::size_t i = 0; i < 128 * size; ++i) {
-        const unsigned char flip = table[i % size] ^ table[128 * size + i % size];
-        if ((table[i] ^ table[128 * size + i]) != flip) return false;
-    }
-    return true;
-}
-
-struct Codes {
-    __m256i low, bit4, bit5, bit6, bit7;  // what decides is the top bit of each byte
-
-    explicit Codes(const u8 *at) {
-        bit7 = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(at));
-        low = _mm256_and_si256(bit7, _mm256_set1_epi8(15));
-        bit4 = _mm256_slli_epi16(bit7, 3);
-        bit5 = _mm256_slli_epi16(bit7, 2);
-        bit6 = _mm256_slli_epi16(bit7, 1);
-    }
-};
-
-template <int count, bool mirrored>
-PROMOARRAY_CAST __m256i looked_up(const Codes &c, const Rows<count, mirrored> &table) {
-    __m256i found[count];
-    for (int i = 0; i < count; ++i) found[i] = _mm256_shuffle_epi8(table.row[i], c.low);
-    const __m256i bits[4] = {c.bit4, c.bit5, c.bit6, c.bit7};
-    for (int left = count / 2, bit = 0; left > 0; left /= 2, ++bit) {
-        for (int i = 0; i < left; ++i) {
-            found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], bits[bit]);
-        }
-    }
-    if (!mirrored) return found[0];
-    const __m256i upper = _mm256_cmpgt_epi8(_mm256_setzero_si256(), c.bit7);
-    return _mm256_xor_si256(found[0], _mm256_and_si256(upper, table.flip));
-}
-
-template <int count, bool mirrored = false>
-void look_up_rows(const void *source, void *target, std::size_t n, const Work &work) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
-    const Rows<count, mirrored> table(work.table, 1);
-    std::size_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-        const __m256i found = looked_up(Codes(src + i), table);
-        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + i), found);
-    }
-    for (; i < n; ++i) dst[i] = work.table[src[i]];
-}
-
-// Results of two bytes, byte by byte.
-template <int count, bool mirrored = false>
-void look_up_row_pairs(const void *source, void *target, std::size_t n, const Work &work) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<u16 *>(target);
-    const Rows<count, mirrored> low_table(work.table, 2), high_table(work.table + 1, 2);
-    std::size_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-        const Codes codes(src + i);
-        const __m256i low = looked_up(codes, low_table), high = looked_up(codes, high_table);
-        // Bytes join to words within each half, which then go to their places.
-        const __m256i even = _mm256_unpacklo_epi8(low, high), odd = _mm256_unpackhi_epi8(low, high);
-        auto *out = reinterpret_cast<__m256i *>(dst + i);
-        _mm256_storeu_si256(out, _mm256_permute2x128_si256(even, odd, 0x20));
-        _mm256_storeu_si256(out + 1, _mm256_permute2x128_si256(even, odd, 0x31));
-    }
-    for (; i < n; ++i) std::memcpy(dst + i, work.table + 2 * src[i], 2);
-}
-
-// Results of four bytes; with more than four rows one look-up an element is as fast.
-template <int count>
-void look_up_row_quads(const void *source, void *target, std::size_t n, const Work &work) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<u32 *>(target);
-    const Rows<count> tables[4] = {{work.table, 4}, {work.table + 1, 4},
-                                   {work.table + 2, 4}, {work.table + 3, 4}};
-    std::size_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-        const Codes codes(src + i);
-        __m256i byte[4];
-        for (int k = 0; k < 4; ++k) byte[k] = looked_up(codes, tables[k]);
-        const __m256i low[2] = {_mm256_unpacklo_epi8(byte[0], byte[1]),
-                                _mm256_unpackhi_epi8(byte[0], byte[1])};
-        const __m256i high[2] = {_mm256_unpacklo_epi8(byte[2], byte[3]),
-                                 _mm256_unpackhi_epi8(byte[2], byte[3])};
-        auto *out = reinterpret_cast<__m256i *>(dst + i);
-        for (int k = 0; k < 2; ++k) {
-            const __m256i even = _mm256_unpacklo_epi16(low[k], high[k]);
-            const __m256i odd = _mm256_unpackhi_epi16(low[k], high[k]);
-            _mm256_storeu_si256(out + k, _mm256_permute2x128_si256(even, odd, 0x20));
-            _mm256_storeu_si256(out + k + 2, _mm256_permute2x128_si256(even, odd, 0x31));
-        }
-    }
-    for (; i < n; ++i) std::memcpy(dst + i, work.table + 4 * src[i], 4);
-}
-
-// The loop for as many rows as the source has; nullptr where one look-up an element is as fast.
-Loop row_loop(const Work &work) {
-    static constexpr Loop loops[4][3] = {
-        {look_up_rows<1>, look_up_row_pairs<1>, look_up_row_quads<1>},
-        {look_up_rows<4>, look_up_row_pairs<4>, look_up_row_quads<4>},
-        {look_up_rows<8, true>, look_up_row_pairs<8, true>, nullptr},
-        {look_up_rows<16>, look_up_row_pairs<16>, nullptr},
-    };
-    const int bits = work.source.bits, row = row_of(work.target);
-    if (row > 2) return nullptr;
-    if (bits <= 6) return loops[bits > 4][row];
-    return loops[is_mirrored(work.table, size_of(work.target)) ? 2 : 3][row];
-}
-#endif
-
 #ifdef PROMOARRAY_VBMI
 // With AVX-512 VBMI a register holds 64 of the results, and one instruction looks 64 codes up in
 // two of them. Results of two bytes are looked up byte by byte.
@@ -169,12 +37,19 @@ struct Planes {
     __m512i quarter[4];
 };
 
-PROMOARRAY_VBMI Planes load_planes(const unsigned char *table, int stride) {
-    alignas(64) unsigned char bytes[256];
-    for (int i = 0; i < 256; ++i) bytes[i] = table[i * stride];
+// The bytes of results lie apart: first the lowest of each.
+PROMOARRAY_VBMI Planes load_planes(const Work &work, int byte) {
     Planes planes;
-    for (int i = 0; i < 4; ++i) planes.quarter[i] = _mm512_load_si512(bytes + 64 * i);
+    for (int i = 0; i < 4; ++i) {
+        planes.quarter[i] = _mm512_load_si512(work.table + 256 * byte + 64 * i);
+    }
     return planes;
+}
+
+void split_bytes(unsigned char *table, std::size_t size) {
+    unsigned char given[256 * 4];
+    std::memcpy(given, table, 256 * size);
+    for (std::size_t i = 0; i < 256 * size; ++i) table[i % size * 256 + i / size] = given[i];
 }
 
 PROMOARRAY_VBMI __m512i found_in(__m512i codes, const Planes &t) {
@@ -200,7 +75,7 @@ PROMOARRAY_VBMI void look_up_8_vbmi(const void *source, void *target, std::size_
                                     const Work &work) {
     const auto *src = static_cast<const u8 *>(source);
     auto *dst = static_cast<u8 *>(target);
-    const Planes table = load_planes(work.table, 1);
+    const Planes table = load_planes(work, 0);
     for (std::size_t i = 0; i < n; i += 64) {
         const __mmask64 there = bytes_there(i, n, 1);
         const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
@@ -212,8 +87,8 @@ PROMOARRAY_VBMI void look_up_16_vbmi(const void *source, void *target, std::size
                                      const Work &work) {
     const auto *src = static_cast<const u8 *>(source);
     auto *dst = static_cast<u16 *>(target);
-    const Planes low_table = load_planes(work.table, 2);
-    const Planes high_table = load_planes(work.table + 1, 2);
+    const Planes low_table = load_planes(work, 0);
+    const Planes high_table = load_planes(work, 1);
     const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
     const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
     for (std::size_t i = 0; i < n; i += 64) {
@@ -231,8 +106,8 @@ PROMOARRAY_VBMI void look_up_32_vbmi(const void *source, void *target, std::size
                                      const Work &work) {
     const auto *src = static_cast<const u8 *>(source);
     auto *dst = static_cast<u32 *>(target);
-    const Planes tables[4] = {load_planes(work.table, 4), load_planes(work.table + 1, 4),
-                              load_planes(work.table + 2, 4), load_planes(work.table + 3, 4)};
+    const Planes tables[4] = {load_planes(work, 0), load_planes(work, 1), load_planes(work, 2),
+                              load_planes(work, 3)};
     for (std::size_t i = 0; i < n; i += 64) {
         const __mmask64 there = bytes_there(i, n, 1);
         const __m512i codes = _mm512_maskz_loadu_epi8(there, src + i);
@@ -289,19 +164,20 @@ void look_up_given(const void *source, void *target, std::size_t n, const Work &
 }
 
 // By `work.table`.
-Loop best_loop(const Work &work) {
+Loop best_loop(Work &work) {
     static constexpr Loop loops[4] = {look_up<u8>, look_up<u16>, look_up<u32>, look_up<u64>};
     static constexpr Loop choices[4] = {choose<u8>, choose<u16>, choose<u32>, choose<u64>};
     const int row = row_of(work.target);
     if (work.source.kind == Kind::boolean) return choices[row];
 #ifdef PROMOARRAY_VBMI
     static constexpr Loop found[3] = {look_up_8_vbmi, look_up_16_vbmi, look_up_32_vbmi};
-    if (row < 3 && has_vbmi()) return found[row];
+    if (row < 3 && has_vbmi()) {
+        split_bytes(work.table, size_of(work.target));
+        return found[row];
+    }
 #endif
-#ifdef __AVX2__
-    if (const Loop by_rows = row_loop(work)) return by_rows;
-#endif
-    return loops[row];
+    const Loop by_rows = row_loop(work);
+    return by_rows != nullptr ? by_rows : loops[row];
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// The arrays of a casting kernel: contiguous ones, looked at by the buffer protocol.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "arguments.h"
+#include "loops.h"
+
+namespace promoarray {
+
+inline size_t item_of(const Type &type) {
+    return size_of(type) * (type.kind == Kind::complex ? 2 : 1);
+}
+
+// A contiguous array by the buffer protocol; not there if it is not, is not aligned, or has
+// elements of another length than its dtype says.
+class View {
+   public:
+    View() = default;
+    ~View() { release(); }
+    View(const View &) = delete;
+    View &operator=(const View &) = delete;
+
+    bool open(PyObject *object, Type type, int flags = 0) {
+        open_ = PyObject_GetBuffer(object, &view_, PyBUF_ND | PyBUF_C_CONTIGUOUS | flags) == 0;
+        if (!open_) PyErr_Clear();
+        return open_ && (size_t)view_.itemsize == item_of(type) &&
+               (std::uintptr_t)view_.buf % size_of(type) == 0;
+    }
+    void release() {
+        if (open_) PyBuffer_Release(&view_);
+        open_ = false;
+    }
+    void *data() const { return view_.buf; }
+    size_t count() const { return (size_t)(view_.len / view_.itemsize); }
+    int ndim() const { return view_.ndim; }
+    bool is_like(const View &other) const {
+        return view_.ndim == other.view_.ndim &&  // without axes there may be no shape to look at
+               std::equal(view_.shape, view_.shape + view_.ndim, other.view_.shape);
+    }
+    PyObject *shape() const {
+        PyObject *made = PyTuple_New(view_.ndim);
+        for (int i = 0; made != nullptr && i < view_.ndim; ++i) {
+            PyObject *length = PyLong_FromSsize_t(view_.shape[i]);
+            if (length == nullptr || PyTuple_SetItem(made, i, length) != 0) Py_CLEAR(made);
+        }
+        return made;
+    }
+
+   private:
+    Py_buffer view_;
+    bool open_ = false;
+};
+
+}  // namespace promoarray

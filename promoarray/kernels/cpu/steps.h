@@ -1,0 +1,69 @@
+// What a casting kernel does between its operands and its result, without Python's objects.
+#pragma once
+
+#include <memory>
+
+#include "array_view.h"
+#include "combine.h"
+#include "versions.h"
+
+namespace promoarray {
+
+constexpr size_t SHORT = 256;     // elements; what a cast of two steps has in between, and a cast alone
+constexpr int MOST = 2;           // operands
+constexpr int WAYS = 1 << MOST;   // which operands are repeated
+
+// A cast whose loop was chosen. Of complex numbers it casts both parts; others become real ones.
+struct ChosenCast {
+    Loop loop;
+    Work work;
+    bool from_pairs, to_pairs;
+    size_t to_size;
+
+    ChosenCast(Type from, Type to, const CastMode &mode);
+    void run(const void *from, void *to, size_t n) const;
+};
+
+// All that a kernel is, but for Python's objects.
+struct Steps {
+    using Cast = std::shared_ptr<const ChosenCast>;
+    int operands = 0;
+    Type own[MOST], entered[MOST], computed, made, result;
+    // Of each operand, then from there to what is computed in; null where there is nothing to cast.
+    Cast enter[MOST], widen[MOST], leave;
+    // By `way_of`; none where a function of Python's computes.
+    Operation operations[WAYS] = {};
+    std::unique_ptr<Combination> any[WAYS];          // the same for any operands, where there is one
+    // What is done to one operand first, and rounded as the result is.
+    struct {
+        int operand = 0;
+        Operation operation = {};
+        Cast leave, widen;
+    } first;
+
+    bool computes() const { return operations[0].run != nullptr; }
+    bool casts(int i) const { return enter[i] || widen[i]; }
+    // n elements of an operand as what is computed in.
+    void cast(int i, const void *given, void *out, size_t n) const;
+};
+
+// Which operands have fewer elements than the result, as bits: there some frameworks compute otherwise.
+template <typename Count>
+int way_of(int operands, size_t n, Count count) {
+    int way = 0;
+    for (int i = 0; i < operands; ++i) way |= (count(i) < n) << i;
+    return way;
+}
+
+// A loop between the casts on n elements of operands that have so many or one, or stand for them
+// all. Which floating-point exceptions the loop raised.
+int compute(const Steps &steps, const View *views, char *place, size_t n);
+
+// What a kernel's arguments say: the loop of an operation, or a tuple of one for each way, None where
+// nothing is computed, or else a function; the rows and modes of all that is cast; those of the loop on
+// any operands, and what is done to one operand first, both None where there is none.
+std::unique_ptr<Steps> read_steps(PyObject *function, nanobind::handle rows,
+                                  nanobind::handle modes, nanobind::handle any,
+                                  nanobind::handle first);
+
+}  // namespace promoarray
