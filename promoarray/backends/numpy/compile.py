@@ -46,14 +46,9 @@ class Compiled:
     ) -> None:
         self._linalg = linalg
         self._name, self._held, self._plan, self._casts = name, held, plan, casts
-        computed = [plan.compute or dtype for dtype in plan.inputs]
-        ways = zip(held, plan.inputs, computed, strict=True)
-        self._inputs = [self._chain(*way) for way in ways]
-        self._kernel = kernel_of(name, computed[0])
-        self._compute = computed[0]
+        self._compute = plan.compute or plan.inputs[0]
         self._outputs: dict[tuple[int, Any], Cast | None] = {}
         self._last: tuple[Any, Cast | None] = None, None
-        self._casts_inputs = any(cast is not None for cast in self._inputs)
         self._loops: dict[str, loops.LoopPlan | None] = {}
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
@@ -62,6 +57,20 @@ class Compiled:
             if out is not None:
                 return out
         raise AssertionError("the last way goes with all operands")
+
+    @made_once
+    def _inputs(self) -> list[Cast | None]:
+        """The casts of each operand to what is computed in."""
+        ways = zip(self._held, self._plan.inputs, strict=True)
+        return [self._chain(held, to, self._plan.compute or to) for held, to in ways]
+
+    @made_once
+    def _casts_inputs(self) -> bool:
+        return any(cast is not None for cast in self._inputs)
+
+    @made_once
+    def _kernel(self) -> Callable[..., Any] | None:
+        return kernel_of(self._name, self._compute)
 
     @made_once
     def _ways(self) -> tuple[Way, ...]:
