@@ -13,9 +13,16 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import blocks, code_tables, folds, loops, parts, positions, products
 from promoarray.backends.numpy.cast import WIDENING, caster
-from promoarray.backends.numpy.kernels import VARIANTS, kernel_of, neighbours
+from promoarray.backends.numpy.kernels import (
+    ELEMENTWISE,
+    OF_ONE_CALL,
+    VARIANTS,
+    kernel_of,
+    neighbours,
+)
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
+from promoarray.kernels.portable import complexes
 from promoarray.once import made_once
 
 if TYPE_CHECKING:
@@ -272,10 +279,13 @@ def short_kernel(
             return None
         if all(dtype is common is plan.result for dtype in (*held, *plan.inputs)):
             return kernel
-        known = kernel is not None and common in dt.NATIVE and common.kind is Kind.FLOAT
+        known = kernel is not None and common in dt.NATIVE and common.kind in _WITHOUT_PARTS
         return _between_casts(name, kernel, held, plan, common, casts) if known else None
-    if name in VARIANTS:
-        return _between_casts(name, None, held, plan, common, casts)
+    if name in VARIANTS or (common.kind is Kind.COMPLEX and name in complexes.KERNELS):
+        found = _between_casts(name, None, held, plan, common, casts)
+        return found or _of_short(name, kernel, held, plan, common, casts)
+    if name in _OF_ONE_ARRAY and kernel is not None and not isinstance(kernel, np.ufunc):
+        return _of_one_array(name, kernel, held, plan, common, casts)
     if not isinstance(kernel, np.ufunc) or kernel.signature is not None:
         return None
     try:
@@ -296,6 +306,44 @@ def short_kernel(
 
 _OF_ITS_DTYPE = frozenset({"sum", "prod", "max", "min", "mean", "where", "concat"})
 """Kernels with options that answer in the dtype of their buffers: ``mean`` of floats."""
+
+
+def _of_short(
+    name: str,
+    kernel: Callable[..., Any] | None,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    """A function of each element by itself between casts: of longer operands it goes in blocks."""
+    takes = name in ELEMENTWISE or name in complexes.KERNELS
+    made = blocks.answer_of(kernel, [common for _ in held]) if takes else None
+    if made is None or common not in dt.NATIVE or name in loops.ASKING:
+        return None
+    return _between_casts(name, kernel, held, plan, BY_STORAGE[made], casts)
+
+
+_WITHOUT_PARTS = frozenset({Kind.INT, Kind.UINT, Kind.FLOAT})
+
+_OF_ONE_ARRAY = OF_ONE_CALL | {"real", "imag", "any", "all"}
+"""Kernels that are a function of NumPy's for some dtypes, and less for the others."""
+
+
+def _of_one_array(
+    name: str,
+    kernel: Callable[..., Any],
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    if common not in dt.NATIVE:
+        return None
+    answers = kernel(np.ones(1, common.storage)).dtype
+    if held[0] is plan.inputs[0] is common and answers == plan.result.storage:
+        return kernel
+    return _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
 
 
 def _between_casts(

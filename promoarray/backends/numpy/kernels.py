@@ -30,11 +30,22 @@ def _whole(rounding: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
 
 
 def _real_only(test: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
-    return lambda x: test(x) if x.dtype.kind in "fc" else np.zeros(x.shape, np.bool)
+    return lambda x: test(x) if x.dtype.kind in "fc" else np.not_equal(x, x)
 
 
 def _isfinite(x: Buffer) -> Buffer:
-    return np.isfinite(x) if x.dtype.kind in "fc" else np.ones(x.shape, np.bool)
+    return np.isfinite(x) if x.dtype.kind in "fc" else np.equal(x, x)
+
+
+def _truth(ufunc: np.ufunc) -> Callable[..., Any]:
+    """As ``np.all`` and ``np.any`` do, without the time that they take to get here."""
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if axis is None and not keepdims:
+            return ufunc.reduce(x, axis=None, keepdims=True).reshape(())
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+    return run
 
 
 def _signbit(x: Buffer) -> Buffer:
@@ -256,8 +267,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "var": np.var,
     "max": _reduced("max", np.maximum),
     "min": _reduced("min", np.minimum),
-    "all": np.all,
-    "any": np.any,
+    "all": _truth(np.logical_and),
+    "any": _truth(np.logical_or),
     "argmax": np.argmax,
     "argmin": np.argmin,
     "searchsorted": _searchsorted,

@@ -34,7 +34,7 @@ def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     size, turn = xp.hypot(x.real, x.imag), xp.arctan2(x.imag, x.real)
     length = xp.power(size, y.real) * xp.exp(-y.imag * turn)
     angle = y.real * turn + y.imag * xp.log(size)
-    power = xp.ones_like(x * y)
+    power = xp.empty(length.shape, x.dtype)
     power.real, power.imag = length * xp.cos(angle), length * xp.sin(angle)
     infinite = (x.real == np.inf) & (x.imag == 0)
     real = y.imag == 0
@@ -93,11 +93,13 @@ def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def lexical_greater(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.where(x.real == y.real, x.imag > y.imag, x.real > y.real)
+    (a, b), (c, d) = (x.real, x.imag), (y.real, y.imag)
+    return (a > c) | (a == c) & (b > d)
 
 
 def lexical_greater_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.where(x.real == y.real, x.imag >= y.imag, x.real > y.real)
+    (a, b), (c, d) = (x.real, x.imag), (y.real, y.imag)
+    return (a > c) | (a == c) & (b >= d)
 
 
 def lexical_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:
