@@ -240,8 +240,9 @@ def _run_first(
     """Run an executable for the first time: by its kernel, as the fast path does from then on, so
     that nothing is made ready for long operands before there are some."""
     kernel = executable.kernel
-    asks = bool(options) or any(executable.widen) or any(x.size > _SHORT for x in buffers)
-    if kernel is not None and not asks:
+    if kernel is None or options or any(executable.widen):
+        return _run(executable, name, buffers, options)
+    if all(buffer.size <= _SHORT for buffer in buffers):
         try:
             out = kernel(*buffers)
         except (ValueError, IndexError, TypeError):

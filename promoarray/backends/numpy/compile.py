@@ -286,8 +286,10 @@ def short_kernel(
         return found or _of_short(name, kernel, held, plan, common, casts)
     if name in _OF_ONE_ARRAY and kernel is not None and not isinstance(kernel, np.ufunc):
         return _of_one_array(name, kernel, held, plan, common, casts)
-    if not isinstance(kernel, np.ufunc) or kernel.signature is not None:
+    if not isinstance(kernel, np.ufunc):
         return None
+    if kernel.signature is not None:  # a product of NumPy's, if it is all
+        return kernel if {*held, *plan.inputs, plan.result} == {common} else None
     try:
         *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
     except TypeError:
@@ -326,8 +328,8 @@ def _of_short(
 
 _WITHOUT_PARTS = frozenset({Kind.INT, Kind.UINT, Kind.FLOAT})
 
-_OF_ONE_ARRAY = OF_ONE_CALL | {"real", "imag", "any", "all"}
-"""Kernels that are a function of NumPy's for some dtypes, and less for the others."""
+_OF_ONE_ARRAY = OF_ONE_CALL | {"real", "imag", "any", "all", "argmax", "argmin"}
+"""Functions of one array that answer in a dtype of their own, not all of them ufuncs."""
 
 
 def _of_one_array(
@@ -341,7 +343,8 @@ def _of_one_array(
     if common not in dt.NATIVE:
         return None
     answers = kernel(np.ones(1, common.storage)).dtype
-    if held[0] is plan.inputs[0] is common and answers == plan.result.storage:
+    is_all = held[0] is plan.inputs[0] is common and answers == plan.result.storage
+    if is_all and name not in positions.FINDERS:  # which have another way with long arrays
         return kernel
     return _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
 

@@ -134,6 +134,15 @@ _TINY = 1e-30
 """Below it NumPy may have an underflow to tell, and 0 may be of either sign."""
 
 
+def _position(name: str) -> Callable[..., Any]:
+    """As ``np.argmax`` and ``np.argmin`` do, without the time that they take to get here."""
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        return getattr(x, name)(axis=axis, keepdims=keepdims)
+
+    return run
+
+
 def _trace(x: Buffer, **options: Any) -> Any:
     """The sum of a diagonal, in the dtype of the buffer."""
     return np.trace(x, dtype=x.dtype, **options)
@@ -269,8 +278,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "min": _reduced("min", np.minimum),
     "all": _truth(np.logical_and),
     "any": _truth(np.logical_or),
-    "argmax": np.argmax,
-    "argmin": np.argmin,
+    "argmax": _position("argmax"),
+    "argmin": _position("argmin"),
     "searchsorted": _searchsorted,
     "diff": _diff,
     **VARIANTS,

@@ -25,6 +25,7 @@ OF_TWO: tuple[Callable[..., Any], ...] = (
 OF_ONE: tuple[Callable[..., Any], ...] = (
     *(pa.isfinite, pa.isnan, pa.isinf, pa.signbit, pa.floor, pa.ceil, pa.trunc, pa.round),
     *(pa.real, pa.imag, pa.any, pa.all, pa.sum, pa.prod, pa.max, pa.min, pa.mean, pa.sign),
+    *(pa.argmax, pa.argmin),
 )
 DTYPES = tuple(as_dtype(name) for name in ("complex64", "complex128", "bool", "int8", "uint4"))
 PARTS = (0.0, -0.0, 1.0, -0.5, 2.5, -7.7, np.inf, -np.inf, np.nan)
