@@ -157,14 +157,13 @@ def _holds_for_all_ranks(
         return False
     if not policy.ranks and name not in policy.ranked:
         return True
-    same: dict[Operand, tuple[Operand, ...]] = {}
-    for o in seen:
-        both = Operand(o.type), Operand(o.type, Rank.ZERO_D)
-        same[o] = (o,) if o.rank is Rank.SCALAR else both
     if len(seen) > 3:  # concat of many: too many ways
         return False
-    ways = product(*(same[o] for o in seen))
-    return all(policy.plan(name, operands, form) == plan for operands in ways)
+    alike = [
+        (o,) if o.rank is Rank.SCALAR else (Operand(o.type), Operand(o.type, Rank.ZERO_D))
+        for o in seen
+    ]
+    return all(policy.plan(name, operands, form) == plan for operands in product(*alike))
 
 
 # --- Compiling -----------------------------------------------------------------------------------
