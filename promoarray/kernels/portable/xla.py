@@ -1,6 +1,7 @@
 """Kernels whose values are those of jax.numpy, as XLA rewrites and computes it.
 
-Written with what NumPy and CuPy have in common: ``xp`` is either.
+Written with what NumPy and CuPy have in common: ``xp`` is either. As in ``variants``, floats are
+compared by functions of ``xp``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+
+from promoarray.kernels.portable.zero import is_zero
 
 Buffer = Any
 
@@ -60,7 +63,7 @@ def selected_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def first_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.multiply(x, y) if _is_spread(x, y) else xp.where(x != 0, y, xp.zeros_like(y))
+    return xp.multiply(x, y) if _is_spread(x, y) else xp.where(is_zero(xp, x), xp.zeros_like(y), y)
 
 
 def second_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -87,19 +90,21 @@ ASKING_SHAPES = frozenset(
 @quietly
 def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     mod = xp.fmod(x, y)
-    quotient = reciprocal_divide(xp, xp.where(y == 0, x, x - mod), y)
-    across = (mod != 0) & (xp.sign(y) != xp.sign(mod))
+    quotient = reciprocal_divide(xp, xp.where(is_zero(xp, y), x, xp.subtract(x, mod)), y)
+    across = ~is_zero(xp, mod) & (xp.sign(y) != xp.sign(mod))
     return xp.rint(xp.where(across, quotient - 1, quotient))
 
 
 def lexical_greater(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     (a, b), (c, d) = (x.real, x.imag), (y.real, y.imag)
-    return (a > c) | (a == c) & (b > d)
+    alike = xp.bitwise_and(xp.equal(a, c), xp.greater(b, d))
+    return xp.bitwise_or(xp.greater(a, c), alike)
 
 
 def lexical_greater_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     (a, b), (c, d) = (x.real, x.imag), (y.real, y.imag)
-    return (a > c) | (a == c) & (b >= d)
+    alike = xp.bitwise_and(xp.equal(a, c), xp.greater_equal(b, d))
+    return xp.bitwise_or(xp.greater(a, c), alike)
 
 
 def lexical_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:
