@@ -312,7 +312,7 @@ def _imag(x: PArray) -> PArray:
 
 def _summary(name: str, function: Callable[..., Any]) -> str:
     """The docstring of a method: the summary of the function, and where the rest stands."""
-    summary = cleandoc(function.__doc__ or "").partition("\n\n")[0]  # none under python -OO
+    summary = cleandoc((function.__doc__ or "").partition("\n\n")[0])  # none under python -OO
     if function.__name__.startswith("_"):
         return f"{summary}\n\nUnder the policy; arguments are NumPy's."
     return f"{summary}\n\nAs ``promoarray.{function.__name__}``; arguments are NumPy's."

@@ -252,7 +252,7 @@ class DType:
         return _by_code, (self.code,)
 
 
-if np.lib.NumpyVersion(np.__version__) < "2.4.0":  # knows this attribute alone
+if (*map(int, np.__version__.split(".")[:2]),) < (2, 4):  # knows this attribute alone
     DType.dtype = DType.__numpy_dtype__  # type: ignore[attr-defined]
 
 _PARTS = {"c32": "f16", "c64": "f32", "c128": "f64", "c*": "f*"}

@@ -6,13 +6,13 @@ no slot and nothing is looked up where it does not apply.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
+from functools import partial, update_wrapper
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from promoarray.core._fast_path import FastOperator
+from promoarray.core._fast_path import FastOperator, Within
 from promoarray.core.asarray import unbound
 from promoarray.core.fast_path import PARTS
 from promoarray.core.operands import array_class
@@ -20,6 +20,7 @@ from promoarray.errors import quoted
 from promoarray.functions import info
 from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray, array_type
+from promoarray.promotion.in_force import enter_policy, policy_here
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
@@ -101,9 +102,9 @@ class BoundFunction(FastOperator):
         parts = PARTS | settings | {"bound": bound}
         if parts["adopts"] is not None:
             parts["adopts"] = bound
-        slow = _in_namespace(bound, in_force(home.policy), function)
+        slow = _in_namespace(bound, home.policy, function)
         self = super().__new__(cls, slow, name, **parts)
-        functools.update_wrapper(self, function)
+        update_wrapper(self, function)
         self.policy = home.policy  # for explain(xp.add, ...)
         self._home, self._function = home, function
         return self
@@ -119,21 +120,25 @@ class BoundFunction(FastOperator):
 
 
 def _in_namespace(
-    cls: type[PArray], policy: in_force, function: Callable[..., Any]
+    cls: type[PArray], policy: Policy, function: Callable[..., Any]
 ) -> Callable[..., Any]:
     """A function that takes arrays of a namespace and of none, and answers with the namespace's."""
     rebinds = function.__name__ in _REBINDING
+    return Within(
+        _rebinding(function) if rebinds else function,
+        array_class=cls,
+        default_class=PArray,
+        block=(policy, in_force(policy)),
+        read=policy_here,
+        set=enter_policy,
+        check=None if rebinds else partial(_check_bindings, cls),
+        bind=_bound,
+    )
 
-    def run(*args: Any, **kwargs: Any) -> Any:
-        if rebinds:
-            args = tuple(map(unbound, args))
-        else:
-            _check_bindings(cls, args)
-            if kwargs:
-                _check_bindings(cls, kwargs.values())
-        with policy:
-            out = function(*args, **kwargs)
-        return out if type(out) is cls else _bound(out, cls)
+
+def _rebinding(function: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any, **options: Any) -> Any:
+        return function(*map(unbound, args), **options)
 
     return run
 

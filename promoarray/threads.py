@@ -1,7 +1,8 @@
 """How many threads compute at once.
 
 The threads themselves are in ``kernels/cpu/pool.cpp``; here is how many there may be where nobody
-says so, which is decided when it is first needed.
+says so, which is decided when it is first needed. Files are read without pathlib, which is slow to
+import, as this is imported with promoarray.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import os
 import sys
 from math import ceil, inf
 from operator import index
-from pathlib import Path
 
 from promoarray.errors import quoted
 from promoarray.kernels import _cpu
@@ -127,7 +127,8 @@ def _quota(listed: str = "/proc/self/cgroup", root: str = "/sys/fs/cgroup") -> f
     """How many cores' worth of time the control groups of this process are granted."""
     least = inf
     try:
-        groups = Path(listed).read_text(encoding="utf-8").splitlines()
+        with open(listed, encoding="utf-8") as file:
+            groups = file.read().splitlines()
     except OSError:
         return least
     for group in groups:
@@ -135,20 +136,27 @@ def _quota(listed: str = "/proc/self/cgroup", root: str = "/sys/fs/cgroup") -> f
         if controllers and "cpu" not in controllers.split(","):
             continue
         # A container may see its own group at the root, whatever the path says.
-        top = Path(root, "cpu") if controllers else Path(root)
-        for names in (Path(path.lstrip("/")), *Path(path.lstrip("/")).parents):
-            least = min(least, _granted(top / names, old=bool(controllers)))
+        top = os.path.join(root, "cpu") if controllers else root
+        names = path.strip("/").split("/")
+        for count in range(len(names) + 1):
+            below = os.path.join(top, *names[:count])
+            least = min(least, _granted(below, old=bool(controllers)))
     return least
 
 
-def _granted(group: Path, old: bool) -> float:
+def _granted(group: str, old: bool) -> float:
     names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if old else ("cpu.max",)
     try:
-        texts = [(group / name).read_text(encoding="ascii") for name in names]
+        texts = [_text(os.path.join(group, name)) for name in names]
     except OSError:
         return inf
     quota, period = " ".join(texts).split()
     return inf if quota in ("max", "-1") else int(quota) / int(period)
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="ascii") as file:
+        return file.read()
 
 
 # --- Forks, and the end --------------------------------------------------------------------------

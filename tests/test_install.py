@@ -20,7 +20,7 @@ CHAPTERS = (
 )
 FOREIGN = (
     *("cupy", "torch", "jax", "tensorflow", "paddle", "onnx", "rich", "dask", "array_api_compat"),
-    *("mindspore", "pandas", "scipy", "hypothesis", "importlib.metadata"),
+    *("mindspore", "pandas", "scipy", "hypothesis", "importlib.metadata", "pathlib"),
 )
 
 

@@ -7,6 +7,7 @@ import functools
 import inspect
 import operator
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -263,3 +264,40 @@ def test_the_default_float_is_that_of_zeros(policy: str) -> None:
     xp = pa.namespace(policy)
     default = xp.__array_namespace_info__().default_dtypes()["real floating"]
     assert default is xp.zeros(2).dtype is xp.fft.fftfreq(4).dtype
+
+
+def test_what_has_no_fast_path_leaves_the_policy_in_force_as_it_was() -> None:
+    xp = pa.namespace("torch")
+    with pa.policy("jax"):
+        before = pa.get_policy()
+        assert type(xp.zeros(2)) is xp.PArray
+        assert pa.get_policy() is before
+        with pytest.raises(TypeError, match="a shape is an int"):
+            xp.zeros("two")
+        assert pa.get_policy() is before
+        assert pa.zeros(2, dtype=None).dtype is pa.float64
+
+
+def test_a_block_that_goes_on_is_not_left_with_the_function() -> None:
+    inner = pa.policy("paddle")
+
+    class Entering:
+        def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+            inner.__enter__()
+            return np.ones(2, np.float32)
+
+    with pa.policy("jax"):
+        x = pa.namespace("torch").asarray(Entering())
+        assert x.__array_namespace__() is pa.namespace("torch")
+        assert pa.get_policy().name == "paddle"
+        inner.__exit__(None, None, None)
+        assert pa.get_policy().name.startswith("jax")
+
+
+@pytest.mark.parametrize("depth", [1, 7, 8, 9, 30])
+def test_arrays_of_another_namespace_are_refused_however_deep_they_lie(depth: int) -> None:
+    nested: Any = pa.namespace("jax").ones(2)
+    for _ in range(depth):
+        nested = [pa.ones(2), nested] if depth % 2 else (nested,)
+    with pytest.raises(TypeError, match="do not mix"):
+        pa.namespace("torch").broadcast_arrays(pa.ones(2), nested)

@@ -23,6 +23,10 @@ class ArraySlots:
     _buffer: Any
     _type: Any
 
+    @classmethod
+    def _wrap(cls, buffer: Any, dtype: Any, /) -> Self:
+        """Make an array of a buffer that holds a dtype; checks nothing."""
+
 @disjoint_base
 class FastOperator:
     """An operation: an executable if there is one, else ``slow``."""
@@ -51,6 +55,24 @@ class FastOperator:
     ) -> Self: ...
     def __call__(self, *operands: Any, **options: Any) -> Any: ...
     def __get__(self, instance: Any, owner: type | None = None, /) -> Callable[..., Any]: ...
+
+@final
+class Within:
+    """A function that runs under the policy of a namespace, and answers with its arrays."""
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        *,
+        array_class: type,
+        default_class: type,
+        block: tuple[Any, Any],
+        read: Callable[[], Any],
+        set: Callable[[Any], Any],
+        check: Callable[[tuple[Any, ...]], None] | None,
+        bind: Callable[[Any, type], Any],
+    ) -> Self: ...
+    def __call__(self, *args: Any, **options: Any) -> Any: ...
 
 @final
 class Heard:

@@ -45,14 +45,6 @@ class Array(ArraySlots):
     default: ClassVar[type[Array]]
     """The class of arrays that are bound to no namespace."""
 
-    @classmethod
-    def _wrap(cls, buffer: Any, dtype: DType | TypeRecord) -> Self:
-        """Make an array of a buffer that holds a dtype; checks nothing."""
-        self = object.__new__(cls)
-        self._buffer = buffer
-        self._type = dtype
-        return self
-
     @property
     def dtype(self) -> DType:
         """The dtype of the elements; for a weakly typed array the one it is stored in."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.core import observed, repeats
@@ -118,7 +120,7 @@ def _resolve(
     if obeyed is plan and _all_held_by(backend, entered):
         kept = observed.keep if observers_anywhere else keep
         kept(name, _kept_as(form), policy, entered, seen, plan, executable, bounds)
-    out = _run(executable, name, _buffers(policy, obeyed, values), options)
+    out = _run_first(executable, name, _buffers(policy, obeyed, values), options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
@@ -230,6 +232,27 @@ def _run(
         return executable.run(*buffers, **options)
     except (ValueError, IndexError, TypeError) as error:
         raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
+
+
+def _run_first(
+    executable: Executable, name: str, buffers: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Run an executable for the first time: by its kernel, as the fast path does from then on, so
+    that nothing is made ready for long operands before there are some."""
+    kernel = executable.kernel
+    if kernel is None or options or any(executable.widen):
+        return _run(executable, name, buffers, options)
+    if all(buffer.size <= _SHORT for buffer in buffers):
+        try:
+            out = kernel(*buffers)
+        except (ValueError, IndexError, TypeError):
+            out = None  # the other way has the words for it
+        if out is not None:
+            return np.asarray(out)
+    return _run(executable, name, buffers, options)
+
+
+_SHORT = 1 << 12
 
 
 def _recovered(

@@ -157,14 +157,13 @@ def _holds_for_all_ranks(
         return False
     if not policy.ranks and name not in policy.ranked:
         return True
-    ranks = [(o.rank,) if o.rank is Rank.SCALAR else (Rank.ARRAY, Rank.ZERO_D) for o in seen]
     if len(seen) > 3:  # concat of many: too many ways
         return False
-    ways = (
-        tuple(Operand(o.type, rank) for o, rank in zip(seen, way, strict=True))
-        for way in product(*ranks)
-    )
-    return all(policy.plan(name, operands, form) == plan for operands in ways)
+    alike = [
+        (o,) if o.rank is Rank.SCALAR else (Operand(o.type), Operand(o.type, Rank.ZERO_D))
+        for o in seen
+    ]
+    return all(policy.plan(name, operands, form) == plan for operands in product(*alike))
 
 
 # --- Compiling -----------------------------------------------------------------------------------
@@ -218,10 +217,10 @@ def _compiled(
 ) -> Executable:
     low, high = bounds or (False, False)
     casts = policy.cast.plan
-    strong = plan._replace(
-        result=policy.strong(plan.result),
-        extra_results=tuple(map(policy.strong, plan.extra_results)),
-    )
+    strong, result = plan, policy.strong(plan.result)
+    if result is not plan.result or plan.extra_results:
+        extra_results = tuple(map(policy.strong, plan.extra_results))
+        strong = plan._replace(result=result, extra_results=extra_results)
     run = _run(backend, name, policy, strong, held, {"low": low, "high": high} if bounds else {})
     rule = partial(policy.scalars.rule, name, first=first, low=low or not bounds)
     fits = (rule(index, dtype) for index, dtype in enumerate(held))

@@ -67,7 +67,7 @@ def _imported(names: dict[str, Any]) -> Iterator[str]:
 @cache
 def _in_file(file: str) -> bool:
     source = "".join(linecache.getlines(file))
-    if not _LIKELY.search(source):
+    if not re.search(_LIKELY, source):
         return False
     try:
         tree = ast.parse(source)
@@ -101,4 +101,4 @@ def _is_dtype(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and (node.id in BY_NAME or "dtype" in node.id)
 
 
-_LIKELY = re.compile(r"\bis\b.*(?:dtype|bool|float|int|complex|string)|dtype.*\bis\b")
+_LIKELY = r"\bis\b.*(?:dtype|bool|float|int|complex|string)|dtype.*\bis\b"

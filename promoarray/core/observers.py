@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -223,7 +222,6 @@ class Repeat(NamedTuple):
     tally: Tally | None = None
 
 
-@dataclass(eq=False, slots=True)
 class Repeats:
     """What an observer knows of operations, by all that its answer hangs on (``repeats.py``).
 
@@ -238,13 +236,12 @@ class Repeats:
         What is known of operators and functions of one or two operands, as ``native/`` finds it.
     """
 
-    scalar: Callable[[Any], Hashable]
-    by_value: bool = False
-    kept: dict[Hashable, Any] = field(default_factory=dict)
-    quick: Heard = field(init=False)
+    __slots__ = ("by_value", "kept", "quick", "scalar")
 
-    def __post_init__(self) -> None:
-        self.quick = Heard(self.scalar, self.by_value)
+    def __init__(self, scalar: Callable[[Any], Hashable], by_value: bool = False) -> None:
+        self.scalar, self.by_value = scalar, by_value
+        self.kept: dict[Hashable, Any] = {}
+        self.quick = Heard(scalar, by_value)
 
     def keep(self, key: Hashable, known: Any, quick: tuple[Any, ...] | None) -> None:
         """Keep what is known; all is forgotten once there is too much of it."""

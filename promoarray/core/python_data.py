@@ -5,7 +5,9 @@ A number becomes what the policy makes of its kind, and is rounded once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.observers import notify_default, notify_made
+from promoarray.core.observers import notify_default, notify_made, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, fitted, operands_of
 from promoarray.core.read_dtype import answered
 from promoarray.core.refusals import promotion_error
@@ -46,8 +48,34 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     OverflowError
         If an int does not fit ``dtype``.
     """
+    if type(obj) in WEAK and not observers_anywhere:
+        return _from_number(obj, dtype, name)
     if isinstance(obj, range) and (counted := _from_range(obj, dtype, name)) is not None:
         return counted
+    return _from_nested(obj, dtype, name)
+
+
+def _from_number(value: Any, dtype: DType | None, name: str) -> Array:
+    """Make an array of a lone number: a copy of what was made of it before, as a program asks for
+    the same few again and again."""
+    if type(value) is complex:  # 1+0j and 1-0j are equal, and so are 0.0 and -0.0
+        return _from_nested(value, dtype, name)
+    sign = copysign(1.0, value) if type(value) is float else 0.0
+    made = get_policy().once(_numbers)(value, sign, dtype, name)
+    return made._wrap(made._buffer.copy(), made._type)
+
+
+def _numbers(policy: Policy) -> Callable[..., Array]:
+    """Arrays of numbers that a policy has met; it is in force, and not kept alive, when asked."""
+    return lru_cache(maxsize=256, typed=True)(_made_of_number)
+
+
+def _made_of_number(value: Any, sign: float, dtype: DType | None, name: str) -> Array:
+    return _from_nested(value, dtype, name)
+
+
+def _from_nested(obj: Any, dtype: DType | None, name: str) -> Array:
+    """Make an array of a number or nested sequences by ``from_python``."""
     try:
         leaves = list(_leaves(obj))
     except RecursionError:

@@ -79,6 +79,8 @@ def template(text: str, **usual: str) -> Callable[..., Decorator]:
         Takes what one function says, by name, and returns the decorator for it.
     """
 
+    text = cleandoc(text)
+
     def of_one(**own: str) -> Decorator:
         said = usual | own
 
@@ -87,7 +89,7 @@ def template(text: str, **usual: str) -> Callable[..., Decorator]:
 
         def complete(function: Function) -> Function:
             summary, head, examples = cleandoc(function.__doc__ or "").partition("\n\nExamples\n")
-            sections = _filled(cleandoc(text), written).rstrip()
+            sections = _filled(text, written).rstrip()
             function.__doc__ = f"{summary}\n\n{sections}{head}{examples}\n"
             return function
 

@@ -12,9 +12,8 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core import asarray as conversion
 from promoarray.core.asarray import asked_for, canonical
-from promoarray.core.cast import scalar
 from promoarray.core.fast_path import fast_function
-from promoarray.core.operands import as_array, require_one_namespace
+from promoarray.core.operands import as_array, require_one_namespace, scalar_buffer
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.dtypes import DType, as_dtype
 from promoarray.functions._creation import default, filled, notified, zeros_of
@@ -248,7 +247,7 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
     PArray([[1., 1.]], dtype=float32)
     """
     target = default(dt.weak_float, dtype, "ones")
-    buffer = filled(shape, scalar(get_policy(), 1, target), target, device)
+    buffer = filled(shape, scalar_buffer(get_policy(), 1, target), target, device)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
@@ -328,7 +327,8 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
     PArray([1., 1.], dtype=float8_e5m2)
     """
     array, row, where = _like(x, dtype, device)
-    buffer = filled(array.shape, scalar(array._policy or get_policy(), 1, row), row, where)
+    one = scalar_buffer(array._policy or get_policy(), 1, row)
+    buffer = filled(array.shape, one, row, where)
     return _labelled(array, buffer, dtype, row)
 
 

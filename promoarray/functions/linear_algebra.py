@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
@@ -16,6 +17,7 @@ from promoarray.parray import PArray
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
+@fast_function("matmul")
 def matmul(x1: Any, x2: Any, /) -> PArray:
     """Multiply matrices, ``x1 @ x2``.
 
@@ -74,6 +76,7 @@ def matrix_transpose(x: Any, /) -> PArray:
 
 
 @names_keywords
+@fast_function("vecdot", axis=-1)
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     """Multiply vectors along an axis, the first conjugated.
 

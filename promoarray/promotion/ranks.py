@@ -77,6 +77,9 @@ class ArraysFirst:
         return joining + [(self.scalar, dtype) for dtype in types_of(operands, Rank.SCALAR)]
 
 
+_FROM_BELOW = Rank.SCALAR, Rank.ZERO_D, Rank.ARRAY
+
+
 def lowest_first(
     policy: PolicyLike,
     operands: tuple[Operand, ...],
@@ -90,9 +93,12 @@ def lowest_first(
     if isinstance(types, Refusal):
         return types
     common: DType | None = None
-    for rank in Rank:  # Python scalars, 0-d arrays, arrays: from the lowest up
-        among = types_of(operands, rank)
-        if not among:
+    ranked: dict[Rank, list[DType]] = {}
+    for operand in operands:
+        ranked.setdefault(operand.rank, []).append(operand.type)
+    for rank in _FROM_BELOW if len(ranked) > 1 else ranked:
+        among = ranked.get(rank)
+        if among is None:
             continue
         own = fold(policy.promote, among)
         common = own if own is None or common is None else raised(own, common)

@@ -91,10 +91,10 @@ class TypeRule:
         if self.cast is not None:
             kept = zip(operands, plan.inputs, strict=True)
             plan = plan._replace(inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
-        return plan._replace(
-            decomposition=self.decomposition and self.decomposition(operands),
-            standard_kernel=self.standard_kernel and operands[-1].rank is Rank.SCALAR,
-        )
+        parts = self.decomposition and self.decomposition(operands)
+        standard = self.standard_kernel and operands[-1].rank is Rank.SCALAR
+        changed = parts or standard  # of most rules nothing
+        return plan._replace(decomposition=parts, standard_kernel=standard) if changed else plan
 
     def _computed(self, common: DType) -> tuple[DType | None, tuple[DType | None, ...]]:
         """What the operation computes in and returns for a common dtype; None where it refuses."""

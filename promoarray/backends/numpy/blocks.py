@@ -135,7 +135,7 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     if name not in ELEMENTWISE or not dt.NATIVE.issuperset(computed):
         return None
     kernel = kernel_of(name, computed[0])
-    answer = _answer(kernel, computed)
+    answer = answer_of(kernel, computed)
     steps = zip(held, plan.inputs, computed, strict=True)
     input_casts = [_chain(step, casts) for step in steps]
     if answer is None:
@@ -150,7 +150,7 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     return BlockPlan(known, kernel, answer, output_casts, storage)
 
 
-def _answer(kernel: Callable[..., Any] | None, dtypes: list[DType]) -> np.dtype[Any] | None:
+def answer_of(kernel: Callable[..., Any] | None, dtypes: list[DType]) -> np.dtype[Any] | None:
     """What NumPy stores the result of a kernel in; None where it has none of these dtypes."""
     try:
         if isinstance(kernel, np.ufunc):

@@ -10,7 +10,6 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends.numpy import parts
-from promoarray.backends.numpy.cast_transforms import transforming
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels import DEFAULT, CastingKernel, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
@@ -46,6 +45,8 @@ def caster(
 ) -> Callable[[Buffer], Buffer]:
     """Make a cast between two different dtypes ready."""
     if transforms:
+        from promoarray.backends.numpy.cast_transforms import transforming  # of few policies
+
         return transforming(source, target, mode, transforms)
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     storage = target.storage

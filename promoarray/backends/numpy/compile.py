@@ -13,9 +13,16 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import blocks, code_tables, folds, loops, parts, positions, products
 from promoarray.backends.numpy.cast import WIDENING, caster
-from promoarray.backends.numpy.kernels import VARIANTS, kernel_of, neighbours
+from promoarray.backends.numpy.kernels import (
+    ELEMENTWISE,
+    OF_ONE_CALL,
+    VARIANTS,
+    kernel_of,
+    neighbours,
+)
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
+from promoarray.kernels.portable import complexes
 from promoarray.once import made_once
 
 if TYPE_CHECKING:
@@ -46,14 +53,9 @@ class Compiled:
     ) -> None:
         self._linalg = linalg
         self._name, self._held, self._plan, self._casts = name, held, plan, casts
-        computed = [plan.compute or dtype for dtype in plan.inputs]
-        ways = zip(held, plan.inputs, computed, strict=True)
-        self._inputs = [self._chain(*way) for way in ways]
-        self._kernel = kernel_of(name, computed[0])
-        self._compute = computed[0]
+        self._compute = plan.compute or plan.inputs[0]
         self._outputs: dict[tuple[int, Any], Cast | None] = {}
         self._last: tuple[Any, Cast | None] = None, None
-        self._casts_inputs = any(cast is not None for cast in self._inputs)
         self._loops: dict[str, loops.LoopPlan | None] = {}
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
@@ -62,6 +64,20 @@ class Compiled:
             if out is not None:
                 return out
         raise AssertionError("the last way goes with all operands")
+
+    @made_once
+    def _inputs(self) -> list[Cast | None]:
+        """The casts of each operand to what is computed in."""
+        ways = zip(self._held, self._plan.inputs, strict=True)
+        return [self._chain(held, to, self._plan.compute or to) for held, to in ways]
+
+    @made_once
+    def _casts_inputs(self) -> bool:
+        return any(cast is not None for cast in self._inputs)
+
+    @made_once
+    def _kernel(self) -> Callable[..., Any] | None:
+        return kernel_of(self._name, self._compute)
 
     @made_once
     def _ways(self) -> tuple[Way, ...]:
@@ -263,12 +279,17 @@ def short_kernel(
             return None
         if all(dtype is common is plan.result for dtype in (*held, *plan.inputs)):
             return kernel
-        known = kernel is not None and common in dt.NATIVE and common.kind is Kind.FLOAT
+        known = kernel is not None and common in dt.NATIVE and common.kind in _WITHOUT_PARTS
         return _between_casts(name, kernel, held, plan, common, casts) if known else None
-    if name in VARIANTS:
-        return _between_casts(name, None, held, plan, common, casts)
-    if not isinstance(kernel, np.ufunc) or kernel.signature is not None:
+    if name in VARIANTS or (common.kind is Kind.COMPLEX and name in complexes.KERNELS):
+        found = _between_casts(name, None, held, plan, common, casts)
+        return found or _of_short(name, kernel, held, plan, common, casts)
+    if name in _OF_ONE_ARRAY and kernel is not None and not isinstance(kernel, np.ufunc):
+        return _of_one_array(name, kernel, held, plan, common, casts)
+    if not isinstance(kernel, np.ufunc):
         return None
+    if kernel.signature is not None:  # a product of NumPy's, if it is all
+        return kernel if {*held, *plan.inputs, plan.result} == {common} else None
     try:
         *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
     except TypeError:
@@ -287,6 +308,45 @@ def short_kernel(
 
 _OF_ITS_DTYPE = frozenset({"sum", "prod", "max", "min", "mean", "where", "concat"})
 """Kernels with options that answer in the dtype of their buffers: ``mean`` of floats."""
+
+
+def _of_short(
+    name: str,
+    kernel: Callable[..., Any] | None,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    """A function of each element by itself between casts: of longer operands it goes in blocks."""
+    takes = name in ELEMENTWISE or name in complexes.KERNELS
+    made = blocks.answer_of(kernel, [common for _ in held]) if takes else None
+    if made is None or common not in dt.NATIVE or name in loops.ASKING:
+        return None
+    return _between_casts(name, kernel, held, plan, BY_STORAGE[made], casts)
+
+
+_WITHOUT_PARTS = frozenset({Kind.INT, Kind.UINT, Kind.FLOAT})
+
+_OF_ONE_ARRAY = OF_ONE_CALL | {"real", "imag", "any", "all", "argmax", "argmin"}
+"""Functions of one array that answer in a dtype of their own, not all of them ufuncs."""
+
+
+def _of_one_array(
+    name: str,
+    kernel: Callable[..., Any],
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    if common not in dt.NATIVE:
+        return None
+    answers = kernel(np.ones(1, common.storage)).dtype
+    is_all = held[0] is plan.inputs[0] is common and answers == plan.result.storage
+    if is_all and name not in positions.FINDERS:  # which have another way with long arrays
+        return kernel
+    return _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
 
 
 def _between_casts(

@@ -108,7 +108,7 @@ def loop_name(name: str, operands: tuple[Buffer, ...], options: dict[str, Any]) 
 def common_shape(operands: tuple[Buffer, ...]) -> tuple[int, ...] | None:
     """The shape that operands broadcast to; None where they do not."""
     shape: tuple[int, ...] = operands[0].shape
-    if all(x.shape == shape for x in operands):
+    if all(x.shape == shape or not x.shape for x in operands):
         return shape
     try:
         found: tuple[int, ...] = np.broadcast_shapes(*(x.shape for x in operands))

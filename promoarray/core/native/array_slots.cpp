@@ -18,6 +18,25 @@ int array_slots_clear(PyObject *object) {
     return 0;
 }
 
+PyObject *array_slots_wrap(PyObject *cls, PyObject *const *args, Py_ssize_t count) {
+    if (count != 2) {
+        PyErr_Format(PyExc_TypeError, "_wrap takes a buffer and a dtype, not %zd arguments", count);
+        return nullptr;
+    }
+    PyObject *made = PyType_GenericAlloc(reinterpret_cast<PyTypeObject *>(cls), 0);
+    if (made == nullptr) return nullptr;
+    auto *slots = reinterpret_cast<ArraySlots *>(made);
+    slots->buffer = Py_NewRef(args[0]);
+    slots->type = Py_NewRef(args[1]);
+    return made;
+}
+
+PyMethodDef array_slots_methods[] = {
+    // By way of void (*)(), which every function's address may be kept as.
+    {"_wrap", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_slots_wrap)),
+     METH_FASTCALL | METH_CLASS, "Make an array of a buffer that holds a dtype; checks nothing."},
+    {nullptr, nullptr, 0, nullptr}};
+
 PyMemberDef array_slots_members[] = {
     {"_buffer", Py_T_OBJECT_EX, offsetof(ArraySlots, buffer), 0, "The storage."},
     {"_type", Py_T_OBJECT_EX, offsetof(ArraySlots, type), 0, "What the bits mean."},
@@ -25,6 +44,7 @@ PyMemberDef array_slots_members[] = {
 
 PyType_Slot array_slots_slots[] = {
     {Py_tp_doc, const_cast<char *>("A buffer and its type, where the fast path finds them.")},
+    {Py_tp_methods, array_slots_methods},
     {Py_tp_members, array_slots_members},
     {Py_tp_traverse, reinterpret_cast<void *>(array_slots_traverse)},
     {Py_tp_clear, reinterpret_cast<void *>(array_slots_clear)},

@@ -112,6 +112,6 @@ PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs,
 
 PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
-extern PyType_Spec operator_spec, heard_spec;
+extern PyType_Spec operator_spec, heard_spec, within_spec;
 
 }  // namespace promoarray

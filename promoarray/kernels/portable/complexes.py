@@ -27,7 +27,7 @@ def logaddexp(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     later = y.real > x.real
     large, small = xp.where(later, y, x), xp.where(later, x, y)
     equal = x == y  # infinite ones too, whose difference is NaN
-    gap = xp.where(equal, xp.zeros_like(x), small - xp.where(equal, small, large))
+    gap = xp.where(equal, x.dtype.type(0), small - xp.where(equal, small, large))
     return large + xp.log1p(xp.exp(gap))
 
 

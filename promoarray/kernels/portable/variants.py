@@ -111,9 +111,8 @@ def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     zero = is_zero(xp, y)
-    quotient = xp.true_divide(x, xp.where(zero, xp.ones_like(y), y))
-    nan = xp.full_like(quotient, complex(float("nan"), float("nan")))
-    return xp.where(zero, nan, quotient)
+    quotient = xp.true_divide(x, xp.where(zero, y.dtype.type(1), y))
+    return xp.where(zero, quotient.dtype.type(_NANS), quotient)
 
 
 def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -143,13 +142,13 @@ def hypot_of_squares(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
     sign = xp.sign(x)
-    return xp.where(xp.isnan(x), xp.zeros_like(sign), sign)
+    return xp.where(xp.isnan(x), sign.dtype.type(0), sign)
 
 
 def sign_of_order(xp: Any, x: Buffer) -> Buffer:
-    zero, nan = xp.zeros_like(x.real), xp.isnan(x.real) | xp.isnan(x.imag)
+    nan = xp.isnan(x.real) | xp.isnan(x.imag)
     first = xp.where(x.real == 0, xp.sign(x.imag), xp.sign(x.real))
-    return _complex(xp, xp.where(nan, zero + float("nan"), first), zero)
+    return _complex(xp, xp.where(nan, first.dtype.type("nan"), first), 0)
 
 
 def truncated_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -197,8 +196,8 @@ def standard_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def real_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     zero = is_zero(xp, y)
-    floor = xp.floor(xp.true_divide(x, xp.where(zero, xp.ones_like(y), y)).real)
-    return _complex(xp, xp.where(zero, xp.zeros_like(floor), floor), xp.zeros_like(floor))
+    floor = xp.floor(xp.true_divide(x, xp.where(zero, y.dtype.type(1), y)).real)
+    return _complex(xp, xp.where(zero, floor.dtype.type(0), floor), 0)
 
 
 def real_floor_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -207,11 +206,10 @@ def real_floor_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     zero = is_zero(xp, y)
-    quotient = xp.true_divide(x, xp.where(zero, xp.ones_like(y), y))
+    quotient = xp.true_divide(x, xp.where(zero, y.dtype.type(1), y))
     whole = _complex(xp, _half_away(xp, quotient.real), _half_away(xp, quotient.imag))
     rest = xp.subtract(x, xp.multiply(whole, y))
-    lost = xp.full_like(rest.real, float("nan"))
-    return xp.where(zero, _complex(xp, lost, lost), rest)
+    return xp.where(zero, rest.dtype.type(_NANS), rest)
 
 
 def standard_expm1(xp: Any, x: Buffer) -> Buffer:
@@ -230,11 +228,15 @@ def standard_tanh(xp: Any, x: Buffer) -> Buffer:
     return _complex(xp, real, imag)
 
 
-def _complex(xp: Any, real: Buffer, imag: Buffer) -> Buffer:
+def _complex(xp: Any, real: Buffer, imag: Buffer | int) -> Buffer:
     """Complex numbers of their parts: a sum would turn an infinite part into a NaN."""
-    out = xp.empty(real.shape, (real.dtype.type(0) * 1j).dtype)
+    out = xp.empty(real.shape, f"c{2 * real.itemsize}")
     out.real, out.imag = real, imag
     return out
+
+
+# A scalar of a dtype, in place of an array of one value, which takes longer than an operation.
+_NANS = complex(float("nan"), float("nan"))
 
 
 _VARIANTS = (
@@ -299,7 +301,8 @@ def _clip(
 def _half_away(xp: Any, x: Buffer) -> Buffer:
     """Round to nearest, halves away from zero, as C's ``round``."""
     down = xp.trunc(x)
-    return xp.where(xp.abs(x - down) >= 0.5, down + xp.copysign(xp.ones_like(x), x), down)
+    beyond_half = xp.abs(x - down) >= x.dtype.type(0.5)
+    return down + xp.copysign(beyond_half.astype(x.dtype), x)  # a zero of the sign of x, or 1
 
 
 def _double_pow(xp: Any, x: Buffer, y: Buffer, *, of_zero: int) -> Buffer:

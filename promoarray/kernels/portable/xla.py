@@ -37,7 +37,7 @@ def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     size, turn = xp.hypot(x.real, x.imag), xp.arctan2(x.imag, x.real)
     length = xp.power(size, y.real) * xp.exp(-y.imag * turn)
     angle = y.real * turn + y.imag * xp.log(size)
-    power = xp.ones_like(x * y)
+    power = xp.empty(length.shape, x.dtype)
     power.real, power.imag = length * xp.cos(angle), length * xp.sin(angle)
     infinite = (x.real == np.inf) & (x.imag == 0)
     real = y.imag == 0
@@ -96,13 +96,15 @@ def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def lexical_greater(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    alike = xp.equal(x.real, y.real)
-    return xp.where(alike, xp.greater(x.imag, y.imag), xp.greater(x.real, y.real))
+    (a, b), (c, d) = (x.real, x.imag), (y.real, y.imag)
+    alike = xp.bitwise_and(xp.equal(a, c), xp.greater(b, d))
+    return xp.bitwise_or(xp.greater(a, c), alike)
 
 
 def lexical_greater_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    alike = xp.equal(x.real, y.real)
-    return xp.where(alike, xp.greater_equal(x.imag, y.imag), xp.greater(x.real, y.real))
+    (a, b), (c, d) = (x.real, x.imag), (y.real, y.imag)
+    alike = xp.bitwise_and(xp.equal(a, c), xp.greater_equal(b, d))
+    return xp.bitwise_or(xp.greater(a, c), alike)
 
 
 def lexical_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:

@@ -51,6 +51,9 @@ DTYPES = (
 )
 
 
+_HAS = frozenset(DTYPES)  # a tuple would compare each with ``==``, written in Python
+
+
 def promote(a: DType, b: DType) -> DType | None:
     """Common dtype of two; weak ones count as wrapped numbers."""
     if a.weak is not b.weak:
@@ -60,7 +63,7 @@ def promote(a: DType, b: DType) -> DType | None:
         return b
     if b in SHELLS and a in FLOATS:
         return a
-    return TABLE(a, b) if a in DTYPES else None
+    return TABLE(a, b) if a in _HAS else None
 
 
 def combine(higher: DType, lower: DType) -> DType | None:
@@ -76,7 +79,9 @@ def combine(higher: DType, lower: DType) -> DType | None:
 
 def by_ranks(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Promote each rank among itself, then let the lower ones raise the category."""
-    tensors = tuple(operand._replace(type=policy.strong(operand.type)) for operand in operands)
+    strong = [policy.strong(operand.type) for operand in operands]
+    pairs = zip(operands, strong, strict=True)
+    tensors = tuple([o if o.type is dtype else o._replace(type=dtype) for o, dtype in pairs])
     return lowest_first(policy, tensors, combine)
 
 

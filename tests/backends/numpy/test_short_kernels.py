@@ -1,0 +1,66 @@
+"""What computes short operands gives the bits of what computes operands of any length."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.core.kept import Executable
+from promoarray.dtypes import DType, Kind, as_dtype
+from promoarray.operations import OPERATIONS
+from promoarray.policies import as_policy
+
+OF_TWO: tuple[Callable[..., Any], ...] = (
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq),
+    *(operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.mul),
+    *(pa.maximum, pa.minimum, pa.atan2, pa.hypot, pa.logaddexp),
+)
+OF_ONE: tuple[Callable[..., Any], ...] = (
+    *(pa.isfinite, pa.isnan, pa.isinf, pa.signbit, pa.floor, pa.ceil, pa.trunc, pa.round),
+    *(pa.real, pa.imag, pa.any, pa.all, pa.sum, pa.prod, pa.max, pa.min, pa.mean, pa.sign),
+    *(pa.argmax, pa.argmin),
+)
+DTYPES = tuple(as_dtype(name) for name in ("complex64", "complex128", "bool", "int8", "uint4"))
+PARTS = (0.0, -0.0, 1.0, -0.5, 2.5, -7.7, np.inf, -np.inf, np.nan)
+
+
+def values(dtype: DType) -> tuple[Any, Any]:
+    """All pairs of what is special among complex numbers; of others some numbers."""
+    if dtype.kind is not Kind.COMPLEX:
+        return np.arange(9) % 3, np.arange(9)[::-1] % 3 + 1  # no divisor is 0
+    one = [complex(*pair) for pair in product(PARTS, PARTS)]
+    x, y = zip(*product(one, one[:: len(one) // 9]), strict=True)
+    return np.array(x, np.complex64), np.array(y, np.complex64)
+
+
+@pytest.mark.parametrize("name", ["jax", "torch", "paddle", "mindspore"])
+@np.errstate(all="ignore")
+def test_short_kernels_answer_as_what_they_stand_for(name: str) -> None:
+    policy = as_policy(name).derive("short kernels")
+    buffers: dict[DType, tuple[Any, Any]] = {}
+    with pa.policy(policy):
+        for dtype in DTYPES:
+            x, y = (pa.asarray(each).astype(dtype) for each in values(dtype))
+            buffers[dtype] = x._buffer, y._buffer
+            for run in (*OF_TWO, *OF_ONE):
+                with contextlib.suppress(pa.PromotionError):
+                    run(x, y) if run in OF_TWO else run(x)
+    held = 0
+    for key, executable in policy.executables.items():
+        if type(executable) is not Executable or executable.kernel is None or any(executable.widen):
+            continue
+        if not isinstance(key[0], str) or key[0].rstrip("()") not in OPERATIONS:
+            continue
+        operands = [buffers[dtype][index] for index, dtype in enumerate(key[1:])]
+        short, any_length = executable.kernel(*operands), executable.run(*operands)
+        assert np.asarray(short).dtype == np.asarray(any_length).dtype, key
+        assert np.asarray(short).tobytes() == np.asarray(any_length).tobytes(), key
+        held += 1
+    assert held > 60
