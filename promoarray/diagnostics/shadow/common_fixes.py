@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from promoarray.core.array_base import type_of
 from promoarray.core.observers import OperationEvent
-from promoarray.core.operands import as_looked_on
+from promoarray.core.operands import as_looked_on, looked_on
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.shadow.held import has
 from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.cast_losses import gravity, loss
@@ -203,9 +205,7 @@ def _low_bits(answer: DType, wanted: DType) -> bool:
 def _can_become(policy: Policy, answer: DType | None, wanted: DType) -> bool:
     """Whether a policy has a dtype, and casts an answer to it."""
     return (
-        answer is not None
-        and wanted in policy.dtypes
-        and policy.cast.refuses(answer, wanted) is None
+        answer is not None and has(policy, wanted) and policy.cast.refuses(answer, wanted) is None
     )
 
 
@@ -243,7 +243,7 @@ def _answer(
     """What a policy answers for operands that are cast; None if it refuses, or has no such cast."""
     for index, to in casts.items():
         source = policy.strong(operands[index].type)
-        if to not in policy.dtypes or (
+        if not has(policy, to) or (
             source is not to
             and operands[index].rank is not Rank.SCALAR
             and policy.cast.refuses(source, to)
@@ -325,11 +325,16 @@ def _held(policy: Policy, dtype: DType) -> DType:
 
 def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
     """An operand as a policy sees it: of the run, or of another dtype that it has given it."""
-    operand = as_looked_on(x, policy)
     if type(x) in WEAK:
-        return operand
-    held = _held(policy, dtype or operand.type)
-    return operand if held is operand.type else operand._replace(type=held)
+        return as_looked_on(x, policy)
+    known = policy.once(_of_dtype, dtype or type_of(x._type), not x._buffer.ndim)
+    if x._buffer.ndim or policy.by_value is None:
+        return known
+    return known._replace(value=looked_on(x))
+
+
+def _of_dtype(policy: Policy, dtype: DType, flat: bool) -> Operand:
+    return Operand(_held(policy, dtype), Rank.ZERO_D if flat else Rank.ARRAY)
 
 
 def _as_in_the_run(asked: Asked) -> Iterator[dict[int, DType]]:
