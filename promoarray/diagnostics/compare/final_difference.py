@@ -144,7 +144,9 @@ def compared(run: dict[str, Final], other: dict[str, Final]) -> Iterator[FinalDi
 def difference_of(name: str, run: Final | None, other: Final | None) -> FinalDifference | None:
     """Return how a global differs; None if it does not."""
     if run is None or other is None:
-        return FinalDifference(name, run and _side(run), other and _side(other))
+        return FinalDifference(
+            name, None if run is None else _side(run), None if other is None else _side(other)
+        )
     sides = _side(run), _side(other)
     if run.values is None or other.values is None:
         alike = (run.text, run.dtype) == (other.text, other.dtype)
