@@ -16,6 +16,7 @@ from promoarray.core.array_base import type_of
 from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import as_looked_on, looked_on
 from promoarray.core.proposed_casts import accepted_casts
+from promoarray.core.recovery import accepted_for_value
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.held import has
 from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType, Kind
@@ -80,9 +81,37 @@ def fix_of(
     decided = policy.decide(event.name, seen, event.operands, event.form, options=event.options)
     if not isinstance(decided, Refusal) and policy.strong(decided.plan.result) is wanted:
         return None
+    if isinstance(decided, Refusal) and decided.error is not None:
+        return _fix_for_value(policy, event, wanted, seen)
     operands = weak or tuple(as_looked_on(x, policy) for x in event.operands)
     asked = Asked(event.name, event.form, operands, event.plan.inputs, wanted)
     return next(common_fixes(event.policy, (policy,), asked), None)
+
+
+def _fix_for_value(
+    policy: Policy, event: OperationEvent, wanted: DType, seen: Operands
+) -> Fix | None:
+    """Find the cast of the arrays after which a Python scalar fits; that of a scalar is no edit."""
+    if event.form is Form.INPLACE:
+        return None  # the target stays what it is
+    asked = event.operands, event.form, event.options
+    found = accepted_for_value(policy, event.name, seen, *asked)
+    if found is None:
+        return None
+    casts, plan = found
+    given = _cast_to(event.seen, casts)
+    run = event.policy.decide(event.name, given, event.operands, event.form, options=event.options)
+    if isinstance(run, Refusal):
+        return None
+    fix = Fix(tuple(casts.items()))
+    answers = {
+        policy: policy.strong(plan.result),
+        event.policy: event.policy.strong(run.plan.result),
+    }
+    if all(answer is wanted for answer in answers.values()):
+        return fix
+    able = all(_can_become(p, answer, wanted) for p, answer in answers.items())
+    return fix._replace(result=wanted) if able else None
 
 
 def common_fixes(
