@@ -81,7 +81,8 @@ def fix_of(
     decided = policy.decide(event.name, seen, event.operands, event.form, options=event.options)
     if not isinstance(decided, Refusal) and policy.strong(decided.plan.result) is wanted:
         return None
-    if isinstance(decided, Refusal) and decided.error is not None:
+    by_value = isinstance(decided, Refusal) and decided.error is not None
+    if by_value and event.form is not Form.INPLACE:  # whose target stays what it is
         return _fix_for_value(policy, event, wanted, seen)
     operands = weak or tuple(as_looked_on(x, policy) for x in event.operands)
     asked = Asked(event.name, event.form, operands, event.plan.inputs, wanted)
@@ -92,8 +93,6 @@ def _fix_for_value(
     policy: Policy, event: OperationEvent, wanted: DType, seen: Operands
 ) -> Fix | None:
     """Find the cast of the arrays after which a Python scalar fits; that of a scalar is no edit."""
-    if event.form is Form.INPLACE:
-        return None  # the target stays what it is
     asked = event.operands, event.form, event.options
     found = accepted_for_value(policy, event.name, seen, *asked)
     if found is None:
