@@ -2,13 +2,13 @@
 // side they are added pairwise, in leaves of at most 128 and eight at a time; beside each other in
 // order.
 #include "fold_lines.h"
+#include "leaves.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
 constexpr size_t LEAF = 128;
-constexpr size_t AHEAD = 1024;  // elements
 
 // An element, or eight, as it is added: a line has one center.
 template <typename T> struct Plain {
@@ -36,24 +36,16 @@ PROMOARRAY_CAST typename Read::T ended(V r, const typename Read::Stored *x, size
     return sum;
 }
 
-// Have memory brought that is read soon: four places that are read in turn are not what a machine
-// takes for a walk through memory, unless they lie near each other.
-template <typename Stored> PROMOARRAY_CAST void ask_for(const Stored *x, size_t n) {
-#ifdef __SSE2__
-    if (sizeof(Stored) < 4) return;
-    for (size_t k = 0; k < n; k += 64 / sizeof(Stored))
-        _mm_prefetch(reinterpret_cast<const char *>(x + k), _MM_HINT_T0);
-#else
-    (void)x, (void)n;
-#endif
-}
-
 // The sum of four leaves, of which each has eight elements and more, one after another in memory. They
 // do not wait for one another; a compiler keeps no array of registers in registers.
 template <typename Read, typename Map>
 typename Read::T four_leaves(const typename Read::Stored *x, size_t n0, size_t n1, size_t n2,
                              size_t n3, const Map &map) {
     const auto *const x1 = x + n0, *const x2 = x1 + n1, *const x3 = x2 + n2;
+#ifdef __AVX512BW__
+    if constexpr (std::is_same_v<typename Read::T, f32>)
+        return four_leaves_in_two<Read>({x, x1, x2, x3}, {n0, n1, n2, n3}, map);
+#endif
     auto r0 = map(eight(x, Read())), r1 = map(eight(x1, Read()));
     auto r2 = map(eight(x2, Read())), r3 = map(eight(x3, Read()));
     const size_t least = n0 < n2 ? n0 : n2;  // of two halves the first is the shorter
