@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
+
+
+def of_compiled(error: ImportError) -> ImportError:
+    """Return what to raise where a compiled module of ours cannot be imported.
+
+    It may be missing, or older than the sources in Python, which ask it for a name that it has not;
+    any other error is the one that was raised.
+    """
+    folder = os.path.dirname(__file__)
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("promoarray."):
+        return ImportError(
+            f"{folder} is promoarray's source, without what is compiled. Write pip install -e . "
+            "beside it, or start Python in another folder"
+        )
+    if str(error).startswith("cannot import name") and error.path:
+        return ImportError(
+            f"{error.path} is older than the sources in {folder}: it has no "
+            f"{str(error).split()[3]}. Write pip install -e . beside them, which compiles it anew"
+        )
+    return error
 
 
 class PromotionError(TypeError):

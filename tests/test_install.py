@@ -54,6 +54,24 @@ def test_a_source_folder_that_is_not_compiled_says_what_to_do() -> None:
     assert "without what is compiled. Write pip install -e ." in said
 
 
+@pytest.mark.parametrize(
+    ("module", "name"), [("kernels._cpu", "look_up"), ("core._fast_path", "Heard")]
+)
+def test_a_compiled_module_that_is_older_than_the_sources_says_so(module: str, name: str) -> None:
+    said = run(
+        "import importlib.util, sys, types\n"
+        f"import promoarray.{module} as compiled\n"
+        "old = types.ModuleType(compiled.__name__)\n"
+        f"vars(old).update((n, x) for n, x in vars(compiled).items() if n != {name!r})\n"
+        "for n in [n for n in sys.modules if n.startswith('promoarray')]: del sys.modules[n]\n"
+        f"sys.modules['promoarray.{module}'] = old\n"
+        "try: import promoarray\n"
+        "except ImportError as error: print(error)"
+    )
+    assert "is older than the sources in" in said
+    assert f"it has no '{name}'. Write pip install -e ." in said
+
+
 def test_every_name_of_every_chapter_is_reachable_and_public() -> None:
     missing = [
         f"{chapter}.{name}"

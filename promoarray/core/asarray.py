@@ -16,7 +16,7 @@ from promoarray.backends import backend_of, find, on_device
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.kept import Executable
-from promoarray.core.observers import notify_made, observers_anywhere
+from promoarray.core.observers import CastEvent, notify_cast, notify_made, observers_anywhere
 from promoarray.core.operands import wrap
 from promoarray.core.python_data import from_python
 from promoarray.core.setitem import cast_strings
@@ -54,7 +54,10 @@ def asarray(
     target = canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.
     out = source if wanted is None and target is source.dtype else _cast(source, target)
-    if observers_anywhere:
+    if observers_anywhere and wanted is not None and target is not source.dtype:
+        policy = out._policy or get_policy()
+        notify_cast(CastEvent(policy, source, out, source.dtype, target, dtype))
+    elif observers_anywhere:
         asked_for(out, source.dtype if dtype is None and not isinstance(obj, Array) else dtype)
     if device is not None:
         out = out.to_device(device)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from promoarray.diagnostics.findings.kinds import SELECTORS
 from promoarray.dtypes import BY_NAME
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.registry import families
@@ -16,6 +17,25 @@ from promoarray.promotion.registry import families
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 
 FILES = ("FILE", "SCRIPT")
+
+LISTS = ("A,B,C", "KINDS")
+"""Several, apart by commas, of which the last is completed."""
+
+BASH = r"""
+_promoarray() {
+  # "@" breaks words for bash, so that torch@2 comes in three; here it is one word.
+  local line="${COMP_LINE:0:COMP_POINT}" words
+  read -a words <<< "$line"
+  [[ "$line" == *[[:space:]] ]] && words+=("")
+  local COMP_WORDS=("${words[@]}") COMP_CWORD=$((${#words[@]} - 1))
+  local word="${words[COMP_CWORD]}"
+  _shtab_promoarray promoarray "$word"
+  # What bash puts it in place of begins behind the last break.
+  local kept="${word%"${word##*[$COMP_WORDBREAKS]}"}"
+  COMPREPLY=("${COMPREPLY[@]#"$kept"}")
+}
+complete -o bashdefault -F _promoarray promoarray
+"""
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:
@@ -33,13 +53,14 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
         "DTYPE": [name for name, dtype in BY_NAME.items() if not dtype.weak],
         "OP": list(OPERATIONS),
     }
-    words["A,B,C"] = words["POLICY"]
+    words |= {"A,B,C": words["POLICY"], "KINDS": list(SELECTORS)}
     for action in _actions(parser):
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.metavar in words and not action.choices:
             action.complete = _one_of(str(action.metavar))  # type: ignore[attr-defined]
-    return str(shtab.complete(parser, shell, preamble=_functions(words).get(shell, "")))
+    found = str(shtab.complete(parser, shell, preamble=_functions(words).get(shell, "")))
+    return found + BASH if shell == "bash" else found
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
@@ -60,10 +81,18 @@ def _functions(words: dict[str, list[str]]) -> dict[str, str]:
     made: dict[str, list[str]] = {"bash": [], "zsh": [], "fish": []}
     for metavar, known in words.items():
         name, every = _name(metavar), " ".join(dict.fromkeys(known))
-        made["bash"].append(f"{name}() {{ compgen -W '{every}' -- \"$1\"; }}")
-        made["zsh"].append(f"{name}() {{ compadd -- {every}; }}")
-        made["fish"].append(f"function {name}; string split ' ' '{every}'; end")
+        several = metavar in LISTS
+        last = '-P "${1%"${1##*,}"}" -- "${1##*,}"' if several else '-- "$1"'
+        made["bash"].append(f"{name}() {{ compgen -W '{every}' {last}; }}")
+        skip = "compset -P '*,'; " if several else ""
+        made["zsh"].append(f"{name}() {{ {skip}compadd -- {every}; }}")
+        before = "(string replace -r '[^,]*$' '' -- (commandline -ct))" if several else ""
+        made["fish"].append(f"function {name}; printf '%s\\n' {before}{_each(every)}; end")
     return {shell: "\n".join(lines) for shell, lines in made.items()}
+
+
+def _each(every: str) -> str:
+    return f"(string split ' ' '{every}')"
 
 
 def _name(metavar: str) -> str:

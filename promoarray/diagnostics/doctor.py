@@ -115,7 +115,7 @@ class Examination(Printable):
         """Return it as a part of a page."""
         rows = [(c.chapter, _SIGNS[c.ok], c.name, c.says, c.write) for c in self.checks]
         return f"<p>{escape(self.headline)}</p>" + html_table(
-            ("about", "", "what", "found", "write"), rows
+            ("about", "", "what", "found", "write"), rows, stacked=True
         )
 
 

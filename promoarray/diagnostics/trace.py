@@ -259,7 +259,7 @@ class Trace(Observer, Printable):
 
     def html(self) -> str:
         """Return the trace as a part of a page."""
-        return html_table(*self._table()) + self._escapes.html()
+        return html_table(*self._table(), stacked=True) + self._escapes.html()
 
 
 _HEADER = ("place", "operation", "cast", "times", "source", "what is lost")

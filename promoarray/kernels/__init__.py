@@ -13,6 +13,7 @@ import os
 from functools import cache
 
 from promoarray.dtypes import DType, Kind
+from promoarray.errors import of_compiled
 from promoarray.kernels.cast_mode import (
     DEFAULT,
     Beyond,
@@ -40,13 +41,8 @@ try:
         sort_words,
         use_level,
     )
-except ModuleNotFoundError as error:
-    if error.name != "promoarray.kernels._cpu":
-        raise
-    raise ImportError(
-        f"{os.path.dirname(os.path.dirname(__file__))} is promoarray's source, without what is "
-        "compiled. Write pip install -e . beside it, or start Python in another folder"
-    ) from None
+except ImportError as error:
+    raise of_compiled(error) from None
 
 __all__ = [
     "DEFAULT",

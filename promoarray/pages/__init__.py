@@ -64,10 +64,28 @@ def prose(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table of plain texts."""
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, stacked: bool = False) -> str:
+    """Return an HTML table of plain texts.
+
+    Parameters
+    ----------
+    header : sequence of str
+        None is shown where all are empty.
+    rows : iterable of sequences of str
+    stacked : bool
+        Whether on a narrow screen the cells of a row stand below each other, and counts behind
+        what they count: no matrix may.
+    """
     from html import escape
 
     head = "".join(f"<th>{escape(c)}</th>" for c in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
+
+    def cell(name: str, text: str) -> str:
+        told = f' data-head="{escape(name)}"' if stacked and text.isdigit() else ""
+        return f"<td{told}>{escape(text)}</td>"
+
+    cells = ("".join(cell(*each) for each in zip(header, row, strict=True)) for row in rows)
+    body = "".join(f"<tr>{each}</tr>" for each in cells)
+    head = f'<tr class="head">{head}</tr>' if any(header) else ""
+    kind = ' class="list"' if stacked else ""
+    return f'<div class="scroll"><table{kind}>{head}{body}</table></div>'

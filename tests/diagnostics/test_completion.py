@@ -14,11 +14,11 @@ from promoarray import cli
 
 pytest.importorskip("shtab", reason="needs shtab: pip install 'promoarray[completion]'")
 
-ASK_BASH = """
+ASK_BASH = r"""
 source "$1"; shift
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
-_shtab_promoarray promoarray "${!#}"
-printf '%s\\n' "${COMPREPLY[@]}"
+COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+$(complete -p promoarray | sed 's/.*-F \([^ ]*\).*/\1/')
+printf '%s\n' "${COMPREPLY[@]}"
 """
 
 
@@ -39,9 +39,14 @@ def offered(script: Path, *words: str) -> set[str]:
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_what_bash_offers(script: Path, tmp_path: Path) -> None:
     assert offered(script, "com") == {"compare", "completion"}
-    assert offered(script, "table", "torch", "jax@") == {
-        name for name in pa.list_policies() if name.startswith("jax@")
+    editions = {name[4:] for name in pa.list_policies() if name.startswith("jax@")}
+    assert offered(script, "table", "torch", "jax@") == editions  # bash puts them behind the @
+    assert offered(script, "compare", "--policies", "torch@2.13,jax@") == editions
+    assert offered(script, "compare", "--policies", "torch,pad") == {
+        f"torch,{name}" for name in pa.list_policies() if name.startswith("pad")
     }
+    assert offered(script, "compare", "--fail-on", "root,b") == {"root,bits"}
+    assert not offered(script, "compare", "--packages", "tor")
     assert "float8_e4m3fn" in offered(script, "cast", "1", "--from", "float8")
     assert offered(script, "explain", "divi") == {"divide"}
     (tmp_path / "train.py").touch()
@@ -54,3 +59,14 @@ def test_every_shell_has_a_script(shell: str, capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     assert {"promoarray", "compare", "explain"} <= {*re.findall(r"\w+", out)}
     assert ("torch@2.13" in out) is (shell in ("zsh", "fish"))
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_what_fish_offers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["completion", "fish"]) == 0
+    path = tmp_path / "promoarray.fish"
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+    for words, found in {"jax@x3": "jax@x32", "torch,jax@x3": "torch,jax@x32"}.items():
+        asked = f"source {path}; complete -C 'promoarray compare --policies {words}'"
+        done = subprocess.run(["fish", "-N", "-c", asked], capture_output=True, text=True)
+        assert [line.partition("\t")[0] for line in done.stdout.splitlines()] == [found], done

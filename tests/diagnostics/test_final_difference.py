@@ -70,6 +70,23 @@ def test_values_that_differ(run: Any, other: Any) -> None:
     assert differ(run, run) is None
 
 
+@pytest.mark.parametrize(
+    ("run", "other", "words"),
+    [
+        (0.1, pa.asarray(0.1, dtype=pa.float32), "0.100000001 (float32) instead of 0.1"),
+        (np.float32(0.1), np.float64(0.1), "0.1 instead of 0.100000001"),
+        (1.0, 1.0 + 2**-52, "1.0000000000000002 instead of 1"),
+        (1.0, 1.25, "1.25 instead of 1"),
+        (1.0 + 1e-9j, 1.0 + 1.0000001e-9j, "1+1.0000001e-09j instead of 1+1e-09j"),
+        (np.array([0.1]), np.array([0.1], np.float32), "0.100000001 instead of 0.1"),
+        (2**53 + 1, 2.0**53, "9.0072e+15 instead of 9007199254740993"),
+        (True, False, "False instead of True"),
+    ],
+)
+def test_numbers_that_differ_look_different(run: Any, other: Any, words: str) -> None:
+    assert words in found(run, other).words()
+
+
 def test_dtypes_alone_may_differ() -> None:
     codes = pa.asarray([0.5, 448.0], dtype=pa.float8_e4m3fn)
     difference = found(codes, codes.astype(pa.bfloat16))

@@ -147,3 +147,23 @@ X2 = Fix(((1, pa.int8),))
 )
 def test_operands_in_statements_and_by_name(expression: str, fix: Fix, expected: str) -> None:
     assert fix.written(expression, "<calls>") == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("300 > x", "300 > xp.astype(x, xp.uint16)"),
+        ("n >= x", "n >= xp.astype(x, xp.uint16)"),
+        ("x < 300", "xp.astype(x, xp.uint16) < 300"),
+        ("300 == x", "300 == xp.astype(x, xp.uint16)"),
+        ("300 - x", "xp.astype(300 - xp.astype(x, xp.uint16), xp.uint8)"),
+        ("1.5 > x", "1.5 > xp.astype(x, xp.float64)"),
+    ],
+)
+def test_a_number_that_does_not_fit_or_stands_on_the_left(expression: str, expected: str) -> None:
+    x = pa.asarray([1, 2], dtype=pa.uint8)
+    with pa.policy("jax"), pa.shadow("onnx") as report:
+        made = eval(code(expression), {"xp": pa, "x": x, "n": 300})
+    assert [*edits(report.divergences[0])] == [expected]
+    with pa.policy("onnx"):
+        assert eval(expected, {"xp": pa, "x": x, "n": 300}).dtype is made.dtype

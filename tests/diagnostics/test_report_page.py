@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import promoarray as pa
-from promoarray import cli
+from promoarray import cli, pages
 from promoarray.diagnostics import exit_codes
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 
@@ -164,3 +164,18 @@ def test_actual_runs_are_on_the_page(tmp_path: Path) -> None:
     runs = page.read_text("utf-8").partition("Actual runs under each policy")[2]
     assert "loss: 1 (float32) instead of 1 (float64)" in runs
     assert "same: " in runs
+
+
+def test_lists_stack_on_a_phone_and_matrices_scroll() -> None:
+    rows = [("add", "3", "<int8>")]
+    assert pages.table(("what", "count", "why"), rows, stacked=True) == (
+        '<div class="scroll"><table class="list"><tr class="head"><th>what</th><th>count</th>'
+        '<th>why</th></tr><tr><td>add</td><td data-head="count">3</td><td>&lt;int8&gt;</td></tr>'
+        "</table></div>"
+    )
+    assert pages.table(("", "", ""), rows) == (
+        '<div class="scroll"><table><tr><td>add</td><td>3</td><td>&lt;int8&gt;</td></tr>'
+        "</table></div>"
+    )
+    assert 'class="list"' in pa.explain("add", pa.int8, pa.float32).to_html()
+    assert 'class="list"' not in pa.table("torch").to_html()

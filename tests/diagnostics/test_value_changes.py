@@ -48,6 +48,16 @@ def test_an_overflow_to_float8_is_told_with_its_count_and_first_element() -> Non
     assert "all agree with numpy@2 on dtypes." in report.summary()
 
 
+def test_an_array_made_in_another_dtype_of_an_array_is_a_cast() -> None:
+    x = pa.asarray([1.0, 500.0], dtype=pa.float32)
+    with pa.shadow("torch") as report:
+        pa.asarray(x, dtype=pa.float8_e4m3fn)
+        pa.asarray(np.asarray([1.0, 500.0]), dtype=pa.float8_e4m3fn)
+        pa.asarray(x, dtype=pa.float32)
+    found = report.to_dict()["value_changes"]
+    assert [said(place) for place in found] == [{"torch@2.13": (1, "500.0", "448.0")}] * 2
+
+
 def test_a_float_beyond_an_integer_dtype() -> None:
     x = pa.asarray([[1.5, 300.0], [-INF, NAN]], dtype=pa.float64)
     with pa.shadow("jax", "torch", "aclnn@8.5") as report:

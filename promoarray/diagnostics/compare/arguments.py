@@ -83,7 +83,7 @@ def _add_for_ci(command: argparse.ArgumentParser) -> None:
     ci = command.add_argument_group("for CI")
     ci.add_argument(
         "--fail-on",
-        metavar="A,B,C",
+        metavar="KINDS",
         type=_selectors,
         default=DEFAULT,
         help="what makes the exit code 1: root (other dtypes and refusals that do not come of an "
@@ -113,7 +113,7 @@ def add_packages(command: argparse.ArgumentParser) -> None:
     """Add what names the libraries that are rewritten beside the program."""
     command.add_argument(
         "--packages",
-        metavar="A,B,C",
+        metavar="NAMES",
         type=lambda names: tuple(name.strip() for name in names.split(",")),
         default=(),
         help="of an unmodified program of NumPy: installed libraries in Python whose operations "

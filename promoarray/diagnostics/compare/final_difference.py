@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from promoarray.console import counted
-from promoarray.diagnostics.compare.final_values import Final, Numbers
+from promoarray.diagnostics.compare.final_values import Final, Numbers, number
+
+_EXACT = 17
+"""So many digits tell any two floats of 64 bits apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,9 @@ def compared(run: dict[str, Final], other: dict[str, Final]) -> Iterator[FinalDi
 def difference_of(name: str, run: Final | None, other: Final | None) -> FinalDifference | None:
     """Return how a global differs; None if it does not."""
     if run is None or other is None:
-        return FinalDifference(name, _side(run), _side(other))
+        return FinalDifference(
+            name, None if run is None else _side(run), None if other is None else _side(other)
+        )
     sides = _side(run), _side(other)
     if run.values is None or other.values is None:
         alike = (run.text, run.dtype) == (other.text, other.dtype)
@@ -155,8 +160,26 @@ def difference_of(name: str, run: Final | None, other: Final | None) -> FinalDif
         return None if run.dtype == other.dtype else FinalDifference(name, *sides, 0, a.size)
     at = int(np.argmax(differ))
     index = tuple(int(i) for i in np.unravel_index(at, a.shape)) if run.values.shape else ()
-    first = Element(index, _item(a, at), _item(b, at))
+    pair = a.reshape(-1)[at], b.reshape(-1)[at]
+    if not run.values.shape:
+        sides = _retold(sides[0], run.text, pair), _retold(sides[1], other.text, pair[::-1])
+    first = Element(index, *_told_apart(pair, tuple(map(str, pair))))
     return FinalDifference(name, *sides, count, a.size, *_largest(a[differ], b[differ]), first)
+
+
+def _retold(side: Side, text: str, pair: tuple[Any, Any]) -> Side:
+    """One side of a number that differs, with the digits that tell it from the other."""
+    short = number(pair[0].item()), number(pair[1].item())
+    return replace(side, text=text.replace(short[0], _told_apart(pair, short)[0], 1))
+
+
+def _told_apart(pair: tuple[Any, Any], texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts of two numbers that differ, with as many digits as it takes to see that."""
+    digits = 7
+    while texts[0] == texts[1] and digits <= _EXACT:
+        texts = tuple(f"{x.item():.{digits}g}" for x in pair)
+        digits += 1
+    return texts
 
 
 def _differ(a: Numbers, b: Numbers) -> Numbers:
@@ -193,13 +216,7 @@ def _nan(values: Numbers) -> Numbers:
     return np.isnan(values) if values.dtype.kind in "fc" else np.zeros(values.shape, bool)
 
 
-def _item(values: Numbers, at: int) -> str:
-    return str(values.reshape(-1)[at])
-
-
-def _side(found: Final | None) -> Side | None:
-    if found is None:
-        return None
+def _side(found: Final) -> Side:
     values = found.values
     if values is None:
         return Side(found.dtype, (), 0, 0, found.text)

@@ -72,11 +72,12 @@ def brief(value: Any) -> str:
     """An array or number in short."""
     if issubclass(type(value), PArray):
         shape = "x".join(map(str, value.shape))
-        return f"{value.dtype} [{shape}]" if shape else f"{_number(value.item())} ({value.dtype})"
-    return _number(value)
+        return f"{value.dtype} [{shape}]" if shape else f"{number(value.item())} ({value.dtype})"
+    return number(value)
 
 
-def _number(value: Any) -> str:
+def number(value: Any) -> str:
+    """A number in short."""
     return f"{value:.6g}" if issubclass(type(value), (float, complex)) else str(value)
 
 

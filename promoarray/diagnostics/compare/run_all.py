@@ -201,7 +201,7 @@ class Outcomes(Printable):
             for o in self.every
         )
         head = ("policy", f"globals, compared with {self.every[0].policy}", "refused; cast applied")
-        table = html_table(head, rows).replace("\n", "<br>")
+        table = html_table(head, rows, stacked=True).replace("\n", "<br>")
         return f"<h2>{escape(self.headline)}</h2>{table}"
 
     def _of(self, outcome: Outcome) -> Iterator[tuple[str, str]]:

@@ -38,7 +38,7 @@ from promoarray.core.observers import (
     notify_lock,
     observing,
 )
-from promoarray.diagnostics.compare.autocast import AutoCast
+from promoarray.diagnostics.compare.autocast import AutoCast, Indifferent
 from promoarray.diagnostics.compare.ending import in_short, last_line
 from promoarray.diagnostics.compare.final_values import finals
 from promoarray.diagnostics.compare.own_files import own_files
@@ -196,6 +196,8 @@ class Watch(Observer):
         if self._task.probe is not None:
             self._task.probe.begin()
             self._observers.append(self._task.probe)
+        if not self._observers:
+            self._observers.append(Indifferent(self.run))
         # A probe hears of every operation; a shadow alone, of those that are alike but once.
         lone = self._observers[0] if len(self._observers) == 1 else None
         self.repeats = lone.repeats if lone else None

@@ -131,7 +131,7 @@ class Difference(Printable):
             )
             for each in self.changes
         ]
-        table = html_table(head, rows) if rows else ""
+        table = html_table(head, rows, stacked=True) if rows else ""
         return f"<p>{escape(self.summary())}</p>{table}"
 
 

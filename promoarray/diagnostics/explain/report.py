@@ -282,14 +282,14 @@ class Explanation(Printable):
     def html(self) -> str:
         """Return the explanation as a part of a page."""
         parts = [(heading, "\n".join(map(str, lines))) for heading, lines in self.sections()]
-        body = html_table(("", ""), parts).replace("\n", "<br>")
+        body = html_table(("", ""), parts, stacked=True).replace("\n", "<br>")
         return (
             f"{body}<b>{_OTHERS}</b>{self._values_html() if self.source else self._others_html()}"
         )
 
     def _others_html(self) -> str:
         rows = [(a.who, a.what, a.why) for a in self.others]
-        return html_table(("policy", "result", "why"), rows)
+        return html_table(("policy", "result", "why"), rows, stacked=True)
 
     def _values_html(self) -> str:
         every = (self.answer, *self.others)

@@ -12,10 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from promoarray.core.array_base import type_of
 from promoarray.core.observers import OperationEvent
-from promoarray.core.operands import as_looked_on
+from promoarray.core.operands import as_looked_on, looked_on
 from promoarray.core.proposed_casts import accepted_casts
+from promoarray.core.recovery import accepted_for_value
 from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.shadow.held import has
 from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.cast_losses import gravity, loss
@@ -78,9 +81,36 @@ def fix_of(
     decided = policy.decide(event.name, seen, event.operands, event.form, options=event.options)
     if not isinstance(decided, Refusal) and policy.strong(decided.plan.result) is wanted:
         return None
+    by_value = isinstance(decided, Refusal) and decided.error is not None
+    if by_value and event.form is not Form.INPLACE:  # whose target stays what it is
+        return _fix_for_value(policy, event, wanted, seen)
     operands = weak or tuple(as_looked_on(x, policy) for x in event.operands)
     asked = Asked(event.name, event.form, operands, event.plan.inputs, wanted)
     return next(common_fixes(event.policy, (policy,), asked), None)
+
+
+def _fix_for_value(
+    policy: Policy, event: OperationEvent, wanted: DType, seen: Operands
+) -> Fix | None:
+    """Find the cast of the arrays after which a Python scalar fits; that of a scalar is no edit."""
+    asked = event.operands, event.form, event.options
+    found = accepted_for_value(policy, event.name, seen, *asked)
+    if found is None:
+        return None
+    casts, plan = found
+    given = _cast_to(event.seen, casts)
+    run = event.policy.decide(event.name, given, event.operands, event.form, options=event.options)
+    if isinstance(run, Refusal):
+        return None
+    fix = Fix(tuple(casts.items()))
+    answers = {
+        policy: policy.strong(plan.result),
+        event.policy: event.policy.strong(run.plan.result),
+    }
+    if all(answer is wanted for answer in answers.values()):
+        return fix
+    able = all(_can_become(p, answer, wanted) for p, answer in answers.items())
+    return fix._replace(result=wanted) if able else None
 
 
 def common_fixes(
@@ -214,9 +244,7 @@ def _low_bits(answer: DType, wanted: DType) -> bool:
 def _can_become(policy: Policy, answer: DType | None, wanted: DType) -> bool:
     """Whether a policy has a dtype, and casts an answer to it."""
     return (
-        answer is not None
-        and wanted in policy.dtypes
-        and policy.cast.refuses(answer, wanted) is None
+        answer is not None and has(policy, wanted) and policy.cast.refuses(answer, wanted) is None
     )
 
 
@@ -254,7 +282,7 @@ def _answer(
     """What a policy answers for operands that are cast; None if it refuses, or has no such cast."""
     for index, to in casts.items():
         source = policy.strong(operands[index].type)
-        if to not in policy.dtypes or (
+        if not has(policy, to) or (
             source is not to
             and operands[index].rank is not Rank.SCALAR
             and policy.cast.refuses(source, to)
@@ -336,11 +364,16 @@ def _held(policy: Policy, dtype: DType) -> DType:
 
 def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
     """An operand as a policy sees it: of the run, or of another dtype that it has given it."""
-    operand = as_looked_on(x, policy)
     if type(x) in WEAK:
-        return operand
-    held = _held(policy, dtype or operand.type)
-    return operand if held is operand.type else operand._replace(type=held)
+        return as_looked_on(x, policy)
+    known = policy.once(_of_dtype, dtype or type_of(x._type), not x._buffer.ndim)
+    if x._buffer.ndim or policy.by_value is None:
+        return known
+    return known._replace(value=looked_on(x))
+
+
+def _of_dtype(policy: Policy, dtype: DType, flat: bool) -> Operand:
+    return Operand(_held(policy, dtype), Rank.ZERO_D if flat else Rank.ARRAY)
 
 
 def _as_in_the_run(asked: Asked) -> Iterator[dict[int, DType]]:

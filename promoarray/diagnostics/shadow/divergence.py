@@ -99,7 +99,7 @@ class Divergence:
 
     def written(self, fix: Fix) -> str:
         """Write its source with the casts of an edit; "" if that cannot be written."""
-        return fix.written(self.site.expression, self.site.file, self.framework)
+        return fix.written(self.site.expression, self.site.file, self.framework, self.name)
 
     @property
     def shown_at(self) -> Site:

@@ -56,7 +56,7 @@ class Fix(NamedTuple):
             "dtype": self.made.name if self.made else None,
         }
 
-    def written(self, expression: str, file: str, framework: str = "") -> str:
+    def written(self, expression: str, file: str, framework: str = "", operation: str = "") -> str:
         """Write the expression with the casts; "" if its operands are not to be told apart.
 
         Parameters
@@ -67,6 +67,8 @@ class Fix(NamedTuple):
             The program it stands in, which says by what name it has the array namespace.
         framework : str
             The framework of a program that was recorded, in whose words it is written.
+        operation : str
+            Its name, which tells comparisons that Python mirrors.
         """
         words = SPELLINGS.get(framework)
         if words is None:
@@ -83,7 +85,7 @@ class Fix(NamedTuple):
         tree = statement.value
         if self.made:
             return _made(tree, self.made, words, namespace)
-        nodes = operand_nodes(tree, {namespace, *modules_in(file)})
+        nodes = operand_nodes(tree, {namespace, *modules_in(file)}, operation)
         if self.casts and max(index for index, _ in self.casts) >= len(nodes):
             return ""
         casts = {id(nodes[index]): dtype for index, dtype in self.casts}
@@ -104,7 +106,7 @@ class Fix(NamedTuple):
         return ast.unparse(ast.AugAssign(statement.target, statement.op, value))
 
 
-def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
+def operand_nodes(tree: ast.expr, modules: Collection[str], operation: str = "") -> list[ast.expr]:
     """Return the operands of an operation as they stand in its expression.
 
     The first operand of ``x.sum(0)`` is ``x``, of ``xp.sum(x)`` the argument: ``modules`` are the
@@ -113,13 +115,34 @@ def operand_nodes(tree: ast.expr, modules: Collection[str]) -> list[ast.expr]:
     match tree:
         case ast.BinOp(left=left, right=right):
             return [left, right]
-        case ast.Compare(left=left, comparators=[right]):
-            return [left, right]
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return compared_nodes(left, op, right, operation)
         case ast.UnaryOp(operand=operand):
             return [operand]
         case ast.Call():
             return _given_to(tree, modules)
     return []
+
+
+def compared_nodes(
+    left: ast.expr, op: ast.cmpop, right: ast.expr, operation: str
+) -> list[ast.expr]:
+    """Return the operands of a comparison in the operation's order.
+
+    Where a Python number stands on the left, Python asks the array on the right for the mirrored
+    comparison: ``300 > a`` is ``less(a, 300)``.
+    """
+    alike = isinstance(op, (ast.Eq, ast.NotEq)) and _is_number(left)
+    mirrored = alike or (operation and _MIRRORED.get(type(op)) == operation)
+    return [right, left] if mirrored else [left, right]
+
+
+_MIRRORED: dict[type[ast.cmpop], str] = {
+    ast.Lt: "greater",
+    ast.LtE: "greater_equal",
+    ast.Gt: "less",
+    ast.GtE: "less_equal",
+}
 
 
 def _given_to(call: ast.Call, modules: Collection[str]) -> list[ast.expr]:

@@ -10,8 +10,20 @@ from promoarray.promotion.policy import Policy
 
 def lacks(policy: Policy, dtype: DType) -> bool:
     """Whether a policy's framework has no such dtype, so that it has to be written otherwise."""
-    known = dtype.weak or dtype is dt.string or dtype in policy.canonical
-    return not known and dtype not in policy.dtypes
+    return not policy.once(_knows, dtype)
+
+
+def has(policy: Policy, dtype: DType) -> bool:
+    """Whether a policy's framework has a dtype of this very name."""
+    return policy.once(_has, dtype)
+
+
+def _has(policy: Policy, dtype: DType) -> bool:
+    return dtype in policy.dtypes
+
+
+def _knows(policy: Policy, dtype: DType) -> bool:
+    return dtype.weak or dtype is dt.string or dtype in policy.canonical or has(policy, dtype)
 
 
 def held(policy: Policy, dtype: DType) -> DType:

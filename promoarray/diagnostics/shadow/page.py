@@ -85,7 +85,7 @@ def _policies(policies: Sequence[tuple[str, str]]) -> str:
         f"<td>{pages.prose(words)}</td></tr>"
         for name, words in policies
     )
-    return f'<div class="scroll"><table class="policies">{rows}</table></div>' if rows else ""
+    return f'<div class="scroll"><table class="policies list">{rows}</table></div>' if rows else ""
 
 
 def _filters(remarks: Sequence[Remark]) -> str:

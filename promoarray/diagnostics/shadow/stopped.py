@@ -255,7 +255,8 @@ def _cast(error: PromotionError, policies: tuple[Policy, ...], site: Site | None
 def _edit(event: RefusalEvent, found: Recovery, site: Site) -> str:
     """The source with the casts after which the run goes on; "" if it cannot be written."""
     if found.result is None and event.name != "setitem":
-        return Fix(tuple(found.casts.items())).written(site.expression, site.file)
+        fix = Fix(tuple(found.casts.items()))
+        return fix.written(site.expression, site.file, operation=event.name)
     try:
         (statement,) = ast.parse(site.expression).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -244,7 +244,7 @@ def _ask(theirs: Decided, event: OperationEvent, operands: tuple[str, ...], whic
         carried = _after_refusal(policy, event, seen, decided, which)
     else:
         reason, answer, by_value, carried = "", policy.strong(decided), False, decided
-    origin = "" if answer is run else _origin(policy, event, which, run)
+    origin = "" if answer is run else _origin(theirs, event, which, run)
     weak = origin == "inherits" and answer is not None and _only_weak(policy, event, seen)
     if weak:
         origin, reason = "root", WEAK_REASON
@@ -254,14 +254,15 @@ def _ask(theirs: Decided, event: OperationEvent, operands: tuple[str, ...], whic
     return Asked(Answer(answer, reason, origin, names, fix), carried, by_value)
 
 
-def _origin(policy: Policy, event: OperationEvent, which: int, run: DType) -> str:
+def _origin(theirs: Decided, event: OperationEvent, which: int, run: DType) -> str:
     """Whether the policy answers otherwise for the run's own operands, too, or an earlier line did.
 
     So roots are what has to be edited, and with their edits nothing is left to inherit; but for a
     dtype that the policy never holds, which differs from where it comes up.
     """
-    given = tuple(_as_stored(policy, event.policy, x) for x in event.operands)
-    decided = _decide(policy, event, given, which)
+    policy, seen, decision = theirs
+    given = tuple([_as_stored(policy, event.policy, x) for x in event.operands])
+    decided = _result(decision, which) if given == seen else _decide(policy, event, given, which)
     answer = None if isinstance(decided, Refusal) else policy.strong(decided)
     never_held = answer is held(policy, run) and any(
         type(x) not in WEAK and type(x._type) is ShadowDTypes and policy.name in x._type.answers
@@ -293,6 +294,8 @@ def _only_weak(policy: Policy, event: OperationEvent, seen: tuple[Operand, ...])
 
     No line before has another dtype then, from which this one could inherit it.
     """
+    if not policy.weak_arrays:
+        return False
     held = [as_held(policy, x).type for x in event.operands]
     theirs = [operand.type for operand in seen]
     alike = all(policy.strong(a) is policy.strong(b) for a, b in zip(held, theirs, strict=True))

@@ -429,7 +429,7 @@ def test_positions_are_those_of_the_source() -> None:
 
         return [i.positions for i in dis.get_instructions(code) if i.opname.startswith("BINARY_OP")]
 
-    assert operators(code) == [p for p in operators(plain) if p[0] != 4]
+    assert list(dict.fromkeys(operators(code))) == operators(plain)  # with the hook and without
 
 
 def test_python_warns_of_what_it_compiles_once() -> None:

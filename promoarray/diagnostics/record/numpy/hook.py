@@ -27,6 +27,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     result_of,
 )
 from promoarray.diagnostics.record.numpy.past import Past
+from promoarray.diagnostics.record.numpy.plain import PLAIN, TYPE, TYPES
 from promoarray.diagnostics.record.numpy.rewriting import RESERVED
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import MOVE, OPERATION, UNKNOWN
@@ -39,9 +40,6 @@ MOST = 1 << 12
 
 
 _MOST_HELD = 1 << 16
-
-_PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple, dict, set})
-"""What has nothing to do with NumPy, if it stands on both sides of an operator."""
 
 
 class Known(NamedTuple):
@@ -120,7 +118,7 @@ class Hook:
         operands, session = self._begun.get(key), self.session
         if operands is None or session is None:
             return x
-        if type(x) in _PLAIN and type(operands[0]) in _PLAIN:
+        if type(x) in PLAIN and type(operands[0]) in PLAIN:
             del self._begun[key]
             return x
         operands.append(x)
@@ -442,5 +440,6 @@ def hook() -> Hook:
     found: Hook | None = getattr(builtins, RESERVED, None)
     if found is None:
         found = Hook()
-        setattr(builtins, RESERVED, found)
+        for name, x in ((RESERVED, found), (TYPE, type), (TYPES, PLAIN)):
+            setattr(builtins, name, x)
     return found

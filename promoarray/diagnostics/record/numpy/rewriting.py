@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType
 from typing import Any
+
+from promoarray.diagnostics.record.numpy.plain import looks, parts
+from promoarray.diagnostics.record.numpy.scopes import Scopes
 
 RESERVED = "__promoarray__"
 """The hook's name, among the builtins."""
@@ -76,7 +80,7 @@ def rewritten(source: str | bytes, path: str, flags: int = 0, *, whole: bool = T
         with _warned_already():
             tree = compile(source, path, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             left_alone = _left_alone(tree) if whole else _LOOK_AROUND
-            found = ast.fix_missing_locations(_Rewriter(left_alone).visit(tree))
+            found = ast.fix_missing_locations(_Rewriter(tree, left_alone).visit(tree))
             code: CodeType = compile(found, path, "exec", flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
         return plain
@@ -111,25 +115,31 @@ def _left_alone(tree: ast.Module) -> frozenset[str]:
     return (_BUILTIN - bound - _NUMERIC) | (own - bound) | _LOOK_AROUND
 
 
-class _Rewriter(ast.NodeTransformer):
+class _Rewriter(Scopes):
     """Puts the hook in.
 
     Parameters
     ----------
+    tree : ast.AST
+        The program.
     left_alone : set of str
         Functions of these names are called as they are: of the file itself, and builtins.
     """
 
-    def __init__(self, left_alone: frozenset[str]) -> None:
+    def __init__(self, tree: ast.AST, left_alone: frozenset[str]) -> None:
+        super().__init__(tree)
         self._left_alone = left_alone
         self._count = 0
-        self._tested: set[ast.Compare] = set()
+        self._tested: dict[ast.expr, ast.AST | None] = {}
 
     # -- expressions ------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         if _text(node.left) or (_constant(node.left) and _constant(node.right)):
             return self._inside(node)
+        return self._looked_at(node, self._binary)
+
+    def _binary(self, node: ast.BinOp) -> Any:
         name, left, right = OPERATORS[type(node.op)], self.visit(node.left), self.visit(node.right)
         number = self._number()
         node.left = self._hook("first", left, number, left)
@@ -139,6 +149,9 @@ class _Rewriter(ast.NodeTransformer):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if type(node.op) not in OPERATORS or _constant(node.operand):
             return self._inside(node)
+        return self._looked_at(node, self._unary)
+
+    def _unary(self, node: ast.UnaryOp) -> Any:
         number, operand = self._number(), self.visit(node.operand)
         node.operand = self._hook("first", operand, number, operand)
         return self._hook("done", node, number, OPERATORS[type(node.op)], node)
@@ -146,6 +159,9 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> Any:
         if not all(type(op) in OPERATORS for op in node.ops):  # ``in`` and ``is`` compute nothing
             return self._inside(node)
+        return self._looked_at(node, self._comparison)
+
+    def _comparison(self, node: ast.Compare) -> Any:
         values = [self.visit(x) for x in (node.left, *node.comparators)]
         compared = self._chain(node, values) if node.ops[1:] else None
         done = compared or self._compared(node, node.ops[0], *values)
@@ -184,34 +200,45 @@ class _Rewriter(ast.NodeTransformer):
 
     def _with_test(self, node: Any) -> Any:
         """What has a condition."""
-        self._test(node.test)
+        self._test(node.test, self._tested.get(node, node))
         return self._inside(node)
 
     visit_If = visit_While = visit_IfExp = visit_Assert = _with_test
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         for condition in node.ifs:
-            self._test(condition)
+            self._test(condition, None)
         return self._inside(node)
 
-    def _test(self, node: ast.expr) -> None:
-        """Note the comparisons in a condition of which Python asks the truth at once."""
+    def _test(self, node: ast.expr, at: ast.AST | None) -> ast.AST | None:
+        """Note what is in a condition, of which Python asks the truth at once.
+
+        Of an error in that, Python says that it stands ``at`` the last comparison before, or else
+        where the condition belongs to. None if that is not known.
+        """
         match node:
             case ast.Compare():
-                self._tested.add(node)
+                self._tested[node] = at = node
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                self._test(operand)
+                at = self._test(operand, at)
             case ast.BoolOp(values=values):
                 for each in values:
-                    self._test(each)
-            case ast.IfExp(body=body, orelse=orelse):
-                self._test(body)
-                self._test(orelse)
+                    at = self._test(each, at)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                self._tested[node] = at
+                for each in (test, body, orelse):
+                    at = self._test(each, at)
+            case _:
+                self._tested[node] = at
+        return at
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        self._inside(node)
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
         if not isinstance(node.ctx, ast.Load):
-            return node
+            return self._inside(node)
+        return self._looked_at(node, self._subscript, _item(node))
+
+    def _subscript(self, node: ast.Subscript) -> ast.expr:
+        self._inside(node)
         number = self._number()
         node.value = self._hook("first", node.value, number, node.value)
         return self._hook("viewed", node, number, "__getitem__", node)
@@ -249,16 +276,24 @@ class _Rewriter(ast.NodeTransformer):
 
     # -- statements -------------------------------------------------------------------------------
 
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        self._inside(node)
+    def visit_Assign(self, node: ast.Assign) -> Any:
         target = node.targets[0]
-        if len(node.targets) == 1 and isinstance(target, ast.Subscript):
-            number = self._number()
-            node.value = self._hook("first", node.value, number, node.value)
-            target.value = self._hook("target", node, number, target.value)
+        if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
+            return self._inside(node)
+        return self._looked_at(node, self._stored, (node.value, *_item(target)))
+
+    def _stored(self, node: ast.Assign) -> ast.stmt:
+        self._inside(node)
+        target: Any = node.targets[0]
+        number = self._number()
+        node.value = self._hook("first", node.value, number, node.value)
+        target.value = self._hook("target", node, number, target.value)
         return node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        return self._looked_at(node, self._augmented, (_read(node.target), node.value))
+
+    def _augmented(self, node: ast.AugAssign) -> ast.stmt:
         number, name = self._number(), OPERATORS[type(node.op)]
         target, value = node.target, self.visit(node.value)
         if isinstance(target, ast.Name):
@@ -310,30 +345,9 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self.visit(node.value)
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
-        self._defaults(node.args)
-        node.body = self._block(node.body)
-        return node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
-        return self.visit_FunctionDef(node)
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        self._defaults(node.args)
-        node.body = self.visit(node.body)
-        return node
-
-    def _defaults(self, arguments: ast.arguments) -> None:
-        arguments.defaults = [self.visit(x) for x in arguments.defaults]
-        arguments.kw_defaults = [x and self.visit(x) for x in arguments.kw_defaults]
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
-        node.body = self._block(node.body)
-        return node
-
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
         if node.guard is not None:
-            self._test(node.guard)
+            self._test(node.guard, None)
             node.guard = self.visit(node.guard)
         node.body = self._block(node.body)
         return node
@@ -341,8 +355,18 @@ class _Rewriter(ast.NodeTransformer):
     def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
         return node
 
-    def _block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        return [self.visit(statement) for statement in body]
+    # -- what reads nothing but names, numbers and items -----------------------------------------
+
+    def _looked_at(self, node: Any, hooked: Callable[[Any], Any], read: Sequence[Any] = ()) -> Any:
+        """A node as it is where all that it reads is plain, and else with the hook."""
+        at = self._tested.get(node, node)
+        look = None if at is None else looks(read or (node,), self.bound, at)
+        if look is None:
+            return hooked(node)
+        plain = copy.deepcopy(node)
+        if isinstance(node, ast.stmt):
+            return ast.copy_location(ast.If(look, [plain], [hooked(node)]), node)
+        return ast.copy_location(ast.IfExp(look, plain, hooked(node)), node)
 
     # -- making nodes -----------------------------------------------------------------------------
 
@@ -375,6 +399,19 @@ def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
 
 def _constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
+
+
+def _item(node: ast.Subscript) -> tuple[ast.expr, ...]:
+    """What an item is read with."""
+    return node.value, *parts(node.slice)
+
+
+def _read(target: Any) -> ast.expr:
+    """What ``target += 1`` reads."""
+    read = copy.copy(target)
+    read.ctx = ast.Load()
+    found: ast.expr = read
+    return found
 
 
 def _text(node: ast.expr) -> bool:
