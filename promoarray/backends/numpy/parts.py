@@ -1,4 +1,9 @@
-"""Elementwise work of NumPy's on long buffers, in parts that several threads take.
+"""Elementwise work of NumPy's on long buffers: by panels where rows of one operand lie in columns of
+memory, and in parts that several threads take.
+
+NumPy fetches a line of memory for each element of such a row. A loop of ours reads some rows
+together (``Panel`` in kernels/cpu/cursor.h); it is taken for what has one right answer, so that the
+bits are NumPy's, and where there is an exception to tell of, NumPy computes once more.
 
 A part begins at a multiple of a power of two, as vectors do, so that no element is computed by
 another loop than in one go. Where a part meets a floating-point exception that is not ignored, all
@@ -9,12 +14,17 @@ caller.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from promoarray.kernels import share
+from promoarray import dtypes as dt
+from promoarray.backends.numpy.kernels import OF_UFUNC
+from promoarray.backends.numpy.loops import LoopPlan
+from promoarray.dtypes import BY_STORAGE
+from promoarray.kernels import DEFAULT, dtype_args, loop_of, share
 from promoarray.threads import get_num_threads
 
 Buffer = np.ndarray[Any, Any]
@@ -34,8 +44,9 @@ def threads_for(size: int) -> int:
 def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     """What an elementwise ufunc answers; None where one thread is to call it in the ordinary way:
     for short operands, those that lie otherwise than in rows, and exceptions to tell of."""
-    if threads_for(max(x.size for x in operands)) < 2:
-        return None
+    found = _by_panels(kernel, *operands)
+    if found is not None or threads_for(max(x.size for x in operands)) < 2:
+        return found
     if not isinstance(kernel, np.ufunc) or kernel.nout != 1 or kernel.signature is not None:
         return None
     try:
@@ -61,6 +72,66 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
         kernel(*(x if x.size == 1 else x[at] for x in given), out=place[at])
 
     return out if in_parts(part, len(place), max(1, PART * len(place) // out.size)) else None
+
+
+# --- rows that lie in columns ---------------------------------------------------------------------
+
+LONG_ROW = 512
+"""Elements of a row from which on panels are read."""
+
+ONE_ANSWER = frozenset({"add", "subtract", "multiply", "divide"}) | {
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+}
+"""What has one right answer for numbers, and for one NaN."""
+
+EITHER_NAN = frozenset({"add", "multiply"})
+"""Which of two NaN comes out hangs on the instructions that a compiler chose."""
+
+
+_NUMBERS = {d for d in dt.NATIVE if d.kind in dt.INTEGERS} | {dt.float32, dt.float64}
+
+
+def _by_panels(kernel: Any, *operands: Buffer) -> Buffer | None:
+    """What a ufunc answers of two operands of which one lies in rows, as the result then does, and
+    one in columns; None of others."""
+    if len(operands) != 2 or operands[0].shape != operands[1].shape or operands[0].ndim < 2:
+        return None
+    first, second = (x.flags.c_contiguous for x in operands)
+    along, across = operands if first else operands[::-1]
+    if first == second or not _lies_in_columns(across) or operands[0].dtype != operands[1].dtype:
+        return None
+    plan = _loop(kernel, operands[0].dtype)
+    if plan is None or (plan.name in EITHER_NAN and _has_nan(along)):
+        return None
+    return plan.run(operands, np.empty(across.shape, plan.storage))
+
+
+def _has_nan(x: Buffer) -> bool:
+    if x.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        return bool(np.isnan(np.maximum.reduce(x, axis=None)))
+
+
+def _lies_in_columns(x: Buffer) -> bool:
+    return x.shape[-1] >= LONG_ROW and x.strides[-2] == x.itemsize < abs(x.strides[-1])
+
+
+@cache
+def _loop(kernel: Any, storage: np.dtype[Any]) -> LoopPlan | None:
+    """The loop that computes what a ufunc does."""
+    name, dtype = OF_UFUNC.get(kernel), BY_STORAGE.get(storage)
+    if name not in ONE_ANSWER or dtype is None or dtype not in _NUMBERS:
+        return None
+    row = dtype_args(dtype)
+    found = loop_of(name, row)
+    if found is None or found[:2] != (2, False):
+        return None
+    made = dt.bool if found[2] else dtype
+    return LoopPlan(name, (row, row, row, dtype_args(made)), (DEFAULT,) * 3, made.storage)
+
+
+# --- several threads ------------------------------------------------------------------------------
 
 
 def in_parts(work: Callable[[slice], object], size: int, length: int = PART) -> bool:

@@ -12,8 +12,9 @@ namespace {
 constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; of more, `run` casts what a cache holds at a time
 constexpr Py_ssize_t LONG = 1 << 20;  // bytes; `run` casts more of them without the GIL
 
-// Elements from which on several threads may take parts (backends/numpy/parts.py).
-constexpr Py_ssize_t MANY = 1000000;
+// Elements from which on several threads may take parts, or rows that lie in columns go by panels
+// (backends/numpy/parts.py), and of such a row.
+constexpr Py_ssize_t MANY = 1000000, SOME = 1 << 17, LONG_ROW = 512;
 
 // The first fields of NumPy's arrays, which its C API promises. Reading them costs an operation
 // nothing, where asking for an attribute would cost a tenth of it.
@@ -21,15 +22,17 @@ struct ArrayFields {
     PyObject_HEAD
     char *data;
     int ndim;
-    Py_ssize_t *shape;
+    Py_ssize_t *shape, *strides;
 };
 int lies_so = -1;  // 0 if NumPy does otherwise: then nothing goes in parts from here
 
 bool has_many(PyObject *array) {
     const auto *fields = reinterpret_cast<const ArrayFields *>(array);
+    const int inner = fields->ndim - 1;
     Py_ssize_t size = 1;
-    for (int i = 0; i < fields->ndim; ++i) size *= fields->shape[i];
-    return size >= MANY;
+    for (int i = 0; i <= inner; ++i) size *= fields->shape[i];
+    if (size >= MANY || size < SOME || inner < 1) return size >= MANY;
+    return fields->shape[inner] >= LONG_ROW && fields->strides[inner - 1] < fields->strides[inner];
 }
 
 // Floats as doubles; of complex numbers both parts. NumPy's own cast would warn of a signalling
@@ -121,7 +124,8 @@ void look_at_layout(PyObject *ndarray) {
     if (lies_so != -1) return;
     const Ref made(PyObject_CallFunction(ndarray, "((ii))", 2, 3));
     const auto *fields = reinterpret_cast<const ArrayFields *>(made.get());
-    lies_so = made && fields->ndim == 2 && fields->shape[0] == 2 && fields->shape[1] == 3;
+    lies_so = made && fields->ndim == 2 && fields->shape[0] == 2 && fields->shape[1] == 3 &&
+              fields->strides[0] == 24 && fields->strides[1] == 8;
     PyErr_Clear();
 }
 

@@ -160,6 +160,7 @@ Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then r
 Operation find_operation(const char *name, Type type);  // comparisons.cpp
 Fold find_fold(const char *name, Type from, Type to);  // folds.cpp
 Product find_product(Type type);                 // products.cpp
+Search find_search(Type type);                   // searches.cpp
 
 // A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).
 Loop chain(Work &work, Loop first, Loop second);
