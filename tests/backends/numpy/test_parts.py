@@ -17,9 +17,9 @@ UFUNCS = {name: ufunc for ufunc, name in OF_UFUNC.items()}
 
 
 @pytest.fixture(autouse=True)
-def _three_threads() -> Iterator[None]:
+def _enough_threads() -> Iterator[None]:
     before = pa.get_num_threads()
-    pa.set_num_threads(3)
+    pa.set_num_threads(parts.ENOUGH)
     yield
     pa.set_num_threads(before)
 
@@ -72,6 +72,16 @@ def test_layouts_are_numpy_s() -> None:
         assert np.array_equal(made, whole)
     for a, b in ((x[:, ::-1], x), (x[:1000, :1000], x.T[:1000]), (x, x.astype(">f4")), (row, row)):
         assert parts.run(np.subtract, a, b) is None
+
+
+def test_two_threads_do_not_wait_for_memory() -> None:
+    x = np.ones(parts.LONG, np.float32)
+    pa.set_num_threads(2)
+    for name, ufunc in UFUNCS.items():
+        if ufunc.nin == 1 and "f->f" in ufunc.types:
+            with np.errstate(all="ignore"):
+                assert (parts.run(ufunc, x) is None) == (name in parts.WAITS_FOR_MEMORY), name
+    assert {*UFUNCS} > parts.WAITS_FOR_MEMORY
 
 
 WAYS = {
