@@ -206,7 +206,7 @@ def fused(gpu: Gpu) -> Iterator[Row]:
         found = gpu.times(lambda f=function, x=x, y=y: f(x, y), unfused, theirs)
         title = f"{name}({dtypes[0]}, {dtypes[1]}) under {policy}"
         yield [title, *("" if t is None else f"{t * 1e3:.3f}" for t in found)]
-        del x, y, function, one_by_one, theirs
+        del x, y, function, buffers, unfused, theirs
         gpu.cupy.get_default_memory_pool().free_all_blocks()
 
 

@@ -54,7 +54,7 @@ class Site:
             below = os.path.relpath(self.file)
         except (OSError, ValueError):  # the folder is gone; another drive
             below = os.pardir
-        file = self.file if below.startswith(os.pardir) else below
+        file = os.path.normpath(self.file) if below.startswith(os.pardir) else below
         return f"{file}:{self.line}"
 
 
@@ -186,9 +186,10 @@ def of_library(frame: FrameType) -> bool:
 @lru_cache(maxsize=1024)
 def is_library(file: str) -> bool:
     """Whether a file is one of what is installed."""
-    return file.startswith(_libraries()) or file.startswith(_GENERATED)
+    return file.startswith(_libraries()) or file.startswith(_GENERATED) or file.endswith(_COMPILED)
 
 
+_COMPILED = (".pyx", ".pxd", ".pxi")  # Cython's, whose paths lead nowhere once it is installed
 _GENERATED = ("<frozen ", "<__array_function__ ", "<decorator-gen-")
 
 

@@ -88,6 +88,8 @@ PROMOARRAY_CAST CastMode plain_mode() {
 
 // Codes for what a format cannot hold. They depend on format and mode alone, so a loop asks once:
 // chosen inside it, they would keep it from being vectorized.
+// Formats and modes are given by reference to what asks them: given by value, the NVRTC of CUDA 13
+// takes the codes beyond the largest for undefined, for compute capabilities up to 9.0.
 struct Edges {
     u64 overflow;   // what rounds to beyond the largest value
     u64 infinity;   // Inf
@@ -95,12 +97,12 @@ struct Edges {
     u32 nan_sign;   // 1 if the sign of NaN is kept, else 0; no bool, which GCC does not vectorize
 };
 
-PROMOARRAY_CAST u64 code_beyond(Format f, Beyond beyond) {
+PROMOARRAY_CAST u64 code_beyond(const Format &f, Beyond beyond) {
     if (beyond == Beyond::infinity && f.inf >= 0) return (u64)f.inf;
     return (u64)(beyond != Beyond::largest && f.nan >= 0 ? f.nan : f.largest);
 }
 
-PROMOARRAY_CAST Edges edges(Format f, CastMode mode) {
+PROMOARRAY_CAST Edges edges(const Format &f, const CastMode &mode) {
     const NanWithout without = mode.nan_without;
     const u64 opposite = 1ull << (f.exponent + f.mantissa);
     const u64 substitute = without == NanWithout::opposite_zero ? opposite
@@ -155,7 +157,7 @@ PROMOARRAY_CAST Limits packed(int bits, bool is_signed, bool by_halves) {
             by_halves ? 0x7fffull : 0x7fffffffull, ends.above};
 }
 
-PROMOARRAY_CAST Limits limits(Type source, Type target, CastMode mode) {
+PROMOARRAY_CAST Limits limits(const Type &source, const Type &target, const CastMode &mode) {
     const int bits = target.bits;
     const bool is_signed = target.kind == Kind::signed_integer;
     const ToInteger convention = mode.to_integer;
@@ -474,7 +476,7 @@ struct ScaleEdges {
 };
 
 template <typename Source>
-PROMOARRAY_CAST ScaleEdges<Source> scale_edges(Format f, CastMode mode) {
+PROMOARRAY_CAST ScaleEdges<Source> scale_edges(const Format &f, const CastMode &mode) {
     using Bits = typename Source::Bits;
     constexpr Bits one = 1, implicit = one << Source::mantissa;
     // 2^-127 is a subnormal of float32, with one bit less to round; 2^127 is the largest scale.
@@ -577,8 +579,14 @@ PROMOARRAY_CAST u32 decode(u32 code, Format f, u32 keep_nan_sign) {
     return top == nan ? quiet : number;
 }
 
-// The same of a float16, which is all that many loops decode; NaN keeps sign and payload.
+// The same of a float16, which is all that many loops decode; NaN keeps its sign, and on a CPU its
+// payload. A GPU has an instruction, which says nothing of NaN's sign.
 PROMOARRAY_CAST u32 decode_half(u32 code) {
+#if defined(__CUDACC_RTC__)
+    float number;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"((unsigned short)code));
+    return (as_bits(number) & 0x7fffffffu) | (code & 0x8000u) << 16;
+#else
     constexpr u32 apart = (u32)(Float32::bias - 15) << Float32::mantissa;
     constexpr u32 smallest = apart + (1u << Float32::mantissa);
     const u32 magnitude = code & 0x7fffu;
@@ -586,6 +594,7 @@ PROMOARRAY_CAST u32 decode_half(u32 code) {
     const u32 subnormal = as_bits(as_float(aligned + smallest) - as_float(smallest));
     const u32 normal = aligned + (magnitude > 0x7bffu ? 2 * apart : apart);
     return (magnitude < 0x0400u ? subnormal : normal) | (code & 0x8000u) << 16;
+#endif
 }
 
 // A float32 whose NaN has no payload, and its sign if the mode says so.

@@ -31,6 +31,7 @@ from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.stored import Stored, real_and_finite
 from promoarray.promotion.type_rules import own_types, refuse
+from promoarray.promotion.type_steps import component
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
@@ -137,6 +138,9 @@ class Policy:
     fixed : mapping
         From a function that is made of others here to the dtype that its results have in the
         framework whatever its arrays are: ``histogram`` counts, ``interp`` computes in it.
+    real_spectra : bool
+        Whether the framework's own eigenvalues of a matrix are real where all of them happen to be
+        (NumPy): ``decide`` is told with the option ``real``.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -184,6 +188,7 @@ class Policy:
     one_element: frozenset[str] = BRANCHES
     composed: frozenset[str] = frozenset()
     fixed: Mapping[str, DType] = field(default_factory=dict)
+    real_spectra: bool = False
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"
@@ -258,11 +263,16 @@ class Policy:
         form : Form
             In place, the result is written into the first.
         options : mapping
-            What the operation takes besides: ``low`` tells which bounds ``clip`` has.
+            What the operation takes besides: ``low`` tells which bounds ``clip`` has, ``real`` that
+            the eigenvalues that ``eig`` finds are real.
         """
         plan = self.plan(name, operands, form)
         if isinstance(plan, Refusal):
             return plan
+        if self.real_spectra and options.get("real"):
+            plan = plan._replace(
+                result=component(plan.result), extra_results=(*map(component, plan.extra_results),)
+            )
         if WEAK.keys().isdisjoint(map(type, values)):
             return Decision(plan, tuple(values))
         first, low = operands[0].type, options.get("low", True)

@@ -107,6 +107,40 @@ def lies(name: str, x: pa.PArray, options: dict[str, Any]) -> tuple[Any, ...]:
     return *told(name, x, options), strides
 
 
+def folded(name: str, x: Any, dtype: pa.DType, lines: tuple[int, int, int]) -> Any:
+    """``kernels.fold`` of rows, read as they are, in float32."""
+    rows = dtype_args(dtype), dtype_args(pa.float32), dtype_args(pa.float32)
+    out = np.empty(lines[0], np.float32)
+    told = kernels.fold(name, x, out, lines, rows, (DEFAULT, DEFAULT), None, False)
+    return None if told & kernels.NOT_TOLD else out
+
+
+SHORT = [pa.float32, pa.bfloat16, pa.float16]
+
+
+@pytest.mark.parametrize("dtype", SHORT, ids=str)
+def test_leaves_of_every_length_are_added_up_as_numpy_does(dtype: pa.DType, level: int) -> None:
+    x = numbers(dtype, (2 * 1100,), "plain")._buffer
+    for n in range(1, 1100, 1 if dtype is pa.bfloat16 else 7):
+        wanted = x[: 2 * n].astype(np.float32).reshape(2, n).sum(axis=1)
+        assert np.array_equal(folded("sum", x[: 2 * n], dtype, (2, n, 1)), wanted), n
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("dtype", SHORT[1:], ids=str)
+def test_every_code_is_ordered_as_its_number(name: str, dtype: pa.DType, level: int) -> None:
+    codes = np.arange(1 << 16, dtype=np.uint16).view(dtype.storage)
+    codes = np.concatenate([codes[~np.isnan(codes.astype(np.float32))], codes[:1]])
+    for other in (1.5, -1.5, np.inf, -np.inf, 2.0**-14, -(2.0**-24)):
+        rows = np.stack([codes, np.full_like(codes, other)], axis=1)
+        wanted = getattr(rows.astype(np.float32), name)(axis=1)
+        found = folded(name, rows[wanted != 0], dtype, (int((wanted != 0).sum()), 2, 1))
+        assert found.tobytes() == wanted[wanted != 0].tobytes()
+    for nan in (dtype.format.nan, dtype.format.nan | 0x8000, dtype.format.inf + 1):
+        codes[100] = np.uint16(nan).view(dtype.storage)
+        assert folded(name, codes, dtype, (1, codes.size, 1)) is None
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_bits_are_numpys_whatever_the_layout(
     layout: str, monkeypatch: pytest.MonkeyPatch

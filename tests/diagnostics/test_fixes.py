@@ -113,6 +113,21 @@ def test_the_first_operand_is_found_in_calls_of_every_kind(expression: str, expe
     assert Fix(casts=((0, pa.uint64),)).written(expression, "<calls>") == expected
 
 
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("np.zeros((2, 3))", "np.zeros((2, 3), dtype=np.float64)"),
+        ("np.random.randn(2)", "np.random.randn(2).astype(np.float64)"),
+        ("rng.normal(size=2)", "rng.normal(size=2).astype(np.float64)"),
+        ("rng.integers(9, size=2)", "rng.integers(9, size=2, dtype=np.float64)"),
+    ],
+)
+def test_numpys_functions_that_take_no_dtype_are_cast(expression: str, expected: str) -> None:
+    lines = ["import numpy as np\n"]
+    linecache.cache["<drawn>"] = 0, None, lines, "<drawn>"
+    assert Fix(made=pa.float64).written(expression, "<drawn>", "numpy") == expected
+
+
 X2 = Fix(((1, pa.int8),))
 
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from promoarray.kernels.cuda.kernel_source import KernelSource, RawSource
+from promoarray.kernels.cuda.contiguous import RawSource
+from promoarray.kernels.cuda.kernel_source import KernelSource
 
 ARCHITECTURES = (75, 80, 90, 100)
 EVERY = os.environ.get("PROMOARRAY_EVERY_GPU", "") not in ("", "0")
@@ -116,9 +117,7 @@ def elementwise_texts(kernels: Iterable[KernelSource], **layout: object) -> str:
 
 def raw_texts(kernels: Iterable[RawSource]) -> str:
     """One text of many raw kernels."""
-    from promoarray.kernels.cuda.kernel_source import preamble
-
-    return together((k.code, preamble()) for k in kernels)
+    return together((k.code, k.preamble) for k in kernels)
 
 
 AT_ONCE = 64

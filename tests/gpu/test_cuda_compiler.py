@@ -6,7 +6,8 @@ import cuda_compiler
 import pytest
 
 from promoarray import dtypes as dt
-from promoarray.kernels.cuda.kernel_source import cast_kernel, wide_cast_kernel
+from promoarray.kernels.cuda.contiguous import contiguous_kernel
+from promoarray.kernels.cuda.kernel_source import cast_kernel
 
 cuda_compiler.require()
 
@@ -41,6 +42,6 @@ def test_many_kernels_are_compiled_as_one_text():
 def test_a_text_that_is_wrong_is_refused():
     from cupy.cuda.compiler import CompileException
 
-    code = wide_cast_kernel(dt.float32, dt.int8).code
+    code = contiguous_kernel(cast_kernel(dt.float32, dt.int8)).code
     with pytest.raises(CompileException, match="nonsense"):
         cuda_compiler.compiled(code + "nonsense", 90, raw=True)

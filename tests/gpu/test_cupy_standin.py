@@ -117,6 +117,12 @@ def test_subnormals_of_float32_are_zero(cupy: Any) -> None:
     assert not (cupy.asarray(np.array([1e-310])) == 0).item()
 
 
+def test_a_lone_negative_zero_loses_its_sign(cupy: Any) -> None:
+    for x in (cupy.asarray(-0.0), cupy.full((), -0.0), cupy.asarray(np.float32(-0.0))):
+        assert not np.signbit(x.get())
+    assert np.signbit(cupy.asarray(np.array([-0.0])).get()).all()
+
+
 def test_the_largest_of_infinities_is_finite(cupy: Any) -> None:
     infinite = cupy.asarray(np.array([-np.inf]))
     assert cupy.max(infinite).item() == np.finfo(np.float64).min

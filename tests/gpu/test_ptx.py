@@ -309,11 +309,29 @@ def test_vectors_go_to_and_from_memory():
         launch(code, "k", [x, out], blocks=1, threads=17)
 
 
+def test_threads_of_a_block_share_memory():
+    body = """
+    .shared .align 4 .b8 all[128];
+    mov.u64 %rd8, all;
+    mul.wide.u32 %rd9, %r3, 4;
+    add.s64 %rd10, %rd8, %rd9;
+    st.shared.b32 [%rd10], %x;
+    bar.sync 0;
+    sub.s64 %rd11, %rd8, %rd9;
+    ld.shared.b32 %z, [%rd11+124];
+    """
+    x = integers(np.uint32)
+    want = x.reshape(-1, 32)[:, ::-1].reshape(-1)
+    np.testing.assert_array_equal(run(body, x, x), want)
+    with pytest.raises(Unsupported, match="not all threads"):
+        run("setp.eq.s32 %p1, %r3, 0; @%p1 bar.sync 0; mov.u32 %z, 1;", x, x)
+
+
 def test_what_is_not_known_is_refused():
     x = integers(np.uint32)
     for body, what in (
         ("cvt.rn.satfinite.e4m3x2.f32 %rs1, %x, %y;", "e4m3x2"),
-        ("bar.sync 0;", "bar"),
+        ("bar.red.popc.u32 %r5, 0, 1;", "bar"),
         ("tex.1d.v4.f32.s32 %z, %x;", "tex"),
         ("add.sat.s32 %z, %x, %y;", "add.sat"),
         ("add.rn.f16x2 %z, %x, %y;", "f16x2"),

@@ -31,6 +31,10 @@ TYPES = {
     "bfloat16": (dtypes.bfloat16, dtypes.bfloat16, dtypes.float32),
     "float16": (dtypes.float16, dtypes.float16, dtypes.float32),
     "mixed": (dtypes.bfloat16, dtypes.float16, dtypes.float32),
+    "mixed the other way": (dtypes.float16, dtypes.bfloat16, dtypes.float32),
+    "bfloat16 and float32": (dtypes.bfloat16, dtypes.float32, dtypes.float32),
+    "float32 and bfloat16": (dtypes.float32, dtypes.bfloat16, dtypes.float32),
+    "float32 and float16": (dtypes.float32, dtypes.float16, dtypes.float32),
     "float8": (dtypes.float8_e5m2, dtypes.int8, dtypes.float32),
     "float32": (dtypes.float32, dtypes.float32, dtypes.float32),
     "float64": (dtypes.float32, dtypes.float64, dtypes.float64),
@@ -38,7 +42,7 @@ TYPES = {
     "int64": (dtypes.int8, dtypes.int64, dtypes.int64),
     "bool": (dtypes.bool, dtypes.bool, dtypes.bool),
 }
-"""The dtypes of two operands, and what is computed in; the result has that of the first, too."""
+"""The dtypes of two operands, and what is computed in; the result has that of each, too."""
 
 
 def clipped(name: str, low: bool, high: bool) -> Callable[..., Array]:
@@ -111,7 +115,7 @@ def test_loops_give_what_casts_and_numpy_give(level, kind):
         held = [dtypes.bool] * masked + [first, second, second][: count - masked]
         for lengths in product((4097,), (4097, 1), (4097, 1)):
             operands = [bits(rng, (n,), d) for n, d in zip(lengths[:count], held, strict=True)]
-            for result in {dtypes.bool} if tests else {first, computed}:
+            for result in {dtypes.bool} if tests else {first, second, computed}:
                 got = np.empty(4097, result.storage)
                 combine(
                     name,

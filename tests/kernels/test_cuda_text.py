@@ -24,14 +24,13 @@ from promoarray.kernels import (
     cast,
     dtype_args,
 )
+from promoarray.kernels.cuda.contiguous import contiguous_kernel
 from promoarray.kernels.cuda.fused import answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import (
     cast_kernel,
     preamble,
     relevant,
     stored,
-    wide_cast_kernel,
-    wide_pairs,
 )
 from promoarray.kernels.cuda.symbolic import CodeTransform, transformed
 from promoarray.operations import OPERATIONS
@@ -69,7 +68,7 @@ def test_kernels_take_what_cupy_can_hold():
 
 
 def test_headers_are_pasted_whole_and_never_included():
-    for text in (preamble(), wide_cast_kernel(dt.float32, dt.int8).code):
+    for text in (preamble(), contiguous_kernel(cast_kernel(dt.float32, dt.int8)).code):
         assert "#include" not in text
         assert "#pragma once" not in text
         assert "PROMOARRAY_CAST u64 cast(u64 code, Type source, Type target, CastMode mode)" in text
@@ -125,17 +124,19 @@ def test_equal_names_have_equal_texts():
     assert len(set(seen.values())) > 0.9 * len(seen)
 
 
-def test_large_arrays_have_kernels_for_the_casts_that_matter():
-    assert (dt.float32, dt.float8_e4m3fn) in wide_pairs()
-    assert (dt.float8_e5m2fnuz, dt.bfloat16) in wide_pairs()
-    kernel = wide_cast_kernel(dt.float32, dt.float8_e4m3fn)
+def test_a_thread_of_a_contiguous_kernel_takes_16_elements_at_most():
+    kernel = contiguous_kernel(cast_kernel(dt.float32, dt.float8_e4m3fn))
     block = kernel.threads * kernel.per_thread
     assert kernel.per_thread == 16
     assert [kernel.blocks(n) for n in (0, 1, block, block + 1, 2**40)] == [
         0, 1, 1, 2, 2**40 // block,
     ]  # fmt: skip
-    with pytest.raises(TypeError, match="take cast_kernel"):
-        wide_cast_kernel(dt.complex64, dt.bool)
+    for source, target, size in (
+        (dt.complex128, dt.complex64, 8),
+        (dt.float64, dt.bool, 16),
+        (dt.bfloat16, dt.float16, 16),
+    ):
+        assert contiguous_kernel(cast_kernel(source, target)).per_thread == size
 
 
 # --- Operations ----------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -58,11 +57,13 @@ def adopt(x: Any) -> tuple[Buffer, DType | None]:
 @guarded
 def from_numpy(array: Any, dtype: DType, device: str | None = None) -> Buffer:
     """Copy NumPy's storage of a dtype to a device, by default the current one."""
-    held = storage(dtype)
+    held, shape = storage(dtype), array.shape
+    if not shape:
+        array = array.reshape(1)  # CuPy fills what has no axes with a number, and makes 0 of -0
     with place(device):
         if held == array.dtype and dtype is not dt.bfloat16:
-            return cupy.asarray(array)
-        return cupy.asarray(array.view(f"u{array.itemsize}")).view(held)
+            return cupy.asarray(array).reshape(shape)
+        return cupy.asarray(array.view(f"u{array.itemsize}")).view(held).reshape(shape)
 
 
 @guarded
@@ -104,7 +105,6 @@ def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
 # --- What a plan asks for ------------------------------------------------------------------------
 
 
-@guarded
 def cast(
     buffer: Buffer,
     source: DType,
@@ -113,17 +113,10 @@ def cast(
     transforms: tuple[CodeTransform, ...] = (),
 ) -> Buffer:
     """Cast a buffer; the same object if there is nothing to do."""
-    if source is target:
-        return buffer
-    with home(buffer):
-        return launch.cast(buffer, source, target, mode, transforms)
+    return buffer if source is target else launch.cast(buffer, source, target, mode, transforms)
 
 
-def caster(
-    source: DType, target: DType, mode: CastMode, transforms: tuple[CodeTransform, ...]
-) -> Callable[[Buffer], Buffer]:
-    """Make a cast between two different dtypes ready."""
-    return partial(cast, source=source, target=target, mode=mode, transforms=transforms)
+caster = launch.caster
 
 
 @guarded
@@ -173,7 +166,7 @@ def compile(
         whole = launch.prepared(name, held, plan, casts, low=low, high=high)
 
     def run(*operands: Any, **options: Any) -> Any:
-        if whole is not None and not options.keys() - _OF_KERNELS:
+        if whole is not None and (not options or options.keys() <= _OF_KERNELS):
             if name == "pow" and plan.compute is not None:
                 with home(*operands):
                     _refuse_negative_powers(name, operands, held[-1], plan.compute)

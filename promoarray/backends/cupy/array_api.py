@@ -64,7 +64,7 @@ def linspace(start: Any, stop: Any, num: int, *, endpoint: bool = True) -> Buffe
         return cupy.asarray(np.linspace(start, stop, num, endpoint=endpoint))
     line = _line(num, step, start)
     if endpoint and num > 1:
-        line[-1:] = cupy.full((1,), stop)
+        line[-1:] = _number(stop, line.dtype)
     return line
 
 
@@ -75,9 +75,14 @@ def _line(count: int, step: float, start: float) -> Buffer:
 
 
 def _float(name: str, x: Buffer, number: float) -> Buffer:
-    done = operate(name, (x, cupy.full((), number, x.dtype)), dt.float64)
+    done = operate(name, (x, _number(number, x.dtype)), dt.float64)
     assert done is not None
     return done[0]
+
+
+def _number(value: float, dtype: Any) -> Buffer:
+    """A number without axes; CuPy's ``full`` makes 0 of -0."""
+    return cupy.asarray(np.full(1, value, dtype)).reshape(())
 
 
 def _compat() -> Any:

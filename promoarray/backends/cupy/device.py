@@ -154,14 +154,22 @@ def home(*buffers: Any) -> AbstractContextManager[Any]:
     ValueError
         If they lie on two.
     """
-    found = [x.device for x in buffers if isinstance(x, cupy.ndarray)]
-    if not found:
-        return nullcontext()
-    for other in found[1:]:
-        if other.id != found[0].id:
+    found = None
+    for x in buffers:
+        if not isinstance(x, cupy.ndarray):
+            continue
+        number = x.data.device_id
+        if found is None:
+            found = number
+        elif number != found:
             raise ValueError(
-                f"arrays on 'cuda:{found[0].id}' and 'cuda:{other.id}' do not mix; "
-                f"write x.to_device('cuda:{found[0].id}')"
+                f"arrays on 'cuda:{found}' and 'cuda:{number}' do not mix; "
+                f"write x.to_device('cuda:{found}')"
             )
-    context: AbstractContextManager[Any] = found[0]
+    if found is None or found == cupy.cuda.runtime.getDevice():
+        return _STAY
+    context: AbstractContextManager[Any] = cupy.cuda.Device(found)
     return context
+
+
+_STAY = nullcontext()

@@ -284,7 +284,12 @@ class _Exact:
             if not options and isinstance(first, cupy.ndarray):
                 compute = BY_STORAGE[first.dtype]
                 done = operate(ours, buffers, compute)
-            return getattr(cupy, name)(*buffers, **options) if done is None else done[0]
+            if done is not None:
+                return done[0]
+            formula = complexes.AS_NUMPY.get(name)
+            if formula is not None and first.dtype.kind == "c":
+                return formula(self, *buffers)
+            return getattr(cupy, name)(*buffers, **options)
 
         self.__dict__[name] = run
         return run
@@ -306,6 +311,7 @@ _NAMES = {
     "left_shift": "bitwise_left_shift",
     "right_shift": "bitwise_right_shift",
     "power": "pow",
+    "arctan2": "atan2",
 }
 _EXACT = _Exact()
 
@@ -325,6 +331,8 @@ def _of_variant(name: str) -> Kernel | None:
 _VARIANTS = variants.of(_EXACT)
 
 
+_COMPLEX = complexes.KERNELS | complexes.AS_NUMPY
+
 _OF_CODES = frozenset({"where", "concat", "stack", "nextafter"})
 """What has no need of a dtype of CuPy's own."""
 
@@ -339,7 +347,7 @@ def kernel(name: str, compute: DType) -> Kernel:
     """
     if compute not in dt.NATIVE and name not in _OF_CODES:
         raise TypeError("what CuPy holds are codes")
-    if compute.kind is Kind.COMPLEX and name in complexes.KERNELS:
-        function = complexes.KERNELS[name]
+    if compute.kind is Kind.COMPLEX and name in _COMPLEX:
+        function = _COMPLEX[name]
         return lambda *given, **options: function(_EXACT, *given[:-1], **options)
     return KERNELS.get(name) or _of_variant(name) or _library(name)

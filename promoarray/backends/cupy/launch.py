@@ -17,6 +17,7 @@ from promoarray.backends.cupy.device import cupy, guarded, home
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.cuda import kernel_source
+from promoarray.kernels.cuda.contiguous import contiguous_kernel
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.kernels.cuda.symbolic import CodeTransform
@@ -24,8 +25,6 @@ from promoarray.promotion.plan import Plan
 
 Buffer = Any
 Order = Literal["C", "F"]
-LARGE = 1 << 18
-"""From so many elements on a cast is worth the kernel that takes 16 of them a thread."""
 
 
 @cache
@@ -67,34 +66,82 @@ class Launch:
     """A kernel of ours for operands of certain dtypes: it gives new memory on their device.
 
     Operands are buffers, or NumPy's arrays without axes: the Python scalars, which travel with the
-    launch. A condition, of ``where``, stands in front.
+    launch. A condition, of ``where``, stands in front. Contiguous arrays of one shape are run over
+    by packs, all others by CuPy's own indices.
     """
 
-    __slots__ = ("_kernel", "_view", "_word", "_words")
+    __slots__ = ("_contiguous", "_source", "_storage", "_view", "_word", "_words")
 
     def __init__(self, source: KernelSource, held: tuple[DType, ...], result: DType) -> None:
-        self._kernel = launcher(source)
+        self._source = source
+        self._storage = storage(result)
         self._words = tuple(map(_other_word, held))
         self._word = kernel_source.stored(result)
-        self._view = None if _other_word(result) is None else storage(result)
+        self._view = None if _other_word(result) is None else self._storage
+        self._contiguous: dict[tuple[bool, ...], Contiguous] = {}
 
     @guarded
     def __call__(self, *operands: Any) -> Buffer | None:
         """Run it to new memory; None where shapes do not fit, which others tell better."""
         with home(*operands):
-            given = list(operands)
-            first = len(given) - len(self._words)
-            for i, word in enumerate(self._words, first):
-                x = given[i] if word is None else given[i].view(word)
-                given[i] = x[()] if type(x) is np.ndarray else x
-            try:
-                if _in_columns(given):  # CuPy itself would make rows
-                    shape = np.broadcast_shapes(*(x.shape for x in given))
-                    given.append(cupy.empty(shape, self._word, order="F"))
-                out = self._kernel(*given)
-            except ValueError:
-                return None
-            return out if self._view is None else out.view(self._view)
+            order = _order(operands)
+            return self._strided(operands) if order is None else self._packs(operands, order)
+
+    def _packs(self, operands: tuple[Any, ...], order: Order) -> Buffer:
+        numbers = tuple([type(x) is np.ndarray for x in operands])
+        run = self._contiguous.get(numbers)
+        if run is None:
+            made = contiguous_kernel(self._source, numbers)
+            run = cupy.RawKernel(made.code, made.name), made.threads, made.blocks
+            self._contiguous[numbers] = run
+        kernel, threads, blocks = run
+        first = operands[numbers.index(False)]
+        out = cupy.empty(first.shape, self._storage, order=order)
+        size = first.size
+        if size:
+            given = self._given(operands) if True in numbers else operands
+            kernel((blocks(size),), (threads,), (*given, out, np.uint64(size)))
+        return out
+
+    def _strided(self, operands: tuple[Any, ...]) -> Buffer | None:
+        given = self._given(operands)
+        try:
+            if _in_columns(given):  # CuPy itself would make rows
+                shape = np.broadcast_shapes(*(x.shape for x in given))
+                given.append(cupy.empty(shape, self._word, order="F"))
+            out = launcher(self._source)(*given)
+        except ValueError:
+            return None
+        return out if self._view is None else out.view(self._view)
+
+    def _given(self, operands: tuple[Any, ...]) -> list[Any]:
+        """The operands in the words that the kernel takes."""
+        given = list(operands)
+        first = len(given) - len(self._words)
+        for i, word in enumerate(self._words, first):
+            x = given[i] if word is None else given[i].view(word)
+            given[i] = x[()] if type(x) is np.ndarray else x
+        return given
+
+
+Contiguous = tuple[Any, int, Callable[[int], int]]
+"""A kernel of contiguous arrays, its threads a block, its blocks for so many elements."""
+
+
+def _order(operands: tuple[Any, ...]) -> Order | None:
+    """In which order all arrays among the operands are contiguous, being of one shape; or None."""
+    shape, rows, columns = None, True, True
+    for x in operands:
+        if type(x) is np.ndarray:
+            continue
+        if shape is None:
+            shape = x.shape
+        elif x.shape != shape:
+            return None
+        flags = x.flags
+        rows &= flags.c_contiguous
+        columns &= flags.f_contiguous
+    return None if shape is None else "C" if rows else "F" if columns else None
 
 
 def _other_word(dtype: DType) -> str | None:
@@ -126,33 +173,21 @@ def cast(
     transforms: tuple[CodeTransform, ...] = (),
 ) -> Buffer:
     """Cast a buffer of any layout and size."""
-    mode = kernel_source.relevant(source, target, mode)
-    if buffer.size >= LARGE and not transforms and (source, target) in kernel_source.wide_pairs():
-        flags = buffer.flags
-        if flags.c_contiguous or flags.f_contiguous:
-            return _cast_large(buffer, source, target, mode)
-    return _narrow(source, target, mode, transforms)(buffer)
+    return caster(source, target, mode, transforms)(buffer)
+
+
+def caster(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[CodeTransform, ...]
+) -> Launch:
+    """The cast between two different dtypes, ready to be launched."""
+    return _caster(source, target, kernel_source.relevant(source, target, mode), transforms)
 
 
 @cache
-def _narrow(
+def _caster(
     source: DType, target: DType, mode: CastMode, transforms: tuple[CodeTransform, ...]
 ) -> Launch:
     return Launch(kernel_source.cast_kernel(source, target, mode, transforms), (source,), target)
-
-
-def _cast_large(buffer: Buffer, source: DType, target: DType, mode: CastMode) -> Buffer:
-    out = new(buffer.shape, target, "C" if buffer.flags.c_contiguous else "F")
-    kernel, blocks, threads = _wide(source, target, mode)
-    arguments = bits(buffer, source), bits(out, target), np.uint64(buffer.size)
-    kernel((blocks(buffer.size),), (threads,), arguments)
-    return out
-
-
-@cache
-def _wide(source: DType, target: DType, mode: CastMode) -> tuple[Any, Callable[[int], int], int]:
-    kernel = kernel_source.wide_cast_kernel(source, target, mode)
-    return cupy.RawKernel(kernel.code, kernel.name), kernel.blocks, kernel.threads
 
 
 # --- Operations ----------------------------------------------------------------------------------

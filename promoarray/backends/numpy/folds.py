@@ -19,7 +19,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy.loops import watched
+from promoarray.backends.numpy.loops import heeded, watched
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 
@@ -252,11 +252,6 @@ def _running(
     return out.transpose([order.index(a) for a in range(x.ndim)])
 
 
-def _told() -> set[str]:
-    """The floating-point exceptions that NumPy does not ignore, by its names."""
-    return {kind for kind, how in np.geterr().items() if how != "ignore"}
-
-
 def _is_quiet(raised: int) -> bool:
     """Whether nothing was raised that NumPy does not ignore, and the loop could tell."""
     return not (raised and raised & watched())
@@ -301,7 +296,7 @@ def _sum(x: Buffer, way: Way) -> Buffer | None:
     if 0 in x.strides:
         return None
     try:
-        raised: Any = dict.fromkeys(_told(), "raise")
+        raised: Any = dict.fromkeys(heeded(), "raise")
         with np.errstate(**raised):
             found = np.add.reduce(x, axis=way.axes)
     except FloatingPointError:

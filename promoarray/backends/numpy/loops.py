@@ -147,13 +147,18 @@ _EXCEPTIONS = (
 )
 """Floating-point exceptions as NumPy numbers them: their names in ``np.geterr``, and in words."""
 
+_NUMBERS = {kind: 1 << i for i, (kind, _) in enumerate(_EXCEPTIONS)}
+
+
+def heeded() -> list[str]:
+    """The floating-point exceptions that NumPy does not ignore, by its names."""
+    state: Any = np.geterr()
+    return [kind for kind, _ in _EXCEPTIONS if state[kind] != "ignore"]
+
 
 def watched() -> int:
-    """The floating-point exceptions that NumPy does not ignore, by its numbers; and that a loop
-    could not tell the result."""
-    state: Any = np.geterr()
-    told = sum(1 << i for i, (kind, _) in enumerate(_EXCEPTIONS) if state[kind] != "ignore")
-    return told | kernels.NOT_TOLD
+    """The same by its numbers; and that a loop could not tell the result."""
+    return sum(_NUMBERS[kind] for kind in heeded()) | kernels.NOT_TOLD
 
 
 def may_raise() -> bool:

@@ -42,6 +42,7 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "functions that are made of others, and those whose results have a dtype of their own",
         ("composed", "fixed"),
     ),
+    "spectra": ("whether eigenvalues are real where all happen to be", ("real_spectra",)),
     "conversions": (
         "copies, and which arrays become Python numbers",
         ("copies", "one_element"),

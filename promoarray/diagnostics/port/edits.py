@@ -10,6 +10,7 @@ from promoarray.diagnostics.port.places import Extent, Places, cast_dtype
 from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
 from promoarray.diagnostics.shadow.common_fixes import Asked, common_fixes, holds, lost
 from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.shadow.spellings import SPELLINGS
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Rank
@@ -147,7 +148,9 @@ def _made(port: Port, places: Places, node: Any, concerned: list[Seen], group: A
     dtype = wanted.pop()
     if without := [p.name for p in port.policies if dtype not in p.dtypes]:
         return f"{', '.join(without)} has no {dtype.name}"
-    return (Wrap(places.extent(node), dtype, "dtype", name=_name(concerned[0], node)),), ""
+    takes = SPELLINGS[concerned[0].framework].takes_dtype(node)
+    how = "dtype" if takes else "astype"
+    return (Wrap(places.extent(node), dtype, how, name=_name(concerned[0], node)),), ""
 
 
 def _cast(port: Port, places: Places, node: Any, concerned: list[Seen], group: Any) -> Found:

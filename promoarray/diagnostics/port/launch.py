@@ -2,9 +2,11 @@
 
 TEXTS is a pickle: from the real path of each edited file to its bytes. All else is as under
 ``python SCRIPT ARGS``; ``-m MODULE`` may stand in place of SCRIPT. It imports nothing of
-promoarray, which is up to the script.
+promoarray, which is up to the script. Processes that ``multiprocessing`` starts anew see the
+edited texts, too.
 """
 
+import _posixsubprocess
 import builtins
 import io
 import linecache
@@ -20,19 +22,15 @@ from typing import Any
 Texts = dict[str, bytes]
 
 
-def read(path: str) -> Texts:
-    """Return the texts that a file holds."""
+def install(path: str) -> Texts:
+    """Have imports, what quotes source lines, and new processes see the texts that a file holds."""
     with open(path, "rb") as file:
         texts: Texts = pickle.load(file)
-    return texts
-
-
-def install(texts: Texts) -> None:
-    """Have imports, and what quotes source lines, see the edited texts."""
-    stats, read, update = (
+    stats, read, update, opened = (
         SourceFileLoader.path_stats,
         SourceFileLoader.get_data,
         linecache.updatecache,
+        io.open_code,
     )
 
     def path_stats(self: Any, path: Any) -> Any:
@@ -52,11 +50,38 @@ def install(texts: Texts) -> None:
         linecache.cache[filename] = len(edited), None, lines, filename
         return lines
 
+    def open_code(path: str) -> Any:  # of what runpy runs, such as the script in a new process
+        edited = texts.get(os.path.realpath(path))
+        return opened(path) if edited is None else io.BytesIO(edited)
+
     new: Any = {"path_stats": path_stats, "get_data": get_data}
     for name, function in new.items():
         setattr(SourceFileLoader, name, function)
     new_update: Any = updatecache
     linecache.updatecache = new_update
+    io.open_code = open_code
+    _install_in_children(path)
+    return texts
+
+
+def _install_in_children(path: str) -> None:
+    """Have the processes of ``multiprocessing`` begin with this, which run a text of its own."""
+    start: Any = _posixsubprocess.fork_exec
+    names = {"__name__": "launch", "__file__": __file__}
+    first = f"n = {names}; exec(open({__file__!r}).read(), n); n['install']({path!r}); del n; "
+
+    def fork_exec(args: Any, *others: Any) -> Any:
+        texts = [os.fsdecode(each) for each in args]
+        if "-c" in texts and texts[texts.index("-c") + 1].startswith(_MULTIPROCESSING):
+            texts[texts.index("-c") + 1] = first + texts[texts.index("-c") + 1]
+            args = [os.fsencode(each) for each in texts]
+        return start(args, *others)
+
+    own: Any = _posixsubprocess
+    own.fork_exec = fork_exec
+
+
+_MULTIPROCESSING = "from multiprocessing.spawn ", "from multiprocessing.forkserver "
 
 
 def _lines(data: bytes) -> list[str]:
@@ -66,9 +91,8 @@ def _lines(data: bytes) -> list[str]:
 
 def main() -> None:
     """Run the script in place of this one."""
-    texts = read(sys.argv[1])
+    texts = install(sys.argv[1])
     del sys.argv[:2]
-    install(texts)
     if sys.argv[0] == "-m":
         del sys.argv[0]
         _run_module(sys.argv[0])

@@ -72,6 +72,8 @@ class Ported:
         What the run ended with, but for what varies from run to run.
     varying : tuple of str
         That.
+    prints : bool
+        Whether the program prints the same each time, so that this was compared, too.
     runs : int
         How often the program was run.
     recorded : Recordings or None
@@ -86,6 +88,7 @@ class Ported:
     checked: tuple[Checked, ...]
     final: dict[str, Final]
     varying: tuple[str, ...]
+    prints: bool
     runs: int
     recorded: Recordings | None = None
 
@@ -173,6 +176,7 @@ class Work:
             tuple(checked),
             self._final,
             tuple(sorted(self._varying)),
+            self._output is not None,
             self.runner.count,
             self.runner.recorded,
         )

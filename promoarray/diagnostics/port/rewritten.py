@@ -15,5 +15,5 @@ COMMAND = "from promoarray.diagnostics.port.rewritten import main; main()"
 
 def main() -> None:
     """Run the program, seeing its edited texts."""
-    launch.install(launch.read(sys.argv.pop(1)))
+    launch.install(sys.argv.pop(1))
     rewritten.main()

@@ -34,8 +34,9 @@ def as_lines(ported: Ported, args: argparse.Namespace, folder: Path) -> Iterator
     for left in ported.left:
         policies = ", ".join(left.policies)
         yield f"not edited: {_at(left.span)} {left.operation} ({policies}): {left.why}"
-    if ported.varying:
-        yield f"not compared, as it varies from run to run: {', '.join(ported.varying)}"
+    varying = (*ported.varying, *(() if ported.prints else ("what it prints",)))
+    if varying:
+        yield f"not compared, as it varies from run to run: {', '.join(varying)}"
     yield from _proved(ported) if ported.recorded else _agreeing(ported)
     for checked in ported.checked:
         if not checked.agrees:
@@ -57,7 +58,8 @@ def _proved(ported: Ported) -> Iterator[str]:
     framework = ported.recorded.framework
     if own.agrees and not ported.recorded.wanted:
         values = counted(len(ported.final), "final value")
-        yield f"unchanged in {framework}: what it prints, and {values}, bit for bit"
+        prints = "what it prints, and " if ported.prints else ""
+        yield f"unchanged in {framework}: {prints}{values}, bit for bit"
     agree = [each.policy for each in others if each.agrees]
     if agree:
         yield f"agree: {listed(agree)}: every operation recorded has the dtype of {own.policy}"
@@ -101,6 +103,7 @@ def as_data(ported: Ported, patch: bytes, folder: Path) -> dict[str, Any]:
         ],
         "final": {name: str(value) for name, value in ported.final.items()},
         "varying": list(ported.varying),
+        "prints_compared": ported.prints,
         "runs": ported.runs,
         "framework": ported.recorded.framework if ported.recorded else "promoarray",
         "folder": str(folder),

@@ -157,6 +157,10 @@ DEFAULTS: dict[str, float | None] = {
 }
 
 
+OF_ANY = names("zeros ones empty eye rand randn randint randperm")
+"""Of these what is made is as good in any dtype: zeros and ones, and what is drawn."""
+
+
 def operations(text: str, not_alike: frozenset[str] = frozenset()) -> dict[str, str]:
     """From names to operations: those that are the same, the common ones, and a text's own.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from promoarray.diagnostics.record.call import Call, flat
-from promoarray.diagnostics.record.common import Words, is_reflected, plain
+from promoarray.diagnostics.record.common import OF_ANY, Words, is_reflected, plain
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.report import (
@@ -225,7 +225,8 @@ def default(call: Call) -> None:
     if number is None or call.named:
         return call.recorder.made(results[0])
     lone = call.is_lone(results[0])
-    return call.recorder.default(number, results[0], call.frame, lone=lone)
+    of_any = call.name in OF_ANY
+    return call.recorder.default(number, results[0], call.frame, lone=lone, of_any=of_any)
 
 
 _ORDER = {bool: 0, int: 1, float: 2, complex: 3}

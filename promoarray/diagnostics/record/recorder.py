@@ -16,10 +16,11 @@ from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
 from promoarray.core.array_base import TypeRecord, type_of
-from promoarray.core.call_site import standing_at
+from promoarray.core.call_site import outside, standing_at
 from promoarray.core.observers import CastEvent, OperationEvent, SetitemEvent, notify_lock
 from promoarray.core.operands import operand_of
 from promoarray.diagnostics.record.carried import Carried
+from promoarray.diagnostics.record.cast_at_once import cast_at_once, ends_alike
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.report import REFUSES, Drift, RecordedReport
 from promoarray.diagnostics.shadow.observer import ShadowObserver
@@ -82,6 +83,8 @@ class Recorder:
         The policy of the framework itself.
     report : RecordedReport
     carried : Carried
+    by_value : bool
+        Whether some policy looks at the values of 0-d arrays.
     noted : bool
         Whether there was anything to note since this was last set to False.
     heard : Heard
@@ -107,6 +110,7 @@ class Recorder:
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
         self.report = report
+        self.by_value = any(policy.by_value is not None for policy in report.policies)
         self._observer = ShadowObserver(report, report.framework.partition(" ")[0])
         self.known: dict[Hashable, Any] = {}
 
@@ -116,11 +120,6 @@ class Recorder:
         A recorder of a program that must go on whatever goes wrong here answers None then.
         """
         return function(*given)
-
-    @property
-    def by_value(self) -> bool:
-        """Whether some policy looks at the values of 0-d arrays."""
-        return any(policy.by_value is not None for policy in self.report.policies)
 
     def settle(self, home: Policy) -> bool:
         """Take the policy of the mode that the framework is in, unless something is recorded.
@@ -303,12 +302,37 @@ class Recorder:
             else:  # what was noted may name the value
                 self.heard.lasting = False
 
-    def default(self, number: Any, result: Result, frame: FrameType, *, lone: bool) -> None:
-        """Record an array that was made of Python numbers like this one, with no dtype named."""
+    def default(
+        self, number: Any, result: Result, frame: FrameType, *, lone: bool, of_any: bool = False
+    ) -> None:
+        """Record an array that was made of Python numbers like this one, with no dtype named.
+
+        Parameters
+        ----------
+        number : bool, int, float or complex
+        result : Result
+        frame : FrameType
+        lone : bool
+            Whether it was made of one number alone.
+        of_any : bool
+            Whether its numbers are as good in any dtype: zeros, and those that were drawn.
+        """
         made = self._ghost.of(result.dtype, result.ndim)
         self.noted = True
-        self._tell(partial(self._observer.on_default, WEAK[type(number)], made, lone), frame)
+        self._tell(partial(self._default, WEAK[type(number)], made, lone, of_any), frame)
         self._put(result.array, made._type)
+
+    def _default(self, weak: DType, made: Ghost, lone: bool, of_any: bool) -> None:
+        """Tell the observer, unless the program casts the array where it stands, and so to the same
+        under every policy."""
+        frame = outside()
+        target = None if frame is None else cast_at_once(frame)
+        every = [p.strong(weak) for p in (self.home, *self.report.policies)]
+        if target is None or not (of_any or ends_alike(weak, target, every)):
+            self._observer.on_default(weak, made, lone)
+        else:
+            self.report.operations += 1
+            self.heard.lasting = False  # of those elsewhere the default may matter
 
     def left(self, values: Mapping[str, Any]) -> dict[str, Ghost]:
         """Those of a program's globals on which some policy has another dtype."""

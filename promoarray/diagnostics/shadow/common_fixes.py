@@ -137,10 +137,21 @@ def common_fixes(
         if all(answer is asked.wanted for _, answer in answers):
             if casts and casts not in list(_as_in_the_run(asked)):
                 yield kept
-        elif asked.form is not Form.INPLACE and all(
-            answer is asked.wanted or _can_become(p, answer, asked.wanted) for p, answer in answers
+        elif (
+            asked.form is not Form.INPLACE
+            and not _several(run, asked)
+            and all(
+                answer is asked.wanted or _can_become(p, answer, asked.wanted)
+                for p, answer in answers
+            )
         ):
             yield kept._replace(result=asked.wanted)
+
+
+def _several(run: Policy, asked: Asked) -> bool:
+    """Whether it gives several results, of which no one is the expression's."""
+    plan = run.plan(asked.name, asked.operands, asked.form)
+    return isinstance(plan, Plan) and bool(plan.extra_results)
 
 
 def _to_the_widest(asked: Asked) -> list[dict[int, DType]]:

@@ -82,7 +82,7 @@ class Fix(NamedTuple):
             return ""
         tree = statement.value
         if self.made:
-            return _made(tree, words.dtype_of(self.made, namespace))
+            return _made(tree, self.made, words, namespace)
         nodes = operand_nodes(tree, {namespace, *modules_in(file)})
         if self.casts and max(index for index, _ in self.casts) >= len(nodes):
             return ""
@@ -194,11 +194,10 @@ class _Writer(ast.NodeTransformer):
         return self._words.cast_of(node, dtype, self._namespace)
 
 
-def _made(tree: ast.expr, dtype: ast.expr) -> str:
+def _made(tree: ast.expr, dtype: DType, words: Spelling, namespace: str) -> str:
     if not isinstance(tree, ast.Call) or any(word.arg == "dtype" for word in tree.keywords):
         return ""
-    asked = ast.keyword("dtype", dtype)
-    return ast.unparse(ast.Call(tree.func, tree.args, [*tree.keywords, asked]))
+    return ast.unparse(words.made(tree, dtype, namespace))
 
 
 def namespace_in(file: str, expression: str, words: Spelling = OWN) -> str:

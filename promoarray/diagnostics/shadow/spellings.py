@@ -25,6 +25,8 @@ class Spelling(NamedTuple):
         An array made of a Python number, with the dtype it has by default.
     boolean : str
         What the dtype of truth values is called, in every version of the framework.
+    typed : frozenset of str
+        The functions that make arrays and take a dtype; if empty, all do.
     """
 
     module: str
@@ -33,6 +35,21 @@ class Spelling(NamedTuple):
     array: str
     number: str
     boolean: str = "bool"
+    typed: frozenset[str] = frozenset()
+
+    def made(self, call: ast.Call, dtype: DType, namespace: str) -> ast.expr:
+        """Write a call that makes an array with the dtype that it shall have."""
+        if not self.takes_dtype(call):
+            return self.cast_of(call, dtype, namespace)
+        asked = ast.keyword("dtype", self.dtype_of(dtype, namespace))
+        return ast.Call(call.func, call.args, [*call.keywords, asked])
+
+    def takes_dtype(self, call: ast.Call) -> bool:
+        """Whether what is called takes a dtype for the array that it makes."""
+        match call.func:
+            case ast.Attribute(attr=name) | ast.Name(id=name):
+                return not self.typed or name in self.typed
+        return True
 
     def cast_of(self, x: ast.expr, dtype: DType | ast.expr, namespace: str) -> ast.expr:
         """Write the cast of an array to a dtype, or to one that an expression names."""
@@ -58,6 +75,14 @@ class Spelling(NamedTuple):
         return self.cast.startswith("x.")
 
 
+_TYPED = frozenset(
+    (
+        *("array", "asarray", "asanyarray", "arange", "full", "zeros", "ones", "empty"),
+        *("randint", "integers"),
+    )
+)
+"""NumPy's functions that take a dtype: most of those that draw numbers do not."""
+
 _MADE = "ns.asarray(x, dtype=ns.dtype)", "ns.asarray(x)"
 
 OWN = Spelling("promoarray", "xp", "ns.astype(x, ns.dtype)", *_MADE)
@@ -71,7 +96,7 @@ SPELLINGS = {
         *("ns.to_tensor(x, dtype=ns.dtype)", "ns.to_tensor(x)"),
     ),
     "jax": Spelling("jax.numpy", "jnp", "x.astype(ns.dtype)", *_MADE, "bool_"),
-    "numpy": Spelling("numpy", "np", "x.astype(ns.dtype)", *_MADE, "bool_"),
+    "numpy": Spelling("numpy", "np", "x.astype(ns.dtype)", *_MADE, "bool_", _TYPED),
 }
 """From the framework of a program that was recorded, "" of promoarray's own, to its words."""
 

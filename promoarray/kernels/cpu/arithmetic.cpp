@@ -5,16 +5,9 @@ namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-template <int count, bool code = false>
-struct Step {
-    static constexpr int operands = count;
-    static constexpr bool tests = false, by_code = code;
-};
-using Unary = Step<1>;
-using Binary = Step<2>;
 // What changes a sign at most.
-using UnaryOnCodes = Step<1, true>;
-using BinaryOnCodes = Step<2, true>;
+using UnaryOnCodes = StepOf<1, true>;
+using BinaryOnCodes = StepOf<2, true>;
 
 struct Add : Binary { template <typename T> static T of(T x, T y) { return (T)(x + y); } };
 struct Subtract : Binary { template <typename T> static T of(T x, T y) { return (T)(x - y); } };
@@ -40,44 +33,42 @@ struct Abs : UnaryOnCodes {
     static f32 of(f32 x) { return std::fabs(x); }
     static f64 of(f64 x) { return std::fabs(x); }
 #ifdef __F16C__
-    static __m256 of(__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
+    static Floats of(Floats x) { return magnitude_of(x); }
 #endif
 };
 struct Sqrt : Unary {
     static f32 of(f32 x) { return std::sqrt(x); }
     static f64 of(f64 x) { return std::sqrt(x); }
 #ifdef __F16C__
-    static __m256 of(__m256 x) { return _mm256_sqrt_ps(x); }
+    static Floats of(Floats x) { return square_root(x); }
 #endif
 };
 struct Floor : Unary {
     static f32 of(f32 x) { return std::floor(x); }
     static f64 of(f64 x) { return std::floor(x); }
 #ifdef __F16C__
-    static __m256 of(__m256 x) { return _mm256_floor_ps(x); }
+    static Floats of(Floats x) { return to_whole<_MM_FROUND_TO_NEG_INF>(x); }
 #endif
 };
 struct Ceil : Unary {
     static f32 of(f32 x) { return std::ceil(x); }
     static f64 of(f64 x) { return std::ceil(x); }
 #ifdef __F16C__
-    static __m256 of(__m256 x) { return _mm256_ceil_ps(x); }
+    static Floats of(Floats x) { return to_whole<_MM_FROUND_TO_POS_INF>(x); }
 #endif
 };
 struct Trunc : Unary {
     static f32 of(f32 x) { return std::trunc(x); }
     static f64 of(f64 x) { return std::trunc(x); }
 #ifdef __F16C__
-    static __m256 of(__m256 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+    static Floats of(Floats x) { return to_whole<_MM_FROUND_TO_ZERO>(x); }
 #endif
 };
 struct Round : Unary {
     static f32 of(f32 x) { return std::nearbyint(x); }
     static f64 of(f64 x) { return std::nearbyint(x); }
 #ifdef __F16C__
-    static __m256 of(__m256 x) {
-        return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    }
+    static Floats of(Floats x) { return to_whole<_MM_FROUND_TO_NEAREST_INT>(x); }
 #endif
 };
 struct Copysign : BinaryOnCodes {
@@ -87,10 +78,7 @@ struct Copysign : BinaryOnCodes {
     static f32 of(f32 x, f32 y) { return std::copysign(x, y); }
     static f64 of(f64 x, f64 y) { return std::copysign(x, y); }
 #ifdef __F16C__
-    static __m256 of(__m256 x, __m256 y) {
-        const __m256 sign = _mm256_set1_ps(-0.0f);
-        return _mm256_or_ps(_mm256_andnot_ps(sign, x), _mm256_and_ps(sign, y));
-    }
+    static Floats of(Floats x, Floats y) { return with_sign_of(x, y); }
 #endif
 };
 
@@ -98,12 +86,9 @@ struct Sign : UnaryOnCodes {
     static f32 of(f32 x) { return x != x ? x : (f32)((x > 0) - (x < 0)); }
     static f64 of(f64 x) { return x != x ? x : (f64)((x > 0) - (x < 0)); }
 #ifdef __F16C__
-    static __m256 of(__m256 x) {  // at most one of three is there
-        const __m256 zero = _mm256_setzero_ps(), one = _mm256_set1_ps(1);
-        const __m256 positive = _mm256_and_ps(_mm256_cmp_ps(x, zero, _CMP_GT_OQ), one);
-        const __m256 negative = _mm256_and_ps(_mm256_cmp_ps(x, zero, _CMP_LT_OQ), _mm256_set1_ps(-1));
-        const __m256 nan = _mm256_and_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q), x);
-        return _mm256_or_ps(_mm256_or_ps(positive, negative), nan);
+    static Floats of(Floats x) {
+        const Floats one = with_sign_of(all_of(1), x);
+        return x != x ? x : where_so(x != 0, one);
     }
 #endif
     template <typename T> static T of(T x) {
@@ -136,7 +121,47 @@ constexpr Row rows[] = {
     {"round", 1, false, false, false, on_floats<Round>},
 };
 
+// --- Operands of two formats ---------------------------------------------------------------------
+
+#ifdef __AVX512BW__
+// Float32 and 16 bits to those 16 bits, and both formats of 16 bits to float32.
+template <typename Step>
+Run mixed_run(Type x, Type y, Type result) {
+    if (is_float32(result)) {
+        if (is_bfloat16(x) && is_float16(y))
+            return by_pairs<Step, Single, OrderedBfloat, QuietHalf>;
+        if (is_float16(x) && is_bfloat16(y))
+            return by_pairs<Step, Single, QuietHalf, OrderedBfloat>;
+        return nullptr;
+    }
+    const bool first = is_float32(x), second = is_float32(y);
+    if (first == second || !same_type(first ? y : x, result)) return nullptr;
+    if (is_bfloat16(result))
+        return first ? by_pairs<Step, OrderedBfloat, PlainSingle, OrderedBfloat>
+                     : by_pairs<Step, OrderedBfloat, OrderedBfloat, PlainSingle>;
+    if (is_float16(result))
+        return first ? by_pairs<Step, QuietHalf, PlainSingle, QuietHalf>
+                     : by_pairs<Step, QuietHalf, QuietHalf, PlainSingle>;
+    return nullptr;
+}
+#endif
+
 }  // namespace
+
+Operation find_mixed(const char *name, Type x, Type y, Type result) {
+    Operation found = find_arithmetic(name, float32_type());
+    found.run = nullptr;
+#ifdef __AVX512BW__
+    const auto is = [name](const char *other) { return std::strcmp(name, other) == 0; };
+    if (is("add")) found.run = mixed_run<Add>(x, y, result);
+    if (is("subtract")) found.run = mixed_run<Subtract>(x, y, result);
+    if (is("multiply")) found.run = mixed_run<Multiply>(x, y, result);
+    if (is("divide")) found.run = mixed_run<Divide>(x, y, result);
+#else
+    (void)x, (void)y, (void)result;
+#endif
+    return found;
+}
 
 Operation find_arithmetic(const char *name, Type type) { return find_row(rows, name, type); }
 

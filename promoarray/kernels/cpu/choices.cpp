@@ -7,10 +7,7 @@ namespace PROMOARRAY_VERSION {
 namespace {
 
 template <int count>
-struct Choice {
-    static constexpr int operands = count;
-    static constexpr bool tests = false, by_code = true;
-};
+using Choice = StepOf<count, true>;
 
 // Of codes without a branch, which no compiler finds by itself.
 template <typename Condition, typename T>
@@ -42,13 +39,10 @@ struct Signed {  // -0.0 is below 0.0
     template <typename T> static auto is_negative(T x) {
         if constexpr (is_code<T>) return x.bits >> 15 != 0;
         else if constexpr (std::is_integral_v<T>) return false;  // one zero alone
-        else return with_sign(x) < 0;
+        else return x < 0;
     }
-    template <typename T> static T with_sign(T x) { return x; }
 #ifdef __F16C__
-    static __m256 with_sign(__m256 x) {
-        return _mm256_or_ps(_mm256_and_ps(x, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(1.0f));
-    }
+    static Words is_negative(Floats x) { return (Words)x < 0; }
 #endif
     template <typename T> static auto above(T x, T bound) {
         return (x > bound) | ((x == bound) & is_negative(bound));
@@ -119,7 +113,8 @@ void where_words(const void *const *operands, void *result, std::size_t n) {
     const auto *mask = static_cast<const u8 *>(operands[0]);
     const auto *x = static_cast<const Word *>(operands[1]);
     const auto *y = static_cast<const Word *>(operands[2]);
-    auto *PROMOARRAY_RESTRICT out = static_cast<Word *>(result);
+    auto *out = static_cast<Word *>(result);
+    PROMOARRAY_APART
     for (std::size_t i = 0; i < n; ++i) {
         const Word a = x[i], b = y[i];
         out[i] = mask[i] != 0 ? a : b;

@@ -29,10 +29,11 @@ class Given {
           cast_(own, computed, mode, count, true) {}
 
     void begin_at(size_t n) { cursor_.begin_at(n); }
+    bool is_line() const { return cursor_.is_line(); }
     // The next n elements, as the machine computes with them. One stands for them all.
     const char *read(size_t n) {
         if (cursor_.is_one()) {
-            if (!spread_) spread(n);  // no later block is longer
+            if (spread_ < n) spread(n);
             return cast_to_;
         }
         const char *found = cursor_.read(n);
@@ -44,40 +45,48 @@ class Given {
    private:
     void spread(size_t n) {
         const size_t size = cast_.to_size();
-        const char *found = cursor_.read(1);
-        if (same_) std::memcpy(cast_to_, found, size);
-        else cast_.run(found, cast_to_, 1);
-        fill(cast_to_ + size, cast_to_, n - 1, size);
-        spread_ = true;
+        if (spread_ == 0) {
+            const char *found = cursor_.read(1);
+            if (same_) std::memcpy(cast_to_, found, size);
+            else cast_.run(found, cast_to_, 1);
+            spread_ = 1;
+        }
+        fill(cast_to_ + spread_ * size, cast_to_, n - spread_, size);
+        spread_ = n;
     }
 
     Cursor cursor_;
     const bool same_;
-    bool spread_ = false;
+    size_t spread_ = 0;  // how many of one element
     Caster cast_;
     alignas(64) char cast_to_[block * 8];
 };
 
-// The result: where it lies, and the cast on the way to it. `apart` says that no operand lies there.
+// The result: where it lies, and the cast on the way to it. An operand may lie there, too: loops of
+// operations read an element before they write it, and a cast has made a block of its own.
 class Made {
    public:
-    Made(const Array &out, const int *order, Type made, Type own, const CastMode &mode, size_t count,
-         bool apart)
-        : cursor_(out, out, order, size_of(own)), same_(same_type(made, own)), apart_(apart),
+    Made(const Array &out, const int *order, Type made, Type own, const CastMode &mode, size_t count)
+        : cursor_(out, out, order, size_of(own)), same_(same_type(made, own)),
           cast_(made, own, mode, count, true) {}
 
     void begin_at(size_t n) { cursor_.begin_at(n); }
+    // How many of a block come first, so that the next ones begin with a line of memory.
+    size_t first() {
+        const auto beyond = reinterpret_cast<std::uintptr_t>(cursor_.place(block)) % line;
+        return block - beyond / cast_.to_size();
+    }
     // Where the next n go, and what is left to do when they are there.
-    char *place(size_t n) { return same_ && apart_ ? cursor_.place(n) : computed_; }
+    char *place(size_t n) { return same_ ? cursor_.place(n) : computed_; }
     void write(size_t n) {
         if (!same_) cast_.run(computed_, cursor_.place(n), n);
-        else if (!apart_) std::memcpy(cursor_.place(n), computed_, n * cast_.to_size());
         cursor_.put(n);
     }
 
    private:
+    static constexpr size_t line = 64;
     Cursor cursor_;
-    const bool same_, apart_;
+    const bool same_;
     Caster cast_;
     alignas(64) char computed_[block * 8];
 };
@@ -100,12 +109,19 @@ struct Sides {
         return own;
     }
 
+    // How many of n elements are the first block. (Of rows no block is to begin within one.)
+    size_t first(size_t n) const {
+        if (n <= block) return n;
+        for (const auto &operand : given)
+            if (operand && !operand->is_line()) return block;
+        return made->first();
+    }
+
     // Compute n elements; which exceptions that raised.
     int run(const Operation &operation, size_t n) {
         int raised = 0;
         DefaultFloatState state;
-        for (size_t at = 0; at < n; at += block) {
-            const size_t now = std::min(n - at, block);
+        for (size_t at = 0, now = first(n); at < n; at += now, now = std::min(n - at, block)) {
             const void *values[most_operands];
             for (int i = 0; i < operation.operands; ++i) values[i] = given[i]->read(now);
             char *const place = made->place(now);
@@ -119,17 +135,32 @@ struct Sides {
     }
 };
 
+bool is_single(const Type &type) { return same_type(type, {Kind::real, 32, float32_format()}); }
+
+// Whether a cast to 16 bits only rounds.
+bool rounds(const CastMode &mode) {
+    return mode.overflow == Beyond::infinity && mode.infinity == Beyond::infinity &&
+           mode.keep_nan_sign;
+}
+
 // Whether numbers of 16 bits go through registers: what is computed in float32 is only rounded.
 bool goes_at_once(const Operation &operation, const Type *own, const Type &result,
                   const CastMode *modes, const Type &computed) {
     if (operation.masked || own[0].kind != Kind::real || own[0].bits != 16) return false;
-    if (!same_type(computed, {Kind::real, 32, float32_format()})) return false;
+    if (!is_single(computed)) return false;
     for (int i = 0; i < operation.operands; ++i)
         if (!same_type(own[i], own[0]) || !modes[i].keep_nan_sign) return false;
-    if (operation.tests) return true;
-    const CastMode &mode = modes[operation.operands];
-    return same_type(own[0], result) && mode.overflow == Beyond::infinity &&
-           mode.infinity == Beyond::infinity && mode.keep_nan_sign;
+    return operation.tests || (same_type(own[0], result) && rounds(modes[operation.operands]));
+}
+
+// The same of two formats; no loop where there is none.
+Operation mixed_loop(const char *name, const Combination &asked) {
+    const Type *own = asked.types;
+    if (asked.operands != 2 || !is_single(asked.types[2])) return {};
+    for (int i = 0; i < 2; ++i)
+        if (!is_single(own[i]) && !asked.modes[i].keep_nan_sign) return {};
+    if (!is_single(asked.result()) && !rounds(asked.modes[2])) return {};
+    return version().mixed(name, own[0], own[1], asked.result());
 }
 
 // The axes of the result by its memory, outermost first, so that it is gone through in order.
@@ -221,8 +252,17 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
         if (made.types[i].kind == Kind::complex) refuse("a row is complex");
     }
     for (Py_ssize_t i = 0; i <= count; ++i) made.modes[i] = read_mode(item(modes, i));
-    made.computed = made.types[count];
-    made.operation = find_loop(name, (int)count, made.types, made.result(), made.modes, made.computed);
+    made.operation = mixed_loop(name, made);
+    if (made.operation.run != nullptr) {
+        std::copy_n(made.types, count, made.entered);
+        made.made = made.result();
+        return made;
+    }
+    Type computed = made.types[count];
+    made.operation = find_loop(name, (int)count, made.types, made.result(), made.modes, computed);
+    for (Py_ssize_t i = 0; i < count; ++i)
+        made.entered[i] = made.operation.masked && i == 0 ? bool_type() : computed;
+    made.made = made.operation.tests ? bool_type() : computed;
     return made;
 }
 
@@ -231,12 +271,10 @@ int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays
     const Operation &operation = made.operation;
     const Type &stored = made.result();
     check_result(out, stored);
-    bool apart = true;
     for (int i = 0; i < made.operands; ++i) {
         check_elements(*arrays[i], made.types[i]);
         check_shape(*arrays[i], out);
-        if (is_result(*arrays[i], out)) apart = false;
-        else check_apart(*arrays[i], out);
+        if (!is_result(*arrays[i], out)) check_apart(*arrays[i], out);
     }
 
     // 2. Block by block, and of many elements on several threads.
@@ -246,13 +284,11 @@ int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays
     order_axes(out, order);
     Sides sides;
     for (int i = 0; i < made.operands; ++i) {
-        const bool is_mask = operation.masked && i == 0;
         sides.given[i] = std::make_unique<Given>(*arrays[i], out, order, made.types[i],
-                                                 is_mask ? bool_type() : made.computed,
-                                                 made.modes[i], n);
+                                                 made.entered[i], made.modes[i], n);
     }
-    sides.made = std::make_unique<Made>(out, order, operation.tests ? bool_type() : made.computed,
-                                        stored, made.modes[made.operands], n, apart);
+    sides.made =
+        std::make_unique<Made>(out, order, made.made, stored, made.modes[made.operands], n);
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
     const Unlocked unlocked;
     if (!goes_in_parts) return sides.run(operation, n);

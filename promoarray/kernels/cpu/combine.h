@@ -17,10 +17,10 @@ Operation find_loop(const char *name, int operands, const Type *own, const Type 
                     const CastMode *modes, Type &computed);
 
 // All that `combine` does, read from Python once: `types` are those of the operands, of what the
-// plan computes in, and of the result.
+// plan computes in, and of the result; `entered` and `made` are what the loop takes and makes.
 struct Combination {
     int operands = 0;
-    Type types[most_operands + 2], computed;
+    Type types[most_operands + 2], entered[most_operands], made;
     CastMode modes[most_operands + 1];
     Operation operation = {};
 

@@ -6,10 +6,7 @@ namespace PROMOARRAY_VERSION {
 namespace {
 
 template <int count>
-struct Test {
-    static constexpr int operands = count;
-    static constexpr bool tests = true, by_code = true;
-};
+using Test = StepOf<count, true, true>;
 
 struct Equal : Test<2> { template <typename T> static auto of(T x, T y) { return x == y; } };
 struct NotEqual : Test<2> { template <typename T> static auto of(T x, T y) { return x != y; } };
@@ -52,9 +49,7 @@ struct SignBit : Test<1> {
     static bool of(f64 x) { return as_bits(x) >> 63 != 0; }
     template <int... of_format> static bool of(Code<of_format...> x) { return x.bits >> 15 != 0; }
 #ifdef __F16C__
-    static __m256 of(__m256 x) {
-        return _mm256_castsi256_ps(_mm256_srai_epi32(_mm256_castps_si256(x), 31));
-    }
+    static Words of(Floats x) { return (Words)x < 0; }
 #endif
 };
 

@@ -136,6 +136,9 @@ class Cursor {
     // Whether one element stands for them all.
     bool is_one() const { return is_one_; }
 
+    // Whether they lie in one row.
+    bool is_line() const { return axes_.ndim == 1; }
+
     // Begin at the n-th element, before any was read or written.
     void begin_at(size_t n) {
         for (int i = axes_.ndim - 1; i >= 0; n /= axes_.shape[i--]) {

@@ -10,11 +10,6 @@ namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-struct Binary {
-    static constexpr int operands = 2;
-    static constexpr bool tests = false, by_code = false;
-};
-
 // --- Integers ------------------------------------------------------------------------------------
 
 template <typename T>
@@ -173,11 +168,6 @@ struct StandardFloorDivide : Binary {
 // Divided where operands have as many elements as the result, else multiplied with 1 / y.
 struct ReciprocalDivide : Binary {
     template <typename T> static T of(T x, T y) { return x * (1 / y); }
-#ifdef __F16C__
-    static __m256 of(__m256 x, __m256 y) {
-        return _mm256_mul_ps(x, _mm256_div_ps(_mm256_set1_ps(1), y));
-    }
-#endif
 };
 struct SelectedReciprocal : Binary {
     template <typename T> static T of(T x, T y) { return x != 0 ? 1 / y : (T)0; }
@@ -207,19 +197,13 @@ struct ScaledByReciprocal : Binary {
 #ifdef __F16C__
 // The reciprocal is rounded to float16, too.
 struct HalfReciprocal {
-    static __m256 of(__m256 y) {
-        const __m256 found = _mm256_div_ps(_mm256_set1_ps(1), y);
-        return _mm256_cvtph_ps(_mm256_cvtps_ph(found, _MM_FROUND_TO_NEAREST_INT));
-    }
+    static Floats of(Floats y) { return rounded_to_half(1 / y); }
 };
 struct HalfReciprocalDivide : Binary {
-    static __m256 of(__m256 x, __m256 y) { return _mm256_mul_ps(x, HalfReciprocal::of(y)); }
+    static Floats of(Floats x, Floats y) { return x * HalfReciprocal::of(y); }
 };
 struct HalfSelectedReciprocal : Binary {
-    static __m256 of(__m256 x, __m256 y) {
-        const __m256 selects = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NEQ_UQ);
-        return _mm256_and_ps(selects, HalfReciprocal::of(y));
-    }
+    static Floats of(Floats x, Floats y) { return where_so(x != 0, HalfReciprocal::of(y)); }
 };
 #endif
 

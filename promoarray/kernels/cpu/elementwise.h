@@ -1,6 +1,7 @@
 // Loops of operations, element by element: of numbers as they are, and of floats of 16 bits, which
 // are computed with as float32 and rounded once more, to Inf beyond the largest number. A step is
-// written once, for numbers and for registers of them.
+// written once, for numbers and for registers of them. A result may be the very memory of an
+// operand: an element is read before it is written.
 #pragma once
 
 #include <cmath>
@@ -9,16 +10,37 @@
 
 #include "codes.h"
 #include "loop.h"
+#include "registers.h"
+
+// Before a loop of which no element is about another.
+#if defined(__clang__)
+#define PROMOARRAY_APART _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define PROMOARRAY_APART _Pragma("GCC ivdep")
+#else
+#define PROMOARRAY_APART
+#endif
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
 
 using Run = void (*)(const void *const *operands, void *out, std::size_t n);
 
+// What a step says of itself: of how many operands it is, whether it takes floats of 16 bits by
+// their codes, and whether it answers bools.
+template <int count, bool code = false, bool test = false>
+struct StepOf {
+    static constexpr int operands = count;
+    static constexpr bool tests = test, by_code = code;
+};
+using Unary = StepOf<1>;
+using Binary = StepOf<2>;
+
 template <typename Step, typename T, typename Out, std::size_t... I>
 void each_of(const void *const *operands, void *result, std::size_t n, std::index_sequence<I...>) {
     const T *const x[] = {static_cast<const T *>(operands[I])...};
-    auto *PROMOARRAY_RESTRICT out = static_cast<Out *>(result);
+    auto *out = static_cast<Out *>(result);
+    PROMOARRAY_APART
     for (std::size_t i = 0; i < n; ++i) out[i] = (Out)Step::of(x[I][i]...);
 }
 
@@ -29,82 +51,57 @@ void each(const void *const *operands, void *result, std::size_t n) {
 }
 
 #ifdef __F16C__
-// Bytes of 0 and 1 from what registers of float32 were compared to.
-PROMOARRAY_CAST __m128i bools(__m256 low, __m256 high) {
-    const __m256i words = _mm256_packs_epi32(_mm256_castps_si256(low), _mm256_castps_si256(high));
-    const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
-    const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(ordered),
-                                          _mm256_extracti128_si256(ordered, 1));
-    return _mm_and_si128(bytes, _mm_set1_epi8(1));
+// What a step makes of two registers from each operand.
+template <typename Step, typename Result, typename... Given, std::size_t... I>
+PROMOARRAY_CAST void pair_of(const void *const *x, std::size_t at, void *out,
+                             std::index_sequence<I...>) {
+    const Pair given[] = {Given::load(static_cast<const typename Given::T *>(x[I]) + at)...};
+    const Pair made = {(Floats)Step::of(given[I].first...), (Floats)Step::of(given[I].second...)};
+    if constexpr (Step::tests) put_bools(made, static_cast<u8 *>(out));
+    else Result::store(made, static_cast<typename Result::T *>(out));
 }
 
-// Float32 as a format of registers: a compiler would branch where a step chooses.
-struct Single {
-    static PROMOARRAY_CAST __m256 load(const f32 *x) { return _mm256_loadu_ps(x); }
-    static PROMOARRAY_CAST void store(__m256 low, __m256 high, void *out) {
-        _mm256_storeu_ps(static_cast<f32 *>(out), low);
-        _mm256_storeu_ps(static_cast<f32 *>(out) + 8, high);
-    }
-};
-template <typename Format>
-struct Short {
-    // NaN is quiet, as after every cast of ours: a signalling one would be an invalid operation.
-    static PROMOARRAY_CAST __m256 load(const u16 *x) {
-        const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
-        const __m128i magnitude = _mm_and_si128(codes, _mm_set1_epi16(0x7fff));
-        const __m128i is_nan = _mm_cmpgt_epi16(magnitude, _mm_set1_epi16(Format::infinity));
-        return Format::read(_mm_or_si128(codes, _mm_and_si128(is_nan, _mm_set1_epi16(Format::quiet))));
-    }
-    static PROMOARRAY_CAST void store(__m256 low, __m256 high, void *out) {
-        const __m256i kept = _mm256_set1_epi16((short)0x8000);
-        _mm256_storeu_si256(static_cast<__m256i *>(out), Format::write(low, high, kept));
-    }
-};
-
-template <typename Step, typename Format, typename T, std::size_t... I>
-PROMOARRAY_CAST __m256 eight(const T *const *x, std::size_t at, std::index_sequence<I...>) {
-    return (__m256)Step::of(Format::load(x[I] + at)...);
+// The last n of an operand, filled up with 1.0, as it raises no exception.
+template <typename Given>
+const void *filled_up(const void *x, std::size_t at, std::size_t n, void *rest) {
+    using T = typename Given::T;
+    auto *to = static_cast<T *>(rest);
+    for (std::size_t i = 0; i < pair_size; ++i) to[i] = Given::one;
+    std::memcpy(to, static_cast<const T *>(x) + at, n * sizeof(T));
+    return rest;
 }
 
-template <typename Step, typename Format, typename T>
-PROMOARRAY_CAST void sixteen(const T *const *x, std::size_t at, void *out) {
+template <typename Step, typename Result, typename... Given>
+void by_pairs(const void *const *operands, void *result, std::size_t n) {
     constexpr auto all = std::make_index_sequence<Step::operands>();
-    const __m256 low = eight<Step, Format>(x, at, all);
-    const __m256 high = eight<Step, Format>(x, at + 8, all);
-    if constexpr (Step::tests) _mm_storeu_si128(static_cast<__m128i *>(out), bools(low, high));
-    else Format::store(low, high, out);
-}
-
-// `one` is 1.0, whatever the format: the last are filled up with it, as it raises no exception.
-template <typename Step, typename Format, typename T>
-void by_sixteen(const void *const *operands, void *result, std::size_t n, T one) {
-    constexpr std::size_t size = Step::tests ? 1 : sizeof(T);
-    const T *x[Step::operands];
-    for (int k = 0; k < Step::operands; ++k) x[k] = static_cast<const T *>(operands[k]);
+    constexpr std::size_t size = Step::tests ? 1 : sizeof(typename Result::T);
     auto *out = static_cast<char *>(result);
     std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) sixteen<Step, Format>(x, i, out + i * size);
+    for (; i + pair_size <= n; i += pair_size)
+        pair_of<Step, Result, Given...>(operands, i, out + i * size, all);
     if (i == n) return;
-    T rest[Step::operands][16], made[16];
-    for (int k = 0; k < Step::operands; ++k) {
-        for (T &value : rest[k]) value = one;
-        std::memcpy(rest[k], x[k] + i, sizeof(T) * (n - i));
-        x[k] = rest[k];
-    }
-    sixteen<Step, Format>(x, 0, made);
+    alignas(64) unsigned char rest[Step::operands + 1][pair_size * sizeof(f32)];
+    unsigned char *const made = rest[Step::operands];
+    const void *last[Step::operands];
+    int k = 0;
+    ((last[k] = filled_up<Given>(operands[k], i, n - i, rest[k]), ++k), ...);
+    pair_of<Step, Result, Given...>(last, 0, made, all);
     std::memcpy(out + i * size, made, size * (n - i));
 }
 
-template <typename Step, typename Format>
-void each_short(const void *const *operands, void *result, std::size_t n) {
-    const u16 one = std::is_same_v<Format, Half> ? 0x3c00 : 0x3f80;
-    by_sixteen<Step, Short<Format>, u16>(operands, result, n, one);
+// Of one format all.
+template <typename Format, std::size_t> using Same = Format;
+template <typename Step, typename Format, std::size_t... I>
+constexpr Run by_pairs_of(std::index_sequence<I...>) {
+    return by_pairs<Step, Format, Same<Format, I>...>;
 }
 
+template <typename Step, typename Format>
+constexpr Run each_short = by_pairs_of<Step, Short<Format>>(
+    std::make_index_sequence<Step::operands>());
+
 template <typename Step>
-void each_single(const void *const *operands, void *result, std::size_t n) {
-    by_sixteen<Step, Single, f32>(operands, result, n, 1);
-}
+constexpr Run each_single = by_pairs_of<Step, Single>(std::make_index_sequence<Step::operands>());
 #else
 struct Bfloat {};
 
@@ -118,7 +115,8 @@ template <typename Step, std::size_t... I>
 void each_bfloat(const void *const *operands, void *result, std::size_t n,
                  std::index_sequence<I...>) {
     const u16 *const x[] = {static_cast<const u16 *>(operands[I])...};
-    auto *PROMOARRAY_RESTRICT out = static_cast<u16 *>(result);
+    auto *out = static_cast<u16 *>(result);
+    PROMOARRAY_APART
     for (std::size_t i = 0; i < n; ++i) {
         const f32 found = Step::of(single_of(x[I][i])...);
         const u32 bits = as_bits(found), nan = 0x7fc0u | (bits >> 16 & 0x8000u);
@@ -140,7 +138,8 @@ void each_code_of(const void *const *operands, void *result, std::size_t n,
                   std::index_sequence<I...>) {
     const u16 *const x[] = {static_cast<const u16 *>(operands[I])...};
     using Out = std::conditional_t<Step::tests, u8, u16>;
-    auto *PROMOARRAY_RESTRICT out = static_cast<Out *>(result);
+    auto *out = static_cast<Out *>(result);
+    PROMOARRAY_APART
     for (std::size_t i = 0; i < n; ++i) {
         if constexpr (Step::tests) out[i] = (u8)Step::of(T{x[I][i]}...);
         else out[i] = Step::of(T{x[I][i]}...).quieted();

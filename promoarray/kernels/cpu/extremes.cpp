@@ -31,53 +31,78 @@ template <typename Read> bool has_negative_zero(const Lines &lines) {
     });
 }
 
-// The lanes after n elements more, of which the last go into the first lane.
-template <typename Read, typename Step, typename Flag>
-void extreme_in(const typename Read::Stored *x, size_t n, typename Read::T *r, Flag *strange) {
-    using T = typename Read::T;
-    size_t i = 0;
-#ifdef __F16C__
-    if constexpr (std::is_same_v<Read, OfHalf>) {  // a compiler reads one at a time
-        for (; i + LANES <= n; i += LANES)
-            for (int k = 0; k < LANES; k += 8) {
-                const __m256 value = eight(x + i + k, Read());
-                const __m256 lost = _mm256_cmp_ps(value, value, _CMP_UNORD_Q);
-                strange[k] |= _mm256_movemask_ps(lost);
-                store(Step::of(_mm256_loadu_ps(r + k), value), r + k);
-            }
+// --- Of 16 bits, by their codes ------------------------------------------------------------------
+// As integers in the order of the numbers: -0.0 stands below 0.0, NaN beyond the infinities. Ranks
+// of ranks are codes.
+
+i16 rank_of(u16 code) { return (i16)(code ^ ((i16)code >> 15 & 0x7fff)); }
+
+template <typename Step> void extreme_in(const u16 *x, size_t n, i16 &found, i16 &magnitude) {
+    i16 extreme = found, largest = magnitude;
+    for (size_t i = 0; i < n; ++i) {
+        extreme = Step::of(extreme, rank_of(x[i]));
+        largest = Larger::of(largest, (i16)(x[i] & 0x7fff));
     }
-#endif
+    found = extreme;
+    magnitude = largest;
+}
+
+template <typename Read, typename Step> bool short_rows(const Lines &lines, f32 *out) {
+    constexpr i16 infinity = std::is_same_v<Read, OfBfloat> ? 0x7f80 : 0x7c00;
+    Source<Read> source(lines);
+    const size_t most = source.lies_here() ? lines.n : CHUNK;
+    i16 magnitude = 0;
+    for (size_t row = 0; row < lines.outer; ++row) {
+        i16 found = rank_of(*source.block(row * lines.n, 1));
+        for (size_t at = 0; at < lines.n; at += most) {
+            const size_t n = lines.n - at < most ? lines.n - at : most;
+            extreme_in<Step>(source.block(row * lines.n + at, n), n, found, magnitude);
+        }
+        out[row] = Read::of((u16)rank_of((u16)found));
+    }
+    return magnitude > infinity;
+}
+
+// --- Of 32 and 64 bits ---------------------------------------------------------------------------
+
+// The lanes after n elements more, of which the last go into the first lane.
+template <typename Step, typename T, typename Flag>
+void extreme_in(const T *x, size_t n, T *r, Flag *strange) {
+    size_t i = 0;
     for (; i + LANES <= n; i += LANES)
         for (int k = 0; k < LANES; ++k) {
-            const T value = Read::of(x[i + k]);
-            strange[k] |= value != value;
-            r[k] = Step::of(r[k], value);
+            strange[k] |= x[i + k] != x[i + k];
+            r[k] = Step::of(r[k], x[i + k]);
         }
     for (; i < n; ++i) {
-        const T value = Read::of(x[i]);
-        strange[0] |= value != value;
-        r[0] = Step::of(r[0], value);
+        strange[0] |= x[i] != x[i];
+        r[0] = Step::of(r[0], x[i]);
     }
 }
 
-template <typename Read, typename Step> bool extreme_rows(const Lines &lines, typename Read::T *out) {
-    using T = typename Read::T;
+template <typename T, typename Step> bool wide_rows(const Lines &lines, T *out) {
     using Flag = std::conditional_t<sizeof(T) == 4, i32, i64s>;
-    Source<Read> source(lines);
+    Source<As<T, T>> source(lines);
     Flag strange[LANES] = {};
     for (size_t row = 0; row < lines.outer; ++row) {
-        const T first = Read::of(*source.block(row * lines.n, 1));
+        const T first = *source.block(row * lines.n, 1);
         T r[LANES];
         for (int k = 0; k < LANES; ++k) r[k] = first;
         for (size_t at = 0; at < lines.n; at += CHUNK) {
             const size_t n = lines.n - at < CHUNK ? lines.n - at : CHUNK;
-            extreme_in<Read, Step>(source.block(row * lines.n + at, n), n, r, strange);
+            extreme_in<Step>(source.block(row * lines.n + at, n), n, r, strange);
         }
         for (int k = 1; k < LANES; ++k) r[0] = Step::of(r[0], r[k]);
         out[row] = r[0];
     }
     for (int k = 1; k < LANES; ++k) strange[0] |= strange[k];
     return strange[0] != 0;
+}
+
+template <typename Read, typename Step>
+bool extreme_rows(const Lines &lines, typename Read::T *out) {
+    if constexpr (sizeof(typename Read::Stored) == 2) return short_rows<Read, Step>(lines, out);
+    else return wide_rows<typename Read::T, Step>(lines, out);
 }
 
 template <typename Read, typename Step> bool extreme(const Lines &lines) {

@@ -158,6 +158,7 @@ Loop given_table_loop(Work &work);               // tables.cpp: by the table of 
 Loop adjusting_loop(Work &work);                 // adjust.cpp: by a way that no mode says
 Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then replacements
 Operation find_operation(const char *name, Type type);  // comparisons.cpp
+Operation find_mixed(const char *name, Type x, Type y, Type result);  // arithmetic.cpp
 Fold find_fold(const char *name, Type from, Type to);  // folds.cpp
 Product find_product(Type type);                 // products.cpp
 Search find_search(Type type);                   // searches.cpp

@@ -97,6 +97,9 @@ struct Loops {
                             const Adjustment &adjustment, Work &work);
     // The loop of an operation on numbers of one type.
     Operation (*operation)(const char *name, Type type);
+    // That of float32, of two operands which are read as they are, as is the result written: what is
+    // rounded to it raises nothing. (`run` is null where there is none.)
+    Operation (*mixed)(const char *name, Type x, Type y, Type result);
     // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
     // is none.
     Fold (*fold)(const char *name, Type source, Type computed);

@@ -9,11 +9,6 @@ namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-struct Binary {
-    static constexpr int operands = 2;
-    static constexpr bool tests = false, by_code = false;
-};
-
 template <typename T>
 T low_bits_of_power(T x, T exponent) {
     u64 power = 1, square = (u64)x;

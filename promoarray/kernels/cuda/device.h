@@ -1,4 +1,4 @@
-// What the kernels for a GPU need besides the casts: codes in memory, and walks over large arrays.
+// What the kernels for a GPU need besides the casts: codes in memory, walks over contiguous arrays.
 // CuPy gives this text to NVRTC after that of cast.h; it has no headers either.
 #pragma once
 
@@ -55,7 +55,12 @@ PROMOARRAY_CAST u64 truncate(typename Source::Bits bits, int width, Limits limit
     return low_bits(inside ? (negative ? 0 - whole : whole) : outside, width);
 }
 
-// --- Large contiguous arrays ---------------------------------------------------------------------
+// --- Contiguous arrays ---------------------------------------------------------------------------
+
+// The two parts of a complex128.
+struct alignas(16) Both {
+    u64 at[2];
+};
 
 // Elements that are read or written by one access.
 template <typename T, int size>
@@ -63,45 +68,84 @@ struct alignas(sizeof(T) * size) Pack {
     T at[size];
 };
 
+// An operand is an array, of which a thread takes a pack in each turn ...
+template <typename Word, int pack, int turns>
+struct Elements {
+    const Word *__restrict__ at;
+    Pack<Word, pack> taken[turns];
+
+    PROMOARRAY_CAST bool aligned() const { return (u64)at % sizeof(Pack<Word, pack>) == 0; }
+    PROMOARRAY_CAST void take(int turn, u64 first) {
+        taken[turn] = *reinterpret_cast<const Pack<Word, pack> *>(at + first);
+    }
+    PROMOARRAY_CAST const Word &of(int turn, int i) const { return taken[turn].at[i]; }
+    PROMOARRAY_CAST const Word &alone(u64 index) const { return at[index]; }
+};
+
+// ... or a number, the same for all elements.
+template <typename Word>
+struct Scalar {
+    Word value;
+
+    PROMOARRAY_CAST bool aligned() const { return true; }
+    PROMOARRAY_CAST void take(int, u64) {}
+    PROMOARRAY_CAST const Word &of(int, int) const { return value; }
+    PROMOARRAY_CAST const Word &alone(u64) const { return value; }
+};
+
 // A block takes as many elements as its threads have turns; in each turn the packs of its threads
 // lie side by side.
-template <typename Cast, int pack, int per_thread>
-PROMOARRAY_CAST void cast_packs(const void *source, void *target, u64 n) {
-    using From = typename Cast::From;
-    using To = typename Cast::To;
-    using FromPack = Pack<From, pack>;
+template <typename To, int pack, int turns, typename Kernel, typename... Operands>
+PROMOARRAY_CAST void in_packs(const Kernel &kernel, void *target, u64 n, Operands &...x) {
     using ToPack = Pack<To, pack>;
-    constexpr int turns = per_thread / pack;
-    const From *__restrict__ src = static_cast<const From *>(source);
-    To *__restrict__ dst = static_cast<To *>(target);
-    const u64 first = (u64)blockIdx.x * blockDim.x * per_thread;
+    To *__restrict__ y = static_cast<To *>(target);
+    const u64 first = (u64)blockIdx.x * blockDim.x * (pack * turns);
 
-    // 1. A whole block of elements at an address that packs can be read from.
-    const bool aligned = (u64)source % sizeof(FromPack) == 0 && (u64)target % sizeof(ToPack) == 0;
-    if (aligned && first + (u64)blockDim.x * per_thread <= n) {
-        FromPack taken[turns];
+    // 1. A whole block of elements at addresses that packs can be read from.
+    const bool aligned = (u64)target % sizeof(ToPack) == 0 && (x.aligned() && ...);
+    if (aligned && first + (u64)blockDim.x * (pack * turns) <= n) {
 #pragma unroll
         for (int turn = 0; turn < turns; ++turn) {
             const u64 at = first + ((u64)turn * blockDim.x + threadIdx.x) * pack;
-            taken[turn] = *reinterpret_cast<const FromPack *>(src + at);
+            (x.take(turn, at), ...);
         }
 #pragma unroll
         for (int turn = 0; turn < turns; ++turn) {
             const u64 at = first + ((u64)turn * blockDim.x + threadIdx.x) * pack;
             ToPack made;
 #pragma unroll
-            for (int i = 0; i < pack; ++i) made.at[i] = Cast::made(taken[turn].at[i]);
-            *reinterpret_cast<ToPack *>(dst + at) = made;
+            for (int i = 0; i < pack; ++i) kernel.run(x.of(turn, i)..., made.at[i]);
+            *reinterpret_cast<ToPack *>(y + at) = made;
         }
         return;
     }
 
     // 2. The last elements, or all of them, one by one.
 #pragma unroll 1
-    for (int turn = 0; turn < per_thread; ++turn) {
+    for (int turn = 0; turn < pack * turns; ++turn) {
         const u64 at = first + (u64)turn * blockDim.x + threadIdx.x;
-        if (at < n) dst[at] = Cast::made(src[at]);
+        if (at < n) kernel.run(x.alone(at)..., y[at]);
     }
 }
+
+// --- All answers there are -----------------------------------------------------------------------
+
+// Of codes of 8 bits, computed by the threads of a block together.
+template <typename To, typename Kernel>
+PROMOARRAY_CAST void all_answers(const Kernel &kernel, To *table) {
+#if defined(__CUDACC_RTC__)
+    for (u32 code = threadIdx.x; code < 256; code += blockDim.x) kernel.run((u8)code, table[code]);
+    __syncthreads();
+#else  // where threads run one after another
+    for (u32 code = 0; code < 256; ++code) kernel.run((u8)code, table[code]);
+#endif
+}
+
+template <typename To>
+struct Looked {
+    const To *table;
+
+    PROMOARRAY_CAST void run(u8 code, To &answer) const { answer = table[code]; }
+};
 
 }  // namespace promoarray

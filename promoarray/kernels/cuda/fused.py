@@ -51,6 +51,12 @@ _OPERATIONS: dict[str, set[Kind]] = {
     )
     for name in names.split()
 }
+_OF_LIBRARY = {
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh"),
+    *("atanh", "exp", "expm1", "log", "log1p", "log2", "log10", "pow", "atan2", "hypot"),
+    *("logaddexp", "poisson_nll_loss", "floor_divide", "remainder"),
+}
+"""What takes a function of CUDA's library."""
 _TRUTHS = frozenset(
     {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
     | {"logical_and", "logical_or", "logical_xor", "logical_not"}
@@ -194,6 +200,7 @@ def fused_kernel(
         f"{stored(result)} y",
         text,
         fused_preamble(),
+        costly=name in _OF_LIBRARY or computed[0].kind is _COMPLEX,
     )
 
 

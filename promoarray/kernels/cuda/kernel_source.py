@@ -19,13 +19,10 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from promoarray import dtypes as dt
 from promoarray.dtypes import DType
 from promoarray.kernels import cast_header
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.cuda.element import (
-    code_bits,
-    element,
     mode_name,
     relevant,
     stored,
@@ -35,15 +32,12 @@ from promoarray.kernels.cuda.symbolic import CodeTransform
 
 __all__ = [
     "KernelSource",
-    "RawSource",
     "block",
     "cast_kernel",
     "fused_preamble",
     "preamble",
     "relevant",
     "stored",
-    "wide_cast_kernel",
-    "wide_pairs",
 ]
 
 
@@ -61,6 +55,8 @@ class KernelSource(NamedTuple):
     operation : str
         What is done for one element.
     preamble : str
+    costly : bool
+        Whether an element takes a function of CUDA's library, whose text is long.
     """
 
     name: str
@@ -68,32 +64,7 @@ class KernelSource(NamedTuple):
     out_params: str
     operation: str
     preamble: str
-
-
-class RawSource(NamedTuple):
-    """What ``cupy.RawKernel(k.code, k.name)`` takes, for large contiguous arrays.
-
-    Launch it as ``kernel((k.blocks(n),), (k.threads,), (x, y, n))`` with the array ``x``, the array
-    ``y`` and the number of elements as a ``numpy.uint64``. Both arrays are C-contiguous (or both
-    contiguous in the same order) and do not overlap; they may begin at any element.
-
-    Attributes
-    ----------
-    name, code : str
-    threads : int
-        In a block.
-    per_thread : int
-        How many elements each thread casts.
-    """
-
-    name: str
-    code: str
-    threads: int
-    per_thread: int
-
-    def blocks(self, n: int) -> int:
-        """How many blocks cast ``n`` elements."""
-        return -(-n // (self.threads * self.per_thread))
+    costly: bool = False
 
 
 # --- Kernels -------------------------------------------------------------------------------------
@@ -169,63 +140,3 @@ def cast_kernel(
     if not transforms:
         return KernelSource(name, f"{x} x", f"{y} y", text, preamble())
     return KernelSource(f"{name}_{digest(text)}", f"{x} x", f"{y} y", text, fused_preamble())
-
-
-_THREADS = 256
-_ELEMENTS = 16  # a thread, at least: fewer would leave memory waiting
-
-
-_WIDE = (dt.float64, dt.float32, dt.float16, dt.bfloat16)
-_NARROW = tuple(d for d in dt.CONCRETE if d.bits == 8 and d is not dt.bool)
-
-
-@cache
-def wide_pairs() -> frozenset[tuple[DType, DType]]:
-    """The casts that have a kernel for large contiguous arrays: among floats of 16 bits and more,
-    and between them and all of 8 bits.
-    """
-    pairs = {(a, b) for a in _WIDE for b in (*_WIDE, *_NARROW) if a is not b}
-    return frozenset(pairs | {(b, a) for a, b in pairs})
-
-
-@cache
-def wide_cast_kernel(source: DType, target: DType, mode: CastMode = DEFAULT) -> RawSource:
-    """The kernel of a cast for large contiguous arrays: 16 elements a thread or more.
-
-    It gives the same bits as ``cast_kernel``. A warp's accesses lie side by side: a thread takes
-    several packs of elements, each as long as the wider dtype needs for 16 bytes. Arrays that do
-    not begin at a multiple of a pack, and the last elements, are cast one by one.
-
-    Parameters
-    ----------
-    source, target : DType
-        One of ``wide_pairs``.
-    mode : CastMode
-
-    Raises
-    ------
-    TypeError
-        If it is none of them.
-    """
-    if (source, target) not in wide_pairs():
-        raise TypeError(f"{source} to {target} has no kernel for large arrays; take cast_kernel")
-    mode = relevant(source, target, mode)
-    widest = max(source.storage.itemsize, target.storage.itemsize)
-    pack = 16 // widest
-    per_thread = max(_ELEMENTS, 2 * pack)
-    name = f"promoarray_wide_{source.code}_to_{target.code}{mode_name(mode)}"
-    code = f"""{preamble()}
-namespace promoarray {{
-struct Cast_{name} {{
-    using From = u{code_bits(source)};
-    using To = u{code_bits(target)};
-    static PROMOARRAY_CAST To made(From code) {{
-        return (To){element("code", source, target, mode)};
-    }}
-}};
-}}
-extern "C" __global__ void {name}(const void *x, void *y, unsigned long long n) {{
-    promoarray::cast_packs<promoarray::Cast_{name}, {pack}, {per_thread}>(x, y, n);
-}}
-"""
-    return RawSource(name, code, _THREADS, per_thread)

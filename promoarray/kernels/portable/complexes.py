@@ -31,6 +31,27 @@ def logaddexp(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return large + xp.log1p(xp.exp(gap))
 
 
+def expm1(xp: Any, x: Buffer) -> Buffer:
+    """``exp(x) - 1`` where nothing cancels, as NumPy has it; CuPy subtracts."""
+    half = xp.sin(0.5 * x.imag)
+    out = xp.empty_like(x)
+    out.real = xp.expm1(x.real) * xp.cos(x.imag) - 2 * half * half
+    out.imag = xp.exp(x.real) * xp.sin(x.imag)
+    return out
+
+
+def log1p(xp: Any, x: Buffer) -> Buffer:
+    """``log(1 + x)`` by the modulus and the angle, as NumPy has it."""
+    beside = x.real + 1
+    out = xp.empty_like(x)
+    out.real = xp.log(xp.hypot(beside, x.imag))
+    out.imag = xp.atan2(x.imag, beside)
+    return out
+
+
+AS_NUMPY: dict[str, Callable[..., Buffer]] = {"expm1": expm1, "log1p": log1p}
+"""What NumPy has of complex numbers by other formulas than CuPy."""
+
 KERNELS: dict[str, Callable[..., Buffer]] = {
     "atan2": atan2,
     "hypot": hypot,

@@ -1,7 +1,8 @@
 """Kernels whose values are one framework's own; ``policies.kernels`` says what each is for.
 
 Written with what NumPy and CuPy have in common: ``xp`` is either. No division by zero is carried
-out, so that none of them warns.
+out, so that none of them warns. Floats are computed and compared by functions of ``xp``: Python's
+operators are CuPy's own, to which float32 subnormals are zero.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from promoarray.kernels.portable import statistics, xla
 from promoarray.kernels.portable.integers import beyond, not_zero, or_one, towards_zero
+from promoarray.kernels.portable.zero import is_zero
 
 Buffer = Any
 
@@ -70,10 +72,10 @@ def clip_up_to(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Bu
 
 def clip_signed_zeros(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     def above(x: Buffer, bound: Buffer) -> Buffer:
-        return (x > bound) | (x == bound) & xp.signbit(bound)
+        return xp.greater(x, bound) | xp.equal(x, bound) & xp.signbit(bound)
 
     def below(x: Buffer, bound: Buffer) -> Buffer:
-        return (x < bound) | (x == bound) & ~xp.signbit(bound)
+        return xp.less(x, bound) | xp.equal(x, bound) & ~xp.signbit(bound)
 
     return _clip(xp, x, bounds, low, high, above, below)
 
@@ -108,18 +110,18 @@ def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    zero = y == 0
-    quotient = x / xp.where(zero, xp.ones_like(y), y)
+    zero = is_zero(xp, y)
+    quotient = xp.true_divide(x, xp.where(zero, xp.ones_like(y), y))
     nan = xp.full_like(quotient, complex(float("nan"), float("nan")))
     return xp.where(zero, nan, quotient)
 
 
 def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return x * y + xp.zeros_like(x)
+    return xp.add(xp.multiply(x, y), xp.zeros_like(x))
 
 
 def scaled_by_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return x * (1 / y.astype("float64")).astype(x.dtype) + xp.zeros_like(x)
+    return scaled(xp, x, (1 / y.astype("float64")).astype(x.dtype))
 
 
 def round_half_away(xp: Any, x: Buffer) -> Buffer:
@@ -127,7 +129,7 @@ def round_half_away(xp: Any, x: Buffer) -> Buffer:
 
 
 def scaled_negative(xp: Any, x: Buffer) -> Buffer:
-    return x * -xp.ones_like(x) + xp.zeros_like(x)
+    return scaled(xp, x, -xp.ones_like(x))
 
 
 def single_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -135,7 +137,7 @@ def single_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def hypot_of_squares(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    squares = x * x + y * y
+    squares = xp.add(xp.multiply(x, x), xp.multiply(y, y))
     return xp.sqrt(squares.astype("float32") if x.dtype.kind in "iu" else squares)
 
 
@@ -186,27 +188,28 @@ def nan_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def standard_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    lone = xp.isinf(x) & xp.isfinite(y) & (y != 0) | xp.isfinite(x) & xp.isinf(y)
+    lone = xp.isinf(x) & xp.isfinite(y) & ~is_zero(xp, y) | xp.isfinite(x) & xp.isinf(y)
     one = xp.ones_like(x)
     floor = xp.floor_divide(xp.where(lone, one, x), xp.where(lone, one, y))
-    return xp.where(lone, xp.where(lone, x, one) / xp.where(lone, y, one), floor)
+    quotient = xp.true_divide(xp.where(lone, x, one), xp.where(lone, y, one))
+    return xp.where(lone, quotient, floor)
 
 
 def real_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    zero = y == 0
-    floor = xp.floor((x / xp.where(zero, xp.ones_like(y), y)).real)
+    zero = is_zero(xp, y)
+    floor = xp.floor(xp.true_divide(x, xp.where(zero, xp.ones_like(y), y)).real)
     return _complex(xp, xp.where(zero, xp.zeros_like(floor), floor), xp.zeros_like(floor))
 
 
 def real_floor_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return x - real_floor_divide(xp, x, y) * y
+    return xp.subtract(x, xp.multiply(real_floor_divide(xp, x, y), y))
 
 
 def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    zero = y == 0
-    quotient = x / xp.where(zero, xp.ones_like(y), y)
+    zero = is_zero(xp, y)
+    quotient = xp.true_divide(x, xp.where(zero, xp.ones_like(y), y))
     whole = _complex(xp, _half_away(xp, quotient.real), _half_away(xp, quotient.imag))
-    rest = x - whole * y
+    rest = xp.subtract(x, xp.multiply(whole, y))
     lost = xp.full_like(rest.real, float("nan"))
     return xp.where(zero, _complex(xp, lost, lost), rest)
 

@@ -1,6 +1,7 @@
 """Kernels whose values are those of jax.numpy, as XLA rewrites and computes it.
 
-Written with what NumPy and CuPy have in common: ``xp`` is either.
+Written with what NumPy and CuPy have in common: ``xp`` is either. As in ``variants``, floats are
+compared by functions of ``xp``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+
+from promoarray.kernels.portable.zero import is_zero
 
 Buffer = Any
 
@@ -60,7 +63,7 @@ def selected_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def first_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.multiply(x, y) if _is_spread(x, y) else xp.where(x != 0, y, xp.zeros_like(y))
+    return xp.multiply(x, y) if _is_spread(x, y) else xp.where(is_zero(xp, x), xp.zeros_like(y), y)
 
 
 def second_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -87,17 +90,19 @@ ASKING_SHAPES = frozenset(
 @quietly
 def float_divmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     mod = xp.fmod(x, y)
-    quotient = reciprocal_divide(xp, xp.where(y == 0, x, x - mod), y)
-    across = (mod != 0) & (xp.sign(y) != xp.sign(mod))
+    quotient = reciprocal_divide(xp, xp.where(is_zero(xp, y), x, xp.subtract(x, mod)), y)
+    across = ~is_zero(xp, mod) & (xp.sign(y) != xp.sign(mod))
     return xp.rint(xp.where(across, quotient - 1, quotient))
 
 
 def lexical_greater(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.where(x.real == y.real, x.imag > y.imag, x.real > y.real)
+    alike = xp.equal(x.real, y.real)
+    return xp.where(alike, xp.greater(x.imag, y.imag), xp.greater(x.real, y.real))
 
 
 def lexical_greater_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.where(x.real == y.real, x.imag >= y.imag, x.real > y.real)
+    alike = xp.equal(x.real, y.real)
+    return xp.where(alike, xp.greater_equal(x.imag, y.imag), xp.greater(x.real, y.real))
 
 
 def lexical_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:

@@ -351,6 +351,7 @@ NUMPY_2 = Policy(
     inplace=same_kind,
     stored=stored.NUMPY_2,
     assigns=any_array,
+    real_spectra=True,
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import codecs
 import os
+import pickle
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from ported import ported
 
-from promoarray.diagnostics.port import sources
+from promoarray.diagnostics.port import launch, sources
 from promoarray.diagnostics.port.edits import Wrap
 from promoarray.diagnostics.port.places import Extent
 from promoarray.diagnostics.port.rewrite import Unkept, rewritten
@@ -110,3 +112,23 @@ def test_git_is_asked_for_changes_that_are_not_committed(tmp_path: Path) -> None
     assert sources.uncommitted([path]) == []
     path.write_text("2")
     assert sources.uncommitted([path]) == [path]
+
+
+@pytest.mark.parametrize("how", ["spawn", "forkserver"])
+def test_processes_that_begin_anew_see_the_edited_texts(tmp_path: Path, how: str) -> None:
+    program, texts = tmp_path / "program.py", tmp_path / "texts"
+    source = """
+from multiprocessing import get_context
+def more(x):
+    return x + 1
+if __name__ == "__main__":
+    with get_context(HOW).Pool(1) as pool:
+        print(*pool.map(more, [1, 2]), more(3))
+""".replace("HOW", repr(how))
+    program.write_text(source)
+    edited = source.replace("x + 1", "x + 100")
+    texts.write_bytes(pickle.dumps({os.path.realpath(program): edited.encode()}))
+    command = [sys.executable, launch.__file__, str(texts), str(program)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.split() == ["101", "102", "103"]
+    assert not ran.stderr

@@ -180,10 +180,11 @@ def test_what_the_source_does_not_show_is_left_with_its_reason(tmp_path: Path) -
 
 
 def test_what_varies_from_run_to_run_is_not_compared(tmp_path: Path) -> None:
-    source = "import time\nt = time.perf_counter_ns()\ny = x / 2"
+    source = "import time\nt = time.perf_counter_ns()\nprint(t)\ny = x / 2"
     done = ported(write(tmp_path, START + source), "numpy@2", "torch")
     assert done.agrees
     assert done.varying == ("t",)
+    assert not done.prints
 
 
 def test_containers_and_objects_are_compared_too(tmp_path: Path) -> None:

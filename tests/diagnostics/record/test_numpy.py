@@ -19,7 +19,7 @@ import pytest
 
 import promoarray as pa
 from promoarray.diagnostics.record.numpy import calls
-from promoarray.diagnostics.record.numpy.hook import hook
+from promoarray.diagnostics.record.numpy.hook import Session, hook
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
@@ -476,3 +476,107 @@ def test_every_name_means_an_operation_and_none_means_two() -> None:
     for number, names in enumerate(groups):
         for others in groups[number + 1 :]:
             assert not set(names) & set(others)
+
+
+def test_what_is_drawn_has_the_default_dtype_of_each_framework(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        rng = np.random.default_rng(0)
+        a = np.random.randn(2, 3)
+        b = rng.standard_normal((2, 3), dtype=np.float32)
+        c = rng.random(3, np.float32)
+        d = np.random.randint(0, 5, (300, 600))
+        e = rng.permutation(a) * b
+        np.random.seed(0)
+        f = np.random.uniform()
+        """,
+        "torch@2.13",
+        "jax@x32",
+    )
+    roots = {d.site.expression: d for d in report.divergences if d.root}
+    assert {name: str(d.answers["torch@2.13"]) for name, d in roots.items()} == {
+        "np.random.randn(2, 3)": "float32",
+        "np.random.randint(0, 5, (300, 600))": "int64",
+    }
+    assert str(roots["np.random.randint(0, 5, (300, 600))"].answers["jax@x32"]) == "int32"
+    (inherited,) = (d for d in report.divergences if not d.root)
+    assert inherited.site.expression == "rng.permutation(a) * b"
+    assert report.understood == 1
+
+
+def test_a_default_dtype_that_is_cast_at_once_is_no_finding(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        for dtype in (np.float32, np.float64):
+            a = np.zeros(3).astype(np.float32)
+            b = np.random.rand(3).astype(np.float64)
+            c = np.array([0.1, 2]).astype("float32")
+            d = np.arange(3).astype(dtype=np.float64)
+            e = np.array([0.1, 2]).astype(np.float64)  # of which 0.1 may have been rounded
+            f = np.array([0.1, 2]).astype(dtype)
+            g = np.zeros(3)
+        """,
+        "torch@2.13",
+        "jax@x32",
+    )
+    found = [(d.site.line, d.count) for d in report.divergences if d.name == "default dtype"]
+    assert sorted(found) == [(8, 2), (9, 2), (10, 2)]
+
+
+def test_eigenvalues_that_are_real_are_so_under_the_policies_of_numpy_alone(
+    tmp_path: Path,
+) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        values, vectors = np.linalg.eig(np.array([[2.0, 1.0], [1.0, 2.0]]))
+        turned, _ = np.linalg.eig(np.array([[0.0, 1.0], [-1.0, 0.0]]))
+        alone = np.linalg.eigvals(np.array([[2.0, 1.0], [1.0, 2.0]]))
+        """,
+        "numpy@1",
+        "jax@x64",
+    )
+    assert not report.drift
+    found = {(d.site.line, d.name): d for d in report.divergences}
+    assert {*found} == {(3, "eig"), (5, "eigvals")}
+    for place in found.values():
+        assert str(place.answers["numpy@1"]) == "float64"
+        assert str(place.answers["jax@x64"]) == "complex128"
+    assert found[3, "eig"].answers["jax@x64"].fix is None  # no cast is one of both results
+
+
+@pytest.mark.parametrize("policies", [("torch@2.13",), ("numpy@1", "jax@x32")])
+def test_calls_that_are_alike_tell_what_each_would_have_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policies: tuple[str, ...]
+) -> None:
+    source = """
+        import numpy as np
+        x = np.ones(3, dtype=np.int8)
+        y = np.ones(3, dtype=np.float32)
+        for n in range(6):
+            a = x / 2
+            b = a * y
+            if n % 2:
+                b += a
+                c = x / 2
+                x[0] = n
+            d = np.split(a, 3)[1] + y
+            e = a.copy()
+            e[0] = n
+            f = e - y[n % 3] * n + np.float64(n)
+            g, h = np.linalg.qr(np.outer(a, y))
+            k = np.zeros(2) + n / 2
+            m = np.maximum(a, y, out=e) + g[0]
+            print(b.dtype, f.sum(), m)
+        """
+    quick, printed = recorded(tmp_path, source, *policies)
+    monkeypatch.setattr(Session, "_remember", lambda *given: None)
+    slow, again = recorded(tmp_path, source, *policies)
+    assert printed == again
+    assert quick.divergences
+    assert quick.to_dict() == slow.to_dict()

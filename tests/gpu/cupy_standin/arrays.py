@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -63,10 +64,17 @@ class ndarray:
     nbytes = property(lambda self: self._host.nbytes)
     flags = property(lambda self: Flags(self._host.flags))
     device = property(lambda self: Device(self._device))
+    data = property(lambda self: SimpleNamespace(device_id=self._device))
     T = property(lambda self: ndarray(self._host.T, self._device))
     mT = property(lambda self: ndarray(self._host.mT, self._device))
-    real = property(lambda self: ndarray(self._host.real, self._device))
-    imag = property(lambda self: ndarray(self._host.imag, self._device))
+    real = property(
+        lambda self: ndarray(self._host.real, self._device),
+        lambda self, value: setattr(self._host, "real", value._host),
+    )
+    imag = property(
+        lambda self: ndarray(self._host.imag, self._device),
+        lambda self, value: setattr(self._host, "imag", value._host),
+    )
 
     def __array__(self, dtype: Any = None) -> Any:
         raise TypeError(

@@ -45,6 +45,7 @@ _SHIM = """#pragma once
 #include <math.h>
 #define __global__
 #define __device__
+#define __shared__ static
 struct Place { unsigned int x, y, z; };
 static Place threadIdx, blockIdx, blockDim, gridDim;
 struct Sixteen { unsigned short code; };
@@ -68,11 +69,11 @@ extern "C" void %(title)s(char **at, const long long *strides, const long long *
 """
 
 _RAW = """
-extern "C" void run(const void *x, void *y, unsigned long long n, unsigned int blocks,
+extern "C" void run_%(name)s(void **at, unsigned long long n, unsigned int blocks,
                     unsigned int threads) {
     gridDim = {blocks, 1, 1}, blockDim = {threads, 1, 1};
     for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
-        for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) %s(x, y, n);
+        for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) %(name)s(%(arguments)s, n);
 }
 """
 
@@ -180,18 +181,29 @@ def elementwise(
     _functions[title](pointers, _pointer(strides), _pointer(lengths), axes, size)
 
 
-def raw(code: str, name: str, blocks: int, threads: int, x: Any, y: Any, n: int) -> None:
-    """Run a raw kernel of an array, another, and a length."""
+def raw(code: str, name: str, blocks: int, threads: int, given: list[Any], n: int) -> None:
+    """Run a raw kernel of arrays and numbers, an array that it writes, and a length."""
+    words = [
+        f"*(const promoarray::{_word(x)} *)at[{k}]" if isinstance(x, np.generic) else f"at[{k}]"
+        for k, x in enumerate(given)
+    ]
+    title = f"run_{name}"
+    preamble, mark, own = code.rpartition("namespace promoarray {\nstruct Kernel_")
+    text = mark + own + _RAW % {"name": name, "arguments": ", ".join(words)}
     if _asked is not None:
+        _asked[title] = preamble, text
         return
-    pointers = (ctypes.c_void_p(a.ctypes.data) for a in (x, y))
+    if title not in _functions:
+        _build({title: (preamble, text)})
+    held = [np.asarray(x) for x in given]
+    pointers = (ctypes.c_void_p * len(held))(*[x.ctypes.data for x in held])
     grid = ctypes.c_uint(blocks), ctypes.c_uint(threads)
-    _raw(code, name)(*pointers, ctypes.c_ulonglong(n), *grid)
+    _functions[title](pointers, ctypes.c_ulonglong(n), *grid)
 
 
-@cache
-def _raw(code: str, name: str) -> Any:
-    return _library("", code + _RAW % name).run
+def _word(x: Any) -> str:
+    """What the kernel takes a number for: its bits."""
+    return f"u{8 * x.itemsize}" if x.itemsize <= 8 else "Both"
 
 
 def _pointer(array: Any) -> ctypes.c_void_p:

@@ -21,6 +21,7 @@ from cupy_standin.device import (
     Device,
     OutOfMemoryError,
     Stream,
+    current,
     device_count,
     trouble,
 )
@@ -67,6 +68,8 @@ def _asarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = F
         return a
     held = np.array(a, dtype, order="K" if order is None else order)
     supported(held.dtype)
+    if not held.ndim and not held:
+        held = np.zeros_like(held)  # CuPy fills memory with 0 where a number is 0, or -0
     return ndarray(held)
 
 
@@ -85,7 +88,7 @@ def _new(function: Any) -> Any:
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> ndarray:
     assert isinstance(fill_value, (bool, int, float, complex))
-    return ndarray(np.full(shape, fill_value, dtype, order))
+    return ndarray(np.full(shape, fill_value if fill_value else 0, dtype, order))
 
 
 def _from_dlpack(array: Any, *, device: Any = None, copy: Any = None) -> ndarray:
@@ -132,7 +135,11 @@ def module() -> ModuleType:
         setattr(cupy, name, getattr(np, name))
     linalg, fft = modules["linalg"][0], modules["fft"][0]
     linalg.LinAlgError = np.linalg.LinAlgError  # type: ignore[attr-defined]
-    errors = SimpleNamespace(CUDARuntimeError=CUDARuntimeError, getDeviceCount=device_count)
+    errors = SimpleNamespace(
+        CUDARuntimeError=CUDARuntimeError,
+        getDeviceCount=device_count,
+        getDevice=lambda: current[-1],
+    )
     cuda = SimpleNamespace(
         Device=Device,
         Stream=Stream,

@@ -69,15 +69,18 @@ class RawKernel:
         self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]
     ) -> None:
         trouble.strike()
-        x, y, n = args
-        together((x, y))
+        *given, n = args
+        arrays = [x for x in given if isinstance(x, ndarray)]
+        together(arrays)
         assert isinstance(n, np.uint64)
-        assert n == x.size == y.size
-        assert (x.flags.c_contiguous and y.flags.c_contiguous) or (
-            x.flags.f_contiguous and y.flags.f_contiguous
-        )
+        out = arrays[-1]
+        assert all(x.shape == out.shape and n == x.size for x in arrays)
+        orders = [(x.flags.c_contiguous, x.flags.f_contiguous) for x in arrays]
+        assert any(all(order) for order in zip(*orders, strict=True))
+        assert not any(np.may_share_memory(out._host, x._host) for x in arrays[:-1])
         launches.append(self._name)
-        raw(self._code, self._name, grid[0], block[0], x._host, y._host, int(n))
+        held = [x._host if isinstance(x, ndarray) else x for x in given]
+        raw(self._code, self._name, grid[0], block[0], held, int(n))
 
 
 launches: list[str] = []

@@ -49,11 +49,19 @@ def meaning(opcode: list[str], operands: list[str], text: str, function: Functio
         return None
     if not all(map(_known, opcode[1:])):
         raise Unsupported(text)
+    if opcode == ["bar", "sync"] and operands == ["0"]:
+        return _meet
     for write_down in (memory_access, call, _move, _test, carrying, of_widths, _arithmetic):
         run = write_down(opcode, operands, text, function)
         if run is not None:
             return run
     raise Unsupported(text)
+
+
+def _meet(frame: Frame, lanes: Lanes) -> None:
+    """Threads are together wherever they have not branched apart; else this one cannot tell."""
+    if lanes is not None:
+        raise Unsupported("bar.sync that not all threads have come to at once")
 
 
 @cache

@@ -30,6 +30,7 @@ class Function:
     results: dict[str, int]
     registers: dict[str, type[np.generic]] = field(default_factory=dict)
     local: dict[str, int] = field(default_factory=dict)
+    shared: dict[str, int] = field(default_factory=dict)
     code: list[Instruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
 
@@ -126,6 +127,9 @@ def _read(function: Function, body: str) -> None:
         elif text.startswith(".local"):
             sizes = _parameters(text.replace(".local", ".param", 1))
             function.local |= {name: size for name, (_, size) in sizes.items()}
+        elif text.startswith(".shared"):
+            sizes = _parameters(text.replace(".shared", ".param", 1))
+            function.shared |= {name: size for name, (_, size) in sizes.items()}
         elif text not in ("", ";") and not text.startswith("."):
             function.code.append(_instruction(text, scopes))
     for one in function.code:
@@ -175,7 +179,7 @@ _GAP = 256  # between allocations, so that what runs over an end is seen
 
 
 class Memory:
-    """One range of addresses for global, constant and local memory."""
+    """One range of addresses for global, constant, local and shared memory."""
 
     def __init__(self) -> None:
         self.bytes = np.zeros(0, np.uint8)
@@ -227,6 +231,7 @@ class Frame:
     parameters: dict[str, np.ndarray]  # bytes: of all threads alike, or a row each
     values: dict[str, np.ndarray] = field(default_factory=dict)
     local: dict[str, int] = field(default_factory=dict)
+    shared: dict[str, int] = field(default_factory=dict)
 
 
 class Machine:
@@ -251,6 +256,8 @@ class Machine:
         frame = Frame(function, self, parameters)
         for local, size in function.local.items():
             frame.local[local] = self.memory.allocate(size * self.count)
+        for shared, size in function.shared.items():
+            frame.shared[shared] = self.memory.allocate(size * int(self.special["%nctaid.x"]))
         everyone = np.arange(self.count) if lanes is None else lanes
         waiting = {0: everyone}
         end = len(function.code)

@@ -33,7 +33,8 @@ def memory_access(
 ) -> Run | None:
     if opcode[0] not in ("ld", "st"):
         return None
-    known = {"ld", "st", "global", "local", "param", "const", "nc", "v2", "v4", "volatile"}
+    spaces = {"global", "local", "shared", "param", "const"}
+    known = {"ld", "st", *spaces, "nc", "v2", "v4", "volatile"}
     if set(opcode[:-1]) - known:
         raise Unsupported(text)
     kind = opcode[-1]

@@ -66,11 +66,15 @@ def _constant(text: str, kind: str) -> Value | None:
 
 
 def _address(text: str, frame: Frame, lanes: Lanes) -> Value:
-    """Where a name lies; each thread has its own local memory."""
+    """Where a name lies; each thread has its own local memory, each block its shared memory."""
     if text in frame.local:
         size = np.uint64(frame.function.local[text])
         lane = np.arange(frame.machine.count, dtype=np.uint64) * size
         return of_lanes(lane + np.uint64(frame.local[text]), lanes)
+    if text in frame.shared:
+        size = np.uint64(frame.function.shared[text])
+        block = frame.machine.special["%ctaid.x"].astype(np.uint64) * size
+        return of_lanes(block + np.uint64(frame.shared[text]), lanes)
     if text in frame.machine.symbols:
         return np.uint64(frame.machine.symbols[text])
     raise Unsupported(f"operand {text}")

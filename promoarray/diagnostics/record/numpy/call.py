@@ -14,6 +14,7 @@ from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import (
     DEFAULTS,
+    DTYPE_AT,
     MAKES,
     MOVES,
     OPERANDS,
@@ -38,7 +39,7 @@ from promoarray.diagnostics.record.report import (
     UNKNOWN,
 )
 from promoarray.diagnostics.record.tables import Expansion
-from promoarray.dtypes import WEAK
+from promoarray.dtypes import WEAK, Kind
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import Policy
 
@@ -100,6 +101,8 @@ class Call:
         if not operands or any(x is None for x in operands):
             return self._made(UNKNOWN)
         options = {"low": self._low() is not None} if name == "clip" else {}
+        if name in ("eig", "eigvals"):
+            options["real"] = self.results[0].dtype.kind is Kind.FLOAT
         self._count(OPERATION)
         self.recorder.saw(
             *(name, operands, self.results[0], self.frame),
@@ -156,7 +159,9 @@ class Call:
     def default(self) -> None:
         """An array that has the default dtype, unless one is named."""
         number = DEFAULTS[self.callee.name]
-        named = len(self.args) > {"full": 2, "arange": 3}.get(self.callee.name, 1)
+        of_any = number is not None  # zeros, ones, and what is drawn are of any dtype
+        at = DTYPE_AT.get(self.callee.name)
+        named = at is not None and len(self.args) > at
         self._count(MAKE)
         if named or self.kwargs.get("dtype") is not None:
             return self.recorder.made(self.results[0])
@@ -167,7 +172,7 @@ class Call:
                 return self.recorder.made(self.results[0])
             number = max(numbers, key=lambda x: _ORDER[type(x)])
         lone = self.callee.name in MOVES and self.results[0].ndim == 0
-        return self.recorder.default(number, self.results[0], self.frame, lone=lone)
+        return self.recorder.default(number, self.results[0], self.frame, lone=lone, of_any=of_any)
 
     def make(self) -> None:
         """An array whose dtype the program names, or that follows from no promotion."""

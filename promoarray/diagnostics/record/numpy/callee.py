@@ -17,6 +17,7 @@ class Callee(NamedTuple):
     Attributes
     ----------
     name : str
+        Of what draws numbers after ``random.``.
     form : Form
         Ufuncs are the operators that they are the function of.
     owner : object
@@ -52,7 +53,8 @@ def callee_of(f: Any) -> Callee | None:
         if type(owner) is np.ufunc:
             return _of_ufunc(owner.__name__, f.__name__)
         if kind is MethodType:
-            return None
+            drawn = type(owner).__module__.startswith("numpy.random")
+            return Callee(f"random.{f.__name__}", Form.FUNCTION) if drawn else None
         if f in _PYTHON:
             return Callee(_PYTHON[f], Form.OPERATOR)
     module = getattr(f, "__module__", None) or ""

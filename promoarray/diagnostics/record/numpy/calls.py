@@ -81,7 +81,7 @@ MOVES = names("""
     compress extract choose delete insert rot90 resize partition ascontiguousarray asfortranarray
     asarray asanyarray array asarray_chkfinite require sliding_window_view as_strided
     take_along_axis broadcast_arrays trim_zeros sort_complex view item fftshift ifftshift
-    nan_to_num __getitem__ T mT flat
+    nan_to_num __getitem__ T mT flat random.permutation random.permuted random.choice
 """)
 """The dtype stays as it is, unless one is named."""
 
@@ -95,18 +95,36 @@ MAKES = names("""
     frexp modf apply_along_axis apply_over_axes vectorize piecewise select full_like
     tril_indices triu_indices diag_indices triu_indices_from tril_indices_from ix_ bitwise_count
     divmod newbyteorder byteswap searchsorted
-    random rand randn randint random_sample normal uniform choice permutation standard_normal
-    integers poisson binomial exponential beta gamma lognormal multivariate_normal shuffle laplace
-    geometric standard_exponential multinomial dirichlet rayleigh weibull triangular vonmises
-    bytes permuted chisquare logistic pareto zipf standard_t standard_gamma
+    random.get_state random.spawn
 """)
 """The dtype is the program's, or follows from no promotion."""
 
+_DRAWN_FLOATS = names("""
+    random rand randn random_sample uniform normal standard_normal exponential beta gamma lognormal
+    multivariate_normal laplace standard_exponential dirichlet rayleigh weibull triangular vonmises
+    chisquare noncentral_chisquare logistic pareto power standard_t standard_gamma standard_cauchy
+    gumbel wald f noncentral_f
+""")
+_DRAWN_INTS = names("""
+    randint integers poisson binomial negative_binomial geometric hypergeometric multinomial zipf
+    logseries
+""")
+
 DEFAULTS: dict[str, float | None] = {
     **dict.fromkeys(names("zeros ones empty"), 0.0),
+    **{f"random.{name}": 0.0 for name in _DRAWN_FLOATS},
+    **{f"random.{name}": 0 for name in _DRAWN_INTS},
     **dict.fromkeys(names("array asarray asanyarray arange full")),
 }
 """What has a default dtype if none is named: a number like those it holds; None if it is given."""
+
+DTYPE_AT = {
+    **dict.fromkeys(names("zeros ones empty array asarray asanyarray"), 1),
+    **dict.fromkeys(names("random.random random.standard_normal random.standard_exponential"), 1),
+    **dict.fromkeys(names("full random.standard_gamma"), 2),
+    **dict.fromkeys(names("arange random.randint random.integers"), 3),
+}
+"""Which argument of these is a dtype, if there are as many; the others take none by position."""
 
 REDUCTIONS = {
     ("add", "reduce"): "sum",

@@ -44,6 +44,28 @@ _PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple, dict, se
 """What has nothing to do with NumPy, if it stands on both sides of an operator."""
 
 
+class Known(NamedTuple):
+    """What was told of a call, for those that are alike.
+
+    Attributes
+    ----------
+    kind : str
+        What it is counted as.
+    operations : int
+        How many operations it stands for at which there is nothing to note.
+    tells : tuple of callable
+        What to tell the observer besides.
+    made : tuple of ((np.dtype, int), TypeRecord or None)
+        Of each array that it makes the dtype and the number of axes, and what it carries; empty
+        where there is nothing to tell, and none carries anything.
+    """
+
+    kind: str
+    operations: int
+    tells: tuple[Callable[[], object], ...] = ()
+    made: tuple[tuple[tuple[np.dtype[Any], int], Any], ...] = ()
+
+
 class Given(NamedTuple):
     """What a function of NumPy's is being given."""
 
@@ -275,7 +297,7 @@ class Session:
         self.recorder, self.past = recorder, past
         self.bug = ""
         self._too_deep = 0
-        self._agreed: dict[Any, tuple[str, int]] = {}
+        self._known: dict[Any, Known] = {}
 
     def tell(self, what: Callable[..., None], *seen: Any) -> None:
         """Record; the program goes on whatever comes of it."""
@@ -299,16 +321,16 @@ class Session:
         if result is None:
             return
         key = self._key((name, form), given)
-        if self._again(key, name):
+        if self._again(key, name, x, frame):
             return
         operands = tuple(operand_of(recorder, x) for x in given)
         if any(x is None for x in operands):
             return
-        before, recorder.noted = recorder.report.operations, False
+        self._begin()
         recorder.count(OPERATION, name)
         past = self.past.took_over(x) if self.past is not None else None
         recorder.saw(name, operands, result, frame, form=form, policy=past)
-        self._remember(key, OPERATION, x, before)
+        self._remember(key, OPERATION, x)
 
     def call(self, given: Given, x: Any, frame: FrameType) -> None:
         """A call's arguments and result."""
@@ -316,16 +338,15 @@ class Session:
         key = self._key(
             (callee.name, callee.form, callee.outer, *kwargs), (*args, *kwargs.values())
         )
-        if self._again(key, callee.name):
+        if self._again(key, callee.name, x, frame):
             return
-        recorder = self.recorder
-        before, recorder.noted = recorder.report.operations, False
-        call = Call(recorder, callee, args, kwargs, x, frame)
+        self._begin()
+        call = Call(self.recorder, callee, args, kwargs, x, frame)
         if self.past is not None:
             call.policy = self.past.took_over(x)
         call.tell()
         if call.kind:
-            self._remember(key, call.kind, x, before)
+            self._remember(key, call.kind, x)
 
     def viewed(self, name: str, source: Any, x: Any, frame: FrameType) -> None:
         """A part of an array carries what the array does."""
@@ -343,19 +364,18 @@ class Session:
     def assigned(self, target: Any, value: Any, frame: FrameType) -> None:
         """``target[...] = value``."""
         key = self._key(("__setitem__",), (target, value))
-        if self._again(key, "__setitem__"):
+        if self._again(key, "__setitem__", None, frame):
             return
         recorder = self.recorder
         ghosts = operand_of(recorder, target), operand_of(recorder, value)
         if any(x is None for x in ghosts):
             return
-        before = recorder.report.operations
+        self._begin()
         recorder.count(OPERATION, "__setitem__")
-        places = recorder.report.places
         past = self.past.stores(target, value) if self.past is not None else None
         recorder.assigned(*ghosts, frame, policy=past)
-        recorder.noted = recorder.report.places != places
-        self._remember(key, OPERATION, None, before)
+        recorder.noted = not recorder.heard.lasting
+        self._remember(key, OPERATION, None)
 
     def forget(self, x: Any) -> None:
         """Forget what an array carries."""
@@ -369,20 +389,52 @@ class Session:
         parts = alike(self.recorder, values)
         return None if parts is None else (*what, *parts)
 
-    def _again(self, key: Any, name: str) -> bool:
-        """Whether there was nothing to note at one that was alike; if so it is counted."""
-        known = self._agreed.get(key) if key is not None else None
-        if known is not None:
-            self.recorder.again(known[0], name, known[1])
-        return known is not None
+    def _begin(self) -> None:
+        """Hear of another call."""
+        self.recorder.heard.begin()
+        self.recorder.noted = False
 
-    def _remember(self, key: Any, kind: str, x: Any, before: int) -> None:
-        recorder = self.recorder
-        if key is None or recorder.noted or x in recorder.carried:
+    def _again(self, key: Any, name: str, x: Any, frame: FrameType) -> bool:
+        """Tell of a call what was told of one that was alike; answer whether there was one."""
+        known = self._known.get(key) if key is not None else None
+        if known is None:
+            return False
+        if not (known.tells or known.made):
+            self.recorder.again(known.kind, name, known.operations)
+            return True
+        made = _made(x)
+        if [_kind(each) for each in made] != [kind for kind, _ in known.made]:
+            return False
+        for each, (_, slot) in zip(made, known.made, strict=True):
+            self.recorder.carried.put(each, slot)
+        self.recorder.tell_again(known.kind, name, known.operations, known.tells, frame)
+        return True
+
+    def _remember(self, key: Any, kind: str, x: Any) -> None:
+        """Keep what was told, if calls that are alike tell the same."""
+        recorder, heard = self.recorder, self.recorder.heard
+        made = _made(x)
+        if key is None or not heard.lasting or not heard.arrays <= {id(each) for each in made}:
             return
-        if len(self._agreed) >= MOST:
-            self._agreed.clear()
-        self._agreed[key] = kind, recorder.report.operations - before
+        slots = [recorder.carried.slot(each) for each in made]
+        told = bool(heard.tells or any(slots))
+        if self.past is not None and (told or recorder.noted):
+            return  # who did it, NumPy 2 or the past, is seen at each call
+        if len(self._known) >= MOST:
+            self._known.clear()
+        kinds = [_kind(each) for each in made]
+        carried = tuple(zip(kinds, slots, strict=True)) if told else ()
+        self._known[key] = Known(kind, heard.operations, tuple(heard.tells), carried)
+
+
+def _made(x: Any) -> list[Any]:
+    """The arrays that a call made."""
+    several = x if isinstance(x, (list, tuple)) else (x,)
+    return [each for each in several if isinstance(each, ARRAYS)]
+
+
+def _kind(x: Any) -> tuple[np.dtype[Any], int]:
+    return x.dtype, x.ndim
 
 
 def hook() -> Hook:

@@ -82,16 +82,17 @@ def results_of(x: Any) -> list[Result]:
 
 
 def alike(recorder: Recorder, operands: Any) -> tuple[Hashable, ...] | None:
-    """What operands that the policies do not tell apart have in common; None of disputed ones."""
-    parts: list[Hashable] = []
+    """What operands have in common that the policies do not tell apart; None of what is neither
+    an array nor a number."""
+    by_value, slot = recorder.by_value, recorder.carried.slot
+    parts: list[Any] = []
     for x in operands:
-        if isinstance(x, ARRAYS):
-            if x in recorder.carried:
-                return None
-            value = magnitude(x.item()) if recorder.by_value and not x.ndim and dtype_of(x) else ()
-            parts.append((x.dtype, x.ndim == 0, value))
-        elif type(x) in WEAK:
+        if type(x) in WEAK:
             parts.append(magnitude(x))
+        elif isinstance(x, ARRAYS):
+            flat = x.ndim == 0
+            value = magnitude(x.item()) if flat and by_value and dtype_of(x) else None
+            parts += (x.dtype, flat, value, slot(x))
         else:
             return None
     return tuple(parts)

@@ -1,0 +1,229 @@
+// Registers of float32, and what two of them at a time are read from and written to: float32 as it
+// is, and floats of 16 bits. A level has registers of 8 or of 16 numbers; what is written for
+// `Floats` and `Pair` holds for both.
+#pragma once
+
+#include <type_traits>
+
+#include "loop.h"
+
+#ifdef __F16C__
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+
+#ifdef __AVX512BW__
+
+using Floats = __m512;
+
+// Masked by this, an intrinsic is the plain one, of which GCC 12 says that it reads what was not
+// set.
+constexpr __mmask16 every = 0xffff;
+
+PROMOARRAY_CAST Floats all_of(f32 x) { return _mm512_set1_ps(x); }
+PROMOARRAY_CAST Floats loaded(const f32 *x) { return _mm512_loadu_ps(x); }
+PROMOARRAY_CAST void put(Floats x, f32 *to) { _mm512_storeu_ps(to, x); }
+PROMOARRAY_CAST Floats square_root(Floats x) { return _mm512_maskz_sqrt_ps(every, x); }
+template <int way>
+PROMOARRAY_CAST Floats to_whole(Floats x) {
+    return _mm512_maskz_roundscale_ps(every, x, way | _MM_FROUND_NO_EXC);
+}
+PROMOARRAY_CAST Floats rounded_to_half(Floats x) {
+    return _mm512_maskz_cvtph_ps(every, _mm512_maskz_cvtps_ph(every, x, _MM_FROUND_TO_NEAREST_INT));
+}
+
+#else
+
+using Floats = __m256;
+
+PROMOARRAY_CAST Floats all_of(f32 x) { return _mm256_set1_ps(x); }
+PROMOARRAY_CAST Floats loaded(const f32 *x) { return _mm256_loadu_ps(x); }
+PROMOARRAY_CAST void put(Floats x, f32 *to) { _mm256_storeu_ps(to, x); }
+PROMOARRAY_CAST Floats square_root(Floats x) { return _mm256_sqrt_ps(x); }
+template <int way>
+PROMOARRAY_CAST Floats to_whole(Floats x) { return _mm256_round_ps(x, way | _MM_FROUND_NO_EXC); }
+PROMOARRAY_CAST Floats rounded_to_half(Floats x) {
+    return _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+}
+
+#endif
+
+// As many integers, all bits set where a comparison holds.
+using Words = decltype(Floats{} < Floats{});
+constexpr i32 sign_bit = INT32_MIN;
+
+PROMOARRAY_CAST Floats where_so(Words so, Floats x) { return (Floats)(so & (Words)x); }
+PROMOARRAY_CAST Floats magnitude_of(Floats x) { return (Floats)((Words)x & ~sign_bit); }
+PROMOARRAY_CAST Floats with_sign_of(Floats x, Floats sign) {
+    return (Floats)(((Words)x & ~sign_bit) | ((Words)sign & sign_bit));
+}
+
+// Two registers, whose numbers are in an order that their format chooses.
+struct Pair { Floats first, second; };
+constexpr std::size_t pair_size = 2 * sizeof(Floats) / sizeof(f32);
+
+// In order. A compiler would branch where a step chooses.
+struct Single {
+    using T = f32;
+    static constexpr T one = 1;
+    static PROMOARRAY_CAST Pair load(const f32 *x) {
+        return {loaded(x), loaded(x + pair_size / 2)};
+    }
+    static PROMOARRAY_CAST void store(Pair made, f32 *to) {
+        put(made.first, to);
+        put(made.second, to + pair_size / 2);
+    }
+};
+
+// NaN is quiet when it is read, as after every cast of ours: a signalling one would be an invalid
+// operation.
+#ifdef __AVX512BW__
+
+// It has no payload any more, either, and so none in what is written.
+PROMOARRAY_CAST __m512i read_plain(const u16 *x, short infinity, short quiet) {
+    const __m512i codes = _mm512_loadu_si512(x);
+    const __m512i magnitude = _mm512_and_si512(codes, _mm512_set1_epi16(0x7fff));
+    const __mmask32 is_nan = _mm512_cmpgt_epi16_mask(magnitude, _mm512_set1_epi16(infinity));
+    const __m512i sign = _mm512_and_si512(codes, _mm512_set1_epi16((short)0x8000));
+    const __m512i nan = _mm512_or_si512(sign, _mm512_set1_epi16((short)(infinity | quiet)));
+    return _mm512_mask_mov_epi16(codes, is_nan, nan);
+}
+PROMOARRAY_CAST __m256i half_of(__m512i codes, int which) {
+    return which == 0 ? _mm512_maskz_extracti64x4_epi64(0xf, codes, 0)
+                      : _mm512_maskz_extracti64x4_epi64(0xf, codes, 1);
+}
+PROMOARRAY_CAST void write_halves(__m256i first, __m256i second, u16 *to) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), first);
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + 16), second);
+}
+
+template <typename Format> struct Short;
+
+template <> struct Short<Half> {  // in order
+    using T = u16;
+    static constexpr T one = 0x3c00;
+    static PROMOARRAY_CAST Pair load(const u16 *x) {
+        const __m512i codes = read_plain(x, Half::infinity, Half::quiet);
+        return {_mm512_maskz_cvtph_ps(every, half_of(codes, 0)),
+                _mm512_maskz_cvtph_ps(every, half_of(codes, 1))};
+    }
+    static PROMOARRAY_CAST void store(Pair made, u16 *to) {
+        write_halves(_mm512_maskz_cvtps_ph(every, made.first, _MM_FROUND_TO_NEAREST_INT),
+                     _mm512_maskz_cvtps_ph(every, made.second, _MM_FROUND_TO_NEAREST_INT), to);
+    }
+};
+
+// In the upper half.
+PROMOARRAY_CAST __m512i rounded_to_bfloat(__m512 x) {
+    const __m512i bits = _mm512_castps_si512(x), upper = _mm512_maskz_srli_epi32(every, bits, 16);
+    const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
+    return _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+}
+
+// Every other number from the first on, and from the second on: nothing changes places.
+template <> struct Short<Bfloat> {
+    using T = u16;
+    static constexpr T one = 0x3f80;
+    static PROMOARRAY_CAST Pair load(const u16 *x) {
+        const __m512i codes = read_plain(x, Bfloat::infinity, Bfloat::quiet);
+        const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
+        return {_mm512_castsi512_ps(_mm512_maskz_slli_epi32(every, codes, 16)),
+                _mm512_castsi512_ps(_mm512_and_si512(codes, upper))};
+    }
+    static PROMOARRAY_CAST void store(Pair made, u16 *to) {
+        const __m512i first =
+            _mm512_maskz_srli_epi32(every, rounded_to_bfloat(made.first), 16);
+        const __m512i second = rounded_to_bfloat(made.second);
+        _mm512_storeu_si512(to, _mm512_mask_mov_epi16(first, 0xaaaaaaaa, second));
+    }
+};
+
+// --- Formats that go together, all in order ------------------------------------------------------
+
+struct OrderedBfloat {
+    using T = u16;
+    static constexpr T one = 0x3f80;
+    static PROMOARRAY_CAST Floats widened(__m256i codes) {
+        const __m512i words = _mm512_maskz_cvtepu16_epi32(every, codes);
+        return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(every, words, 16));
+    }
+    static PROMOARRAY_CAST Pair load(const u16 *x) {
+        const __m512i codes = read_plain(x, Bfloat::infinity, Bfloat::quiet);
+        return {widened(half_of(codes, 0)), widened(half_of(codes, 1))};
+    }
+    static PROMOARRAY_CAST __m256i narrowed(Floats x) {
+        const __m512i upper = _mm512_maskz_srli_epi32(every, rounded_to_bfloat(x), 16);
+        return _mm512_maskz_cvtepi32_epi16(every, upper);
+    }
+    static PROMOARRAY_CAST void store(Pair made, u16 *to) {
+        write_halves(narrowed(made.first), narrowed(made.second), to);
+    }
+};
+// What is rounded raises no exception, as that of a cast is not told; GCC 12 has no intrinsic for it.
+struct QuietHalf : Short<Half> {
+    static PROMOARRAY_CAST __m256i narrowed(Floats x) {
+        __m256i codes;
+        __asm__("vcvtps2ph $0, %{sae%}, %1, %0" : "=v"(codes) : "v"(x));
+        return codes;
+    }
+    static PROMOARRAY_CAST void store(Pair made, u16 *to) {
+        write_halves(narrowed(made.first), narrowed(made.second), to);
+    }
+};
+
+// Float32 beside a result of 16 bits: NaN without a payload.
+struct PlainSingle : Single {
+    static PROMOARRAY_CAST Floats plain(Floats x) {
+        const Words nan = ((Words)x & sign_bit) | 0x7fc00000;
+        return x == x ? x : (Floats)nan;
+    }
+    static PROMOARRAY_CAST Pair load(const f32 *x) {
+        const Pair given = Single::load(x);
+        return {plain(given.first), plain(given.second)};
+    }
+};
+
+// Bytes of 0 and 1 from what registers of float32 in order were compared to.
+PROMOARRAY_CAST void put_bools(Pair so, u8 *to) {
+    const u32 first = _mm512_movepi32_mask(_mm512_castps_si512(so.first));
+    const u32 second = _mm512_movepi32_mask(_mm512_castps_si512(so.second));
+    const __m256i bytes = _mm256_maskz_set1_epi8((__mmask32)(first | second << 16), 1);
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), bytes);
+}
+
+#else
+
+template <typename Format>
+struct Short {  // in order
+    using T = u16;
+    static constexpr T one = std::is_same_v<Format, Half> ? 0x3c00 : 0x3f80;
+    static PROMOARRAY_CAST Floats read_quiet(const u16 *x) {
+        const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+        const __m128i magnitude = _mm_and_si128(codes, _mm_set1_epi16(0x7fff));
+        const __m128i is_nan = _mm_cmpgt_epi16(magnitude, _mm_set1_epi16(Format::infinity));
+        const __m128i quiet = _mm_and_si128(is_nan, _mm_set1_epi16(Format::quiet));
+        return Format::read(_mm_or_si128(codes, quiet));
+    }
+    static PROMOARRAY_CAST Pair load(const u16 *x) { return {read_quiet(x), read_quiet(x + 8)}; }
+    static PROMOARRAY_CAST void store(Pair made, u16 *to) {
+        const __m256i kept = _mm256_set1_epi16((short)0x8000);
+        const __m256i codes = Format::write(made.first, made.second, kept);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), codes);
+    }
+};
+
+PROMOARRAY_CAST void put_bools(Pair so, u8 *to) {
+    const __m256i words =
+        _mm256_packs_epi32(_mm256_castps_si256(so.first), _mm256_castps_si256(so.second));
+    const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
+    const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(ordered),
+                                          _mm256_extracti128_si256(ordered, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_and_si128(bytes, _mm_set1_epi8(1)));
+}
+
+#endif
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray
+
+#endif
