@@ -110,6 +110,15 @@ def sort_words(source: _Buffer, result: _Buffer, with_sign: bool) -> None:
     Both are C-contiguous, aligned, in native byte order and apart from each other.
     """
 
+def search(sorted: _Buffer, values: _Buffer, result: _Buffer, row: _Row, after: bool) -> None:
+    """Write where values belong among sorted ones, which end with NaN if there is any.
+
+    ``result`` has an int64 for each value: how many of ``sorted``, which are fewer than ``2**32``,
+    are less, or with ``after`` no greater. ``row`` is that of both: of float32, float64, or
+    integers of 8 bits and more. All are C-contiguous, aligned and in native byte order; ``result``
+    lies apart.
+    """
+
 def multiply(left: _Buffer, right: _Buffer, result: _Buffer, row: _Row) -> None:
     """Multiply stacks of matrices of integers, which wrap around.
 

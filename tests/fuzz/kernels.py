@@ -13,7 +13,7 @@ from numpy.random import Generator
 from fuzz.layouts import laid_out, numbers, one_of
 from promoarray import dtypes, kernels
 from promoarray.backends import numpy as backend
-from promoarray.backends.numpy import ordering, products
+from promoarray.backends.numpy import ordering, products, searching
 from promoarray.kernels.portable import linalg
 
 NUMBERS = [d for d in dtypes.CONCRETE if d is not dtypes.string]
@@ -102,7 +102,7 @@ def _said_only(arena: Any, before: Any, target: Any) -> None:
 def once(random: Generator) -> None:
     """One cast, or one operation."""
     if random.random() < 0.3:
-        one_of(random, [_order, _multiply])(random)
+        one_of(random, [_order, _multiply, _search])(random)
         return
     axes = int(random.integers(0, 4))
     shape = tuple(int(n) for n in random.integers(0, 6, axes))
@@ -226,3 +226,28 @@ def _twins(dtype: dtypes.DType) -> Any:
     sign, nan = 1 << dtype.bits - 1, dtype.format.nan or 0
     codes = np.array([0, sign, nan, nan | sign, nan ^ 1], f"u{dtype.storage.itemsize}")
     return codes.view(dtype.storage)
+
+
+SEARCHED = [*WHOLE, dtypes.float32, dtypes.float64]
+
+
+def _search(random: Generator) -> None:
+    """Search for numbers of any layout among sorted ones, as NumPy does."""
+    dtype = one_of(random, SEARCHED)
+    among = np.sort(numbers(random, (int(random.integers(0, 300)),), dtype))
+    shape = tuple(int(n) for n in random.integers(0, 30, int(random.integers(0, 3))))
+    values = numbers(random, shape, dtype)
+    if among.size:
+        values = np.where(random.random(shape) < 0.5, random.choice(among, shape), values)
+    among, values = (backend.native(laid_out(random, each)) for each in (among, values))
+    side = one_of(random, ["left", "right"])
+    before = kernels.use_level(one_of(random, kernels.levels()))
+    try:
+        with np.errstate(all="raise"):
+            found = np.asarray(searching.searchsorted(among, values, side=side))
+    finally:
+        kernels.use_level(before)
+    with np.errstate(all="ignore"):
+        wanted = np.asarray(np.searchsorted(among, values, side=side))
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    assert np.array_equal(found, wanted), (dtype, side, among, values)

@@ -11,7 +11,16 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, code_tables, folds, loops, parts, positions, products
+from promoarray.backends.numpy import (
+    blocks,
+    code_tables,
+    folds,
+    loops,
+    parts,
+    positions,
+    products,
+    searching,
+)
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import (
     ELEMENTWISE,
@@ -31,6 +40,9 @@ if TYPE_CHECKING:
 Buffer = np.ndarray[Any, Any]
 Cast = Callable[[Buffer], Buffer]
 Way = Callable[[tuple[Buffer, ...], dict[str, Any]], Any]
+
+IN_PARTS = {**products.IN_PARTS, **searching.IN_PARTS}
+"""How a kernel goes part by part where its operands are cast."""
 
 _OF_LINES = folds.NAMES | positions.FINDERS.keys() | {"diff"}
 """What is made along axes."""
@@ -90,15 +102,15 @@ class Compiled:
             ways.append(self._blocks.run)
         if self._name in _OF_LINES:
             ways.append(self._of_lines)
-        if self._casts_inputs and self._kernel in products.IN_PARTS:
+        if self._casts_inputs and self._kernel in IN_PARTS:
             ways.append(self._in_parts)
         return *ways, self._whole
 
     def _in_parts(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Buffer | None:
-        """A product whose operands are cast part by part."""
-        product = products.IN_PARTS[self._kernel]
+        """A product, or a search, whose operands are cast part by part."""
+        in_parts = IN_PARTS[self._kernel]
         storage = self._plan.result.storage, self._compute.storage
-        out: Buffer | None = product(
+        out: Buffer | None = in_parts(
             buffers, self._inputs, partial(self._stored, 0), *storage, **options
         )
         return out

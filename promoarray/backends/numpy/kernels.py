@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import kernels
-from promoarray.backends.numpy import folds, products
+from promoarray.backends.numpy import folds, products, searching
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.portable import complexes, linalg, statistics, variants, xla
 
@@ -161,15 +161,6 @@ def _huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
     return loss
 
 
-def _searchsorted(x: Buffer, values: Buffer, **options: Any) -> Any:
-    bits = 8 * values.itemsize
-    if values.dtype.kind in "iu" and bits <= 16 and values.size > 1 << bits:  # many are alike
-        codes = np.dtype(f"u{values.itemsize}")
-        every = np.arange(1 << bits, dtype=codes).view(values.dtype)
-        return np.searchsorted(x, every, **options)[values.view(codes)]
-    return np.searchsorted(x, values, **options)
-
-
 def neighbours(x: Buffer, *, axis: int) -> tuple[Buffer, Buffer]:
     """All elements but the first along an axis, and all but the last."""
     before = (slice(None),) * (axis % x.ndim)
@@ -280,7 +271,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "any": _truth(np.logical_or),
     "argmax": _position("argmax"),
     "argmin": _position("argmin"),
-    "searchsorted": _searchsorted,
+    "searchsorted": searching.searchsorted,
     "diff": _diff,
     **VARIANTS,
 }

@@ -36,13 +36,14 @@ class LoopPlan(NamedTuple):
     modes: tuple[CastMode, ...]
     storage: np.dtype[Any]
 
-    def run(self, operands: tuple[Buffer, ...]) -> Buffer | None:
-        """The result; None where NumPy has to be asked for it: it knows what to warn of, and what
-        to say of shapes."""
+    def run(self, operands: tuple[Buffer, ...], out: Buffer | None = None) -> Buffer | None:
+        """The result, in memory that is there if any; None where NumPy has to be asked for it: it
+        knows what to warn of, and what to say of shapes."""
         shape = common_shape(operands)
         if shape is None:
             return None
-        out = empty_like(operands, shape, self.storage)
+        if out is None:
+            out = empty_like(operands, shape, self.storage)
         raised = kernels.combine(self.name, operands, out, self.rows, self.modes)
         return None if raised and raised & watched() else out
 

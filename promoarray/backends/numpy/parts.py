@@ -1,20 +1,31 @@
-"""Elementwise work of NumPy's on long buffers, in parts that several threads take.
+"""Elementwise work of NumPy's on long buffers: by panels where rows of one operand lie in columns,
+with short buffers where rows are repeated, and in parts that several threads take.
+
+NumPy fetches a line of memory for each element of a row that lies in columns. A loop of ours reads
+some rows together (``Panel`` in kernels/cpu/cursor.h); it is taken for what has one right answer,
+so that the bits are NumPy's. Of an operand that broadcasting repeats, NumPy since 2.3 copies as
+many rows as its buffer holds, which takes as long as the operation: unless that holds one row.
 
 A part begins at a multiple of a power of two, as vectors do, so that no element is computed by
-another loop than in one go. Where a part meets a floating-point exception that is not ignored, all
-is done once more in one go: then NumPy tells of it as it always does, once, in the thread of the
+another loop than in one go. Where there is a floating-point exception that is not ignored, all is
+done once more in one go: then NumPy tells of it as it always does, once, in the thread of the
 caller.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from promoarray.kernels import share
+from promoarray import dtypes as dt
+from promoarray.backends.numpy.kernels import OF_UFUNC
+from promoarray.backends.numpy.loops import LoopPlan
+from promoarray.dtypes import BY_STORAGE
+from promoarray.kernels import DEFAULT, dtype_args, loop_of, share
 from promoarray.threads import get_num_threads
 
 Buffer = np.ndarray[Any, Any]
@@ -34,10 +45,15 @@ def threads_for(size: int) -> int:
 def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     """What an elementwise ufunc answers; None where one thread is to call it in the ordinary way:
     for short operands, those that lie otherwise than in rows, and exceptions to tell of."""
-    if threads_for(max(x.size for x in operands)) < 2:
-        return None
     if not isinstance(kernel, np.ufunc) or kernel.nout != 1 or kernel.signature is not None:
         return None
+    found = _by_panels(kernel, *operands)
+    if found is not None:
+        return found
+    row = _repeated_row(kernel, *operands)
+    fewest = ENOUGH if OF_UFUNC.get(kernel) in WAITS_FOR_MEMORY else 2
+    if threads_for(max(x.size for x in operands)) < fewest:
+        return _with_short_buffers(kernel, operands, row) if row else None
     try:
         shape = np.broadcast_shapes(*(x.shape for x in operands))
         *_, made = kernel.resolve_dtypes((*(x.dtype for x in operands), None))
@@ -60,11 +76,120 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     def part(at: slice) -> None:
         kernel(*(x if x.size == 1 else x[at] for x in given), out=place[at])
 
-    return out if in_parts(part, len(place), max(1, PART * len(place) // out.size)) else None
+    step = max(1, PART * len(place) // out.size)
+    return out if in_parts(part, len(place), step, row) else None
 
 
-def in_parts(work: Callable[[slice], object], size: int, length: int = PART) -> bool:
-    """Have all of ``size`` elements worked on; false if NumPy met something to tell of."""
+WAITS_FOR_MEMORY = frozenset(
+    {
+        *("add", "subtract", "multiply", "divide", "maximum", "minimum"),
+        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+        *("abs", "negative", "positive", "square", "floor", "ceil", "trunc", "round"),
+        *("isnan", "isinf", "isfinite", "signbit"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
+    }
+)
+"""What one thread computes as fast as memory brings it."""
+
+ENOUGH = 4
+"""Threads from which on that may pay: on two cores it took 1.2 times as long as on one."""
+
+
+# --- rows that lie in columns ---------------------------------------------------------------------
+
+SOME = 1 << 17
+"""Elements from which on it pays to look how operands lie: as in ``core/native/run.cpp``."""
+
+LONG_ROW = 512
+"""Elements of a row from which on panels are read."""
+
+ONE_ANSWER = frozenset({"add", "subtract", "multiply", "divide"}) | {
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+}
+"""What has one right answer for numbers, and for one NaN, whatever the instructions."""
+
+EITHER_NAN = frozenset({"add", "multiply"})
+"""Which of two NaN comes out hangs on the instructions that a compiler chose."""
+
+_NUMBERS = {d for d in dt.NATIVE if d.kind in dt.INTEGERS} | {dt.float32, dt.float64}
+
+
+def _by_panels(kernel: Any, *operands: Buffer) -> Buffer | None:
+    """What a ufunc answers of two operands of which one lies in rows, as the result then does, and
+    one in columns; None of others."""
+    if len(operands) != 2 or operands[0].shape != operands[1].shape or operands[0].ndim < 2:
+        return None
+    first, second = (x.flags.c_contiguous for x in operands)
+    along, across = operands if first else operands[::-1]
+    if first == second or not _lies_in_columns(across) or operands[0].dtype != operands[1].dtype:
+        return None
+    plan = _loop(kernel, operands[0].dtype)
+    if plan is None or (plan.name in EITHER_NAN and _has_nan(along)):
+        return None
+    return plan.run(operands, np.empty(across.shape, plan.storage))
+
+
+def _has_nan(x: Buffer) -> bool:
+    if x.dtype.kind not in "fc":
+        return False
+    with np.errstate(all="ignore"):
+        return bool(np.isnan(np.maximum.reduce(x, axis=None)))
+
+
+def _lies_in_columns(x: Buffer) -> bool:
+    return x.shape[-1] >= LONG_ROW and x.strides[-2] == x.itemsize < abs(x.strides[-1])
+
+
+@cache
+def _loop(kernel: Any, storage: np.dtype[Any]) -> LoopPlan | None:
+    """The loop that computes what a ufunc does."""
+    name, dtype = OF_UFUNC.get(kernel), BY_STORAGE.get(storage)
+    if name not in ONE_ANSWER or dtype is None or dtype not in _NUMBERS:
+        return None
+    row = dtype_args(dtype)
+    found = loop_of(name, row)
+    if found is None or found[:2] != (2, False):
+        return None
+    made = dt.bool if found[2] else dtype
+    return LoopPlan(name, (row, row, row, dtype_args(made)), (DEFAULT,) * 3, made.storage)
+
+
+# --- rows that are repeated -----------------------------------------------------------------------
+
+LONG_IN_BYTES = 1 << 11
+"""Of a row from which on NumPy goes row by row as soon as through copies."""
+
+
+def _repeated_row(kernel: np.ufunc, *operands: Buffer) -> int:
+    """The elements of a row, where NumPy would copy some rows of one of two operands; else 0."""
+    if len(operands) != 2 or OF_UFUNC.get(kernel) not in ONE_ANSWER:
+        return 0
+    less, most = sorted(operands, key=lambda x: x.size)
+    if not (1 < less.size < most.size >= SOME and most.flags.c_contiguous):
+        return 0
+    length = most.shape[-1] // 16 * 16  # as NumPy wants it
+    repeats = length * most.itemsize >= LONG_IN_BYTES and less.ndim <= most.ndim
+    if not repeats or length >= np.getbufsize():
+        return 0
+    return 0 if OF_UFUNC[kernel] in EITHER_NAN and _has_nan(less) else length
+
+
+def _with_short_buffers(kernel: Any, operands: tuple[Buffer, ...], row: int) -> Buffer | None:
+    made: list[Buffer] = []
+    told = in_parts(lambda _: made.append(kernel(*operands)), 1, 1, row)
+    return made[0] if told else None
+
+
+# --- several threads ------------------------------------------------------------------------------
+
+
+def in_parts(
+    work: Callable[[slice], object], size: int, length: int = PART, buffer: int = 0
+) -> bool:
+    """Have all of ``size`` elements worked on; false if NumPy met something to tell of.
+
+    ``buffer`` is how many elements NumPy's buffers hold meanwhile; 0 leaves them as they are.
+    """
     met: list[Any] = []
     watched: Any = {
         kind: "ignore" if how == "ignore" else "call" for kind, how in np.geterr().items()
@@ -73,6 +198,8 @@ def in_parts(work: Callable[[slice], object], size: int, length: int = PART) -> 
     def part(index: int) -> None:
         # A thread of the pool does not know the caller's state.
         with np.errstate(**watched, call=lambda *exception: met.append(exception)):
+            if buffer:
+                np.setbufsize(buffer)  # until the end of `with`
             work(slice(index * length, (index + 1) * length))
 
     share(part, -(-size // length))

@@ -12,8 +12,9 @@ namespace {
 constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; of more, `run` casts what a cache holds at a time
 constexpr Py_ssize_t LONG = 1 << 20;  // bytes; `run` casts more of them without the GIL
 
-// Elements from which on several threads may take parts (backends/numpy/parts.py).
-constexpr Py_ssize_t MANY = 1000000;
+// Elements from which on several threads may take parts; from which on it pays that rows lie in columns
+// or are repeated (backends/numpy/parts.py); and of a row that lies in columns.
+constexpr Py_ssize_t MANY = 1000000, SOME = 1 << 17, LONG_ROW = 512;
 
 // The first fields of NumPy's arrays, which its C API promises. Reading them costs an operation
 // nothing, where asking for an attribute would cost a tenth of it.
@@ -21,15 +22,31 @@ struct ArrayFields {
     PyObject_HEAD
     char *data;
     int ndim;
-    Py_ssize_t *shape;
+    Py_ssize_t *shape, *strides;
 };
 int lies_so = -1;  // 0 if NumPy does otherwise: then nothing goes in parts from here
 
-bool has_many(PyObject *array) {
-    const auto *fields = reinterpret_cast<const ArrayFields *>(array);
+const ArrayFields *fields_of(PyObject *array) { return reinterpret_cast<const ArrayFields *>(array); }
+
+Py_ssize_t size_of(PyObject *array) {
+    const ArrayFields *fields = fields_of(array);
     Py_ssize_t size = 1;
     for (int i = 0; i < fields->ndim; ++i) size *= fields->shape[i];
-    return size >= MANY;
+    return size;
+}
+
+bool lies_in_columns(PyObject *array) {
+    const ArrayFields *fields = fields_of(array);
+    const int inner = fields->ndim - 1;
+    return inner > 0 && fields->shape[inner] >= LONG_ROW &&
+           fields->strides[inner - 1] < fields->strides[inner];
+}
+
+// Whether parts.py may know a quicker way than one call of NumPy's.
+bool asks_for_parts(PyObject *first, PyObject *last) {
+    const Py_ssize_t a = size_of(first), b = size_of(last), most = a > b ? a : b;
+    if (most < SOME || most >= MANY) return most >= MANY;
+    return (a != b && a > 1 && b > 1) || lies_in_columns(first) || lies_in_columns(last);
 }
 
 // Floats as doubles; of complex numbers both parts. NumPy's own cast would warn of a signalling
@@ -91,7 +108,7 @@ Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const 
     }
     PyObject *kernel = field(executable, KERNEL);
     const Py_ssize_t options = option_names != nullptr ? PyTuple_Size(option_names) : 0;
-    if (count > 0 && options == 0 && lies_so == 1 && (has_many(args[0]) || has_many(args[count - 1]))) {
+    if (count > 0 && options == 0 && lies_so == 1 && asks_for_parts(args[0], args[count - 1])) {
         PyObject *given[MOST + 1] = {kernel, args[0], args[count - 1]};
         Ref out(PyObject_Vectorcall(self->parts[IN_PARTS], given, count + 1, nullptr));
         if (!out || out.get() != Py_None) return out;
@@ -121,7 +138,8 @@ void look_at_layout(PyObject *ndarray) {
     if (lies_so != -1) return;
     const Ref made(PyObject_CallFunction(ndarray, "((ii))", 2, 3));
     const auto *fields = reinterpret_cast<const ArrayFields *>(made.get());
-    lies_so = made && fields->ndim == 2 && fields->shape[0] == 2 && fields->shape[1] == 3;
+    lies_so = made && fields->ndim == 2 && fields->shape[0] == 2 && fields->shape[1] == 3 &&
+              fields->strides[0] == 24 && fields->strides[1] == 8;
     PyErr_Clear();
 }
 

@@ -91,12 +91,16 @@ class Panel {
     }
 
    private:
-    static constexpr size_t line = 64, most_bytes = 128 << 10, shortest = 512, fewest = 4;
+    static constexpr size_t line = 64, most_bytes = 256 << 10, shortest = 512, fewest = 4;
+    static constexpr Py_ssize_t ahead = 24;  // columns: no machine guesses strides of a page and more
     static constexpr size_t pad = line;  // or rows want the same places of a cache
 
     template <typename Word>
     void turn(const char *from, Py_ssize_t stride, size_t rows, size_t length) {
         for (size_t j = 0; j < length; ++j, from += stride) {
+#ifdef __GNUC__
+            __builtin_prefetch(from + ahead * stride);
+#endif
             char *to = words_.data() + j * sizeof(Word);
             for (size_t i = 0; i < rows; ++i, to += pitch_)
                 std::memcpy(to, from + i * sizeof(Word), sizeof(Word));

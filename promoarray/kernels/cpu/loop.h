@@ -163,6 +163,7 @@ Operation find_operation(const char *name, Type type);  // comparisons.cpp
 Operation find_mixed(const char *name, Type x, Type y, Type result);  // arithmetic.cpp
 Fold find_fold(const char *name, Type from, Type to);  // folds.cpp
 Product find_product(Type type);                 // products.cpp
+Search find_search(Type type);                   // searches.cpp
 
 // A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).
 Loop chain(Work &work, Loop first, Loop second);

@@ -173,7 +173,8 @@ Loop chain(Work &work, Loop first, Loop second) {
 }
 
 extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, choose_adjusted, find_operation,
-                            find_mixed, find_fold, find_product, either_part, every_other, with_zero_parts};
+                            find_mixed, find_fold, find_product, find_search, either_part,
+                            every_other, with_zero_parts};
 
 }  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

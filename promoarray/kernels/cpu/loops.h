@@ -12,6 +12,7 @@
 
 #include "../cast.h"
 #include "matrix.h"
+#include "search.h"
 
 namespace promoarray {
 
@@ -118,6 +119,8 @@ struct Loops {
     Fold (*fold)(const char *name, Type source, Type computed);
     // The product of matrices of integers of 8 bits and more.
     Product (*product)(Type type);
+    // Places among sorted numbers; nullptr where there is no such loop.
+    Search (*search)(Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.
     void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
     // Every other element of 1, 2, 4 or 8 bytes: the real parts of complex numbers.

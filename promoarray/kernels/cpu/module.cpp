@@ -32,6 +32,8 @@ NB_MODULE(_cpu, m) {
     m.attr("NOT_TOLD") = NOT_TOLD;
     m.def("sort_words", &sort_words, nb::arg("source"), nb::arg("result"), nb::arg("with_sign"),
           "Sort integers of 16 bits by counting them.");
+    m.def("search", &search, nb::arg("sorted"), nb::arg("values"), nb::arg("result"),
+          nb::arg("row"), nb::arg("after"), "Write where values belong among sorted ones.");
     m.def("multiply", &multiply, nb::arg("left"), nb::arg("right"), nb::arg("result"),
           nb::arg("row"), "Multiply stacks of integer matrices.");
     m.def("look_up", &look_up, nb::arg("source"), nb::arg("result"), nb::arg("table"),

@@ -29,6 +29,10 @@ int fold(const char *name, nanobind::handle source, nanobind::handle result,
 // Write integers of 16 bits to a result, in order.
 void sort_words(nanobind::handle source, nanobind::handle result, bool with_sign);
 
+// Write where values belong among sorted ones.
+void search(nanobind::handle sorted, nanobind::handle values, nanobind::handle result,
+            nanobind::handle row, bool after);
+
 // Write the products of two stacks of integer matrices to a third.
 void multiply(nanobind::handle left, nanobind::handle right, nanobind::handle result,
               nanobind::handle row);

@@ -17,9 +17,9 @@ UFUNCS = {name: ufunc for ufunc, name in OF_UFUNC.items()}
 
 
 @pytest.fixture(autouse=True)
-def _three_threads() -> Iterator[None]:
+def _enough_threads() -> Iterator[None]:
     before = pa.get_num_threads()
-    pa.set_num_threads(3)
+    pa.set_num_threads(parts.ENOUGH)
     yield
     pa.set_num_threads(before)
 
@@ -72,6 +72,16 @@ def test_layouts_are_numpy_s() -> None:
         assert np.array_equal(made, whole)
     for a, b in ((x[:, ::-1], x), (x[:1000, :1000], x.T[:1000]), (x, x.astype(">f4")), (row, row)):
         assert parts.run(np.subtract, a, b) is None
+
+
+def test_two_threads_do_not_wait_for_memory() -> None:
+    x = np.ones(parts.LONG, np.float32)
+    pa.set_num_threads(2)
+    for name, ufunc in UFUNCS.items():
+        if ufunc.nin == 1 and "f->f" in ufunc.types:
+            with np.errstate(all="ignore"):
+                assert (parts.run(ufunc, x) is None) == (name in parts.WAITS_FOR_MEMORY), name
+    assert {*UFUNCS} > parts.WAITS_FOR_MEMORY
 
 
 WAYS = {
@@ -141,3 +151,78 @@ def test_operations_and_casts_have_the_same_bits_on_any_number_of_threads() -> N
                 pa.set_num_threads(threads)
                 made.add(np.asarray(function()._buffer).tobytes())
             assert len(made) == 1, name
+
+
+BITS = {"f4": [0x7FC00001, 0xFFC00002, 0x7F800003], "f8": [0x7FF8 << 48 | 1, 0xFFF8 << 48 | 2]}
+
+
+def with_nans(x: Any, seed: int) -> Any:
+    """The same with NaN of several payloads here and there."""
+    if x.dtype.kind != "f":
+        return x
+    storage = x.dtype.str[1:]
+    random = np.random.default_rng(seed)
+    nans = np.array(BITS[storage], storage.replace("f", "u")).view(storage)
+    x.reshape(-1)[random.integers(0, x.size, 9)] = random.choice(nans, 9)
+    return x
+
+
+@pytest.mark.parametrize("nans", [(), (0,), (1,), (0, 1)])
+@pytest.mark.parametrize("storage", ["f4", "f8", "i1", "u2", "i4"])
+def test_rows_that_lie_in_columns_have_numpys_bits(storage: str, nans: tuple[int, ...]) -> None:
+    random = np.random.default_rng(len(nans))
+    x, y = (numbers(random, storage, 257 * 515).reshape(257, 515) for _ in range(2))
+    if storage[0] == "f":
+        x, y = np.nan_to_num(x), np.nan_to_num(y)
+    x, y = (with_nans(each, i) if i in nans else each for i, each in enumerate((x, y)))
+    y = np.asfortranarray(y)
+    ways = 0
+    for name in parts.ONE_ANSWER:
+        ufunc = UFUNCS[name]
+        for a, b in ((x, y), (y, x)):
+            with np.errstate(all="ignore"):
+                made, whole = parts._by_panels(ufunc, a, b), ufunc(a, b)
+            if made is not None:
+                assert (made.dtype, made.strides) == (whole.dtype, whole.strides)
+                assert made.tobytes() == whole.tobytes(), name
+                ways += 1
+    assert ways >= (12 if nans else 16)
+
+
+@pytest.mark.parametrize("shape", [(129, 1), (1, 1030), (1030,)])
+@pytest.mark.parametrize("name", sorted(parts.ONE_ANSWER))
+def test_rows_that_are_repeated_have_numpys_bits(name: str, shape: tuple[int, ...]) -> None:
+    pa.set_num_threads(1)
+    random, ufunc = np.random.default_rng(5), UFUNCS[name]
+    x, less = (numbers(random, "f4", 129 * 1030).reshape(129, 1030) for _ in range(2))
+    less = less[tuple(slice(n) for n in shape)] if len(shape) > 1 else less[0]
+    less = less.copy()
+    assert x.size >= parts.SOME > less.size
+    tried = 0
+    for given in (less, np.nan_to_num(less)):
+        for a, b in ((x, given), (given, x)):
+            with np.errstate(all="ignore"):
+                made, whole = parts.run(ufunc, a, b), ufunc(a, b)
+            if made is not None:
+                assert (made.dtype, made.strides) == (whole.dtype, whole.strides)
+                assert made.tobytes() == whole.tobytes()
+                tried += 1
+    assert tried >= 2
+    assert np.getbufsize() == 8192
+
+
+@pytest.mark.parametrize("way", ["columns", "repeated"])
+def test_numpy_tells_where_the_program_divides(way: str) -> None:
+    pa.set_num_threads(1)
+    x, y = np.ones((300, 600), np.float32), np.zeros((600, 300), np.float32).T
+    a, b = pa.asarray(x), pa.asarray(y if way == "columns" else y[:, :1].copy())
+    a / a  # from the second time on no frame of ours stands between
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made = a / b
+    assert np.isinf(np.asarray(made)).all()
+    assert [(str(each.message), each.filename) for each in told] == [
+        ("divide by zero encountered in divide", __file__)
+    ]
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        a / b
