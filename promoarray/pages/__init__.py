@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import chain, repeat
 
 
 @cache
@@ -84,7 +85,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, stacked: bool
         told = f' data-head="{escape(name)}"' if stacked and text.isdigit() else ""
         return f"<td{told}>{escape(text)}</td>"
 
-    cells = ("".join(cell(*each) for each in zip(header, row, strict=True)) for row in rows)
+    # A row may end before the header does, or go on after it.
+    cells = ("".join(map(cell, chain(header, repeat("")), row)) for row in rows)
     body = "".join(f"<tr>{each}</tr>" for each in cells)
     head = f'<tr class="head">{head}</tr>' if any(header) else ""
     kind = ' class="list"' if stacked else ""

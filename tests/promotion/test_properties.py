@@ -232,7 +232,7 @@ def test_the_report_is_text_data_and_html() -> None:
     total = next(p for p in data["properties"] if p["property"] == "total")
     assert total["counter_example"] == ["i8", "u64"]
     page = report._repr_html_()
-    assert page.count("<tr>") == len(PROPERTIES) + 1
+    assert page.count("<tr") == len(PROPERTIES) + 1
     assert "<script" not in page
 
 
