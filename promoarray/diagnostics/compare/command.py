@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from promoarray.diagnostics.compare import rewritten
-from promoarray.diagnostics.compare.frameworks import AUTO, OWN, framework_of, names
+from promoarray.diagnostics.compare.frameworks import AUTO, OWN, framework_of, imported_by, names
 from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
 from promoarray.diagnostics.compare.program import STOPPED, Ended, Program, of_module, of_script
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
@@ -71,7 +71,7 @@ def main(args: argparse.Namespace) -> int:
     status = _status(ended, every, judged)
     outcomes = Outcomes(tuple(every), named=bool(args.show))
     write(Compared(report, judged, outcomes, ended, status), args)
-    _tell(report, ended)
+    _tell(report, ended, comparison)
     if baseline is not None and baseline is not comparison.baseline:
         baseline.write()
     return status
@@ -121,7 +121,9 @@ class Comparison:
         own = ended.findings[0].run if ended.findings else self._run_name or self.framework
         run = _named(own) if own else process_default()
         kind = RecordedReport if self.framework else Report
-        report = kind(run, self.policies, max_sites=self._max_sites)
+        given = self.args.script or ""
+        script = "" if given.endswith(".ipynb") or not os.path.isfile(given) else given
+        report = kind(run, self.policies, max_sites=self._max_sites, script=script)
         for each in ended.findings:
             if each.report is not None:
                 report.merge(each.report)
@@ -290,14 +292,18 @@ def _status(ended: Ended, every: list[Outcome], judged: Judged) -> int:
     return FINDINGS if judged.failing else NOTHING
 
 
-def _tell(report: Report, ended: Ended) -> None:
+def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     """Say on standard error what went wrong."""
     sys.stdout.flush()
     if ended.status:
         _say(stopped_in_words(report, ended))
     elif isinstance(report, RecordedReport):
         if not report.calls:
-            _say(f"the program called nothing that computes under {report.run.name}")
+            nothing = f"the program called nothing that computes under {report.run.name}"
+            imported = imported_by(of.args.script, of.args.module)
+            others = [name for name in REWRITTEN if name in imported and name != of.framework]
+            hints = [f"; it imports {name}, too: write --framework {name}" for name in others]
+            _say(nothing + "".join(hints))
     elif not report.operations:
         _say(
             "the program computed nothing with promoarray; write import promoarray as xp, and "

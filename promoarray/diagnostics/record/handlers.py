@@ -222,7 +222,8 @@ def default(call: Call) -> None:
     call.count(MAKE)
     if number is None and all(type(x) in WEAK for x in given):
         number = max(given, key=lambda x: _ORDER[type(x)], default=None)
-    if number is None or call.named:
+    named = call.named or (type(number) in (float, complex) and call.recorder.default_named)
+    if number is None or named:
         return call.recorder.made(results[0])
     lone = call.is_lone(results[0])
     of_any = call.name in OF_ANY

@@ -88,6 +88,9 @@ class Recorder:
     noted : bool
         Whether there was anything to note since this was last set to False.
     heard : Heard
+    default_named : bool
+        Whether the program has set the default dtype itself, so that it is no longer one that it
+        did not name.
     known : dict
         What is known of calls, by all that it hangs on (``watcher.py``).
     """
@@ -103,7 +106,7 @@ class Recorder:
         self.home = home
         self.carried = Carried()
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
-        self.noted = False
+        self.noted = self.default_named = False
         self.heard = Heard()
         self._ghost = _ghosts_of(home)
 
@@ -120,6 +123,11 @@ class Recorder:
         A recorder of a program that must go on whatever goes wrong here answers None then.
         """
         return function(*given)
+
+    def names_default(self) -> None:
+        """Note that the program sets the default dtype, which it names by that."""
+        self.default_named = True
+        self.known.clear()
 
     def settle(self, home: Policy) -> bool:
         """Take the policy of the mode that the framework is in, unless something is recorded.

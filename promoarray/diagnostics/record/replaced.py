@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator
+from functools import wraps
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -71,6 +72,19 @@ class Replaced:
                     if vars(place.owner).get(place.name) is place.after:
                         setattr(place.owner, place.name, place.before)
                 self._places = []
+
+
+def of_default(replaced: Replaced, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in the place of ``set_default_dtype``, by which a program names the default."""
+
+    @wraps(function)
+    def named(*args: Any, **kwargs: Any) -> Any:
+        answer = function(*args, **kwargs)
+        for watcher in replaced.watchers:
+            watcher.recorder.names_default()
+        return answer
+
+    return named
 
 
 def carry_out(

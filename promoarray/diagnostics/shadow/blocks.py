@@ -12,6 +12,7 @@ from promoarray.core.call_site import Site
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.place import edits, spelled
 from promoarray.diagnostics.shadow.reach import reached
+from promoarray.diagnostics.shadow.shared_causes import SharedCauses
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,16 +44,21 @@ class Entry:
     said: dict[str, dict[Words, Answer | None]] = field(default_factory=dict)
     edits: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, place: Divergence, *, inherited: bool) -> None:
-        """Add a place, of whose answers those that only inherit may be left out."""
+    def add(self, place: Divergence, shared: SharedCauses, *, inherited: bool) -> None:
+        """Add a place, of whose answers those may be left out that only inherit, or whose cause is
+        told once of many places."""
         self.count += place.count
         if spelled(place) not in self.operands:
             self.operands.append(spelled(place))
         for name, answer in place.answers.items():
-            shown = inherited or answer.origin != "inherits"
+            told = answer.origin == "inherits" or shared.has(place, name)
+            shown = inherited or not told
             words = (answer.dtype, answer.origin, _plain(answer.reason)) if shown else None
             self.said.setdefault(name, {}).setdefault(words, answer if shown else None)
-        for edit, names in edits(place).items():
+        for edit, every in edits(place).items():
+            names = [name for name in every if inherited or not shared.has(place, name)]
+            if not names:
+                continue
             known = self.edits.setdefault(edit, [])
             known += [name for name in names if name not in known]
 
@@ -94,7 +100,9 @@ class Block:
     entries: list[Entry]
 
 
-def blocks(divergences: Iterable[Divergence], *, inherited: bool) -> list[Block]:
+def blocks(
+    divergences: Iterable[Divergence], *, inherited: bool, shared: SharedCauses | None = None
+) -> list[Block]:
     """Return what is printed: a block for each line of the program, most consequential first.
 
     A line weighs what its roots feed (``reach.py``), each inheriting place once for each policy,
@@ -106,18 +114,23 @@ def blocks(divergences: Iterable[Divergence], *, inherited: bool) -> list[Block]
     divergences : iterable of Divergence
         In the order in which they were found.
     inherited : bool
-        Whether to show the places and answers that only inherit, too.
+        Whether to show the places and answers that only inherit, or share their cause, too.
+    shared : SharedCauses, optional
+        The causes that are told once of many places.
     """
+    shared = shared or SharedCauses()
     every = list(divergences)
     lines: dict[tuple[str, int], list[Divergence]] = {}
     for each in every:
-        if each.root or inherited:
+        if inherited or shared.leaves_root(each):
             lines.setdefault((each.program.file, each.program.line), []).append(each)
     if len(lines) > 1:
         feeds = reached(every)
         keys = {at: _weight(places, feeds) for at, places in lines.items()}
         lines = {at: lines[at] for at in sorted(lines, key=lambda at: (*keys[at], at))}
-    return [Block(places[0].program, _entries(places, inherited)) for places in lines.values()]
+    return [
+        Block(places[0].program, _entries(places, inherited, shared)) for places in lines.values()
+    ]
 
 
 def _weight(places: list[Divergence], feeds: dict[tuple[object, ...], int]) -> tuple[int, int]:
@@ -133,7 +146,7 @@ def _weight(places: list[Divergence], feeds: dict[tuple[object, ...], int]) -> t
     return -(fed + len(refuse)), -len({name for name, _ in roots})
 
 
-def _entries(places: list[Divergence], inherited: bool) -> list[Entry]:
+def _entries(places: list[Divergence], inherited: bool, shared: SharedCauses) -> list[Entry]:
     """The operations of a line, by the order in which each was carried out first."""
     found: dict[tuple[object, ...], Entry] = {}
     order: dict[Site, int] = {}
@@ -141,7 +154,7 @@ def _entries(places: list[Divergence], inherited: bool) -> list[Entry]:
         run = next(iter(place.answers.values())).dtype
         site = place.shown_at
         key = site, place.name, place.form, run
-        found.setdefault(key, Entry(site)).add(place, inherited=inherited)
+        found.setdefault(key, Entry(site)).add(place, shared, inherited=inherited)
         order.setdefault(site, len(order))
     return sorted(found.values(), key=lambda each: order[each.site])
 
@@ -198,7 +211,7 @@ def entry_lines(
     place: Divergence, told: dict[str, str], console: Console, width: int
 ) -> Iterator[Text]:
     """Yield one place with all of its answers as lines for the terminal."""
-    (entry,) = _entries([place], inherited=True)
+    (entry,) = _entries([place], True, SharedCauses())
     yield from block_lines(Block(place.program, [entry]), told, console, width)
 
 

@@ -32,6 +32,8 @@ class Overview:
         How the report was made; "" if it was not by a command.
     stopped : str
         HTML: what stopped the program; "" if it ran to its end.
+    shared : list of str
+        The root causes that several places have in common.
     """
 
     title: str
@@ -40,6 +42,7 @@ class Overview:
     legend: Sequence[str]
     command: str = ""
     stopped: str = ""
+    shared: Sequence[str] = ()
 
 
 def report_page(overview: Overview, remarks: Sequence[Remark], extra: str) -> str:
@@ -57,9 +60,10 @@ def report_page(overview: Overview, remarks: Sequence[Remark], extra: str) -> st
         f"<section><h2>{escape(each.path)}</h2>{each.html}</section>" for each in listed
     )
     legend = "".join(f"<p><small>{pages.prose(line)}</small></p>" for line in overview.legend)
+    shared = "".join(f"<p>{pages.prose(words)}</p>" for words in overview.shared)
     body = (
         f"{_facts(overview.command)}{overview.stopped}<p>{pages.prose(overview.summary)}</p>"
-        f"{_policies(overview.policies)}{_filters(remarks)}{files}{extra}"
+        f"{_policies(overview.policies)}{shared}{_filters(remarks)}{files}{extra}"
         f"<footer>{legend if remarks else ''}{_KEYS if remarks else ''}</footer>"
     )
     return pages.page(overview.title, body, styles=("report.css",), scripts=("report.js",))

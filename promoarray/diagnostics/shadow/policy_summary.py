@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from os.path import basename
+from os.path import basename, realpath
 from typing import Any, NamedTuple
 
 from promoarray.console import counted, listed
 from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
+from promoarray.diagnostics.shadow.shared_causes import SharedCauses
 
 MOST_NAMES = 3
 """So many final globals are named, the last to be set first."""
@@ -34,6 +35,10 @@ class PolicySummary(NamedTuple):
         How many of the root causes stand in a library, whose lines are not the user's to edit.
     finals : tuple of FinalDType
         The globals that end with another dtype under it, the last to be set first.
+    shared : int
+        How many of the root causes have several lines in common.
+    elsewhere : bool
+        Whether the lines stand in another file than the one that the program was started as.
     """
 
     policy: str
@@ -45,6 +50,8 @@ class PolicySummary(NamedTuple):
     made: int = 0
     inside: int = 0
     finals: tuple[FinalDType, ...] = ()
+    shared: int = 0
+    elsewhere: bool = False
 
     def words(self) -> str:
         """The numbers in words."""
@@ -59,6 +66,7 @@ class PolicySummary(NamedTuple):
         said = counted(self.roots, "root cause") if self.roots else "no root causes"
         of_them = [f"{self.refused} of them refused"] if self.refused else []
         of_them += [f"{self.inside} inside libraries"] if self.inside else []
+        of_them += [f"{self.shared} of several lines"] if self.shared else []
         yield ", ".join([said, *of_them])
         if self.casts:
             casts, made = self.casts - self.made, self.made
@@ -72,17 +80,22 @@ class PolicySummary(NamedTuple):
 
     def _where(self) -> str:
         files = {place.rpartition(":")[0] for place in self.places}
-        if len(files) > 1:
+        if len(files) > 1 or self.elsewhere:
             return ", ".join(self.places)
         return f"line{'s' if len(self.lines) > 1 else ''} {', '.join(map(str, self.lines))}"
 
 
 def summary_of(
-    policy: str, divergences: list[Divergence], finals: tuple[FinalDType, ...]
+    policy: str,
+    divergences: list[Divergence],
+    finals: tuple[FinalDType, ...],
+    shared: SharedCauses,
+    script: str = "",
 ) -> PolicySummary:
     """Count what a policy asks for."""
     answers = [(d, d.answers[policy]) for d in divergences if policy in d.answers]
-    roots = [(d, answer) for d, answer in answers if answer.origin == "root"]
+    roots = [(d, a) for d, a in answers if a.origin == "root" and not shared.has(d, policy)]
+    of_many = [cause for cause in shared.found if policy in cause.policies]
     causes = {(d.shown_at, d.name, answer.dtype, answer.reason): d for d, answer in roots}
     fixes = {
         (d.site, d.name, answer.fix): d.program
@@ -92,7 +105,7 @@ def summary_of(
     sites = sorted({(site.file, site.line) for site in fixes.values()})
     return PolicySummary(
         policy,
-        len(causes),
+        len(causes) + len(of_many),
         sum(dtype is None for _, _, dtype, _ in causes),
         len(fixes),
         tuple(dict.fromkeys(line for _, line in sites)),
@@ -100,4 +113,6 @@ def summary_of(
         sum(fix.made is not None for _, _, fix in fixes),
         len({key for key, d in causes.items() if d.program != d.site}),
         tuple(each for each in reversed(finals) if policy in each.others),
+        sum(len(cause.places) > 1 for cause in of_many),
+        bool(script) and any(realpath(file) != realpath(script) for file, _ in sites),
     )

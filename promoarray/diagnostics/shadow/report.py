@@ -26,6 +26,7 @@ from promoarray.diagnostics.shadow.remarks import (
     of_signatures,
     of_value_changes,
 )
+from promoarray.diagnostics.shadow.shared_causes import SharedCauses, shared_causes
 from promoarray.diagnostics.shadow.signatures import Call, Signatures
 from promoarray.diagnostics.shadow.stopped import Refused, Stopped
 from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
@@ -93,6 +94,9 @@ class Report(Printable):
         Whether places were left out for it.
     uncomputed : int
         Casts of lazy arrays by rules that differ: values are not computed to compare them.
+    script : str
+        The file that the program was started as, if that is known; what is said of the lines of
+        others names them.
     assumed : set of str
         Policies whose answer hung on the value of a lazy 0-d array, which was not computed either.
     """
@@ -113,6 +117,7 @@ class Report(Printable):
     max_sites_reached: bool = False
     uncomputed: int = 0
     assumed: set[str] = field(default_factory=set)
+    script: str = ""
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
@@ -234,6 +239,7 @@ class Report(Printable):
             "max_sites_reached": self.max_sites_reached,
             "stopped": self.stopped and self.stopped.to_dict(),
             "summary": [each.to_dict() for each in self.by_policy()],
+            "shared_causes": [each.to_dict() for each in self.shared_causes().found],
             "divergences": divergences,
             "partings": divergences,  # the former name
             "value_changes": self.value_changes.to_dict(),
@@ -249,7 +255,7 @@ class Report(Printable):
 
     def summary(self) -> str:
         """Return the counts in a sentence, and another if data left the policy."""
-        places, roots = len(self.divergences), len(self.roots)
+        places, roots = len(self.divergences), self._causes()
         names = ", ".join(p.name for p in self.policies)
         done = counted(self.operations, "operation")
         agree = "all agree" if len(self.policies) > 1 else "agrees"
@@ -288,13 +294,24 @@ class Report(Printable):
 
     def blocks(self) -> list[Block]:
         """Return the places that are printed, a block for each line of the program."""
-        return blocks(dict(self._found).values(), inherited=self.inherited)
+        causes = self.shared_causes()
+        return blocks(dict(self._found).values(), inherited=self.inherited, shared=causes)
+
+    def shared_causes(self) -> SharedCauses:
+        """Return the root causes that several places have in common."""
+        return shared_causes(self.policies, self.divergences)
+
+    def _causes(self) -> int:
+        """How many root causes there are: the shared ones, and each place that has its own."""
+        shared = self.shared_causes()
+        return len(shared.found) + sum(shared.leaves_root(each) for each in self.roots)
 
     def by_policy(self) -> list[PolicySummary]:
         """Return what each policy that differs asks for, those with the most root causes first."""
         names = [policy.name for policy in self.policies if policy.name != self.run.name]
         finals = () if self.stopped else self.finals  # else they are not the final ones
-        found = [summary_of(name, self.divergences, finals) for name in names]
+        shared = self.shared_causes()
+        found = [summary_of(name, self.divergences, finals, shared, self.script) for name in names]
         return sorted(found, key=lambda each: -each.roots)
 
     def _policy_lines(self, console: Console, width: int) -> Iterator[Text]:
@@ -324,6 +341,8 @@ class Report(Printable):
         if self.stopped:
             yield from self.stopped.lines(console, width)
         yield from self._policy_lines(console, width)
+        for cause in self.shared_causes().found:
+            yield from cause.lines(console, width)
         told: dict[str, str] = {}
         for block in self.blocks():
             yield from block_lines(block, told, console, width)
@@ -378,5 +397,6 @@ class Report(Printable):
         legend = list(self.legend(inherited=True))
         legend += [f"data leaves the policy: {LEGEND}"] if self.escapes else []
         stopped = self.stopped.html(answers=False) if self.stopped else ""
-        overview = Overview(self.headline, self.summary(), asked, legend, command, stopped)
+        shared = [each.words() for each in self.shared_causes().found]
+        overview = Overview(self.headline, self.summary(), asked, legend, command, stopped, shared)
         return report_page(overview, self.remarks(), extra)

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from promoarray import cli
+from promoarray.diagnostics.compare import command
 from promoarray.diagnostics.compare.frameworks import framework_of
 from promoarray.diagnostics.compare.program import Ended, Program
+from promoarray.policies import as_policy
 
 PROGRAM = """\
 import gc
@@ -141,8 +143,10 @@ def test_the_parameters_of_a_module_are_one_finding_at_the_line_of_the_program(
     compared: Any,
 ) -> None:
     _, out = compared("--policies", "numpy@2")
-    (at,) = (n for n, line in enumerate(out.splitlines()) if "torch.nn.Linear(2, 3)" in line)
-    assert "torch.nn.Linear(2, 3)  [default dtype(Python float)]" in out.splitlines()[at]
+    line = next(n for n, text in enumerate(PROGRAM.splitlines(), 1) if "torch.nn.Linear" in text)
+    assert "1 line  parameters of torch.nn's modules have the default dtype: float32" in out
+    assert f"    at          train.py:{line}\n" in out
+    assert "    write       torch.set_default_dtype(torch.float32)\n" in out
     assert "torch/nn/modules" not in out
     found = json.loads(compared("--json", "--policies", "numpy@2")[1])["findings"]
     (linear,) = (f for f in found if "Linear" in f["expression"])
@@ -215,6 +219,20 @@ def test_auto_goes_by_what_the_program_imports(
     assert framework_of(None, "program") == framework
     (tmp_path / "__main__.py").write_text(source)
     assert framework_of(str(tmp_path), None) == framework
+
+
+@pytest.mark.parametrize("more", ["", "import numpy as np\n"])
+def test_what_else_a_program_imports_is_named_where_it_computes_nothing(
+    tmp_path: Path, more: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(f"import torch\n{more}")
+    monkeypatch.setattr(Program, "run", lambda *_, **__: Ended(0, (), ""))
+    monkeypatch.setattr(command, "_named", lambda _: as_policy("torch@2.13"))
+    assert cli.main(["compare", str(script)]) == 0
+    said = capsys.readouterr().err
+    assert "the program called nothing that computes under torch@2.13" in said
+    assert ("it imports numpy, too: write --framework numpy" in said) is bool(more)
 
 
 def test_auto_of_a_notebook_and_of_a_package(

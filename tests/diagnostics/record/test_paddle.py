@@ -349,3 +349,21 @@ def test_arrays_of_numpy_that_become_tensors_have_their_own_dtype() -> None:
         x + 1
         paddle.to_tensor(2.0, dtype="float64") + 1
     assert not report.divergences
+
+
+def test_parameters_of_layers_have_the_default_dtype_unless_the_program_sets_it() -> None:
+    create = paddle.nn.Layer.create_parameter
+    with pa.record("paddle", "numpy@2") as report:
+        layers = paddle.nn.Linear(2, 3), paddle.nn.Linear(3, 1)
+        _ = layers[0]
+        wide = paddle.nn.Embedding(2, 3)
+    assert wide.weight.dtype is paddle.float32
+    (cause,) = report.shared_causes().found
+    assert cause.write == 'paddle.set_default_dtype("float32")'
+    assert len(cause.places) == 2
+    assert {str(d.answers["numpy@2"]) for d in report.divergences} == {"float64"}
+    with pa.record("paddle", "numpy@2") as report:
+        paddle.set_default_dtype("float32")
+        _ = paddle.nn.Linear(2, 3)
+    assert not report.divergences
+    assert paddle.nn.Layer.create_parameter is create

@@ -332,3 +332,37 @@ def test_numbers_compared_from_the_left_are_seen_so() -> None:
         assert (number < x).tolist() == [False, True]
     (found,) = report.divergences
     assert (found.name, found.operands) == ("less", ("Python float", "int8"))
+
+
+def parameters_of(default: str = "") -> Any:
+    with pa.record("torch", "numpy@2", "jax@x64", "paddle@3.3") as report:
+        if default:
+            torch.set_default_dtype(getattr(torch, default))
+        layers = torch.nn.Linear(2, 3), torch.nn.LayerNorm(3)
+        _ = layers[0](torch.ones(1, 2, dtype=torch.float32).to(layers[0].weight.dtype))
+        last = torch.nn.Linear(3, 1)
+    assert last.weight.dtype is torch.get_default_dtype()
+    return report
+
+
+def test_parameters_of_modules_are_one_cause() -> None:
+    report = parameters_of()
+    (cause,) = report.shared_causes().found
+    assert [*cause.policies] == ["numpy@2", "jax@x64"]
+    assert cause.write == "torch.set_default_dtype(torch.float32)"
+    assert len(cause.places) == 2
+    assert [summary.roots for summary in report.by_policy()] == [1, 1, 0]
+    assert report.blocks() == []
+
+
+def test_the_default_dtype_that_a_program_sets_is_one_that_it_names() -> None:
+    before = torch.set_default_dtype
+    try:
+        for default in ("float32", "float64"):
+            assert not parameters_of(default).divergences
+            with pa.record("torch", "numpy@2") as report:
+                pass
+            assert torch.set_default_dtype is before
+            assert not report.divergences
+    finally:
+        before(torch.float32)

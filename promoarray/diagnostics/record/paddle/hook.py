@@ -16,11 +16,13 @@ from typing import Any
 import paddle
 
 from promoarray.diagnostics.record import replaced
+from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.handlers import Handler, handler_in, other
 from promoarray.diagnostics.record.paddle.call import Call, amp
 from promoarray.diagnostics.record.paddle.calls import KERNELS, words
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out
+from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out, of_default
+from promoarray.diagnostics.record.report import MAKE
 
 _PLACES = (paddle.Tensor, paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
@@ -29,6 +31,10 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
 def _places() -> Iterator[Place]:
     """Every attribute to replace, with what takes its place."""
     known = words()
+    before = paddle.set_default_dtype
+    yield Place(paddle, "set_default_dtype", before, of_default(_replaced, before))
+    layer, name = paddle.nn.Layer, "create_parameter"
+    yield Place(layer, name, layer.create_parameter, _watched(layer.create_parameter, name, _made))
     for owner in _PLACES:
         for name, before in tuple(vars(owner).items()):
             handler = handler_in(known, name)
@@ -44,6 +50,16 @@ def _places() -> Iterator[Place]:
             called = KERNELS.get(name, name)
             handler = handler_in(known, called) or other
             yield Place(paddle._C_ops, name, before, _watched(before, called, handler))
+
+
+def _made(call: AnyCall) -> None:
+    """A parameter of a layer, which names the default dtype where the program names none."""
+    results = call.results()
+    defaults = {paddle.get_default_dtype()} if not call.recorder.default_named else set()
+    if not results or results[0].dtype.name not in defaults:
+        return call.made(MAKE)
+    call.count(MAKE)
+    return call.recorder.default(0.0, results[0], call.frame, lone=False, of_any=True)
 
 
 _replaced = Replaced(_places)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Iterator
+from typing import Any, Self
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -13,7 +13,17 @@ from promoarray.diagnostics.record.handlers import Handler
 from promoarray.diagnostics.record.pytorch.call import Call
 from promoarray.diagnostics.record.pytorch.handlers import handler_of
 from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.replaced import Place, Replaced, of_default
 from promoarray.diagnostics.record.watcher import Watcher
+
+
+def _places() -> Iterator[Place]:
+    """The only function that is replaced: no mode hears of it."""
+    before = torch.set_default_dtype
+    yield Place(torch, "set_default_dtype", before, of_default(_replaced, before))
+
+
+_replaced = Replaced(_places)
 
 
 class Recording(TorchFunctionMode):
@@ -28,6 +38,15 @@ class Recording(TorchFunctionMode):
         super().__init__()
         self._watcher = Watcher(recorder, Call, _state)
         self._handlers: dict[Any, tuple[str, Handler | None]] = {}
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        _replaced.begin(self._watcher)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        _replaced.end(self._watcher)
+        super().__exit__(*raised)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Carry out a call, and record what it was."""

@@ -1,0 +1,84 @@
+"""Root causes that several lines have in common: told once, with one edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import promoarray as pa
+from promoarray.diagnostics.shadow.report import Report
+
+OUTSIDE = np.array([1.5, 2.5]), np.arange(3)
+
+
+def ran(*policies: str) -> Report:
+    with pa.policy("numpy@2"), pa.shadow(*policies) as report:
+        x = pa.asarray(OUTSIDE[0])
+        y = pa.asarray(OUTSIDE[1])
+        _ = x * 2
+        _ = y + 1
+        _ = pa.asarray(OUTSIDE[0]) - 1
+        _ = pa.asarray([1, 2], dtype="int32") / 2
+    return report
+
+
+def line_of(text: str) -> int:
+    lines = Path(__file__).read_text().splitlines()
+    return next(n for n, line in enumerate(lines, 1) if text in line)
+
+
+def test_what_a_policy_never_holds_is_one_cause() -> None:
+    report = ran("jax@x32")
+    (cause,) = report.shared_causes().found
+    assert cause.what == "jax@x32 holds no float64 or int64, and makes float32 and int32 of them"
+    assert cause.write == (
+        'jax.config.update("jax_enable_x64", True), which is jax@x64; or cast to float32 and int32 '
+        "where such data first come in"
+    )
+    lines = map(line_of, ("x = pa", "y = pa", "_ = pa.asarray(OUT", 'dtype="int32")'))
+    assert cause.places == [f"{Path(__file__).name}:{line}" for line in lines]
+    assert report.blocks() == []
+    (summary,) = report.by_policy()
+    assert (summary.roots, summary.shared) == (1, 1)
+    assert summary.words().startswith("1 root cause, 1 of several lines")
+    assert "1 is a root cause" in report.summary()
+    assert report.to_dict()["shared_causes"] == [cause.to_dict()]
+
+
+def test_other_policies_have_their_own_causes_in_the_same_lines() -> None:
+    report = ran("jax@x32", "torch@2.13")
+    (cause,) = report.shared_causes().found
+    assert [*cause.policies] == ["jax@x32"]
+    (block,) = report.blocks()
+    (entry,) = block.entries
+    assert block.line.line == line_of('dtype="int32")')
+    assert entry.roots == {"torch@2.13"}
+    assert {s.policy: s.roots for s in report.by_policy()} == {"jax@x32": 1, "torch@2.13": 1}
+
+
+def test_every_place_is_there_with_those_that_only_inherit() -> None:
+    report = ran("jax@x32")
+    report.inherited = True
+    assert len(report.blocks()) == len({d.program.line for d in report.divergences})
+
+
+def test_with_the_edit_nothing_differs() -> None:
+    with pa.policy("numpy@2"), pa.shadow("jax@x32") as report:
+        _ = pa.asarray(OUTSIDE[0]).astype("float32") * 2
+    assert not any(d.name == "multiply" for d in report.divergences)
+    with pa.policy("numpy@2"), pa.shadow("jax@x64") as report:
+        _ = pa.asarray(OUTSIDE[0]) * 2
+    assert not report.divergences
+
+
+def test_a_page_says_it_before_the_source() -> None:
+    assert "jax@x32 holds no float64 or int64" in ran("jax@x32").to_html()
+
+
+def test_lines_of_another_file_than_the_script_are_named() -> None:
+    report, line = ran("torch@2.13"), line_of('dtype="int32")')
+    named = f"{Path(__file__).name}:{line}"
+    for script, where in {"": f"line {line}", __file__: f"line {line}", "train.py": named}.items():
+        report.script = script
+        assert report.by_policy()[0].words().endswith(f"to insert ({where})")
