@@ -13,6 +13,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
+from promoarray.backends.numpy.told import at_the_program
 from promoarray.core import observed, repeats
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert, explicit
@@ -244,7 +245,8 @@ def _run_first(
         return _run(executable, name, buffers, options)
     if all(buffer.size <= _SHORT for buffer in buffers):
         try:
-            out = kernel(*buffers)
+            with at_the_program():
+                out = kernel(*buffers)
         except (ValueError, IndexError, TypeError):
             out = None  # the other way has the words for it
         if out is not None:

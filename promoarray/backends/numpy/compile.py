@@ -20,6 +20,7 @@ from promoarray.backends.numpy import (
     positions,
     products,
     searching,
+    told,
 )
 from promoarray.backends.numpy.cast import WIDENING, caster
 from promoarray.backends.numpy.kernels import (
@@ -117,6 +118,10 @@ class Compiled:
 
     def _whole(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Any:
         """The casts, the kernel, and the cast of its result, one after the other."""
+        with told.at_the_program():
+            return self._one_by_one(buffers, options)
+
+    def _one_by_one(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Any:
         values = buffers
         if self._casts_inputs:
             values = [
@@ -197,7 +202,8 @@ class Compiled:
         if plan is not None:
             plan.run_into(buffers, target)
         elif self._kernel is not None:
-            self._kernel(*buffers, out=target)
+            with told.at_the_program():
+                self._kernel(*buffers, out=target)
         return True
 
     @made_once

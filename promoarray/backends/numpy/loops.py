@@ -18,6 +18,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends.numpy import told
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 
@@ -52,7 +53,7 @@ class LoopPlan(NamedTuple):
         raised = kernels.combine(self.name, operands, target, self.rows, self.modes)
         for bit, (_, what) in enumerate(_EXCEPTIONS):
             if raised & watched() & 1 << bit:
-                warnings.warn(f"{what} encountered in {self.name}", RuntimeWarning, stacklevel=2)
+                told.warn(f"{what} encountered in {self.name}")
 
 
 CLIPS = frozenset({"clip_beyond", "clip_up_to", "clip_signed_zeros", "low_bound_last"})

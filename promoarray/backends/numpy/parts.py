@@ -59,7 +59,7 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
         *_, made = kernel.resolve_dtypes((*(x.dtype for x in operands), None))
     except (TypeError, ValueError):  # the ordinary way says so
         return None
-    if not all(x.dtype.isbuiltin == 1 for x in operands):
+    if not all(x.dtype.isbuiltin == 1 for x in operands) or _chooses_nan(kernel, shape, *operands):
         return None
     in_rows = all(_lies(x, shape) for x in operands)
     if not in_rows and not all(x.shape == shape and _lies(x.T, shape[::-1]) for x in operands):
@@ -134,6 +134,18 @@ def _has_nan(x: Buffer) -> bool:
         return False
     with np.errstate(all="ignore"):
         return bool(np.isnan(np.maximum.reduce(x, axis=None)))
+
+
+def _chooses_nan(kernel: np.ufunc, shape: tuple[int, ...], *operands: Buffer) -> bool:
+    """Whether one of two NaN comes out, and which hangs on where a part ends: NumPy takes vectors
+    for rows that it goes through as they are, not for those that it copies."""
+    if OF_UFUNC.get(kernel) not in EITHER_NAN or all(x.shape == shape for x in operands):
+        return False
+    if any(x.size == 1 for x in operands):
+        return False
+    less, most = sorted(operands, key=lambda x: x.size)
+    # A product of complex numbers has two products of the parts of one.
+    return _has_nan(less) or (most.dtype.kind == "c" and _has_nan(most))
 
 
 def _lies_in_columns(x: Buffer) -> bool:

@@ -153,6 +153,37 @@ def test_operations_and_casts_have_the_same_bits_on_any_number_of_threads() -> N
             assert len(made) == 1, name
 
 
+@pytest.mark.usefixtures("_short_parts")
+@pytest.mark.parametrize("storage", ["f", "d", "F", "D"])
+@pytest.mark.parametrize(
+    "shapes", [((403, 3), (3,)), ((403, 3), (403, 1)), ((61, 101), (101,)), ((203, 17), (1, 17))]
+)
+def test_which_of_two_nan_comes_out_hangs_on_no_number_of_threads(
+    shapes: tuple[tuple[int, ...], tuple[int, ...]], storage: str
+) -> None:
+    random, dtype = np.random.default_rng(3), np.dtype(storage)
+    bits = np.uint32 if dtype.char in "fF" else np.uint64
+    some = np.array([[0x7FC00001, 0xFFC00002], [0x7FF8 << 48 | 1, 0xFFF8 << 48 | 2]], np.uint64)
+    nans = some[int(bits is np.uint64)].astype(bits).view(dtype.char.lower())
+
+    def holding(shape: tuple[int, ...]) -> Any:
+        x = random.choice([*nans, 1.5], (*shape, dtype.itemsize // nans.itemsize))
+        return x.astype(nans.dtype).view(dtype)[..., 0]
+
+    a, b = map(holding, shapes)
+    for name in ("add", "multiply"):
+        for one, other in ((a, b), (b, a)):
+            with np.errstate(all="ignore"):
+                made, whole = parts.run(UFUNCS[name], one, other), UFUNCS[name](one, other)
+            assert made is None or made.tobytes() == whole.tobytes(), name
+            with np.errstate(all="ignore"):  # of one NaN, several threads
+                calm = np.nan_to_num(other, posinf=1, neginf=1, nan=1)
+                made, whole = parts.run(UFUNCS[name], one, calm), UFUNCS[name](one, calm)
+            assert made is None or made.tobytes() == whole.tobytes(), name
+            if dtype.kind == "f" and calm.size < one.size:
+                assert made is not None
+
+
 BITS = {"f4": [0x7FC00001, 0xFFC00002, 0x7F800003], "f8": [0x7FF8 << 48 | 1, 0xFFF8 << 48 | 2]}
 
 

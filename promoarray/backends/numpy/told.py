@@ -1,0 +1,92 @@
+"""NumPy's warnings of floating-point exceptions, at the line of the program.
+
+NumPy names the line of Python that calls a ufunc. What is called from C is called by the program;
+from Python it would be a line of promoarray, which tells nobody anything, and by which Python
+takes the warnings of all operations for one that it has shown already.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import Context, ContextVar
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+_NOT_THE_PROGRAM = _PACKAGE + os.sep, os.path.dirname(np.__file__) + os.sep
+
+
+def warn(message: str) -> None:
+    """Warn of a floating-point exception at the innermost line outside promoarray and NumPy."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_PROGRAM):
+        frame = frame.f_back
+    if frame is None:
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        return
+    warnings.warn_explicit(
+        message,
+        RuntimeWarning,
+        filename=frame.f_code.co_filename,
+        lineno=frame.f_lineno,
+        module=frame.f_globals.get("__name__") or "<unknown>",
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )
+
+
+class _Log:
+    """What NumPy writes to where it would warn: it has the words, and leaves the place to us."""
+
+    def write(self, text: str) -> None:
+        warn(text.removeprefix("Warning: ").rstrip("\n"))
+
+
+_LOG = _Log()
+
+
+class _Logging:
+    """NumPy's state in which it logs what it warns of by default: it is made once, as to make one
+    takes as long as a short operation."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = _STATE.set(_LOGGING)
+
+    def __exit__(self, *_: object) -> None:
+        _STATE.reset(self._before)
+
+
+def _logged() -> AbstractContextManager[Any]:
+    state: Any = np.geterr()
+    warned: Any = {kind: "log" for kind, how in state.items() if how == "warn"}
+    if not warned or np.geterrcall() is not None:  # the program has one of its own for other kinds
+        return nullcontext()
+    return np.errstate(**warned, call=_LOG)
+
+
+def _logging() -> Any:
+    with _logged():
+        return _STATE.get()
+
+
+try:
+    from numpy._core.umath import _extobj_contextvar
+
+    _STATE: ContextVar[Any] = _extobj_contextvar
+    _DEFAULT = Context().run(_STATE.get)
+    _LOGGING = Context().run(_logging)
+except (ImportError, LookupError):  # NumPy does not promise where its state is
+    _DEFAULT = None
+
+
+def at_the_program() -> AbstractContextManager[Any]:
+    """Have NumPy warn at the line of the program, of what it would warn of here."""
+    if _DEFAULT is not None and _STATE.get() is _DEFAULT:
+        return _Logging()
+    return _logged()

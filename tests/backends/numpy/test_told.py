@@ -1,0 +1,120 @@
+"""Warnings of floating-point exceptions name the program's line, the first time and later."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.backends.numpy import told
+
+
+def of(storage: str, *values: float) -> Any:
+    return pa.asarray(np.array(values, storage))
+
+
+def add_to(target: Any, other: Any) -> None:
+    target += other
+
+
+OPERATORS: dict[str, Callable[[Any], Any]] = {
+    "+": lambda x: x + x,
+    "* scalar": lambda x: x * 10.0,
+    "scalar +": lambda x: 3e38 + x,
+    "/": lambda x: x / of("f4", 0, 0),
+    "**": lambda x: x**2,
+    "@": lambda x: x @ x,
+    "+=": lambda x: add_to(of("f4", 3e38, 3e38), x),
+    "+= scalar": lambda x: add_to(of("f4", 3e38, 3e38), 3e38),
+    "two dtypes": lambda x: of("f8", 1e308, 1) * x,
+    "int / 0": lambda x: 1.0 / of("u1", 0, 0),
+}
+OTHERS: dict[str, Callable[[Any], Any]] = {
+    "numpy.add": lambda x: np.add(x, x),
+    "var": lambda x: pa.var(x),
+    "cumulative_sum": lambda x: pa.cumulative_sum(x),
+    "vector_norm": lambda x: pa.linalg.vector_norm(x),
+}
+FIRST: dict[str, Callable[[Any], Any]] = {
+    "add": lambda x: pa.add(x, x),
+    "exp": lambda x: pa.exp(x),
+    "in a namespace": lambda x: pa.namespace(pa.get_policy()).multiply(x, x),
+}
+
+
+SILENT = {("jax", "**"), ("jax", "int / 0")}
+"""What a policy computes in loops of its own, which warn of nothing."""
+
+
+def places(function: Callable[[], Any]) -> list[tuple[str, int]]:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        function()
+    assert all(w.category is RuntimeWarning and " encountered in " in str(w.message) for w in heard)
+    return [(w.filename, w.lineno) for w in heard]
+
+
+@pytest.fixture(params=["numpy", "numpy@1", "torch", "jax"])
+def new(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A policy that has compiled nothing yet."""
+    with pa.policy(request.param):
+        new = pa.get_policy().derive("new")
+    with pa.policy(new):
+        yield request.param
+
+
+@pytest.mark.parametrize("name", [*OPERATORS, *OTHERS])
+def test_each_call_names_the_line_of_the_program(new: str, name: str) -> None:
+    function = {**OPERATORS, **OTHERS}[name]
+    line = function.__code__ if name[:2] != "+=" else add_to.__code__
+    at = line.co_firstlineno + (name[:2] == "+=")
+    x = of("f4", 3e38, 3e38)
+    for _ in range(3):
+        found = places(lambda: function(x))
+        assert {*found} == (set() if (new, name) in SILENT else {(__file__, at)})
+
+
+@pytest.mark.usefixtures("new")
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_call_of_a_function_names_the_line_of_the_program(name: str) -> None:
+    function, x = FIRST[name], of("f4", 3e38, 3e38)
+    assert {*places(lambda: function(x))} == {(__file__, function.__code__.co_firstlineno)}
+
+
+def first_sum(x: Any) -> Any:
+    """``x + x`` under a policy that has compiled nothing yet."""
+    with pa.policy(pa.get_policy().derive("new")):
+        return x + x
+
+
+def test_what_the_program_asks_for_instead_of_warnings_is_done() -> None:
+    x, calls = of("f4", 3e38, 3e38), []
+    for under in ("ignore", "warn"):
+        with np.errstate(under=under), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(RuntimeWarning, match=r"^overflow encountered in add$"):
+                first_sum(x)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        first_sum(x)
+    with np.errstate(over="ignore"):
+        assert not places(lambda: first_sum(x))
+    with np.errstate(over="call", call=lambda *given: calls.append(given)):
+        assert not places(lambda: first_sum(x))
+    assert [kind for kind, _ in calls] == ["overflow"]
+
+
+def test_the_state_is_the_program_s_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):  # by NumPy's state, and where that is not to be found
+        before = np.geterr(), np.geterrcall()
+        with warnings.catch_warnings(record=True) as heard, told.at_the_program():
+            warnings.simplefilter("always")
+            assert np.geterr()["over"] == "log"
+            np.float32(3e38) * np.ones(1, np.float32) * np.float32(10)
+        assert [str(w.message) for w in heard] == ["overflow encountered in multiply"]
+        assert heard[0].filename == __file__
+        assert (np.geterr(), np.geterrcall()) == before
+        monkeypatch.setattr(told, "_DEFAULT", None)
