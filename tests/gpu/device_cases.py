@@ -234,7 +234,10 @@ def _computed(policy: str, name: str, dtypes: tuple[DType, ...]) -> DType | None
 
 
 def _unspecified(name: str, want: Any, got: Any) -> bool:
-    """Which zero is the larger one nobody says."""
+    """Which zero is the larger one nobody says, nor the sign of a NaN that becomes a zero."""
+    lost = name in ("floor_divide", "remainder") and not isinstance(want, type)
+    if lost and want.dtype.format is not None and want.dtype.format.nan is None:
+        return bool((host(want) == host(got)).all())
     if name not in ("maximum", "minimum", "fmax", "fmin") or isinstance(want, type):
         return False
     if isinstance(got, type) or want.dtype is not got.dtype or want.dtype.format is None:

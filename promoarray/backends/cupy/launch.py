@@ -100,7 +100,7 @@ class Launch:
         size = first.size
         if size:
             given = self._given(operands) if True in numbers else operands
-            kernel((blocks(size),), (threads,), (*given, out, np.uint64(size)))
+            kernel((blocks(size),), (threads,), (*given, out, size))
         return out
 
     def _strided(self, operands: tuple[Any, ...]) -> Buffer | None:

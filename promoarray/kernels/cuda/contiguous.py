@@ -20,10 +20,10 @@ __all__ = ["RawSource", "contiguous_kernel"]
 class RawSource(NamedTuple):
     """What ``cupy.RawKernel(k.code, k.name)`` takes.
 
-    Launch it as ``kernel((k.blocks(n),), (k.threads,), (*operands, y, n))`` with the
-    arrays and numbers that the elementwise kernel takes, the array ``y`` and the number of elements
-    as a ``numpy.uint64``. All arrays are contiguous in one order, and ``y`` overlaps none; they may
-    begin at any element.
+    Launch it as ``kernel((k.blocks(n),), (k.threads,), (*operands, y, n))`` with the arrays and
+    numbers that the elementwise kernel takes, the array ``y`` and the number of elements, a Python
+    int, which travels in 64 bits. All arrays are contiguous in one order, and ``y`` overlaps none;
+    they may begin at any element.
 
     Attributes
     ----------

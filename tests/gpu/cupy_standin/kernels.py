@@ -72,7 +72,7 @@ class RawKernel:
         *given, n = args
         arrays = [x for x in given if isinstance(x, ndarray)]
         together(arrays)
-        assert isinstance(n, np.uint64)
+        assert type(n) is int  # of 64 bits to CuPy
         out = arrays[-1]
         assert all(x.shape == out.shape and n == x.size for x in arrays)
         orders = [(x.flags.c_contiguous, x.flags.f_contiguous) for x in arrays]
