@@ -367,7 +367,7 @@ class PArray(Channels):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
-        meant = of_ufunc(ufunc)
+        meant = of_ufunc(ufunc, inputs)
         if meant is not None and method == "__call__" and not kwargs:
             name, form = meant
             out = apply(name, *inputs, form=form)

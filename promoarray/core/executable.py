@@ -133,7 +133,7 @@ def keep(
     if _holds_for_all_ranks(name, form, policy, seen, plan):
         policy.executables[key] = executable
         return
-    by_value = policy.by_value is not None
+    by_value = policy.by_value is not None or policy.may_square(name, seen, form)
     if by_value and not all(type(x) in WEAK or type(x._buffer) is np.ndarray for x in operands):
         return  # to look at values may mean to compute them, or to wait for a device
     choice = policy.executables.setdefault(key, Choice(by_value, {}))
@@ -153,7 +153,7 @@ def _holds_for_all_ranks(
     name: str, form: Form, policy: Policy, seen: tuple[Operand, ...], plan: Plan
 ) -> bool:
     """Whether arrays of no axes and others have the same plan."""
-    if policy.by_value is not None:
+    if policy.by_value is not None or policy.may_square(name, seen, form):
         return False
     if not policy.ranks and name not in policy.ranked:
         return True

@@ -113,6 +113,8 @@ def keep(
     found = key_of(name, form, operands, bounds)
     if found is None or any(operand.value is not None for operand in seen):
         return
+    if policy.may_square(name, seen, form):
+        return
     first, low = seen[0].type, bounds[0] if bounds else True
     fits = tuple(
         policy.scalars.rule(name, index, dtype, first=first, low=low) if type(x) in WEAK else None

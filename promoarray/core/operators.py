@@ -118,12 +118,18 @@ def _is_data(x: Any) -> bool:
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
 
 
-def of_ufunc(ufunc: np.ufunc) -> tuple[str, Form] | None:
-    """Return the operation that a ufunc means: the operator, if there is one; None if none is.
-
-    ``np_array + x`` comes in as ``np.add(np_array, x)``, and the two cannot be told apart.
-    """
+def of_ufunc(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[str, Form] | None:
+    """Return the operation that a call of a ufunc means; None if none is."""
     name = OF_UFUNC.get(ufunc)
-    if name is None:
-        return None
-    return name, Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION
+    return None if name is None else (name, form_of_ufunc(name, inputs))
+
+
+def form_of_ufunc(name: str, inputs: tuple[Any, ...]) -> Form:
+    """Return how an operation counts as written that comes in as a ufunc: as the operator, if any.
+
+    ``np_array + x`` comes in as ``np.add(np_array, x)``, and the two cannot be told apart; but
+    ``x ** 2`` is a method of x, so that ``np.power(x, 2)`` is the function.
+    """
+    if not OPERATIONS[name].symbol or (name == "pow" and type(inputs[-1]) in dt.WEAK):
+        return Form.FUNCTION
+    return Form.OPERATOR

@@ -15,6 +15,7 @@ from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.core.dispatch import apply, call
 from promoarray.core.move import moved
 from promoarray.core.operands import as_array, as_operand
+from promoarray.core.operators import form_of_ufunc
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in
 from promoarray.dtypes import WEAK, DType, as_dtype
@@ -175,8 +176,7 @@ def _call(name: str, *inputs: Any, dtype: object = None, **options: Any) -> Any:
         return tuple(_operation(each)(*inputs) for each in _PAIRS[name])
     if name == "clip":  # as ndarray.clip(x) calls it
         return call(name, *inputs, low=True, high=True)
-    form = Form.OPERATOR if OPERATIONS[name].symbol else Form.FUNCTION
-    return apply(name, *inputs, form=form, **options)
+    return apply(name, *inputs, form=form_of_ufunc(name, inputs), **options)
 
 
 def _computed_in(name: str, x: Any, dtype: DType) -> Any:

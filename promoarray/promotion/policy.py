@@ -19,11 +19,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
 
-from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.dtypes import WEAK, DType, Kind, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import Family, Form, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
-from promoarray.promotion.plan import MOVES, Decision, Operand, Plan, Refusal, accumulator
+from promoarray.promotion.plan import MOVES, Decision, Operand, Plan, Rank, Refusal, accumulator
 from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
@@ -93,6 +93,9 @@ class Policy:
     by_value : callable or None
         Turns an operation's operands with values into operands without, for policies that look at
         values.
+    squares : frozenset of DType
+        Dtypes whose ``x ** 2``, the operator with Python's own 2, is a square, where any other
+        exponent has a say in the dtype.
     ranks : bool
         Whether a 0-d array may count for less than an array.
     ranked : frozenset of str
@@ -171,6 +174,7 @@ class Policy:
     signatures: Mapping[str | Family, Arrays] = field(default_factory=dict)
     operand_types: OperandTypes = own_types
     by_value: ByValue | None = None
+    squares: frozenset[DType] = frozenset()
     ranks: bool = False
     ranked: frozenset[str] = frozenset()
     scalars: Scalars = field(default_factory=Scalars)
@@ -243,6 +247,21 @@ class Policy:
             return Refusal(f"the result is {result}, which may not be written into {target.name}")
         return plan._replace(result=target)
 
+    def may_square(self, name: str, operands: tuple[Operand, ...], form: Form) -> bool:
+        """Whether the dtype hangs on the exponent: a square is not as other powers are."""
+        if name != "pow" or form is Form.FUNCTION or not self.squares:
+            return False
+        x, y = operands
+        return x.rank is not Rank.SCALAR and x.type in self.squares and y.type is weak_int
+
+    def squared(
+        self, name: str, operands: tuple[Operand, ...], values: tuple[Any, ...], form: Form
+    ) -> tuple[Operand, ...]:
+        """Return what is promoted in place of operands: of a square x twice, else themselves."""
+        if self.may_square(name, operands, form) and type(values[1]) is int and values[1] == 2:
+            return operands[0], operands[0]
+        return operands
+
     def decide(
         self,
         name: str,
@@ -266,7 +285,7 @@ class Policy:
             What the operation takes besides: ``low`` tells which bounds ``clip`` has, ``real`` that
             the eigenvalues that ``eig`` finds are real.
         """
-        plan = self.plan(name, operands, form)
+        plan = self.plan(name, self.squared(name, operands, values, form), form)
         if isinstance(plan, Refusal):
             return plan
         if self.real_spectra and options.get("real"):

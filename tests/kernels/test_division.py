@@ -124,6 +124,20 @@ def test_every_number_of_16_bits_with_a_few(level, name):
                 _agree(name, dtype, part[:64, None], few)
 
 
+@pytest.mark.parametrize("name", [*BY_SHAPE, "divide", "scaled", "scaled_by_reciprocal"])
+def test_what_is_computed_in_float32_is_rounded_once(level, name):
+    x, row = every(dt.float16), dtype_args(dt.float16)
+    y = np.random.default_rng(0).permutation(x)
+    rows = row, row, dtype_args(dt.float32), row
+    for loop in {*BY_SHAPE.get(name, (name,))}:
+        got, wide = np.empty_like(x), np.empty(x.shape, np.float32)
+        combine(loop, (x, y), got, rows, (DEFAULT,) * 3)
+        operands = x.astype(np.float32), y.astype(np.float32)
+        combine(loop, operands, wide, (dtype_args(dt.float32),) * 4, (DEFAULT,) * 3)
+        with np.errstate(all="ignore"):
+            assert same_numbers(got, wide.astype(np.float16), dt.float16), loop
+
+
 def _agree(name: str, dtype: dt.DType, *operands: Array) -> None:
     got, raised = of_loop(name, *operands, dtype=dtype)
     want, met = of_numpy(name, *operands)

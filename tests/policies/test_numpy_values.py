@@ -204,6 +204,43 @@ def test_squares_and_roots_are_operators_of_their_own_in_numpy_1(
         )
 
 
+@pytest.mark.parametrize("policy", ["numpy@1", "numpy@2", "numpy@2.5"])
+@pytest.mark.parametrize(
+    ("exponent", "operator", "function"),
+    [
+        (2, "int8", "int64"),
+        (3, "int64", "int64"),
+        (0, "int64", "int64"),
+        (True, "int8", "int8"),
+        (0.5, "float64", "float64"),
+        (pa.asarray(2, dtype="int8"), "int8", "int8"),
+    ],
+)
+def test_the_square_of_bools_is_no_other_power(
+    policy: str, exponent: Any, operator: str, function: str
+) -> None:
+    with pa.policy(policy):
+        for shape in ((2,), ()):
+            base = pa.ones(shape, dtype="bool")
+            for k in (exponent, 3, exponent):
+                power = base**k
+            assert (power.dtype.name, float(pa.sum(power))) == (operator, max(1, 2 * len(shape)))
+            if type(exponent) is not pa.PArray and (shape or policy != "numpy@1"):
+                found = pa.pow(base, exponent), np.power(base, exponent)
+                assert {x.dtype.name for x in found} == {function}
+        with pytest.raises(TypeError, match=f"the result is {operator}"):
+            base **= exponent
+
+
+@pytest.mark.parametrize("policy", ["numpy@1", "numpy@2"])
+def test_a_shadow_run_tells_the_square_of_bools_from_other_powers(policy: str) -> None:
+    with pa.policy("torch"), pa.shadow(policy) as report:
+        base = pa.ones(2, dtype="bool")
+        made = [base**k for k in (2, 3, 2)]
+    assert [x.dtype.name for x in made] == ["int64"] * 3
+    assert [found.answers[policy].dtype for found in report.divergences] == [pa.int8]
+
+
 ENDS = tuple(
     sign * 2**bits + more
     for bits in (7, 8, 15, 16, 31, 32, 63)

@@ -21,7 +21,7 @@ ARRAYS, SCALARS = "arrays with arrays", "arrays with Python scalars"
 FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "operand types": (
         "what 0-d arrays and values count for in promotion",
-        ("operand_types", "by_value", "ranks", "ranked"),
+        ("operand_types", "by_value", "squares", "ranks", "ranked"),
     ),
     "scalars": (
         "Python scalars that do not fit, and how they are rounded",

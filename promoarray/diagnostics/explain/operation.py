@@ -59,7 +59,7 @@ class Case:
         self.inplace = form is Form.INPLACE
         self.supposed = supposed  # whether the arrays were made under another policy
         self.seen = tuple(map(self.described, entered))
-        self.plan = policy.plan(name, self.seen, form)
+        self.plan = self.planned(form)
         self.decided = policy.decide(name, self.seen, entered, form)
 
     def explanation(self) -> Explanation:
@@ -204,10 +204,15 @@ class Case:
         made, target = self.policy.strong(plan.result).name, self.plan.result.name
         return f"in place: the result, {made}, is written into the {target} of the first operand"
 
+    def planned(self, form: Form) -> Plan | Refusal:
+        """What is done with the operands as they are, in some form."""
+        counted = self.policy.squared(self.name, self.seen, self.entered, form)
+        return self.policy.plan(self.name, counted, form)
+
     def by_value(self) -> tuple[Operand, ...]:
         policy = self.policy
         if policy.by_value is None or all(o.value is None for o in self.seen):
-            return self.seen
+            return policy.squared(self.name, self.seen, self.entered, self.form)
         return policy.by_value(policy, self.name, self.seen, self.form)
 
     def agrees(self, common: DType | None) -> bool:
@@ -313,7 +318,7 @@ class Case:
     def otherwise(self, form: Form) -> str:
         """What the operator or function of that name does, where it is another one than asked."""
         asked = form is self.form or self.inplace or not operation(self.name).symbol
-        plan = self.plan if asked else self.policy.plan(self.name, self.seen, form)
+        plan = self.plan if asked else self.planned(form)
         if plan == self.plan:
             return ""
         does = (

@@ -226,7 +226,7 @@ Operation find_loop(const char *name, int operands, const Type *own, const Type 
         refuse(std::string("there is no loop that computes ") + name);
     if (!goes_at_once(operation, own, result, modes, computed)) return operation;
     const Operation at_once = version().operation(name, own[0]);
-    if (at_once.run == nullptr) return operation;
+    if (at_once.run == nullptr || at_once.rounds_within) return operation;
     computed = own[0];
     return at_once;
 }

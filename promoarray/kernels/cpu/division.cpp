@@ -256,7 +256,7 @@ constexpr Row rows[] = {
     {"floor_of_quotient", 2, false, false, true, on_wide<FloorOfQuotient>},
     {"remainder_of_quotient", 2, false, false, true, on_wide<RemainderOfQuotient>},
     {"standard_floor_divide", 2, false, false, true, on_wide<StandardFloorDivide>},
-    {"reciprocal_divide", 2, false, false, false, reciprocal_divide},
+    {"reciprocal_divide", 2, false, false, false, reciprocal_divide, nullptr, true},
     {"selected_reciprocal", 2, false, false, false, selected_reciprocal},
     {"float_divmod", 2, false, false, false, on_wide<FloatDivmod<false>>},
     {"float_divmod_spread", 2, false, false, false, on_wide<FloatDivmod<true>>},

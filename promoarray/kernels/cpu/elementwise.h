@@ -211,6 +211,7 @@ struct Row {
     bool masked, tests, tells;
     Run (*find)(Type type);
     Look (*look)(Type type) = nullptr;
+    bool rounds_within = false;
 };
 
 template <std::size_t n>
@@ -218,7 +219,7 @@ Operation find_row(const Row (&rows)[n], const char *name, Type type) {
     for (const Row &row : rows)
         if (std::strcmp(row.name, name) == 0)
             return {row.find(type), row.operands, row.masked, row.tests, row.tells,
-                    row.look != nullptr ? row.look(type) : nullptr};
+                    row.look != nullptr ? row.look(type) : nullptr, row.rounds_within};
     return {};
 }
 

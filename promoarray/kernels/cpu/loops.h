@@ -95,6 +95,7 @@ struct Operation {
     bool tests;   // the results are bools, whatever the type
     bool tells;   // its floating-point exceptions are those of the operation
     Look look;    // nullptr where nothing else is raised
+    bool rounds_within;  // of 16 bits it rounds more than the result: not float32's, rounded
 };
 
 struct Lines;

@@ -237,6 +237,7 @@ NUMPY_1 = NUMPY_2.derive(
         "irfftn": TypeRule(compute=always(dt.complex128), result=component, note=_FFT),
     },
     by_value=ByValue(),
+    squares=frozenset(),  # which `shortcut` knows
     ranks=True,
     one_element=CONVERSIONS - {"index"},
     scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),

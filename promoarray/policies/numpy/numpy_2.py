@@ -339,6 +339,8 @@ NUMPY_2 = Policy(
     operand_types=highest_first,
     composed=frozenset({"quantile"}),
     fixed={"cov": dt.float64, "histogram": dt.int64, "interp": dt.float64},
+    # Beside all others the int of x ** 2 has no say anyhow (`fast_scalar_power`).
+    squares=frozenset({dt.bool}),
     scalars=Scalars(
         fit=in_range,
         fit_compared=exactly,

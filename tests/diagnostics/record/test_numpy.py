@@ -455,7 +455,21 @@ def test_a_power_of_a_scalar_is_no_square(base: str, exponent: str) -> None:
         "np.int8(3)": ["int64", "float64", "float64", "int16"],
         "np.float32(3)": ["float64", "float64", "float64", "float32"],
     }[base][["2", "2.0", "np.uint64(2)", "np.array(2, np.uint8)"].index(exponent)]
-    assert list(expressions().predicted([f"{base} ** {exponent}"])) == [right]
+    asked = [f"{base} ** {exponent}", f"pow({base}, {exponent})"]
+    assert list(expressions().predicted(asked)) == [right] * 2
+
+
+def test_the_square_of_bools_is_no_other_power(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        b = np.array([True, False])
+        b ** 2, b ** 3, b ** 2, b[0] ** 2, pow(b, 2), pow(b[0], 2), np.power(b, 2), b ** True
+        np.array(True) ** 2, np.array(True) ** 2.0
+        """,
+    )
+    assert not report.drift
 
 
 def test_a_program_that_is_none_says_so_as_python_does() -> None:

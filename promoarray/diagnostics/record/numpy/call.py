@@ -25,6 +25,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     array_of,
     dtype_of,
+    form_of,
     operand_of,
     results_of,
 )
@@ -106,7 +107,7 @@ class Call:
         self._count(OPERATION)
         self.recorder.saw(
             *(name, operands, self.results[0], self.frame),
-            form=self.callee.form,
+            form=form_of(name, self.args[0] if self.args else None, self.callee.form),
             options=options,
             policy=self.policy,
             more=self.results[1:],
