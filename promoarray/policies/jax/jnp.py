@@ -145,7 +145,7 @@ JNP = Policy(
     },
     defaults=WIDE,
     weak_arrays=True,
-    ranked=frozenset({"pow"}),
+    ranked=frozenset({"pow", "hypot", "logaddexp"}),
     stored=stored(LATTICE, dt.int64),
     assigns=partial(promoted, LATTICE),
     meets=LATTICE,
