@@ -90,7 +90,7 @@ def contiguous_kernel(kernel: KernelSource, numbers: tuple[bool, ...] = ()) -> R
         value = x if number else f"static_cast<const {w} *>({x})"
         operands.append(f"    {kind} from_{x}{{{value}}};")
     passed = ", ".join(f"from_{x}" for _, x in inputs)
-    name = f"{kernel.name}_packs" + "".join(map(str, map(int, numbers))) * any(numbers)
+    name = f"{kernel.name}_packs" + "".join("01"[number] for number in numbers)
     made, table = f"Kernel_{name}{{}}", ""
     if len(inputs) == len(arrays) == 1 and arrays[0] == "u8":
         table = f"    __shared__ {word} table[256];\n    all_answers({made}, table);\n"

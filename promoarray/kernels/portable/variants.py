@@ -1,8 +1,8 @@
 """Kernels whose values are one framework's own; ``policies.kernels`` says what each is for.
 
 Written with what NumPy and CuPy have in common: ``xp`` is either. No division by zero is carried
-out, so that none of them warns. Floats are computed and compared by functions of ``xp``: Python's
-operators are CuPy's own, to which float32 subnormals are zero.
+out, so that none of them warns. Where a float32 subnormal decides, functions of ``xp`` compute and
+compare: Python's operators are CuPy's own, to which it is zero.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
 
 def sign_of_order(xp: Any, x: Buffer) -> Buffer:
     nan = xp.isnan(x.real) | xp.isnan(x.imag)
-    first = xp.where(x.real == 0, xp.sign(x.imag), xp.sign(x.real))
+    first = xp.where(is_zero(xp, x.real), xp.sign(x.imag), xp.sign(x.real))
     return _complex(xp, xp.where(nan, first.dtype.type("nan"), first), 0)
 
 
@@ -217,7 +217,9 @@ def standard_expm1(xp: Any, x: Buffer) -> Buffer:
     near = xp.expm1(xp.where(finite, x, zero))
     far = xp.exp(xp.where(finite, zero, x))  # its infinities are those of C99
     real = xp.where(finite, near.real, far.real - 1)
-    return _complex(xp, xp.where(x == 0, zero.real, real), xp.where(finite, near.imag, far.imag))
+    return _complex(
+        xp, xp.where(is_zero(xp, x), zero.real, real), xp.where(finite, near.imag, far.imag)
+    )
 
 
 def standard_tanh(xp: Any, x: Buffer) -> Buffer:

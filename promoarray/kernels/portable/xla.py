@@ -1,7 +1,7 @@
 """Kernels whose values are those of jax.numpy, as XLA rewrites and computes it.
 
-Written with what NumPy and CuPy have in common: ``xp`` is either. As in ``variants``, floats are
-compared by functions of ``xp``.
+Written with what NumPy and CuPy have in common: ``xp`` is either. Where a float32 subnormal
+decides, functions of ``xp`` compare, as in ``variants``.
 """
 
 from __future__ import annotations
