@@ -7,7 +7,7 @@ ranks and Python scalars. They are kept, and the report asks when it is printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import ItemsView, Iterator, ValuesView
 from typing import Any, NamedTuple, Self
 
 from promoarray.core.array_base import type_of
@@ -96,8 +96,19 @@ class OperationAnswers(LazyAnswers):
     def __getitem__(self, name: str) -> Answer:
         return self._all()[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.dtypes
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.dtypes)
+
+    def items(self) -> ItemsView[str, Answer]:
+        """The dict's own: reports go over them again and again."""
+        return self._all().items()
+
+    def values(self) -> ValuesView[Answer]:
+        """The dict's own."""
+        return self._all().values()
 
     def __len__(self) -> int:
         return len(self.dtypes)
