@@ -263,10 +263,11 @@ def predicted(every: list[str]) -> Iterator[str]:
     """What recording on NumPy 2 says that NumPy 1 answers, one program a line."""
     import numpy as np
 
-    from promoarray.diagnostics.record.numpy.hook import Session, hook
+    from promoarray.diagnostics.record.numpy.hook import hook
     from promoarray.diagnostics.record.numpy.operand import operand_of
     from promoarray.diagnostics.record.numpy.past import Past
     from promoarray.diagnostics.record.numpy.rewriting import rewritten
+    from promoarray.diagnostics.record.numpy.session import Session
     from promoarray.diagnostics.record.recorder import Recorder
     from promoarray.promotion.registry import as_policy
 

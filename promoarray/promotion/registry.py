@@ -199,6 +199,18 @@ def registered_name(policy: Policy, what: str) -> str:
     return policy.name
 
 
+def is_installed(policy: Policy) -> bool:
+    """Whether every process finds a policy by its name: promoarray's own, and an entry point's."""
+    return policy.once(_is_installed)
+
+
+def _is_installed(policy: Policy) -> bool:
+    base = policy.name.partition("+")[0]  # of a policy with quirks
+    family, _, edition = base.partition("@")
+    known = base in BUILT_IN or edition in BUILT_IN.get(family, ()) or base in _entry_points()
+    return known and as_policy(policy.name) is policy
+
+
 def _reduce(policy: Policy) -> tuple[Any, ...]:
     return as_policy, (registered_name(policy, "this is"),)
 

@@ -14,7 +14,7 @@ from fuzz import read_dtypes
 import promoarray as pa
 from promoarray import cli
 from promoarray.diagnostics.shadow.held import held, lacks
-from promoarray.diagnostics.shadow.verdict import as_seen_by
+from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.dtypes import CONCRETE
 from promoarray.policies import as_policy
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.shadow.answers import WEAK_REASON
 from promoarray.diagnostics.shadow.fixes import Fix
-from promoarray.diagnostics.shadow.verdict import WEAK_REASON
 
 
 def _found(report: pa.Report) -> list[tuple[str, str, dict[str, tuple[str, str]]]]:

@@ -19,7 +19,7 @@ import promoarray as pa
 from promoarray.core.observers import observing
 from promoarray.diagnostics.compare.autocast import AutoCast
 from promoarray.diagnostics.shadow.held import held, lacks
-from promoarray.diagnostics.shadow.verdict import as_seen_by
+from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.policies import as_policy
 
 POLICIES = (

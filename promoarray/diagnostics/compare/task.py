@@ -140,10 +140,36 @@ def new_file(folder: str) -> str:
 
 
 def write(path: str, findings: Findings) -> None:
-    """Put findings into a file, at once or not at all."""
+    """Put findings into a file behind what was there, at once or not at all.
+
+    What is written last counts. To make a new file each time and to rename it takes many times as
+    long as to write a few thousand bytes; that is left for when the file has become long.
+    """
+    made = pickle.dumps(findings, protocol=5)
+    written = len(made).to_bytes(_LENGTH) + made
+    before = os.path.getsize(path)
+    if before + len(written) <= _LONG:
+        with open(path, "ab", buffering=0) as file:
+            if file.write(written) < len(written):  # the disk is full
+                file.truncate(before)
+        return
     with open(f"{path}.part", "wb") as file:
-        pickle.dump(findings, file, protocol=5)  # which copies no arrays
+        file.write(written)
     os.replace(f"{path}.part", path)
+
+
+_LENGTH, _LONG = 8, 1 << 20
+
+
+def _last(path: Path) -> Any:
+    """What was written into a file last, as a whole; None if nothing was."""
+    written, at, last = memoryview(path.read_bytes()), 0, None
+    while at + _LENGTH <= len(written):
+        begin = at + _LENGTH
+        at = begin + int.from_bytes(written[begin - _LENGTH : begin])
+        if at <= len(written):  # else the process was killed as it wrote this
+            last = written[begin:at]
+    return None if last is None else pickle.loads(last)
 
 
 def found(folder: str, pid: int) -> Iterator[Findings]:
@@ -153,7 +179,6 @@ def found(folder: str, pid: int) -> Iterator[Findings]:
         for path in Path(folder).glob(f"*{_FOUND}")
     ]
     for _, _, path in sorted(every, reverse=True):
-        if path.stat().st_size:  # else it was killed before it wrote anything
-            with open(path, "rb") as file:
-                read: Any = pickle.load(file)
+        read = _last(path)
+        if read is not None:  # else it was killed before it wrote anything
             yield read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -61,6 +61,7 @@ class Case:
         self.seen = tuple(map(self.described, entered))
         self.plan = self.planned(form)
         self.decided = policy.decide(name, self.seen, entered, form)
+        self._rule: OperationRule | None = None
 
     def explanation(self) -> Explanation:
         policy = self.policy
@@ -183,16 +184,22 @@ class Case:
 
     def operating(self) -> Iterator[str]:
         """The operation's own rule, what it computes in and its result."""
+        yield from self.rule_said()
+        yield from self.ending()
+
+    def rule_said(self) -> Iterator[str]:
+        """The operation's own rule."""
         rule = self.rule()
         said = rule.note if isinstance(rule, TypeRule) else _doc(rule)
         if said:
             yield f"{self.name}: {said}"
         if self.inplace:
             yield self.written()
-        yield from self.ending()
 
     def rule(self) -> OperationRule:
-        return _below_changes(self.policy.rule(self.name, self.seen, self.form))
+        if self._rule is None:
+            self._rule = _below_changes(self.policy.rule(self.name, self.seen, self.form))
+        return self._rule
 
     def written(self) -> str:
         """What becomes of the result of an operation in place."""
@@ -338,6 +345,28 @@ class Case:
         for note in self.policy.notes:
             if not isinstance(note, Note) or note.about_operands(self.seen):
                 yield note
+
+    # -- what the words hang on -------------------------------------------------------------------
+
+    def entering_by(self) -> Hashable:
+        """All that ``entering`` says of these operands hangs on, the same for many operations."""
+        rule = self.rule()
+        if isinstance(rule, TypeRule):
+            return self.by_value(), id(rule.operand_types), id(rule.promote)
+        return self.by_value(), self.plan
+
+    def ending_by(self) -> Hashable:
+        """All that the answer, the casts and ``ending`` hang on, the same for many operations."""
+        if isinstance(self.plan, Refusal):
+            return self.plan.reason
+        decided: Hashable = self.decided
+        if isinstance(self.decided, Refusal):
+            decided = self.decided.reason, type(self.decided.error)
+        else:  # 1 is True, and 1.0
+            decided = decided, tuple(map(type, self.decided.values))
+        compares = operation(self.name).family in (Family.EQUALITY, Family.ORDER)
+        variant = self.policy.kernel(self.name, self.plan)
+        return self.plan, decided, compares, variant if variant != self.name else ""
 
     # -- the other policies -----------------------------------------------------------------------
 

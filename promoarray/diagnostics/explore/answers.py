@@ -8,8 +8,9 @@ for one left operand; most rows are the same for many operations, so all of them
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple, Self
 
 from promoarray.core.refusals import remedy
 from promoarray.diagnostics.explain.operation import Case
@@ -17,7 +18,7 @@ from promoarray.diagnostics.explain.report import Cast
 from promoarray.diagnostics.explore.pool import NUMBERS, Pool
 from promoarray.diagnostics.explore.questions import Entry, Question, entries, pair_of_scalars
 from promoarray.diagnostics.explore.words import MARK, Marker
-from promoarray.operations import Form
+from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.type_rules import TypeRule
@@ -36,6 +37,61 @@ class Table(NamedTuple):
     answering: list[int]
 
 
+class Ending(NamedTuple):
+    """What an operation answers, but for what its own rule says.
+
+    Attributes
+    ----------
+    dtype, weak : int
+    lines : tuple of int
+        How it is computed.
+    casts : tuple
+    reason : str
+        Why it is refused.
+    """
+
+    dtype: int
+    weak: int
+    lines: tuple[int, ...]
+    casts: tuple[tuple[int, ...], ...]
+    reason: str
+
+
+class Operands(NamedTuple):
+    """What is asked about, and what was said of it.
+
+    Attributes
+    ----------
+    entries : tuple of Entry
+    entered : tuple
+        What ``explain`` takes.
+    marks : dict
+        From the names and codes of their dtypes to the marks that stand for them.
+    lines, entering, ending : dict
+        The numbers of lines, and of what one policy said, by what the words hang on: most
+        operations say the same of the same operands.
+    notes : list of tuple
+        The numbers of a policy's notes on them, once they are known.
+    """
+
+    entries: tuple[Entry, ...]
+    entered: tuple[Any, ...]
+    marks: dict[str, str]
+    lines: dict[str, int]
+    entering: dict[Hashable, int]
+    ending: dict[Hashable, Ending]
+    notes: list[tuple[int, ...]]
+
+    @classmethod
+    def of(cls, *shown: Entry) -> Self:
+        """Return operands of which nothing was said yet."""
+        marks: dict[str, str] = {}
+        for entry, (name, code) in reversed(list(zip(shown, ("13", "24"), strict=False))):
+            if not entry.dtype.weak:
+                marks |= {entry.dtype.name: name, entry.dtype.code: code}
+        return cls(shown, tuple(entry.entered for entry in shown), marks, {}, {}, {}, [])
+
+
 class Answers:
     """What all policies share.
 
@@ -51,7 +107,6 @@ class Answers:
 
     def __init__(self) -> None:
         self.lines, self.entering, self.answering, self.rows = Pool(), Pool(), Pool(), Pool()
-        self.general: dict[tuple[Policy, tuple[Entry, ...]], int] = {}
         self.lines.number("")  # which the page takes for no line
 
     def tables(
@@ -77,8 +132,8 @@ class Answers:
                 step(done * len(groups) / len(alike))
             apart: list[list[Question]] = []
             for group, each in zip(groups, asking, strict=True):
-                tables |= dict.fromkeys(group if each.alike else group[:1], each.table())
-                apart += [] if each.alike else [[question] for question in group[1:]]
+                tables |= dict.fromkeys(group[:1] if each.named else group, each.table())
+                apart += [[question] for question in group[1:]] if each.named else []
             groups = apart
         return [tables[question] for question in asked]
 
@@ -91,14 +146,15 @@ def _ask(asking: list[_Asking], shown: tuple[Entry, ...]) -> Iterator[float]:
     float
         The part that is done.
     """
+    by_arity = {n: [each for each in asking if each.question.arity == n] for n in (1, 2)}
     for number, x in enumerate(shown, 1):
         for y in shown:
-            for each in asking:
-                if each.question.arity == 2:
-                    each.ask(x, y)
-        for each in asking:
-            if each.question.arity == 1:
-                each.ask(x)
+            asked = Operands.of(x, y)
+            for each in by_arity[2]:
+                each.ask(asked)
+        asked = Operands.of(x)
+        for each in by_arity[1]:
+            each.ask(asked)
         yield number / len(shown)
 
 
@@ -140,12 +196,13 @@ class _Asking:
         self.any_name = re.compile(rf"(?<![\w{MARK}]){self.name}(?!\w)")
         self.notes = {note: index for index, note in enumerate(policy.notes)}
         self.cells: list[tuple[int, int]] = []
-        self.alike = True
-        """Whether the answers hold for other operations of the same rule: no line has the name."""
+        self.named = False
+        """Whether a line has the operation's name where no mark can stand for it, so that the
+        answers do not hold for other operations."""
 
-    def ask(self, *operands: Entry) -> None:
+    def ask(self, operands: Operands) -> None:
         """Note the answer for some operands."""
-        self.cells.append(self.cell(*operands))
+        self.cells.append(self.cell(operands))
 
     def table(self) -> Table:
         """What was answered, in rows."""
@@ -154,53 +211,60 @@ class _Asking:
         parts = [tuple(map(number, zip(*row, strict=True))) for row in rows]
         return Table([first for first, _ in parts], [second for _, second in parts])
 
-    def cell(self, *operands: Entry) -> tuple[int, int]:
+    def cell(self, operands: Operands) -> tuple[int, int]:
         """Both parts of a cell."""
-        if pair_of_scalars(*operands):
+        if pair_of_scalars(*operands.entries):
             return NOT_ASKED, NOT_ASKED
-        entered = tuple(entry.entered for entry in operands)
-        case = Case(self.name, self.question.form, entered, self.policy)
-        marks: dict[str, str] = {}
-        for entry, (name, code) in reversed(list(zip(operands, ("13", "24"), strict=False))):
-            if not entry.dtype.weak:
-                marks |= {entry.dtype.name: name, entry.dtype.code: code}
-        answering = self.answering(case, operands, marks)
-        return self.entering(case, operands, marks), self.pools.answering.number(answering)
+        case = Case(self.name, self.question.form, operands.entered, self.policy)
+        # In this order, as lines are numbered when they are first written.
+        answering = self.answering(case, operands)
+        return self.entering(case, operands), self.pools.answering.number(answering)
 
-    def entering(self, case: Case, operands: tuple[Entry, ...], marks: Mapping[str, str]) -> int:
-        """How the operands enter and promote; once for all rules that leave it to the policy."""
-        rule = case.rule()
-        general = (
-            isinstance(rule, TypeRule)
-            and rule.operand_types is None
-            and rule.promote is None
-            and self.policy.by_value is None
-        )
-        known = self.pools.general
-        if general and (self.policy, operands) in known:
-            return known[self.policy, operands]
-        lines = tuple(self.line(text, marks) for text in case.entering())
-        number = self.pools.entering.number(lines)
-        if general:
-            known[self.policy, operands] = number
+    def entering(self, case: Case, operands: Operands) -> int:
+        """How the operands enter and promote."""
+        key = case.entering_by()
+        number = operands.entering.get(key)
+        if number is None:
+            lines = tuple(self.line(text, operands) for text in case.entering())
+            number = operands.entering[key] = self.pools.entering.number(lines)
         return number
 
-    def answering(
-        self, case: Case, operands: tuple[Entry, ...], marks: Mapping[str, str]
-    ) -> tuple[Hashable, ...]:
+    def answering(self, case: Case, operands: Operands) -> tuple[Hashable, ...]:
         """What the operation answers; the page reads it in this order."""
-        answer = case.answer()
         refused = isinstance(case.plan, Refusal)  # the words on a scalar that does not fit advise
         write = remedy(self.policy, self.name, case.seen, case.form) if refused else ""
-        others = (case.otherwise(Form.FUNCTION), case.otherwise(Form.OPERATOR), answer.signature)
+        others = (case.otherwise(Form.FUNCTION), case.otherwise(Form.OPERATOR))
+        signature = "" if isinstance(case.decided, Refusal) else case.signature()
+        noted = tuple(self.line(text, operands) for text in case.rule_said())
+        ending = self.ending(case, operands)
+        if not operands.notes:
+            operands.notes.append(tuple(self.notes[note] for note in case.notes()))
         return (
-            self.dtype(answer.dtype, operands),
-            int(answer.weak),
-            tuple(self.line(text, marks) for text in case.operating()),
-            tuple(self.cast(cast, operands, marks) for cast in case.casts()),
-            *(self.line(text, marks) for text in (*others, answer.reason, write)),
-            tuple(self.notes[note] for note in case.notes()),
+            ending.dtype,
+            ending.weak,
+            (*noted, *ending.lines),
+            ending.casts,
+            *(self.line(text, operands) for text in (*others, signature, ending.reason, write)),
+            operands.notes[0],
         )
+
+    def ending(self, case: Case, operands: Operands) -> Ending:
+        """What it answers, and how it is computed."""
+        key = case.ending_by()
+        ending = operands.ending.get(key)
+        if ending is None:
+            answer = case.answer()
+            texts = (*case.ending(), answer.reason, *(str(cast) for cast in case.casts()))
+            ending = Ending(
+                self.dtype(answer.dtype, operands.entries),
+                int(answer.weak),
+                tuple(self.line(text, operands) for text in case.ending()),
+                tuple(self.cast(cast, operands) for cast in case.casts()),
+                answer.reason,
+            )
+            if not any(map(_names_operation, texts)):
+                operands.ending[key] = ending
+        return ending
 
     def dtype(self, name: str | None, operands: tuple[Entry, ...]) -> int:
         """The number of a dtype, or which operand has it."""
@@ -209,22 +273,35 @@ class _Asking:
         names = [entry.dtype.name for entry in operands]
         return (AS_FIRST, AS_SECOND)[names.index(name)] if name in names else NUMBERS[name]
 
-    def cast(
-        self, cast: Cast, operands: tuple[Entry, ...], marks: Mapping[str, str]
-    ) -> tuple[int, ...]:
+    def cast(self, cast: Cast, operands: Operands) -> tuple[int, ...]:
         """A cast: the operand and its target, and what it loses where the dtypes do not say so."""
         index = int(cast.operand.removeprefix("x")) - 1
-        target = self.dtype(cast.target, operands)
-        own = cast.source == operands[index].dtype.name
-        return (index, target) if own else (index, target, self.line(str(cast), marks))
+        target = self.dtype(cast.target, operands.entries)
+        own = cast.source == operands.entries[index].dtype.name
+        return (index, target) if own else (index, target, self.line(str(cast), operands))
 
-    def line(self, text: str, marks: Mapping[str, str]) -> int:
+    def line(self, text: str, operands: Operands) -> int:
         """The number of a line; that of the empty one is 0."""
+        known = operands.lines.get(text)
+        if known is not None:
+            return known
         number = self.pools.lines.number
         if text == self.policy.principle:
             return number(MARK + "r")
-        made = self.mark(text, marks)
+        made = self.mark(text, operands.marks)
         if self.name in made:
             made = self.own_name.sub(f"{MARK}n", made)
-            self.alike = self.alike and not self.any_name.search(made)
-        return number(made)
+            self.named = self.named or bool(self.any_name.search(made))
+        found = number(made)
+        if not _names_operation(text):
+            operands.lines[text] = found
+        return found
+
+
+@cache
+def _names_operation(text: str) -> bool:
+    """Whether a word is the name of some operation, so that a line may not be the same of all."""
+    return _NAMES.search(text) is not None
+
+
+_NAMES = re.compile(rf"(?<!\w)(?:{'|'.join(OPERATIONS)})(?!\w)")

@@ -30,8 +30,8 @@ from promoarray.diagnostics.port.routes import differing, routes
 from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
 from promoarray.diagnostics.shadow.common_fixes import Asked, adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.diagnostics.shadow.spellings import SPELLINGS
-from promoarray.diagnostics.shadow.verdict import as_seen_by
 from promoarray.diagnostics.spans import part_of
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form

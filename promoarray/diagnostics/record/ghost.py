@@ -58,6 +58,17 @@ class Ghost(Array):
         kind = (dtype if isinstance(dtype, DType) else dtype.dtype).kind
         return cls._wrap(Rank(ndim, _reading(value, UNKNOWN[kind])), dtype)
 
+    @classmethod
+    def of_value(cls, dtype: DType | TypeRecord, value: Any) -> Self:
+        """Return the ghost of a 0-d array whose value is known."""
+        return cls._wrap(Rank(0, lambda: value), dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        buffer = self._buffer
+        if buffer.ndim:
+            return Ghost.of, (self._type, buffer.ndim)
+        return Ghost.of_value, (self._type, buffer.item())
+
     def _decoded(self) -> Any:
         return self._buffer
 

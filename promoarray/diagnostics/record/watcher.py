@@ -10,39 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.handlers import Handler
+from promoarray.diagnostics.record.known import Known
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.written import number_first
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import WEAK
-
-
-class Known(NamedTuple):
-    """What to do with a call that is like another.
-
-    Attributes
-    ----------
-    kind : str
-        What it is counted as.
-    operations : int
-        How many operations it stands for at which there is nothing to note.
-    tells : tuple of callable
-        What to tell the observer besides.
-    made : tuple of (object, TypeRecord or None)
-        Of each tensor that it makes its kind, and what it carries.
-    checked : bool
-        Whether it is looked whether it made these: something is told, or carried.
-    """
-
-    kind: str
-    operations: int
-    tells: tuple[Callable[[], object], ...]
-    made: tuple[tuple[Hashable, Any], ...]
-    checked: bool
-
 
 MOST = 1 << 14
 """So many calls are known."""
@@ -114,15 +90,10 @@ class Watcher:
 
     def _again(self, known: Known, name: str, func: Any, result: Any, frame: FrameType) -> bool:
         """Tell of a call what was told of one like it, if it made the same."""
-        kind, carried = self._kind, self.recorder.carried
+        kind = self._kind
         made = (result,) if isinstance(result, kind.tensor) else self._tensors(result)
-        if len(made) != len(known.made):
+        if not known.carried_on(self.recorder, made, kind.kind_of):
             return False
-        for x, (kind_of, _) in zip(made, known.made, strict=True):
-            if kind.kind_of(x) != kind_of:
-                return False
-        for x, (_, slot) in zip(made, known.made, strict=True):
-            carried.put(x, slot)
         standing = kind.standing(frame, func)
         self.recorder.tell_again(known.kind, name, known.operations, known.tells, standing)
         return True
@@ -132,29 +103,20 @@ class Watcher:
 
     def _record(self, call: Call, handler: Handler, key: Hashable | None) -> None:
         """Record a call that was carried out."""
-        heard, known = self.recorder.heard, self.recorder.known
-        heard.begin()
+        known = self.recorder.known
+        self.recorder.heard.begin()
         handler(call)
-        if key is None or not heard.lasting:
+        if key is None:
             return
-        made = self._tensors(call.result)
-        if not heard.arrays <= {id(x) for x in made}:
+        made = Known.of(self.recorder, call.kind, self._tensors(call.result), self._kind.kind_of)
+        if made is None:
             return
-        slots = [self.recorder.carried.slot(x) for x in made]
-        told = bool(heard.tells or any(slots))
         if len(known) >= MOST:
             known.clear()
-        if told and call.read:
+        if made.checked and call.read:
             known[key] = _BY_SIDE
             key = key, call.number_first
-        kinds = [self._kind.kind_of(x) for x in made]
-        known[key] = Known(
-            call.kind,
-            heard.operations,
-            tuple(heard.tells),
-            tuple(zip(kinds, slots, strict=True)),
-            told or not call.kind,
-        )
+        known[key] = made if call.kind else made._replace(checked=True)
 
     def _key(self, func: Any, args: Any, kwargs: Any) -> Hashable | None:
         """What calls that are alike have in common; None where one stands for itself alone."""

@@ -30,7 +30,7 @@ from promoarray.diagnostics.shadow.questions import (
     seen_operands,
 )
 from promoarray.diagnostics.shadow.report import Report
-from promoarray.diagnostics.shadow.verdict import ShadowDTypes, as_seen_by, record
+from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_seen_by, record
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy

@@ -20,6 +20,7 @@ from promoarray.core.recovery import accepted_for_value
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.held import has
 from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType, Kind
+from promoarray.once import once
 from promoarray.operations import Form
 from promoarray.promotion.cast_losses import gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -373,7 +374,13 @@ def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
 
 
 def _of_dtype(policy: Policy, dtype: DType, flat: bool) -> Operand:
-    return Operand(_held(policy, dtype), Rank.ZERO_D if flat else Rank.ARRAY)
+    return _operand(_held(policy, dtype), Rank.ZERO_D if flat else Rank.ARRAY)
+
+
+@once
+def _operand(dtype: DType, rank: Rank) -> Operand:
+    """One object for all policies, which a report keeps once."""
+    return Operand(dtype, rank)
 
 
 def _as_in_the_run(asked: Asked) -> Iterator[dict[int, DType]]:

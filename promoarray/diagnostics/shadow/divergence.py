@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from promoarray.core.call_site import Site
@@ -54,6 +56,30 @@ class Answer:
         return self.dtype.name if self.dtype else "refuses"
 
 
+class LazyAnswers(Mapping[str, Answer]):
+    """From policy name to Answer, the run's first, which are put into words when they are read.
+
+    Attributes
+    ----------
+    dtypes : dict
+        The dtype of each, None where it refuses, which are known before.
+    """
+
+    __slots__ = ("dtypes",)
+    dtypes: dict[str, DType | None]
+
+    @abstractmethod
+    def without_edits(self) -> Mapping[str, Answer]:
+        """Return the same answers, of which none is to be edited where it stands."""
+
+
+def without_edits(answers: Mapping[str, Answer]) -> Mapping[str, Answer]:
+    """Return the same answers, of which none is to be edited where it stands."""
+    if isinstance(answers, LazyAnswers):
+        return answers.without_edits()
+    return {name: replace(answer, fix=None) for name, answer in answers.items()}
+
+
 @dataclass(slots=True)
 class Divergence:
     """One place and operation at which the policies differ.
@@ -67,7 +93,7 @@ class Divergence:
         The operation.
     operands : tuple of str
         The operands' dtypes in the run.
-    answers : dict
+    answers : mapping
         From policy name to Answer, the run's first.
     count : int
         How often the place was passed with these answers.
@@ -81,7 +107,7 @@ class Divergence:
     program: Site
     name: str
     operands: tuple[str, ...]
-    answers: dict[str, Answer]
+    answers: Mapping[str, Answer]
     count: int = 1
     form: Form = Form.OPERATOR
     framework: str = ""
@@ -116,5 +142,10 @@ class Divergence:
     @property
     def key(self) -> tuple[object, ...]:
         """What two passes of one place with the same answers have in common."""
-        dtypes = tuple(answer.dtype for answer in self.answers.values())
+        known = self.answers
+        dtypes = (
+            tuple(known.dtypes.values())
+            if isinstance(known, LazyAnswers)
+            else tuple(answer.dtype for answer in known.values())
+        )
         return self.site, self.program, self.name, self.operands, dtypes

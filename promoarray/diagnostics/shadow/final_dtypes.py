@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from promoarray.core.array_base import Array
-from promoarray.diagnostics.shadow.verdict import as_seen_by
+from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.promotion.policy import Policy
 
 

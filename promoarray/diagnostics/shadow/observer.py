@@ -13,7 +13,7 @@ shadow run cannot see: branches on values and on dtypes follow the run; the latt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -42,20 +42,20 @@ from promoarray.core.observers import (
 )
 from promoarray.core.passes import Passes
 from promoarray.diagnostics.shadow.asked import AskedDtypes
-from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Answer, Divergence
+from promoarray.diagnostics.shadow.divergence import (
+    DEFAULT_DTYPE,
+    Answer,
+    Divergence,
+    without_edits,
+)
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.shadow.signatures import Call
+from promoarray.diagnostics.shadow.slots import SeenByAll, as_seen_by, record
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
-from promoarray.diagnostics.shadow.verdict import (
-    Verdict,
-    as_seen_by,
-    key_of,
-    record,
-    verdict_of,
-)
+from promoarray.diagnostics.shadow.verdict import Verdict, key_of, verdict_of
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.operations import Form
@@ -93,6 +93,7 @@ class ShadowObserver(Observer):
         self._refused: tuple[object, ...] = ()
         self.policies = self.report.policies
         self._asked = AskedDtypes(self.report, self._note)
+        self._seen_by_all = SeenByAll(self.policies)
         self._by_value = any(policy.by_value is not None for policy in self.policies)
         self.repeats = Repeats(magnitude, self._by_value)
 
@@ -122,7 +123,7 @@ class ShadowObserver(Observer):
         key = key_of(event, self._by_value)
         verdict = self._verdicts.get(key)
         if verdict is None:
-            verdict = verdict_of(self.policies, event)
+            verdict = verdict_of(self._seen_by_all, event)
             if verdict.lasting:
                 if len(self._verdicts) >= MOST_VERDICTS:
                     self._verdicts.clear()
@@ -257,14 +258,14 @@ class ShadowObserver(Observer):
     def _note(
         self,
         name: str,
-        answers: dict[str, Answer],
+        answers: Mapping[str, Answer],
         operands: tuple[str, ...],
         form: Form = Form.OPERATOR,
     ) -> Divergence:
         """Note a place at which the answers differ, or count it once more."""
         self.notes += 1
         if not self.edited:
-            answers = {name: replace(answer, fix=None) for name, answer in answers.items()}
+            answers = without_edits(answers)
         place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
         return self.report.record(place)
 

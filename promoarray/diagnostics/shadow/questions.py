@@ -9,7 +9,7 @@ from promoarray.core.proposed_casts import accepted_casts
 from promoarray.core.read_dtype import ReadDType
 from promoarray.diagnostics.shadow.divergence import Answer
 from promoarray.diagnostics.shadow.held import held
-from promoarray.diagnostics.shadow.verdict import as_held, as_seen_by
+from promoarray.diagnostics.shadow.slots import as_held, as_seen_by
 from promoarray.dtypes import DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Refusal

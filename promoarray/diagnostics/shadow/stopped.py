@@ -7,7 +7,7 @@ is a finding of its own, the first of a report.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from promoarray.diagnostics.shadow.blocks import entry_lines
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix, namespace_in
 from promoarray.diagnostics.shadow.place import as_data
-from promoarray.diagnostics.shadow.verdict import as_seen_by
+from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import PromotionError
 from promoarray.pages import prose
@@ -98,7 +98,7 @@ class Stopped:
         return f"--run {first}, which goes on here{also}"
 
     @property
-    def _answers(self) -> dict[str, Answer]:
+    def _answers(self) -> Mapping[str, Answer]:
         return self.refused.place.answers if self.refused else {}
 
     def to_dict(self) -> dict[str, Any]:

@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.record.known import Known
 from promoarray.diagnostics.record.numpy import calls
-from promoarray.diagnostics.record.numpy.hook import Session, hook
+from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
@@ -589,7 +590,7 @@ def test_calls_that_are_alike_tell_what_each_would_have_told(
             print(b.dtype, f.sum(), m)
         """
     quick, printed = recorded(tmp_path, source, *policies)
-    monkeypatch.setattr(Session, "_remember", lambda *given: None)
+    monkeypatch.setattr(Known, "of", lambda *given: None)
     slow, again = recorded(tmp_path, source, *policies)
     assert printed == again
     assert quick.divergences

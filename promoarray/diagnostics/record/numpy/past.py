@@ -18,7 +18,7 @@ from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import OPERANDS, operations
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, form_of, operand_of
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.shadow.verdict import as_seen_by
+from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy

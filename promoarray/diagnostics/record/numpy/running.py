@@ -9,10 +9,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import ModuleType
 from typing import Any, Self
 
-from promoarray.diagnostics.record.numpy.hook import Session, hook
+from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.importing import Finder, importing
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
+from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.promotion.policy import Policy
 
