@@ -115,14 +115,24 @@ struct Sides {
         return own;
     }
 
+    // Whether each operand but the first is one element, and that is none.
+    bool are_bounds() const {
+        bool found = given[1] && !given[0]->cursor().is_one();
+        for (int i = 1; i < most_operands && given[i]; ++i) found &= given[i]->cursor().is_one();
+        return found;
+    }
+
     // Compute n elements; which exceptions that raised.
-    int run(const Operation &operation, size_t n) {
+    int run(const Combination &made_of, size_t n) {
         int raised = 0;
-        const Pace pace = find_pace();
+        const bool by_bounds = made_of.by_bounds.run != nullptr && are_bounds();
+        const Operation &operation = by_bounds ? made_of.by_bounds : made_of.operation;
+        const Pace pace = find_pace(by_bounds);
         DefaultFloatState state;
         for (size_t at = 0, now = first(n, pace); at < n; at += now, now = next(n - at, pace)) {
             const void *values[most_operands];
-            for (int i = 0; i < operation.operands; ++i) values[i] = given[i]->read(now);
+            for (int i = 0; i < operation.operands; ++i)
+                values[i] = given[i]->read(by_bounds && i > 0 ? 1 : now);
             char *const place = made->place(now);
             state.clear();
             if (operation.look != nullptr) raised |= operation.look(values, now);
@@ -143,13 +153,13 @@ struct Sides {
     static constexpr size_t long_row = 512;
     static constexpr size_t in_place_bytes = 64 << 10;  // what a block costs does not show beside it
 
-    Pace find_pace() const {
+    Pace find_pace(bool by_bounds) const {
         size_t widest = made->widest(), row = made->cursor().row();
         bool in_place = made->is_in_place(), lines = made->cursor().is_line();
         for (int i = 0; i < most_operands && given[i]; ++i) {
             widest = std::max(widest, given[i]->widest());
             row = std::min(row, given[i]->cursor().row());
-            in_place &= given[i]->is_in_place();
+            in_place &= given[i]->is_in_place() || (by_bounds && i > 0);
             lines &= given[i]->cursor().is_line();
         }
         const bool by_rows = row >= long_row;
@@ -299,12 +309,13 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
     for (Py_ssize_t i = 0; i < count; ++i)
         made.entered[i] = made.operation.masked && i == 0 ? bool_type() : computed;
     made.made = made.operation.tests ? bool_type() : computed;
+    made.by_bounds = version().operation((std::string(name) + "_by_bounds").c_str(), computed);
+    if (made.by_bounds.operands != made.operation.operands) made.by_bounds = {};
     return made;
 }
 
 int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays, const Array &out) {
     // 1. The arrays.
-    const Operation &operation = made.operation;
     const Type &stored = made.result();
     check_result(out, stored);
     for (int i = 0; i < made.operands; ++i) {
@@ -327,10 +338,10 @@ int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays
         std::make_unique<Made>(out, order, made.made, stored, made.modes[made.operands], n);
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
     const Unlocked unlocked;
-    if (!goes_in_parts) return sides.run(operation, n);
+    if (!goes_in_parts) return sides.run(made, n);
     std::atomic<int> raised{0};
     in_ranges(n, 1, [&](size_t begin, size_t end) {
-        raised |= sides.from(begin).run(operation, end - begin);
+        raised |= sides.from(begin).run(made, end - begin);
     });
     return raised;
 }
