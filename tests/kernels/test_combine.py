@@ -130,6 +130,35 @@ def test_loops_give_what_casts_and_numpy_give(level, kind):
     assert done > 30
 
 
+CLIPPED = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int8)
+
+
+@pytest.mark.parametrize(
+    "name", ["clip_beyond", "clip_up_to", "clip_signed_zeros", "low_bound_last"]
+)
+@pytest.mark.parametrize("dtype", [*CLIPPED, dtypes.uint16, dtypes.int32, dtypes.uint64], ids=str)
+def test_bounds_of_one_number_clip_as_bounds_for_each_element(level, name, dtype):
+    if loop_of(name, dtype_args(dtype)) is None:
+        pytest.skip("a level without registers has no float16")
+    rng, size = np.random.default_rng(level), dtype.storage.itemsize
+    x = bits(rng, (1 << 16,), dtype)
+    if size <= 2:
+        x = np.arange(1 << 16, dtype=np.uint16).astype(f"u{size}").view(dtype.storage)
+    zeros = np.zeros(2, dtype.storage)
+    if dtype.kind is dtypes.Kind.FLOAT:
+        zeros[1] = -zeros[1]
+    bounds = [*bits(rng, (20,), dtype), *zeros]
+    rows_, modes = rows([dtype] * 4, dtype), (DEFAULT,) * 4
+    for low, high in zip(rng.permutation(bounds), rng.permutation(bounds), strict=True):
+        ends = [np.array([end], dtype.storage) for end in (low, high)]
+        each = [np.repeat(end, x.size) for end in ends]
+        got, want = np.empty_like(x), np.empty_like(x)
+        assert combine(name, (x, *ends), got, rows_, modes) == combine(
+            name, (x, *each), want, rows_, modes
+        )
+        assert np.array_equal(got.view(f"u{size}"), want.view(f"u{size}")), (low, high)
+
+
 def laid_out(x: Array, way: str) -> Array:
     """The same elements, or one row, column or element that stands for all."""
     if way == "transposed":
@@ -181,6 +210,23 @@ def test_long_rows_that_lie_in_columns_are_read_by_panels(shape, dtype):
         got = np.empty(shape, dtype.storage)
         combine("subtract", operands, got, rows(types, dtype), (DEFAULT,) * 3)
         assert same_numbers(got, want, dtype)
+    pa.set_num_threads(before)
+
+
+@pytest.mark.parametrize("shape", [(40, 3001), (700, 512), (3, 70_000), (350, 3001)])
+@pytest.mark.parametrize("dtype", [dtypes.int8, dtypes.bfloat16, dtypes.float64], ids=str)
+def test_blocks_end_with_long_rows(shape, dtype):
+    rng = np.random.default_rng(6)
+    types = [dtype, dtype, dtypes.float32 if dtype is dtypes.bfloat16 else dtype]
+    x, y = bits(rng, shape, dtype), bits(rng, shape, dtype)
+    before = pa.get_num_threads()
+    pa.set_num_threads(3)  # parts begin within rows
+    for first, second in product(("in rows", "misaligned", "row", "column"), repeat=2):
+        operands = [laid_out(x, first), laid_out(y, second)]
+        got = np.empty(shape, dtype.storage)
+        combine("subtract", tuple(operands), got, rows(types, dtype), (DEFAULT,) * 3)
+        want = np.broadcast_to(by_steps("subtract", operands, types, dtype), shape)
+        assert same_numbers(got, want, dtype), (first, second)
     pa.set_num_threads(before)
 
 

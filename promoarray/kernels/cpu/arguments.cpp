@@ -140,8 +140,10 @@ Type read_type(nb::handle row, const char *name) {
     if (type.kind == Kind::boolean && bits != 8) {
         refuse(std::string(name) + " is a bool of " + to_string(bits) + " bits, which has 8");
     }
-    if (type.kind != Kind::real && type.kind != Kind::complex) return type;
-
+    if (type.kind != Kind::real && type.kind != Kind::complex) {
+        f = {};  // as of the types that loops name themselves, which are to be the same
+        return type;
+    }
     const int width = f.exponent + f.mantissa;
     if (f.exponent < 1 || width + f.has_sign > bits) {
         refuse(std::string("the format of ") + name + " does not fit its bits");

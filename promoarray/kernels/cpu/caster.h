@@ -10,9 +10,9 @@ namespace promoarray {
 
 using std::size_t;
 
-// Elements at a time where something lies between source and target. Two of them fit a first-level
-// cache, 32 KiB in all.
-constexpr size_t block = 2048;
+// Bytes of elements at a time where something lies between source and target. Four times as many fit
+// a first-level cache.
+constexpr size_t gathered_bytes = 8 << 10;
 // The same of gathered elements and of parts of complex numbers: so few that the machine reads the
 // next ones while it still writes.
 constexpr size_t few = 256;

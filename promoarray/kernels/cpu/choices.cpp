@@ -76,19 +76,29 @@ struct ClipLowLast : Choice<3> {
     }
 };
 
-// Both bounds of codes, one after the other: of both at once a compiler makes branches.
+// Codes, and float64, by one bound after the other: of both at once a compiler makes branches.
+template <typename T> using Stored = std::conditional_t<is_code<T>, u16, T>;
+constexpr std::size_t between_steps = 512;
+
+template <typename Step, typename T>
+void each_of_two(const void *const *operands, void *result, std::size_t n) {
+    if constexpr (is_code<T>) each_code<Step, T>(operands, result, n);
+    else each<Step, T>(operands, result, n);
+}
+
 template <typename First, typename Second, bool low_first, typename T>
 void in_two_steps(const void *const *operands, void *result, std::size_t n) {
-    const u16 *const x[] = {static_cast<const u16 *>(operands[0]),
-                            static_cast<const u16 *>(operands[low_first ? 1 : 2]),
-                            static_cast<const u16 *>(operands[low_first ? 2 : 1])};
-    u16 between[512];
-    for (std::size_t at = 0; at < n; at += 512) {
-        const std::size_t count = n - at < 512 ? n - at : 512;
+    using Word = Stored<T>;
+    const Word *const x[] = {static_cast<const Word *>(operands[0]),
+                             static_cast<const Word *>(operands[low_first ? 1 : 2]),
+                             static_cast<const Word *>(operands[low_first ? 2 : 1])};
+    Word between[between_steps];
+    for (std::size_t at = 0; at < n; at += between_steps) {
+        const std::size_t count = n - at < between_steps ? n - at : between_steps;
         const void *const given[] = {x[0] + at, x[1] + at};
         const void *const then[] = {between, x[2] + at};
-        each_code<First, T>(given, between, count);
-        each_code<Second, T>(then, static_cast<u16 *>(result) + at, count);
+        each_of_two<First, T>(given, between, count);
+        each_of_two<Second, T>(then, static_cast<Word *>(result) + at, count);
     }
 }
 
@@ -96,6 +106,7 @@ template <typename Whole, typename First, typename Second, bool low_first>
 Run in_steps(Type t) {
     if (is_float16(t)) return in_two_steps<First, Second, low_first, HalfCode>;
     if (is_bfloat16(t)) return in_two_steps<First, Second, low_first, BfloatCode>;
+    if (is_float64(t)) return in_two_steps<First, Second, low_first, f64>;
     return is_integer(t) ? on_integers<Whole>(t) : on_floats<Whole>(t);
 }
 
@@ -105,6 +116,79 @@ Run clip_of(Type t) {
 }
 Run low_last_of(Type t) {
     return in_steps<ClipLowLast, ClipHigh<Within>, ClipLow<Within>, false>(t);
+}
+
+// --- Bounds that are one number each ---------------------------------------------------------------
+
+template <typename Step, typename T>
+void by_bounds(const void *const *operands, void *result, std::size_t n) {
+    const auto *x = static_cast<const T *>(operands[0]);
+    const T low = *static_cast<const T *>(operands[1]), high = *static_cast<const T *>(operands[2]);
+    auto *out = static_cast<T *>(result);
+    PROMOARRAY_APART
+    for (std::size_t i = 0; i < n; ++i) out[i] = Step::of(x[i], low, high);
+}
+
+template <typename Step, typename T>
+void by_bound(const Stored<T> *x, T bound, Stored<T> *out, std::size_t n) {
+    PROMOARRAY_APART
+    for (std::size_t i = 0; i < n; ++i) {
+        if constexpr (is_code<T>) out[i] = Step::of(T{x[i]}, bound).quieted();
+        else out[i] = Step::of(x[i], bound);
+    }
+}
+
+template <typename First, typename Second, bool low_first, typename T>
+void by_bounds_in_two_steps(const void *const *operands, void *result, std::size_t n) {
+    using Word = Stored<T>;
+    const T first = {*static_cast<const Word *>(operands[low_first ? 1 : 2])};
+    const T second = {*static_cast<const Word *>(operands[low_first ? 2 : 1])};
+    const auto *x = static_cast<const Word *>(operands[0]);
+    auto *out = static_cast<Word *>(result);
+    Word between[between_steps];
+    for (std::size_t at = 0; at < n; at += between_steps) {
+        const std::size_t count = n - at < between_steps ? n - at : between_steps;
+        by_bound<First, T>(x + at, first, between, count);
+        by_bound<Second, T>(between, second, out + at, count);
+    }
+}
+
+#ifdef __F16C__
+template <typename Step>
+void singles_by_bounds(const void *const *operands, void *result, std::size_t n) {
+    const auto *x = static_cast<const f32 *>(operands[0]);
+    const Floats low = all_of(*static_cast<const f32 *>(operands[1]));
+    const Floats high = all_of(*static_cast<const f32 *>(operands[2]));
+    auto *out = static_cast<f32 *>(result);
+    constexpr std::size_t width = sizeof(Floats) / sizeof(f32);
+    std::size_t i = 0;
+    for (; i + width <= n; i += width) put(Step::of(loaded(x + i), low, high), out + i);
+    const void *const rest[] = {x + i, operands[1], operands[2]};
+    by_bounds<Step, f32>(rest, out + i, n - i);
+}
+#else
+template <typename Step>
+constexpr Run singles_by_bounds = by_bounds<Step, f32>;
+#endif
+
+template <typename Whole, typename First, typename Second, bool low_first>
+Run by_bounds_of(Type t) {
+    constexpr Run rows[2][4] = {
+        {by_bounds<Whole, u8>, by_bounds<Whole, u16>, by_bounds<Whole, u32>, by_bounds<Whole, u64>},
+        {by_bounds<Whole, i8>, by_bounds<Whole, i16>, by_bounds<Whole, i32>, by_bounds<Whole, i64>}};
+    if (is_integer(t)) return t.bits < 8 ? nullptr : rows[is_signed(t)][row_of(t)];
+    if (is_float16(t)) return by_bounds_in_two_steps<First, Second, low_first, HalfCode>;
+    if (is_bfloat16(t)) return by_bounds_in_two_steps<First, Second, low_first, BfloatCode>;
+    if (is_float64(t)) return by_bounds_in_two_steps<First, Second, low_first, f64>;
+    return is_float32(t) ? singles_by_bounds<Whole> : nullptr;
+}
+
+template <typename Bounds>
+Run clip_by_bounds_of(Type t) {
+    return by_bounds_of<Clip<Bounds>, ClipLow<Bounds>, ClipHigh<Bounds>, true>(t);
+}
+Run low_last_by_bounds_of(Type t) {
+    return by_bounds_of<ClipLowLast, ClipHigh<Within>, ClipLow<Within>, false>(t);
 }
 
 // By the length of elements alone.
@@ -139,6 +223,10 @@ constexpr Row rows[] = {
     {"clip_signed_zeros_low", 2, false, false, false, on_floats<ClipLow<Signed>>},
     {"clip_signed_zeros_high", 2, false, false, false, on_floats<ClipHigh<Signed>>},
     {"low_bound_last", 3, false, false, false, low_last_of},
+    {"clip_beyond_by_bounds", 3, false, false, false, clip_by_bounds_of<Within>},
+    {"clip_up_to_by_bounds", 3, false, false, false, clip_by_bounds_of<UpTo>},
+    {"clip_signed_zeros_by_bounds", 3, false, false, false, clip_by_bounds_of<Signed>},
+    {"low_bound_last_by_bounds", 3, false, false, false, low_last_by_bounds_of},
     {"low_bound_last_low", 2, false, false, false, on_numbers<ClipLow<Within>>},
     {"low_bound_last_high", 2, false, false, false, on_numbers<ClipHigh<Within>>},
     {"where", 3, true, false, false, where_of},

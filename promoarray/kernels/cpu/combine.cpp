@@ -29,7 +29,10 @@ class Given {
           cast_(own, computed, mode, count, true) {}
 
     void begin_at(size_t n) { cursor_.begin_at(n); }
-    bool is_line() const { return cursor_.is_line(); }
+    const Cursor &cursor() const { return cursor_; }
+    // Whether they are read where they lie.
+    bool is_in_place() const { return same_ && cursor_.lies_in_rows(); }
+    size_t widest() const { return std::max(cast_.from_size(), cast_.to_size()); }
     // The next n elements, as the machine computes with them. One stands for them all.
     const char *read(size_t n) {
         if (cursor_.is_one()) {
@@ -59,7 +62,7 @@ class Given {
     const bool same_;
     size_t spread_ = 0;  // how many of one element
     Caster cast_;
-    alignas(64) char cast_to_[block * 8];
+    alignas(64) char cast_to_[gathered_bytes];
 };
 
 // The result: where it lies, and the cast on the way to it. An operand may lie there, too: loops of
@@ -71,8 +74,11 @@ class Made {
           cast_(made, own, mode, count, true) {}
 
     void begin_at(size_t n) { cursor_.begin_at(n); }
+    const Cursor &cursor() const { return cursor_; }
+    bool is_in_place() const { return same_ && cursor_.lies_in_rows(); }
+    size_t widest() const { return std::max(cast_.from_size(), cast_.to_size()); }
     // How many of a block come first, so that the next ones begin with a line of memory.
-    size_t first() {
+    size_t first(size_t block) {
         const auto beyond = reinterpret_cast<std::uintptr_t>(cursor_.place(block)) % line;
         return block - beyond / cast_.to_size();
     }
@@ -88,7 +94,7 @@ class Made {
     Cursor cursor_;
     const bool same_;
     Caster cast_;
-    alignas(64) char computed_[block * 8];
+    alignas(64) char computed_[gathered_bytes];
 };
 
 // All of them, as one thread goes through them. (Each is larger than the stacks of some threads
@@ -109,21 +115,24 @@ struct Sides {
         return own;
     }
 
-    // How many of n elements are the first block. (Of rows no block is to begin within one.)
-    size_t first(size_t n) const {
-        if (n <= block) return n;
-        for (const auto &operand : given)
-            if (operand && !operand->is_line()) return block;
-        return made->first();
+    // Whether each operand but the first is one element, and that is none.
+    bool are_bounds() const {
+        bool found = given[1] && !given[0]->cursor().is_one();
+        for (int i = 1; i < most_operands && given[i]; ++i) found &= given[i]->cursor().is_one();
+        return found;
     }
 
     // Compute n elements; which exceptions that raised.
-    int run(const Operation &operation, size_t n) {
+    int run(const Combination &made_of, size_t n) {
         int raised = 0;
+        const bool by_bounds = made_of.by_bounds.run != nullptr && are_bounds();
+        const Operation &operation = by_bounds ? made_of.by_bounds : made_of.operation;
+        const Pace pace = find_pace(by_bounds);
         DefaultFloatState state;
-        for (size_t at = 0, now = first(n); at < n; at += now, now = std::min(n - at, block)) {
+        for (size_t at = 0, now = first(n, pace); at < n; at += now, now = next(n - at, pace)) {
             const void *values[most_operands];
-            for (int i = 0; i < operation.operands; ++i) values[i] = given[i]->read(now);
+            for (int i = 0; i < operation.operands; ++i)
+                values[i] = given[i]->read(by_bounds && i > 0 ? 1 : now);
             char *const place = made->place(now);
             state.clear();
             if (operation.look != nullptr) raised |= operation.look(values, now);
@@ -132,6 +141,43 @@ struct Sides {
             made->write(now);
         }
         return raised;
+    }
+
+   private:
+    // Of long rows a block ends with a row, so that those which an operand repeats are read where
+    // they lie.
+    struct Pace {
+        size_t block;
+        bool ends_with_rows, goes_by_lines;
+    };
+    static constexpr size_t long_row = 512;
+    static constexpr size_t in_place_bytes = 64 << 10;  // what a block costs does not show beside it
+
+    Pace find_pace(bool by_bounds) const {
+        size_t widest = made->widest(), row = made->cursor().row();
+        bool in_place = made->is_in_place(), lines = made->cursor().is_line();
+        for (int i = 0; i < most_operands && given[i]; ++i) {
+            widest = std::max(widest, given[i]->widest());
+            row = std::min(row, given[i]->cursor().row());
+            in_place &= given[i]->is_in_place() || (by_bounds && i > 0);
+            lines &= given[i]->cursor().is_line();
+        }
+        const bool by_rows = row >= long_row;
+        const size_t bytes = by_rows && in_place ? in_place_bytes : gathered_bytes;
+        return {bytes / widest, by_rows, lines};
+    }
+
+    size_t first(size_t n, Pace pace) const {
+        return pace.goes_by_lines && n > pace.block ? made->first(pace.block) : next(n, pace);
+    }
+
+    // How many of n elements come next.
+    size_t next(size_t n, Pace pace) const {
+        n = std::min(n, pace.block);
+        if (!pace.ends_with_rows) return n;
+        for (int i = 0; i < most_operands && given[i]; ++i)
+            n = std::min(n, given[i]->cursor().left_in_row());
+        return std::min(n, made->cursor().left_in_row());
     }
 };
 
@@ -263,12 +309,13 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
     for (Py_ssize_t i = 0; i < count; ++i)
         made.entered[i] = made.operation.masked && i == 0 ? bool_type() : computed;
     made.made = made.operation.tests ? bool_type() : computed;
+    made.by_bounds = version().operation((std::string(name) + "_by_bounds").c_str(), computed);
+    if (made.by_bounds.operands != made.operation.operands) made.by_bounds = {};
     return made;
 }
 
 int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays, const Array &out) {
     // 1. The arrays.
-    const Operation &operation = made.operation;
     const Type &stored = made.result();
     check_result(out, stored);
     for (int i = 0; i < made.operands; ++i) {
@@ -291,10 +338,10 @@ int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays
         std::make_unique<Made>(out, order, made.made, stored, made.modes[made.operands], n);
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
     const Unlocked unlocked;
-    if (!goes_in_parts) return sides.run(operation, n);
+    if (!goes_in_parts) return sides.run(made, n);
     std::atomic<int> raised{0};
     in_ranges(n, 1, [&](size_t begin, size_t end) {
-        raised |= sides.from(begin).run(operation, end - begin);
+        raised |= sides.from(begin).run(made, end - begin);
     });
     return raised;
 }

@@ -23,6 +23,7 @@ struct Combination {
     Type types[most_operands + 2], entered[most_operands], made;
     CastMode modes[most_operands + 1];
     Operation operation = {};
+    Operation by_bounds = {};  // where each operand but the first is one number; perhaps none
 
     const Type &result() const { return types[operands + 1]; }
 };

@@ -130,7 +130,7 @@ class Cursor {
         for (int i = 0; i < inner; ++i) in_rows_ &= axes_.stride[i] % (Py_ssize_t)size == 0;
         const bool in_columns = inner > 0 && axes_.stride[inner - 1] == (Py_ssize_t)size;
         const bool steps = std::abs(axes_.stride[inner]) > (Py_ssize_t)size;
-        if (in_columns && steps) panel_rows_ = Panel::rows(length(), size);
+        if (in_columns && steps) panel_rows_ = Panel::rows(row(), size);
     }
 
     // Whether one element stands for them all.
@@ -138,6 +138,10 @@ class Cursor {
 
     // Whether they lie in one row.
     bool is_line() const { return axes_.ndim == 1; }
+    // Whether a row is read where it lies; how long one is, and what is left of this one.
+    bool lies_in_rows() const { return in_rows_; }
+    size_t row() const { return axes_.shape[axes_.ndim - 1]; }
+    size_t left_in_row() const { return row() - in_row_; }
 
     // Begin at the n-th element, before any was read or written.
     void begin_at(size_t n) {
@@ -148,7 +152,7 @@ class Cursor {
         }
     }
 
-    // The next n elements, at most a block of them.
+    // The next n elements; of no more than `gathered_bytes` where they do not lie in a row.
     const char *read(size_t n) {
         if (lie_here(n)) return step(n);
         if (panel_rows_ > 1) return read_turned(n);
@@ -170,8 +174,7 @@ class Cursor {
     }
 
    private:
-    size_t length() const { return axes_.shape[axes_.ndim - 1]; }
-    bool lie_here(size_t n) const { return in_rows_ && n <= length() - in_row_; }
+    bool lie_here(size_t n) const { return in_rows_ && n <= left_in_row(); }
 
     // `read`, from a panel of rows.
     const char *read_turned(size_t n) {
@@ -181,9 +184,9 @@ class Cursor {
                 const size_t rows = axes_.shape[inner - 1] - index_[inner - 1];
                 const Py_ssize_t stride = axes_.stride[inner];
                 panel_.fill(data_ - (Py_ssize_t)in_row_ * stride, stride,
-                            std::min(rows, panel_rows_), length(), size_);
+                            std::min(rows, panel_rows_), row(), size_);
             }
-            const size_t count = std::min(n - at, length() - in_row_);
+            const size_t count = std::min(n - at, left_in_row());
             const char *here = panel_.row() + in_row_ * size_;
             step(count);
             if (in_row_ == 0) panel_.next_row();
@@ -200,7 +203,7 @@ class Cursor {
         char *const here = data_;
         in_row_ += n;
         data_ += (Py_ssize_t)n * axes_.stride[inner];
-        if (in_row_ < length()) return here;
+        if (in_row_ < row()) return here;
         data_ -= (Py_ssize_t)in_row_ * axes_.stride[inner];
         in_row_ = 0;
         for (int i = inner - 1; i >= 0; --i) {
@@ -217,7 +220,7 @@ class Cursor {
     void move(size_t n, Visit visit) {
         const Py_ssize_t stride = axes_.stride[axes_.ndim - 1];
         for (size_t at = 0; at < n;) {
-            const size_t count = std::min(n - at, length() - in_row_);
+            const size_t count = std::min(n - at, left_in_row());
             visit(step(count), stride, at, count);
             at += count;
         }
@@ -231,7 +234,7 @@ class Cursor {
     size_t panel_rows_ = 0;
     size_t in_row_ = 0;
     size_t index_[PyBUF_MAX_NDIM + 1] = {};
-    alignas(64) char gathered_[block * 8];
+    alignas(64) char gathered_[gathered_bytes];
 };
 
 }  // namespace promoarray

@@ -143,7 +143,7 @@ void read_first(Steps &steps, nb::handle given) {
 }  // namespace
 
 ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode)
-    : loop(version().choose(part_of(from), part_of(to), mode, block, true, work)),
+    : loop(version().choose(part_of(from), part_of(to), mode, BLOCK, true, work)),
       from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
       to_size(size_of(to)) {
     if (from_pairs && !to_pairs) refuse("a cast of complex numbers is to complex ones");
