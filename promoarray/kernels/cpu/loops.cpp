@@ -106,7 +106,7 @@ Loop choose_adjusted(Type source, Type target, CastMode mode, std::size_t n, boo
     const Loop loop = choose_loop(source, target, mode, n, tuned, work);
     work.adjustment = adjustment;
     if (adjustment.table != nullptr) return given_table_loop(work);
-    if (adjustment.way != Way::by_mode) return adjusting_loop(work);
+    if (adjustment.way != Way::by_mode) return adjusting_loop(work, loop);
     return adjustment.replacements > 0 ? replacing_loop(work, loop) : loop;
 }
 

@@ -31,6 +31,12 @@ PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
 PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
     return _mm512_max_pd(_mm512_set1_pd(end), x);
 }
+PROMOARRAY_CAST Singles with_sign(f32 magnitude, Singles sign) {
+    return _mm512_or_ps(_mm512_and_ps(sign, _mm512_set1_ps(-0.0f)), _mm512_set1_ps(magnitude));
+}
+PROMOARRAY_CAST Doubles with_sign(f64 magnitude, Doubles sign) {
+    return _mm512_or_pd(_mm512_and_pd(sign, _mm512_set1_pd(-0.0)), _mm512_set1_pd(magnitude));
+}
 PROMOARRAY_CAST Words words_of(Singles x) { return _mm512_cvttps_epi32(x); }
 PROMOARRAY_CAST HalfWords words_of(Doubles x) { return _mm512_cvttpd_epi32(x); }
 PROMOARRAY_CAST Words joined(HalfWords low, HalfWords high) {
@@ -75,6 +81,12 @@ PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
 PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
     return _mm256_max_pd(_mm256_set1_pd(end), x);
 }
+PROMOARRAY_CAST Singles with_sign(f32 magnitude, Singles sign) {
+    return _mm256_or_ps(_mm256_and_ps(sign, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(magnitude));
+}
+PROMOARRAY_CAST Doubles with_sign(f64 magnitude, Doubles sign) {
+    return _mm256_or_pd(_mm256_and_pd(sign, _mm256_set1_pd(-0.0)), _mm256_set1_pd(magnitude));
+}
 PROMOARRAY_CAST Words words_of(Singles x) { return _mm256_cvttps_epi32(x); }
 PROMOARRAY_CAST HalfWords words_of(Doubles x) { return _mm256_cvttpd_epi32(x); }
 PROMOARRAY_CAST Words joined(HalfWords low, HalfWords high) { return _mm256_set_m128i(high, low); }
@@ -102,6 +114,14 @@ struct AsMachine {
     explicit AsMachine(const Work &) {}
     template <typename Register>
     PROMOARRAY_CAST auto of(Register x) const { return words_of(x); }
+};
+
+// The nearest integer, half away from zero. (Of a float32 just below a half: with a whole one what is
+// just below one half would reach 1.) What no word holds has low bits of 0.
+struct HalfAway {
+    explicit HalfAway(const Work &) {}
+    PROMOARRAY_CAST Words of(Singles x) const { return words_of(x + with_sign(0x1.fffffep-2f, x)); }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const { return words_of(x + with_sign(0.5, x)); }
 };
 
 // The nearest end, and 0 for NaN; the lower end may be left to packing.
@@ -148,22 +168,26 @@ struct LowOfLong {
         return ends ? or_code(words, reaches(x, 0x1p63), -1) : words;
     }
 #else
-    // 16 of them: what is left beside the multiples of 2^16. (Inf and NaN leave NaN, whose are 0.)
+    // What is left beside the nearest multiple of 2^32. (Beyond 2^63 nothing is; Inf and NaN leave
+    // NaN, which is 0, too.)
     PROMOARRAY_CAST Words of(Singles x) const {
-        const __m256 parts = _mm256_mul_ps(x, _mm256_set1_ps(0x1p-16f));
-        const __m256 whole = _mm256_round_ps(parts, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-        const Words words = words_of(_mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1p16f), x));
+        const __m256 parts = _mm256_mul_ps(x, _mm256_set1_ps(0x1p-32f));
+        const __m256 whole = _mm256_round_ps(parts, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        const Words words = words_or_zero(_mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1p32f), x));
         return ends ? or_code(words, reaches(x, 0x1p63f), -1) : words;
     }
     PROMOARRAY_CAST HalfWords of(Doubles given) const {
-        const __m256d x = at_most(0x1p63, at_least(-0x1p63, given));
-        const __m256d parts = _mm256_mul_pd(x, _mm256_set1_pd(0x1p-16));
-        const __m256d whole = _mm256_round_pd(parts, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-        const __m256d rest = _mm256_fnmadd_pd(whole, _mm256_set1_pd(0x1p16), x);
-        // Above the others lies one more, which is all bits as -1 is.
-        const __m256d above = _mm256_cmp_pd(x, _mm256_set1_pd(0x1p63), _CMP_GE_OQ);
-        const __m256d last = _mm256_and_pd(above, _mm256_set1_pd(-1.0));
-        return words_of(ends ? _mm256_add_pd(rest, last) : rest);
+        constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+        constexpr int to_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+        const __m256d x = _mm256_round_pd(given, to_zero);
+        const __m256d whole = _mm256_round_pd(_mm256_mul_pd(x, _mm256_set1_pd(0x1p-32)), nearest);
+        const __m256d rest = _mm256_fnmadd_pd(whole, _mm256_set1_pd(0x1p32), x);
+        // Beyond lies nothing, or all bits as -1 has them.
+        const __m256d magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+        const __m256d end = _mm256_set1_pd(0x1p63), last = _mm256_set1_pd(ends ? -1.0 : 0.0);
+        const __m256d inside = _mm256_cmp_pd(magnitude, end, _CMP_LT_OQ);
+        const __m256d above = _mm256_cmp_pd(x, end, _CMP_GE_OQ);
+        return words_of(_mm256_or_pd(_mm256_and_pd(inside, rest), _mm256_and_pd(above, last)));
     }
 #endif
 };
@@ -200,9 +224,6 @@ struct KeepNearest {
         const __mmask16 lower = _mm512_cmple_epi32_mask(above, _mm512_set1_epi32(0x7fff));
         return _mm512_cvtusepi32_epi8(first_signed ? above : _mm512_maskz_mov_epi32(lower, above));
     }
-};
-struct KeepAll {
-    static PROMOARRAY_CAST Words pack(const Words *words, Words, u32) { return words[0]; }
 };
 #else
 template <typename Target>
@@ -243,6 +264,9 @@ struct KeepNearest {
     }
 };
 #endif
+struct KeepAll {
+    static PROMOARRAY_CAST Words pack(const Words *words, Words, u32) { return words[0]; }
+};
 
 PROMOARRAY_CAST Words all_words(u32 word) {
 #ifdef __AVX512DQ__
@@ -336,24 +360,43 @@ Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
     return lowest ? low_loop<Float, LowOfLong<false>>(is_short) : nullptr;
 }
 
-#ifdef __AVX512DQ__
-// Those of 32 bits themselves: the nearest end, and 0 for NaN; without a sign by the machine, which
-// has the last integer for all that is beyond.
+// Those of 32 bits themselves: the nearest end, and 0 for NaN.
 struct SignedWords {
     explicit SignedWords(const Work &) {}
-    template <typename Register>
-    PROMOARRAY_CAST auto of(Register x) const {
+    PROMOARRAY_CAST Words of(Singles x) const {
         return or_code(words_or_zero(x), reaches(x, 0x1p31f), 0x7fffffff);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const {
+        return words_or_zero(at_most(0x1p31 - 1, x));
     }
 };
 struct UnsignedWords {
     explicit UnsignedWords(const Work &) {}
+#ifdef __AVX512DQ__
+    // The machine has the last integer for all that is beyond.
     PROMOARRAY_CAST Words of(Singles x) const {
         return _mm512_maskz_cvttps_epu32(reaches(x, 0), x);
     }
     PROMOARRAY_CAST HalfWords of(Doubles x) const {
         return _mm512_maskz_cvttpd_epu32(reaches(x, 0), x);
     }
+#else
+    // The upper half is converted less its start, which is added again.
+    PROMOARRAY_CAST Words of(Singles given) const {
+        const __m256 x = _mm256_max_ps(given, _mm256_setzero_ps());  // NaN is 0
+        const __m256 upper = reaches(x, 0x1p31f);
+        const __m256 lower = _mm256_sub_ps(x, _mm256_and_ps(upper, _mm256_set1_ps(0x1p31f)));
+        const Words added = _mm256_slli_epi32(_mm256_castps_si256(upper), 31);
+        const Words words = _mm256_xor_si256(words_of(lower), added);
+        return or_code(words, reaches(x, 0x1p32f), -1);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles given) const {
+        const __m256d x = at_most(0x1p32 - 1, _mm256_max_pd(given, _mm256_setzero_pd()));
+        const __m256d whole = _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        const HalfWords words = words_of(_mm256_sub_pd(whole, _mm256_set1_pd(0x1p31)));
+        return _mm_xor_si128(words, _mm_set1_epi32(INT32_MIN));
+    }
+#endif
 };
 
 template <typename Float>
@@ -368,7 +411,6 @@ Loop word_loop_of(const Limits &limit) {
     if (same_limits(limit, indefinite(64))) return by_words<Float, u32, LowOfLong<false>, KeepAll>;
     return nullptr;
 }
-#endif
 
 }  // namespace
 
@@ -377,15 +419,15 @@ Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work
     return is_double ? few_loop_of<f64>(limit, source, work)
                      : few_loop_of<f32>(limit, source, work);
 }
-#else
-Loop few_loop(bool, const Limits &, Type, const Work &) { return nullptr; }
-#endif
-
-#ifdef __AVX512DQ__
+Loop half_away_loop(bool is_double) {
+    return is_double ? low_loop<f64, HalfAway>(false) : low_loop<f32, HalfAway>(false);
+}
 Loop word_loop(bool is_double, const Limits &limit) {
     return is_double ? word_loop_of<f64>(limit) : word_loop_of<f32>(limit);
 }
 #else
+Loop few_loop(bool, const Limits &, Type, const Work &) { return nullptr; }
+Loop half_away_loop(bool) { return nullptr; }
 Loop word_loop(bool, const Limits &) { return nullptr; }
 #endif
 
