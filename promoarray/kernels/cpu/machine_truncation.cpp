@@ -60,6 +60,27 @@ PROMOARRAY_CAST __m128i words_of(const f64 *x) {
     const __m128i low = _mm_cvttpd_epi32(_mm_loadu_pd(x));
     return _mm_unpacklo_epi64(low, _mm_cvttpd_epi32(_mm_loadu_pd(x + 2)));
 }
+template <bool once>
+PROMOARRAY_CAST __m128i halves_of(const f32 *at) {
+    const __m128 half = _mm_set1_ps(0x1p31f), x = _mm_loadu_ps(at);
+    const __m128 upper = _mm_cmpge_ps(x, half), inside = _mm_cmplt_ps(x, _mm_set1_ps(0x1p32f));
+    const __m128i words = _mm_cvttps_epi32(_mm_sub_ps(x, _mm_and_ps(upper, half)));
+    const __m128 again = once ? _mm_and_ps(upper, inside) : upper;
+    return _mm_xor_si128(words, _mm_slli_epi32(_mm_castps_si128(again), 31));
+}
+template <bool once>
+PROMOARRAY_CAST __m128i halves_of_two(const f64 *at) {
+    const __m128d half = _mm_set1_pd(0x1p31), x = _mm_loadu_pd(at);
+    const __m128d upper = _mm_cmpge_pd(x, half), inside = _mm_cmplt_pd(x, _mm_set1_pd(0x1p32));
+    const __m128i words = _mm_cvttpd_epi32(_mm_sub_pd(x, _mm_and_pd(upper, half)));
+    const __m128d again = once ? _mm_and_pd(upper, inside) : upper;
+    const __m128i is_again = _mm_shuffle_epi32(_mm_castpd_si128(again), 0x08);
+    return _mm_xor_si128(words, _mm_slli_epi32(is_again, 31));
+}
+template <bool once>
+PROMOARRAY_CAST __m128i halves_of(const f64 *x) {
+    return _mm_unpacklo_epi64(halves_of_two<once>(x), halves_of_two<once>(x + 2));
+}
 #endif
 
 template <bool once, typename Float>
@@ -85,13 +106,12 @@ template <typename Float, bool once = false>
 void machine_word_halves(const void *source, void *target, std::size_t n, const Work &) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const Float *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u32 *>(target);
+    constexpr std::size_t step = sizeof(Integers) / sizeof(u32);
     std::size_t i = 0;
-#ifdef __AVX2__
-    for (; i + 8 <= n; i += 8) {
+    for (; i + step <= n; i += step) {
         const Integers words = halves_of<once>(src + i);
         std::memcpy(dst + i, &words, sizeof words);
     }
-#endif
     for (; i < n; ++i) dst[i] = low_half<once>(src[i]);
 }
 
@@ -178,10 +198,17 @@ struct NearestSigned : AsMachine {
     }
 #endif
 };
+// (By an instruction, as compilers would branch on the sign.)
+PROMOARRAY_CAST f32 positive(f32 x) {
+    return _mm_cvtss_f32(_mm_max_ss(_mm_set_ss(x), _mm_setzero_ps()));
+}
+PROMOARRAY_CAST f64 positive(f64 x) {
+    return _mm_cvtsd_f64(_mm_max_sd(_mm_set_sd(x), _mm_setzero_pd()));
+}
 struct NearestUnsigned {
     template <typename Float>
     static PROMOARRAY_CAST u64 one(Float x) {
-        const Float above = x > 0 ? x : 0;
+        const Float above = positive(x);
         return __builtin_expect(above >= (Float)0x1p64f, 0) ? ~0ull : ByHalves<false>::one(above);
     }
 #ifdef __AVX512DQ__

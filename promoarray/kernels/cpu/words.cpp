@@ -1,111 +1,13 @@
 // Truncation in registers: floats become words of 32 bits by x86's own conversion, whatever a mode
-// says of those that no word holds, and words become integers of as many bits as the target has. A
-// register is one of AVX2, or one of AVX-512 that is twice as long; a way is written once for both.
-#include "loop.h"
+// says of those that no word holds, and words become integers of as many bits as the target has. A way
+// is written once for all registers.
+#include "word_registers.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
 
-#ifdef __AVX2__
+#ifdef __SSE2__
 namespace {
-
-// --- Registers ----------------------------------------------------------------------------------
-
-#ifdef __AVX512DQ__
-using Singles = __m512;
-using Doubles = __m512d;
-using Words = __m512i;
-using HalfWords = __m256i;
-
-PROMOARRAY_CAST Singles load(const f32 *x) { return _mm512_loadu_ps(x); }
-PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm512_loadu_pd(x); }
-PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
-    return _mm512_min_ps(_mm512_set1_ps(end), x);
-}
-PROMOARRAY_CAST Doubles at_most(f64 end, Doubles x) {
-    return _mm512_min_pd(_mm512_set1_pd(end), x);
-}
-PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
-    return _mm512_max_ps(_mm512_set1_ps(end), x);
-}
-PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
-    return _mm512_max_pd(_mm512_set1_pd(end), x);
-}
-PROMOARRAY_CAST Singles with_sign(f32 magnitude, Singles sign) {
-    return _mm512_or_ps(_mm512_and_ps(sign, _mm512_set1_ps(-0.0f)), _mm512_set1_ps(magnitude));
-}
-PROMOARRAY_CAST Doubles with_sign(f64 magnitude, Doubles sign) {
-    return _mm512_or_pd(_mm512_and_pd(sign, _mm512_set1_pd(-0.0)), _mm512_set1_pd(magnitude));
-}
-PROMOARRAY_CAST Words words_of(Singles x) { return _mm512_cvttps_epi32(x); }
-PROMOARRAY_CAST HalfWords words_of(Doubles x) { return _mm512_cvttpd_epi32(x); }
-PROMOARRAY_CAST Words joined(HalfWords low, HalfWords high) {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-}
-PROMOARRAY_CAST __mmask16 reaches(Singles x, f32 end) {
-    return _mm512_cmp_ps_mask(x, _mm512_set1_ps(end), _CMP_GE_OQ);
-}
-PROMOARRAY_CAST __mmask8 reaches(Doubles x, f64 end) {
-    return _mm512_cmp_pd_mask(x, _mm512_set1_pd(end), _CMP_GE_OQ);
-}
-PROMOARRAY_CAST Words or_code(Words words, __mmask16 there, int code) {
-    return _mm512_mask_mov_epi32(words, there, _mm512_set1_epi32(code));
-}
-PROMOARRAY_CAST HalfWords or_code(HalfWords words, __mmask8 there, int code) {
-    return _mm256_mask_mov_epi32(words, there, _mm256_set1_epi32(code));
-}
-// The words of `x`, and 0 where it is NaN.
-PROMOARRAY_CAST Words words_or_zero(Singles x) {
-    return _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
-}
-PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
-    return _mm512_maskz_cvttpd_epi32(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
-}
-#else
-using Singles = __m256;
-using Doubles = __m256d;
-using Words = __m256i;
-using HalfWords = __m128i;
-
-PROMOARRAY_CAST Singles load(const f32 *x) { return _mm256_loadu_ps(x); }
-PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm256_loadu_pd(x); }
-PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
-    return _mm256_min_ps(_mm256_set1_ps(end), x);
-}
-PROMOARRAY_CAST Doubles at_most(f64 end, Doubles x) {
-    return _mm256_min_pd(_mm256_set1_pd(end), x);
-}
-PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
-    return _mm256_max_ps(_mm256_set1_ps(end), x);
-}
-PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
-    return _mm256_max_pd(_mm256_set1_pd(end), x);
-}
-PROMOARRAY_CAST Singles with_sign(f32 magnitude, Singles sign) {
-    return _mm256_or_ps(_mm256_and_ps(sign, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(magnitude));
-}
-PROMOARRAY_CAST Doubles with_sign(f64 magnitude, Doubles sign) {
-    return _mm256_or_pd(_mm256_and_pd(sign, _mm256_set1_pd(-0.0)), _mm256_set1_pd(magnitude));
-}
-PROMOARRAY_CAST Words words_of(Singles x) { return _mm256_cvttps_epi32(x); }
-PROMOARRAY_CAST HalfWords words_of(Doubles x) { return _mm256_cvttpd_epi32(x); }
-PROMOARRAY_CAST Words joined(HalfWords low, HalfWords high) { return _mm256_set_m128i(high, low); }
-PROMOARRAY_CAST __m256 reaches(Singles x, f32 end) {
-    return _mm256_cmp_ps(x, _mm256_set1_ps(end), _CMP_GE_OQ);
-}
-PROMOARRAY_CAST Words or_code(Words words, __m256 there, int code) {
-    const __m256i codes = _mm256_set1_epi32(code);
-    return _mm256_blendv_epi8(words, codes, _mm256_castps_si256(there));
-}
-PROMOARRAY_CAST Words words_or_zero(Singles x) {
-    return words_of(_mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q)));
-}
-PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
-    return words_of(_mm256_and_pd(x, _mm256_cmp_pd(x, x, _CMP_ORD_Q)));
-}
-#endif
-
-constexpr std::size_t most_words = sizeof(Words) / sizeof(u32);
 
 // --- From floats to words -----------------------------------------------------------------------
 // (`at_most` and `at_least` leave NaN as it is.)
@@ -150,6 +52,7 @@ struct LowSaturated {
 
 // The low bits of an int64. Beyond 2^63 they are those of its lowest number, or with `ends` of the
 // nearest one.
+#ifdef __AVX2__
 template <bool ends>
 struct LowOfLong {
     explicit LowOfLong(const Work &) {}
@@ -191,6 +94,7 @@ struct LowOfLong {
     }
 #endif
 };
+#endif
 
 // --- From words to what the target has ----------------------------------------------------------
 // The low ones of `mask` are kept, or the nearest end is taken. Whether the first step there and
@@ -229,52 +133,35 @@ struct KeepNearest {
 template <typename Target>
 constexpr std::size_t step_of = sizeof(Words) / sizeof(Target);
 
-// Packing goes on in each half of a register by itself, so the quarters are put in order at last.
-PROMOARRAY_CAST __m256i in_order(__m256i pairs) { return _mm256_permute4x64_epi64(pairs, 0xd8); }
-PROMOARRAY_CAST __m256i bytes_in_order(__m256i bytes) {
-    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
 struct KeepLow {
-    static PROMOARRAY_CAST __m256i pairs(const Words *words, Words mask) {
-        return _mm256_packus_epi32(_mm256_and_si256(words[0], mask),
-                                   _mm256_and_si256(words[1], mask));
+    static PROMOARRAY_CAST Words pairs(const Words *words, Words mask) {
+        return unsigned_pairs(masked(words[0], mask), masked(words[1], mask));
     }
-    static PROMOARRAY_CAST __m256i pack(const Words *words, Words mask, u16) {
+    static PROMOARRAY_CAST Words pack(const Words *words, Words mask, u16) {
         return in_order(pairs(words, mask));
     }
-    static PROMOARRAY_CAST __m256i pack(const Words *words, Words mask, u8) {
-        const __m256i low = pairs(words, mask), high = pairs(words + 2, mask);
-        return bytes_in_order(_mm256_packus_epi16(low, high));
+    static PROMOARRAY_CAST Words pack(const Words *words, Words mask, u8) {
+        return bytes_in_order(unsigned_bytes(pairs(words, mask), pairs(words + 2, mask)));
     }
 };
 template <bool first_signed, bool last_signed>
 struct KeepNearest {
-    static PROMOARRAY_CAST __m256i pairs(const Words *words) {
-        return first_signed ? _mm256_packs_epi32(words[0], words[1])
-                            : _mm256_packus_epi32(words[0], words[1]);
+    static PROMOARRAY_CAST Words pairs(const Words *words) {
+        return first_signed ? signed_pairs(words[0], words[1])
+                            : unsigned_pairs(words[0], words[1]);
     }
-    static PROMOARRAY_CAST __m256i pack(const Words *words, Words, u16) {
+    static PROMOARRAY_CAST Words pack(const Words *words, Words, u16) {
         return in_order(pairs(words));
     }
-    static PROMOARRAY_CAST __m256i pack(const Words *words, Words, u8) {
-        const __m256i low = pairs(words), high = pairs(words + 2);
-        return bytes_in_order(last_signed ? _mm256_packs_epi16(low, high)
-                                          : _mm256_packus_epi16(low, high));
+    static PROMOARRAY_CAST Words pack(const Words *words, Words, u8) {
+        const Words low = pairs(words), high = pairs(words + 2);
+        return bytes_in_order(last_signed ? signed_bytes(low, high) : unsigned_bytes(low, high));
     }
 };
 #endif
 struct KeepAll {
     static PROMOARRAY_CAST Words pack(const Words *words, Words, u32) { return words[0]; }
 };
-
-PROMOARRAY_CAST Words all_words(u32 word) {
-#ifdef __AVX512DQ__
-    return _mm512_set1_epi32((int)word);
-#else
-    return _mm256_set1_epi32((int)word);
-#endif
-}
 
 // --- The loop -----------------------------------------------------------------------------------
 
@@ -351,13 +238,15 @@ Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
     // 2. Low bits. Of a float with few bits itself they are 0 from 2^31 on.
     if (same_limits(limit, saturating(32, true))) return low_loop<Float, LowSaturated>(is_short);
     const bool few = sizeof(Float) == 4 && 31 - source.format.mantissa >= target.bits;
-    if (same_limits(limit, saturating(64, true))) {
-        return few ? low_loop<Float, LowSaturated>(is_short)
-                   : low_loop<Float, LowOfLong<true>>(is_short);
-    }
+    const bool nearest = same_limits(limit, saturating(64, true));
+    if (nearest && few) return low_loop<Float, LowSaturated>(is_short);
+#ifdef __AVX2__
     // (The lowest int64 has none of them.)
     const bool lowest = same_limits(limit, indefinite(64)) && !few;
-    return lowest ? low_loop<Float, LowOfLong<false>>(is_short) : nullptr;
+    if (nearest) return low_loop<Float, LowOfLong<true>>(is_short);
+    if (lowest) return low_loop<Float, LowOfLong<false>>(is_short);
+#endif
+    return nullptr;
 }
 
 // Those of 32 bits themselves: the nearest end, and 0 for NaN.
@@ -380,7 +269,7 @@ struct UnsignedWords {
     PROMOARRAY_CAST HalfWords of(Doubles x) const {
         return _mm512_maskz_cvttpd_epu32(reaches(x, 0), x);
     }
-#else
+#elif defined(__AVX2__)
     // The upper half is converted less its start, which is added again.
     PROMOARRAY_CAST Words of(Singles given) const {
         const __m256 x = _mm256_max_ps(given, _mm256_setzero_ps());  // NaN is 0
@@ -396,6 +285,20 @@ struct UnsignedWords {
         const HalfWords words = words_of(_mm256_sub_pd(whole, _mm256_set1_pd(0x1p31)));
         return _mm_xor_si128(words, _mm_set1_epi32(INT32_MIN));
     }
+#else
+    PROMOARRAY_CAST Words of(Singles given) const {
+        const __m128 x = _mm_max_ps(given, _mm_setzero_ps()), upper = reaches(x, 0x1p31f);
+        const __m128 lower = _mm_sub_ps(x, _mm_and_ps(upper, _mm_set1_ps(0x1p31f)));
+        const Words added = _mm_slli_epi32(_mm_castps_si128(upper), 31);
+        return or_code(_mm_xor_si128(words_of(lower), added), reaches(x, 0x1p32f), -1);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles given) const {
+        const __m128d x = at_most(0x1p32 - 1, _mm_max_pd(given, _mm_setzero_pd()));
+        const __m128d half = _mm_set1_pd(0x1p31), upper = _mm_cmpge_pd(x, half);
+        const HalfWords words = words_of(_mm_sub_pd(x, _mm_and_pd(upper, half)));
+        const __m128i is_upper = _mm_shuffle_epi32(_mm_castpd_si128(upper), 0x08);
+        return _mm_xor_si128(words, _mm_slli_epi32(is_upper, 31));
+    }
 #endif
 };
 
@@ -405,10 +308,12 @@ Loop word_loop_of(const Limits &limit) {
     if (same_limits(limit, saturating(32, false))) {
         return by_words<Float, u32, UnsignedWords, KeepAll>;
     }
+#ifdef __AVX2__
     if (same_limits(limit, saturating(64, true))) {
         return by_words<Float, u32, LowOfLong<true>, KeepAll>;
     }
     if (same_limits(limit, indefinite(64))) return by_words<Float, u32, LowOfLong<false>, KeepAll>;
+#endif
     return nullptr;
 }
 
