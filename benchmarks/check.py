@@ -62,6 +62,21 @@ def noise(row: Row, against: str) -> float:
     return (max(found) - min(found)) / 2 / middle if middle > 0 else 0.0
 
 
+def usual_noises(rows: Iterable[Row]) -> dict[str, float]:
+    """The noise of the middle line, by what lines are held to: with few passes that of a line may
+    be small by chance."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for against, _, _ in judged(row):
+            found.setdefault(against, []).append(noise(row, against))
+    return {against: median(numbers) for against, numbers in found.items()}
+
+
+def is_over(row: Row, against: str, found: float, budget: float, usual: dict[str, float]) -> bool:
+    """Whether a ratio is over its budget by more than the line's noise, and the usual one."""
+    return found > budget * (1 + max(noise(row, against), usual.get(against, 0.0)))
+
+
 def judged(row: Row) -> Iterator[tuple[str, float, float]]:
     """Each of a line's bounds that can be judged: against what, the ratio, the budget."""
     for against, budget in row["bounds"].items():

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 import growth
-from check import OURS, Row, judged, noise, ratio, read
+from check import OURS, Row, is_over, judged, ratio, read, usual_noises
 from report import SHOWN, amount
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -38,23 +38,24 @@ def first(row: Row) -> tuple[str, float | None]:
     return next(iter(row["bounds"].items()), ("", None))
 
 
-def shown(row: Row) -> str:
+def shown(row: Row, usual: dict[str, float]) -> str:
     """A line's ratio, or its number where it is held to none; bold if it is over for certain."""
     against, budget = first(row)
     found = ratio(row, against)
     if found is None:
         return ""
     text = f"{found:.2g}" if against else amount(found, row["unit"])
-    over = budget is not None and found > budget * (1 + noise(row, against))
+    over = budget is not None and is_over(row, against, found, budget, usual)
     return f"**{text}**" if over else text
 
 
 def grid(rows: list[Row]) -> str:
     """Lines "what, dtype": one row for what, a column a dtype."""
     cells: dict[str, dict[str, str]] = {}
+    usual = usual_noises(rows)
     for row in rows:
         what, _, column = row["name"].rpartition(", ")
-        cells.setdefault(what, {})[column] = shown(row)
+        cells.setdefault(what, {})[column] = shown(row, usual)
     columns = list(dict.fromkeys(column for found in cells.values() for column in found))
     common = [c for c in columns if sum(c in found for found in cells.values()) > 1]
     made = []
@@ -67,11 +68,12 @@ def grid(rows: list[Row]) -> str:
 def listed(rows: list[Row]) -> str:
     """Lines one below the other: the number, the ratio, the budget."""
     made = []
+    usual = usual_noises(rows)
     for row in rows:
         against, budget = first(row)
         words = "" if budget is None else f"{budget:g}" if against else amount(budget, row["unit"])
         own = amount(min(row["values"][OURS]), row["unit"])
-        made.append([row["name"], own, shown(row) if against else "", against, words])
+        made.append([row["name"], own, shown(row, usual) if against else "", against, words])
     return table(["", "promoarray", "ratio", "to", "budget"], made)
 
 
@@ -79,11 +81,12 @@ def dispatch(rows: list[Row]) -> str:
     """Lines one below the other, with what the peers take."""
     peers = [p for p in ("numpy", "torch", "jax", "paddle") if any(p in r["values"] for r in rows)]
     made = []
+    usual = usual_noises(rows)
     for row in rows:
         values = row["values"]
         times = [amount(min(values[p]), "s") if values.get(p) else "" for p in peers]
         own = amount(min(values[OURS]), "s")
-        made.append([f"`{row['name']}`", shown(row), f"{first(row)[1]:g}", own, *times])
+        made.append([f"`{row['name']}`", shown(row, usual), f"{first(row)[1]:g}", own, *times])
     return table(["", "ratio", "budget", "promoarray", *peers], made)
 
 
@@ -94,9 +97,10 @@ def casts(rows: list[Row]) -> str:
     from promoarray import dtypes as dt
 
     kinds: dict[tuple[str, float], list[Held]] = {}
+    usual = usual_noises(rows)
     for row in rows:
         for against, times, budget in judged(row):
-            held = times, times > budget * (1 + noise(row, against))
+            held = times, is_over(row, against, times, budget, usual)
             kinds.setdefault((against, budget), []).append(held)
     budgets = [
         [against, f"{budget:g}", *_spread(held)] for (against, budget), held in kinds.items()
@@ -144,10 +148,11 @@ def matrix(rows: list[Row]) -> str:
         for code, s in zip(codes, names, strict=True)
     ]
     named: dict[tuple[str, float], list[Held]] = {}
+    usual = usual_noises(rows)
     for row in rows:
         if (times := ratio(row, "default")) is not None:
             name, budget = row["name"].partition(": ")[2], row["bounds"]["default"]
-            held = times, times > budget * (1 + noise(row, "default"))
+            held = times, is_over(row, "default", times, budget, usual)
             named.setdefault((name, budget), []).append(held)
     others = [[name, f"{budget:g}", *_spread(held)] for (name, budget), held in named.items()]
     heads = ["rule of a policy, or quirk", "budget", "casts", "middle", "worst", "over"]
@@ -211,7 +216,8 @@ def text(runs: list[Run]) -> Iterator[str]:
             yield f"Left out: {chapter['left_out']}."
         if rows:
             bounded = [row for row in rows if any(True for _ in judged(row))]
-            over = sum("**" in shown(row) for row in rows)
+            usual = usual_noises(rows)
+            over = sum("**" in shown(row, usual) for row in rows)
             yield measured(run)
             yield WRITERS.get(name, listed)(rows)
             yield f"{len(rows)} lines, {len(bounded)} with a budget; {over} over it."

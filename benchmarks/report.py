@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import growth
-from check import BEST, OURS, Row, judged, noise, ratio
+from check import BEST, OURS, Row, is_over, judged, noise, ratio, usual_noises
 from rich.markup import escape
 from rich.table import Table
 
@@ -25,11 +25,11 @@ def amount(number: float, unit: str) -> str:
     return f"{number / scale:.3g} {name}".rstrip()
 
 
-def marks(row: Row) -> Iterator[str]:
+def marks(row: Row, usual: dict[str, float]) -> Iterator[str]:
     """Say of each bound that is exceeded by how much, and whether that is beyond the noise."""
     for against, found, budget in judged(row):
         if found > budget:
-            sure = "" if found > budget * (1 + noise(row, against)) else ", within the noise"
+            sure = "" if is_over(row, against, found, budget, usual) else ", within the noise"
             first = against == next(iter(row["bounds"]))
             yield "over" + sure if first else f"over {budget:g} x {against}: {found:.2f}{sure}"
 
@@ -44,12 +44,13 @@ def chapter_table(name: str, chapter: dict[str, Any]) -> Table:
     for head in (*ways, "ratio", "to", "budget", "noise"):
         table.add_column(head, justify="right")
     table.add_column("mark")
+    usual = usual_noises(rows)
     for row in rows:
-        table.add_row(*_cells(row, ways))
+        table.add_row(*_cells(row, ways, usual))
     return table
 
 
-def _cells(row: Row, ways: list[str]) -> Iterator[str]:
+def _cells(row: Row, ways: list[str], usual: dict[str, float]) -> Iterator[str]:
     yield escape(row["name"])
     for who in ways:
         numbers = row["values"].get(who)
@@ -60,7 +61,7 @@ def _cells(row: Row, ways: list[str]) -> Iterator[str]:
     yield against
     yield "" if budget is None else f"{budget:.3g}" if against else amount(budget, row["unit"])
     yield f"{noise(row, against):.0%}"
-    yield "; ".join(marks(row))
+    yield "; ".join(marks(row, usual))
 
 
 SHOWN = (0, 1, 2, 3, 8, 12, 16, 20, 22, 26)
@@ -99,6 +100,6 @@ def print_run(run: dict[str, Any]) -> None:
             show(growth_table(chapter) if name == "growth" else chapter_table(name, chapter))
             print("load", ", ".join(f"{load:.1f}" for load in chapter["load"] if load is not None))
         total += sum(any(True for _ in judged(row)) for row in chapter["lines"])
-        over += sum(any(True for _ in marks(row)) for row in chapter["lines"])
+        over += sum(any(True for _ in marks(row, {})) for row in chapter["lines"])
     best = f"{BEST}: of NumPy, torch and jax"
     print(f"\n{counted(total, 'line')} with a budget, {over} over; {best}.")

@@ -92,9 +92,8 @@ def _adjustment(
 ) -> Adjustment | None:
     """What a kernel does as the transforms do; None if it cannot."""
     way = getattr(transforms[0], "way", None) if len(transforms) == 1 else None
-    # (Of 16 bits, NaN may keep a payload that is lost on the way through float32.)
-    is_integer = source.format is None
-    short = source.bits == 16 and (way in _SHORT_WAYS or is_integer)
+    # (A float16's NaN may keep a payload that is lost on the way through float32.)
+    short = source.bits == 16 and (way in _SHORT_WAYS or source is not dt.float16)
     if way is not None and (source.bits > 16 or short):
         return int(way)
     if source.bits <= 16:

@@ -83,24 +83,38 @@ PROMOARRAY_CAST u32 shifted_too_far(u32 bits) {
     const u32 odd = significand >> shift & 1, half = (1u << shift >> 1) - 1;
     return ((significand + half + odd) >> shift & 0x7ff) | sign;  // in 64 bits 11 are left
 }
-PROMOARRAY_CAST u32 shifted_or_encoded(u32 bits, Format to, Edges edge) {
-    const u32 far = shifted_too_far(bits), near = encode<Float32>(bits, to, edge);
-    return (bits >> Float32::mantissa & 0xff) < 50 ? far : near;
-}
-PROMOARRAY_LOOP(single_shifted, u32, u16, const Format to = work.target.format;
-                const Edges edge = work.edge, shifted_or_encoded(x, to, edge))
+constexpr u32 tiny = 50u << Float32::mantissa;  // such numbers lie below
+PROMOARRAY_CAST bool is_tiny(u32 bits) { return (bits & 0x7fffffffu) < tiny; }
 
 PROMOARRAY_CAST u32 rounded(f64 x) {
     return as_bits(x == x ? (f32)x : as_float(0x7fc00000u | (u32)(as_bits(x) >> 63) << 31));
 }
 PROMOARRAY_LOOP(double_rounded, f64, u32, , rounded(x))
-PROMOARRAY_CAST u32 shifted_or_encoded(f64 x, Format to, Edges edge) {
-    const u32 single = rounded(x);
-    const u32 far = shifted_too_far(single), near = encode<Float64>(as_bits(x), to, edge);
-    return (single >> Float32::mantissa & 0xff) < 50 ? far : near;
+
+// The float32 of a number; that of a float64 is rounded.
+PROMOARRAY_CAST u32 single_of(u32 x) { return x; }
+PROMOARRAY_CAST u32 single_of(f64 x) { return rounded(x); }
+PROMOARRAY_CAST u32 single_of(u16 bfloat) { return (u32)bfloat << 16; }
+
+// The cast, and then those below: arrays rarely have any but zeros, which come to the same.
+template <typename Source>
+void with_tiny_shifted(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u16 *>(target);
+    for (std::size_t at = 0; at < n; at += block) {
+        const std::size_t end = n - at < block ? n : at + block;
+        work.adjusted(src + at, dst + at, end - at, work);
+        u32 met = 0;
+        for (std::size_t i = at; i < end; ++i) {
+            const u32 x = single_of(src[i]);
+            met |= is_tiny(x) & ((x << 1) != 0);
+        }
+        for (std::size_t i = at; met && i < end; ++i) {
+            const u32 x = single_of(src[i]);
+            dst[i] = is_tiny(x) ? (u16)shifted_too_far(x) : dst[i];
+        }
+    }
 }
-PROMOARRAY_LOOP(double_shifted, f64, u16, const Format to = work.target.format;
-                const Edges edge = work.edge, shifted_or_encoded(x, to, edge))
 
 }  // namespace
 
@@ -115,7 +129,7 @@ Loop replacing_loop(Work &work, Loop loop) {
     return loops[row_of(work.source)][row_of(work.target)];
 }
 
-Loop adjusting_loop(Work &work) {
+Loop adjusting_loop(Work &work, Loop loop) {
     const Type source = work.source, target = work.target;
     const Way way = work.adjustment.way;
     if (source.bits < 16) return nullptr;
@@ -127,6 +141,9 @@ Loop adjusting_loop(Work &work) {
     }
     if (way == Way::to_nearest_integer) {
         if (is_integer(source) || target.bits >= 8) return nullptr;
+        if (const Loop found = half_away_loop(is_float64(source))) {
+            return source.bits > 16 ? found : chain(work, single_loop(source), found);
+        }
         if (is_float64(source)) return double_to_nearest;
         if (is_float32(source)) return single_to_nearest;
         return chain(work, single_loop(source), single_to_nearest);
@@ -134,16 +151,18 @@ Loop adjusting_loop(Work &work) {
 
     // 2. To floats of 16 bits by way of float32, rounded to it.
     if (way == Way::upper_half ? !is_bfloat16(target) : !is_float16(target)) return nullptr;
-    work.edge = edges(target.format, work.mode);
-    const Loop last = way == Way::upper_half     ? upper_half
-                      : way == Way::towards_zero ? single_towards_zero
-                                                 : single_shifted;
-    if (is_float32(source)) return last;
-    if (is_float64(source)) {
-        const bool once = way == Way::shifted_too_far && !goes_via_float32(target, work.mode);
-        return once ? double_shifted : chain(work, double_rounded, last);
+    if (way == Way::shifted_too_far) {
+        work.adjusted = loop;
+        if (is_float32(source)) return with_tiny_shifted<u32>;
+        if (is_float64(source)) return with_tiny_shifted<f64>;
+        return is_bfloat16(source) ? with_tiny_shifted<u16> : loop;  // no others are so small
     }
-    return chain(work, single_loop(source), last);
+    work.edge = edges(target.format, work.mode);
+    if (const Loop found = cut_short_loop(source, target)) return found;
+    Loop last = cut_short_loop(float32_type(), target);
+    if (last == nullptr) last = way == Way::upper_half ? upper_half : single_towards_zero;
+    if (is_float32(source)) return last;
+    return chain(work, is_float64(source) ? double_rounded : single_loop(source), last);
 }
 
 }  // namespace PROMOARRAY_VERSION

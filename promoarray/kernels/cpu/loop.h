@@ -146,7 +146,9 @@ Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and
 Loop single_loop(Type source);                   // floats.cpp: to float32; NaN is any NaN of its sign
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
 Loop narrow_loop(Type source, const Work &work);  // narrow.cpp: from short floats to narrow ones
-Loop short_loop(Type source, Type target);       // shorts.cpp: to float16 and bfloat16 in registers
+// shorts.cpp: to float16 and bfloat16 in registers; without rounding (to float16 NaN has no payload).
+Loop short_loop(Type source, Type target);
+Loop cut_short_loop(Type source, Type target);
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop truncating_loop_by(Limits limit, Type source, Work &work);
 // machine_truncation.cpp: to integers of 32 and 64 bits by the machine; words.cpp: to 16 bits and
@@ -154,10 +156,11 @@ Loop truncating_loop_by(Limits limit, Type source, Work &work);
 Loop machine_loop(bool is_double, const Limits &limit, Type source, Work &work);
 Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work);
 Loop word_loop(bool is_double, const Limits &limit);
+Loop half_away_loop(bool is_double);             // words.cpp: the nearest integer, of fewer than 8 bits
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment
 Loop row_loop(Work &work);                       // rows.cpp: by `work.table`
-Loop adjusting_loop(Work &work);                 // adjust.cpp: by a way that no mode says
+Loop adjusting_loop(Work &work, Loop loop);      // adjust.cpp: by a way that no mode says
 Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then replacements
 Operation find_operation(const char *name, Type type);  // comparisons.cpp
 Operation find_mixed(const char *name, Type x, Type y, Type result);  // arithmetic.cpp

@@ -8,6 +8,13 @@ namespace PROMOARRAY_VERSION {
 namespace {
 
 #ifdef __SSE2__
+// As by halves, but the lowest signed number stands for what is beyond.
+Limits lowest_beyond(int bits) {
+    Limits found = indefinite_halves(bits);
+    found.above = found.infinite_above = 1ull << (bits - 1);
+    return found;
+}
+
 PROMOARRAY_CAST u32 low_word(f32 x) { return (u32)_mm_cvttss_si32(_mm_set_ss(x)); }
 PROMOARRAY_CAST u32 low_word(f64 x) { return (u32)_mm_cvttsd_si32(_mm_set_sd(x)); }
 PROMOARRAY_CAST u64 long_word(f32 x) { return (u64)_mm_cvttss_si64(_mm_set_ss(x)); }
@@ -53,6 +60,27 @@ PROMOARRAY_CAST __m128i words_of(const f64 *x) {
     const __m128i low = _mm_cvttpd_epi32(_mm_loadu_pd(x));
     return _mm_unpacklo_epi64(low, _mm_cvttpd_epi32(_mm_loadu_pd(x + 2)));
 }
+template <bool once>
+PROMOARRAY_CAST __m128i halves_of(const f32 *at) {
+    const __m128 half = _mm_set1_ps(0x1p31f), x = _mm_loadu_ps(at);
+    const __m128 upper = _mm_cmpge_ps(x, half), inside = _mm_cmplt_ps(x, _mm_set1_ps(0x1p32f));
+    const __m128i words = _mm_cvttps_epi32(_mm_sub_ps(x, _mm_and_ps(upper, half)));
+    const __m128 again = once ? _mm_and_ps(upper, inside) : upper;
+    return _mm_xor_si128(words, _mm_slli_epi32(_mm_castps_si128(again), 31));
+}
+template <bool once>
+PROMOARRAY_CAST __m128i halves_of_two(const f64 *at) {
+    const __m128d half = _mm_set1_pd(0x1p31), x = _mm_loadu_pd(at);
+    const __m128d upper = _mm_cmpge_pd(x, half), inside = _mm_cmplt_pd(x, _mm_set1_pd(0x1p32));
+    const __m128i words = _mm_cvttpd_epi32(_mm_sub_pd(x, _mm_and_pd(upper, half)));
+    const __m128d again = once ? _mm_and_pd(upper, inside) : upper;
+    const __m128i is_again = _mm_shuffle_epi32(_mm_castpd_si128(again), 0x08);
+    return _mm_xor_si128(words, _mm_slli_epi32(is_again, 31));
+}
+template <bool once>
+PROMOARRAY_CAST __m128i halves_of(const f64 *x) {
+    return _mm_unpacklo_epi64(halves_of_two<once>(x), halves_of_two<once>(x + 2));
+}
 #endif
 
 template <bool once, typename Float>
@@ -78,34 +106,122 @@ template <typename Float, bool once = false>
 void machine_word_halves(const void *source, void *target, std::size_t n, const Work &) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const Float *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<u32 *>(target);
+    constexpr std::size_t step = sizeof(Integers) / sizeof(u32);
     std::size_t i = 0;
-#ifdef __AVX2__
-    for (; i + 8 <= n; i += 8) {
+    for (; i + step <= n; i += step) {
         const Integers words = halves_of<once>(src + i);
         std::memcpy(dst + i, &words, sizeof words);
     }
-#endif
     for (; i < n; ++i) dst[i] = low_half<once>(src[i]);
 }
 
+// --- 64 bits ------------------------------------------------------------------------------------
+// A way is said for one number, and where the machine has them for eight at once. What it does within
+// 2^51 is `entered` alone, and then what every other does.
+
+constexpr u64 upper_half = 1ull << 63;
 #ifdef __AVX512DQ__
 PROMOARRAY_CAST __m256 eight_of(const f32 *x) { return _mm256_loadu_ps(x); }
 PROMOARRAY_CAST __m512d eight_of(const f64 *x) { return _mm512_loadu_pd(x); }
-PROMOARRAY_CAST __m512i long_words(__m256 x) { return _mm512_cvttps_epi64(x); }
-PROMOARRAY_CAST __m512i long_words(__m512d x) { return _mm512_cvttpd_epi64(x); }
-PROMOARRAY_CAST __m512i long_halves(__m256 x) {
-    const __m256 half = _mm256_set1_ps(0x1p63f);
-    const __mmask8 upper = _mm256_cmp_ps_mask(x, half, _CMP_GE_OQ);
-    const __m512i words = long_words(_mm256_mask_sub_ps(x, upper, x, half));
-    return _mm512_mask_xor_epi64(words, upper, words, _mm512_set1_epi64((i64)(1ull << 63)));
+PROMOARRAY_CAST __mmask8 reaches(__m256 x, f32 end) {
+    return _mm256_cmp_ps_mask(x, _mm256_set1_ps(end), _CMP_GE_OQ);
 }
-PROMOARRAY_CAST __m512i long_halves(__m512d x) {
-    const __m512d half = _mm512_set1_pd(0x1p63);
-    const __mmask8 upper = _mm512_cmp_pd_mask(x, half, _CMP_GE_OQ);
-    const __m512i words = long_words(_mm512_mask_sub_pd(x, upper, x, half));
-    return _mm512_mask_xor_epi64(words, upper, words, _mm512_set1_epi64((i64)(1ull << 63)));
+PROMOARRAY_CAST __mmask8 reaches(__m512d x, f64 end) {
+    return _mm512_cmp_pd_mask(x, _mm512_set1_pd(end), _CMP_GE_OQ);
 }
+PROMOARRAY_CAST __mmask8 ordered(__m256 x) { return _mm256_cmp_ps_mask(x, x, _CMP_ORD_Q); }
+PROMOARRAY_CAST __mmask8 ordered(__m512d x) { return _mm512_cmp_pd_mask(x, x, _CMP_ORD_Q); }
+PROMOARRAY_CAST __m256 less_where(__mmask8 so, __m256 x, f32 by) {
+    return _mm256_mask_sub_ps(x, so, x, _mm256_set1_ps(by));
+}
+PROMOARRAY_CAST __m512d less_where(__mmask8 so, __m512d x, f64 by) {
+    return _mm512_mask_sub_pd(x, so, x, _mm512_set1_pd(by));
+}
+PROMOARRAY_CAST __m512i long_words(__mmask8 so, __m256 x) {
+    return _mm512_maskz_cvttps_epi64(so, x);
+}
+PROMOARRAY_CAST __m512i long_words(__mmask8 so, __m512d x) {
+    return _mm512_maskz_cvttpd_epi64(so, x);
+}
+PROMOARRAY_CAST __m512i unsigned_words(__mmask8 so, __m256 x) {
+    return _mm512_maskz_cvttps_epu64(so, x);
+}
+PROMOARRAY_CAST __m512i unsigned_words(__mmask8 so, __m512d x) {
+    return _mm512_maskz_cvttpd_epu64(so, x);
+}
+#endif
+
+struct AsMachine {
+    template <typename Float>
+    static PROMOARRAY_CAST u64 one(Float x) { return long_word(x); }
+#ifdef __AVX512DQ__
+    template <typename Register>
+    static PROMOARRAY_CAST __m512i eight(Register x) { return long_words(0xff, x); }
 #elif defined(__AVX2__)
+    static PROMOARRAY_CAST __m256d entered(__m256d x) { return x; }
+#endif
+};
+
+// Without a sign; with `once` the start of the upper half is left of what is beyond.
+template <bool once>
+struct ByHalves : AsMachine {
+    template <typename Float>
+    static PROMOARRAY_CAST u64 one(Float x) {
+        // A branch, as compilers have it: two conversions of each number take longer.
+        if (__builtin_expect(!(x >= (Float)0x1p63f), 1)) return long_word(x);
+        return long_word(x - (Float)0x1p63f) ^ (once && x >= (Float)0x1p64f ? 0 : upper_half);
+    }
+#ifdef __AVX512DQ__
+    template <typename Register>
+    static PROMOARRAY_CAST __m512i eight(Register x) {
+        const __mmask8 upper = reaches(x, 0x1p63f), beyond = once ? reaches(x, 0x1p64f) : 0;
+        const __m512i words = long_words(0xff, less_where(upper, x, 0x1p63f));
+        const __m512i half = _mm512_set1_epi64((i64)upper_half);
+        return _mm512_mask_xor_epi64(words, (__mmask8)(upper & ~beyond), words, half);
+    }
+#endif
+};
+
+// The nearest end, and 0 for NaN.
+struct NearestSigned : AsMachine {
+    template <typename Float>
+    static PROMOARRAY_CAST u64 one(Float x) {
+        if (__builtin_expect(x >= (Float)0x1p63f, 0)) return ~upper_half;
+        return x == x ? long_word(x) : 0;
+    }
+#ifdef __AVX512DQ__
+    template <typename Register>
+    static PROMOARRAY_CAST __m512i eight(Register x) {
+        const __m512i words = long_words(ordered(x), x);
+        const __m512i last = _mm512_set1_epi64((i64)~upper_half);
+        return _mm512_mask_mov_epi64(words, reaches(x, 0x1p63f), last);
+    }
+#endif
+};
+// (By an instruction, as compilers would branch on the sign.)
+PROMOARRAY_CAST f32 positive(f32 x) {
+    return _mm_cvtss_f32(_mm_max_ss(_mm_set_ss(x), _mm_setzero_ps()));
+}
+PROMOARRAY_CAST f64 positive(f64 x) {
+    return _mm_cvtsd_f64(_mm_max_sd(_mm_set_sd(x), _mm_setzero_pd()));
+}
+struct NearestUnsigned {
+    template <typename Float>
+    static PROMOARRAY_CAST u64 one(Float x) {
+        const Float above = positive(x);
+        return __builtin_expect(above >= (Float)0x1p64f, 0) ? ~0ull : ByHalves<false>::one(above);
+    }
+#ifdef __AVX512DQ__
+    template <typename Register>
+    static PROMOARRAY_CAST __m512i eight(Register x) { return unsigned_words(reaches(x, 0), x); }
+#elif defined(__AVX2__)
+    static PROMOARRAY_CAST __m256d entered(__m256d x) {
+        return _mm256_max_pd(_mm256_setzero_pd(), x);  // NaN stays
+    }
+#endif
+};
+
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
 // Four 64-bit integers: beside 1.5 * 2^52 the low bits of a float64 are those of an integer. False
 // where one number is too large for that, or NaN, and nothing is written.
 PROMOARRAY_CAST __m256d four_of(const f32 *x) { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
@@ -123,34 +239,37 @@ PROMOARRAY_CAST bool four_long_words(__m256d x, u64 *target) {
 }
 #endif
 
-// By halves, if the integer has no sign.
-template <bool halves, typename Float>
-PROMOARRAY_CAST u64 machine_long_word(Float x) {
-    constexpr u64 half = 1ull << 63;
-    // A branch, as compilers have it: two conversions of each number take longer.
-    if (!halves || __builtin_expect(!(x >= (Float)half), 1)) return long_word(x);
-    return long_word(x - (Float)half) ^ half;
-}
-
-template <bool halves, typename Float, typename Target>
-void machine_long_words(const void *source, void *target, std::size_t n, const Work &) {
+// Of a target of 32 bits the low ones.
+template <typename Way, typename Float, typename Target>
+void by_long_words(const void *source, void *target, std::size_t n, const Work &) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const Float *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<Target *>(target);
     std::size_t i = 0;
     if constexpr (sizeof(Target) == sizeof(u64)) {
 #ifdef __AVX512DQ__
         for (; i + 8 <= n; i += 8) {
-            const auto x = eight_of(src + i);
-            _mm512_storeu_si512(dst + i, halves ? long_halves(x) : long_words(x));
+            _mm512_storeu_si512(dst + i, Way::eight(eight_of(src + i)));
         }
 #elif defined(__AVX2__)
         for (; i + 4 <= n; i += 4) {
-            if (four_long_words(four_of(src + i), dst + i)) continue;
-            for (std::size_t k = i; k < i + 4; ++k) dst[k] = machine_long_word<halves>(src[k]);
+            if (four_long_words(Way::entered(four_of(src + i)), dst + i)) continue;
+            for (std::size_t k = i; k < i + 4; ++k) dst[k] = Way::one(src[k]);
         }
 #endif
     }
-    for (; i < n; ++i) dst[i] = (Target)machine_long_word<halves>(src[i]);
+    for (; i < n; ++i) dst[i] = (Target)Way::one(src[i]);
+}
+
+template <typename Float>
+Loop long_loop_of(const Limits &limit) {
+    if (same_limits(limit, indefinite(64))) return by_long_words<AsMachine, Float, u64>;
+    if (same_limits(limit, indefinite_halves(64))) {
+        return by_long_words<ByHalves<false>, Float, u64>;
+    }
+    if (same_limits(limit, lowest_beyond(64))) return by_long_words<ByHalves<true>, Float, u64>;
+    if (same_limits(limit, saturating(64, true))) return by_long_words<NearestSigned, Float, u64>;
+    return same_limits(limit, saturating(64, false)) ? by_long_words<NearestUnsigned, Float, u64>
+                                                     : nullptr;
 }
 #endif
 
@@ -162,8 +281,6 @@ Loop machine_loop_of(const Limits &limit, Type source, Work &work) {
     (void)work;
 #ifdef __SSE2__
     const Type target = work.target, words = {Kind::unsigned_integer, 32, {}};
-    Limits lowest_beyond = indefinite_halves(32);
-    lowest_beyond.above = lowest_beyond.infinite_above = 1ull << 31;
     if (same_limits(limit, indefinite(32))) {
         const Loop first = machine_words<Float>;
         if (target.bits == 32) return first;
@@ -173,19 +290,15 @@ Loop machine_loop_of(const Limits &limit, Type source, Work &work) {
     if (target.bits == 32 && same_limits(limit, indefinite_halves(32))) {
         return machine_word_halves<Float>;
     }
-    if (target.bits == 32 && same_limits(limit, lowest_beyond)) {
+    if (target.bits == 32 && same_limits(limit, lowest_beyond(32))) {
         return machine_word_halves<Float, true>;
     }
     if (target.bits == 32) {
         if (const Loop found = word_loop(sizeof(Float) == 8, limit)) return found;
-        if (same_limits(limit, indefinite(64))) return machine_long_words<false, Float, u32>;
+        if (same_limits(limit, indefinite(64))) return by_long_words<AsMachine, Float, u32>;
+        if (same_limits(limit, saturating(64, true))) return by_long_words<NearestSigned, Float, u32>;
     }
-    if (target.bits == 64 && same_limits(limit, indefinite(64))) {
-        return machine_long_words<false, Float, u64>;
-    }
-    if (target.bits == 64 && same_limits(limit, indefinite_halves(64))) {
-        return machine_long_words<true, Float, u64>;
-    }
+    if (target.bits == 64) return long_loop_of<Float>(limit);
 #endif
     return nullptr;
 }

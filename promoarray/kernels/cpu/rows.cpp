@@ -18,8 +18,10 @@ namespace {
 // gives 0, where the row has another shape.
 //
 // Where the lower half of a table tells the upper one, half of the rows do. Their shapes follow one
-// another, as ranges of numbers do; that a code is beyond the end of a range is one addition.
-enum class Fold { none, flipped, negated, twos_complement };
+// another, as ranges of numbers do; that a code is beyond the end of a range is one addition. Of
+// integers of few bits the rows may hold more, as those of 8 bits do, and lose it at last.
+enum class Fold { none, flipped, negated, negated_few, twos_complement };
+constexpr bool is_negated(Fold fold) { return fold == Fold::negated || fold == Fold::negated_few; }
 
 u32 result_at(const unsigned char *table, int code, std::size_t size) {
     u32 result = 0;
@@ -28,22 +30,35 @@ u32 result_at(const unsigned char *table, int code, std::size_t size) {
 }
 
 // The upper half from the lower one.
-u32 folded_from(const unsigned char *table, int code, std::size_t size, Fold fold, u32 flip) {
-    const u32 all = size == 4 ? ~0u : (1u << 8 * size) - 1;
+u32 folded_from(const unsigned char *table, int code, std::size_t size, Fold fold, u32 flip,
+                u32 all) {
     const int lower = fold == Fold::twos_complement ? 256 - code : code - 128;
     const u32 found = result_at(table, lower, size);
-    return fold == Fold::negated ? (0 - found) & all : found ^ flip;
+    return is_negated(fold) ? (0 - found) & all : found ^ flip;
+}
+
+// The bits that a result may have; 0 if the table is not to be folded so.
+u32 bits_of_results(const Work &work, std::size_t size, Fold fold) {
+    const u32 all = size == 4 ? ~0u : (1u << 8 * size) - 1, few = (1u << work.target.bits % 8) - 1;
+    if (fold != Fold::negated_few) return all;
+    u32 met = work.target.bits < 8 ? 0 : all;
+    for (int code = 0; code < 256; ++code) met |= result_at(work.table, code, size);
+    return (met & ~few) == 0 ? few : 0;
 }
 
 // How the table folds, if it does, and what differs between its halves.
-Fold fold_of(const unsigned char *table, std::size_t size, Rows &rows) {
-    for (const Fold fold : {Fold::flipped, Fold::negated, Fold::twos_complement}) {
+Fold fold_of(const Work &work, std::size_t size, Rows &rows) {
+    const unsigned char *table = work.table;
+    for (const Fold fold :
+         {Fold::flipped, Fold::negated, Fold::negated_few, Fold::twos_complement}) {
         const int second = fold == Fold::twos_complement ? 255 : 129;
-        const bool flips = fold != Fold::negated;
+        const bool flips = !is_negated(fold);
         const u32 flip = flips ? result_at(table, 1, size) ^ result_at(table, second, size) : 0;
+        const u32 all = bits_of_results(work, size, fold);
         int exception = 128, differ = fold == Fold::twos_complement;  // 128 has no positive one
+        if (all == 0) continue;
         for (int code = 128 + differ; code < 256; ++code) {
-            const u32 found = folded_from(table, code, size, fold, flip);
+            const u32 found = folded_from(table, code, size, fold, flip, all);
             if (found == result_at(table, code, size)) continue;
             ++differ;
             exception = code;
@@ -172,12 +187,13 @@ PROMOARRAY_CAST __m256i folded_codes(__m256i x) {
 template <typename Word, int lowest, Fold fold>
 void look_up_rows(const void *source, void *target, std::size_t n, const Work &work) {
     constexpr int bytes = sizeof(Word);
-    constexpr bool folded = fold != Fold::none, negates = fold == Fold::negated;
+    constexpr bool folded = fold != Fold::none, negates = is_negated(fold);
     const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
     auto *PROMOARRAY_RESTRICT dst = static_cast<Word *>(target);
     const Rows &rows = work.rows;
     const __m256i zero = _mm256_setzero_si256(), half = _mm256_set1_epi8(15);
     const __m256i exception = _mm256_set1_epi8((char)rows.exception);
+    const __m256i few = _mm256_set1_epi8((char)((1 << work.target.bits % 8) - 1));
     std::size_t i = 0;
     for (; i + 64 <= n; i += 64) {
         __m256i x[2], byte[bytes][2];
@@ -207,6 +223,10 @@ void look_up_rows(const void *source, void *target, std::size_t n, const Work &w
                 result[k] = _mm256_blendv_epi8(result[k], other, is_other);
             }
             const __m256i sign = _mm256_or_si256(negative, _mm256_set1_epi8(1));
+            if (fold == Fold::negated_few) {
+                put(_mm256_and_si256(_mm256_sign_epi8(result[0], sign), few), dst + i + 32 * j);
+                continue;
+            }
             put_joined<negates>(result, sign, dst + i + 32 * j);
         }
     }
@@ -227,16 +247,19 @@ int prepare(Work &work, int bytes, bool folded) {
 template <typename Word, int lowest>
 Loop rows_loop(Work &work) {
     constexpr int bytes = sizeof(Word);
-    const Fold fold = fold_of(work.table, bytes, work.rows);
+    const Fold fold = fold_of(work, bytes, work.rows);
     const int others = prepare(work, bytes, false);
     if (fold == Fold::none) return look_up_rows<Word, lowest, Fold::none>;
     if (prepare(work, bytes, true) + bytes >= others) {
         prepare(work, bytes, false);
         return look_up_rows<Word, lowest, Fold::none>;
     }
-    if (fold == Fold::flipped) return look_up_rows<Word, lowest, Fold::flipped>;
-    return fold == Fold::negated ? look_up_rows<Word, lowest, Fold::negated>
-                                 : look_up_rows<Word, lowest, Fold::twos_complement>;
+    switch (fold) {
+        case Fold::flipped: return look_up_rows<Word, lowest, Fold::flipped>;
+        case Fold::negated: return look_up_rows<Word, lowest, Fold::negated>;
+        case Fold::negated_few: return look_up_rows<u8, 0, Fold::negated_few>;
+        default: return look_up_rows<Word, lowest, Fold::twos_complement>;
+    }
 }
 
 // Whether the lower half of results of 4 bytes is 0, as of short floats made float32.

@@ -1,99 +1,13 @@
 // Truncation in registers: floats become words of 32 bits by x86's own conversion, whatever a mode
-// says of those that no word holds, and words become integers of as many bits as the target has. A
-// register is one of AVX2, or one of AVX-512 that is twice as long; a way is written once for both.
-#include "loop.h"
+// says of those that no word holds, and words become integers of as many bits as the target has. A way
+// is written once for all registers.
+#include "word_registers.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
 
-#ifdef __AVX2__
+#ifdef __SSE2__
 namespace {
-
-// --- Registers ----------------------------------------------------------------------------------
-
-#ifdef __AVX512DQ__
-using Singles = __m512;
-using Doubles = __m512d;
-using Words = __m512i;
-using HalfWords = __m256i;
-
-PROMOARRAY_CAST Singles load(const f32 *x) { return _mm512_loadu_ps(x); }
-PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm512_loadu_pd(x); }
-PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
-    return _mm512_min_ps(_mm512_set1_ps(end), x);
-}
-PROMOARRAY_CAST Doubles at_most(f64 end, Doubles x) {
-    return _mm512_min_pd(_mm512_set1_pd(end), x);
-}
-PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
-    return _mm512_max_ps(_mm512_set1_ps(end), x);
-}
-PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
-    return _mm512_max_pd(_mm512_set1_pd(end), x);
-}
-PROMOARRAY_CAST Words words_of(Singles x) { return _mm512_cvttps_epi32(x); }
-PROMOARRAY_CAST HalfWords words_of(Doubles x) { return _mm512_cvttpd_epi32(x); }
-PROMOARRAY_CAST Words joined(HalfWords low, HalfWords high) {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-}
-PROMOARRAY_CAST __mmask16 reaches(Singles x, f32 end) {
-    return _mm512_cmp_ps_mask(x, _mm512_set1_ps(end), _CMP_GE_OQ);
-}
-PROMOARRAY_CAST __mmask8 reaches(Doubles x, f64 end) {
-    return _mm512_cmp_pd_mask(x, _mm512_set1_pd(end), _CMP_GE_OQ);
-}
-PROMOARRAY_CAST Words or_code(Words words, __mmask16 there, int code) {
-    return _mm512_mask_mov_epi32(words, there, _mm512_set1_epi32(code));
-}
-PROMOARRAY_CAST HalfWords or_code(HalfWords words, __mmask8 there, int code) {
-    return _mm256_mask_mov_epi32(words, there, _mm256_set1_epi32(code));
-}
-// The words of `x`, and 0 where it is NaN.
-PROMOARRAY_CAST Words words_or_zero(Singles x) {
-    return _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
-}
-PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
-    return _mm512_maskz_cvttpd_epi32(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
-}
-#else
-using Singles = __m256;
-using Doubles = __m256d;
-using Words = __m256i;
-using HalfWords = __m128i;
-
-PROMOARRAY_CAST Singles load(const f32 *x) { return _mm256_loadu_ps(x); }
-PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm256_loadu_pd(x); }
-PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
-    return _mm256_min_ps(_mm256_set1_ps(end), x);
-}
-PROMOARRAY_CAST Doubles at_most(f64 end, Doubles x) {
-    return _mm256_min_pd(_mm256_set1_pd(end), x);
-}
-PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
-    return _mm256_max_ps(_mm256_set1_ps(end), x);
-}
-PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
-    return _mm256_max_pd(_mm256_set1_pd(end), x);
-}
-PROMOARRAY_CAST Words words_of(Singles x) { return _mm256_cvttps_epi32(x); }
-PROMOARRAY_CAST HalfWords words_of(Doubles x) { return _mm256_cvttpd_epi32(x); }
-PROMOARRAY_CAST Words joined(HalfWords low, HalfWords high) { return _mm256_set_m128i(high, low); }
-PROMOARRAY_CAST __m256 reaches(Singles x, f32 end) {
-    return _mm256_cmp_ps(x, _mm256_set1_ps(end), _CMP_GE_OQ);
-}
-PROMOARRAY_CAST Words or_code(Words words, __m256 there, int code) {
-    const __m256i codes = _mm256_set1_epi32(code);
-    return _mm256_blendv_epi8(words, codes, _mm256_castps_si256(there));
-}
-PROMOARRAY_CAST Words words_or_zero(Singles x) {
-    return words_of(_mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q)));
-}
-PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
-    return words_of(_mm256_and_pd(x, _mm256_cmp_pd(x, x, _CMP_ORD_Q)));
-}
-#endif
-
-constexpr std::size_t most_words = sizeof(Words) / sizeof(u32);
 
 // --- From floats to words -----------------------------------------------------------------------
 // (`at_most` and `at_least` leave NaN as it is.)
@@ -102,6 +16,14 @@ struct AsMachine {
     explicit AsMachine(const Work &) {}
     template <typename Register>
     PROMOARRAY_CAST auto of(Register x) const { return words_of(x); }
+};
+
+// The nearest integer, half away from zero. (Of a float32 just below a half: with a whole one what is
+// just below one half would reach 1.) What no word holds has low bits of 0.
+struct HalfAway {
+    explicit HalfAway(const Work &) {}
+    PROMOARRAY_CAST Words of(Singles x) const { return words_of(x + with_sign(0x1.fffffep-2f, x)); }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const { return words_of(x + with_sign(0.5, x)); }
 };
 
 // The nearest end, and 0 for NaN; the lower end may be left to packing.
@@ -130,6 +52,7 @@ struct LowSaturated {
 
 // The low bits of an int64. Beyond 2^63 they are those of its lowest number, or with `ends` of the
 // nearest one.
+#ifdef __AVX2__
 template <bool ends>
 struct LowOfLong {
     explicit LowOfLong(const Work &) {}
@@ -148,25 +71,30 @@ struct LowOfLong {
         return ends ? or_code(words, reaches(x, 0x1p63), -1) : words;
     }
 #else
-    // 16 of them: what is left beside the multiples of 2^16. (Inf and NaN leave NaN, whose are 0.)
+    // What is left beside the nearest multiple of 2^32. (Beyond 2^63 nothing is; Inf and NaN leave
+    // NaN, which is 0, too.)
     PROMOARRAY_CAST Words of(Singles x) const {
-        const __m256 parts = _mm256_mul_ps(x, _mm256_set1_ps(0x1p-16f));
-        const __m256 whole = _mm256_round_ps(parts, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-        const Words words = words_of(_mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1p16f), x));
+        const __m256 parts = _mm256_mul_ps(x, _mm256_set1_ps(0x1p-32f));
+        const __m256 whole = _mm256_round_ps(parts, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        const Words words = words_or_zero(_mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1p32f), x));
         return ends ? or_code(words, reaches(x, 0x1p63f), -1) : words;
     }
     PROMOARRAY_CAST HalfWords of(Doubles given) const {
-        const __m256d x = at_most(0x1p63, at_least(-0x1p63, given));
-        const __m256d parts = _mm256_mul_pd(x, _mm256_set1_pd(0x1p-16));
-        const __m256d whole = _mm256_round_pd(parts, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-        const __m256d rest = _mm256_fnmadd_pd(whole, _mm256_set1_pd(0x1p16), x);
-        // Above the others lies one more, which is all bits as -1 is.
-        const __m256d above = _mm256_cmp_pd(x, _mm256_set1_pd(0x1p63), _CMP_GE_OQ);
-        const __m256d last = _mm256_and_pd(above, _mm256_set1_pd(-1.0));
-        return words_of(ends ? _mm256_add_pd(rest, last) : rest);
+        constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+        constexpr int to_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+        const __m256d x = _mm256_round_pd(given, to_zero);
+        const __m256d whole = _mm256_round_pd(_mm256_mul_pd(x, _mm256_set1_pd(0x1p-32)), nearest);
+        const __m256d rest = _mm256_fnmadd_pd(whole, _mm256_set1_pd(0x1p32), x);
+        // Beyond lies nothing, or all bits as -1 has them.
+        const __m256d magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+        const __m256d end = _mm256_set1_pd(0x1p63), last = _mm256_set1_pd(ends ? -1.0 : 0.0);
+        const __m256d inside = _mm256_cmp_pd(magnitude, end, _CMP_LT_OQ);
+        const __m256d above = _mm256_cmp_pd(x, end, _CMP_GE_OQ);
+        return words_of(_mm256_or_pd(_mm256_and_pd(inside, rest), _mm256_and_pd(above, last)));
     }
 #endif
 };
+#endif
 
 // --- From words to what the target has ----------------------------------------------------------
 // The low ones of `mask` are kept, or the nearest end is taken. Whether the first step there and
@@ -201,56 +129,39 @@ struct KeepNearest {
         return _mm512_cvtusepi32_epi8(first_signed ? above : _mm512_maskz_mov_epi32(lower, above));
     }
 };
-struct KeepAll {
-    static PROMOARRAY_CAST Words pack(const Words *words, Words, u32) { return words[0]; }
-};
 #else
 template <typename Target>
 constexpr std::size_t step_of = sizeof(Words) / sizeof(Target);
 
-// Packing goes on in each half of a register by itself, so the quarters are put in order at last.
-PROMOARRAY_CAST __m256i in_order(__m256i pairs) { return _mm256_permute4x64_epi64(pairs, 0xd8); }
-PROMOARRAY_CAST __m256i bytes_in_order(__m256i bytes) {
-    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
 struct KeepLow {
-    static PROMOARRAY_CAST __m256i pairs(const Words *words, Words mask) {
-        return _mm256_packus_epi32(_mm256_and_si256(words[0], mask),
-                                   _mm256_and_si256(words[1], mask));
+    static PROMOARRAY_CAST Words pairs(const Words *words, Words mask) {
+        return unsigned_pairs(masked(words[0], mask), masked(words[1], mask));
     }
-    static PROMOARRAY_CAST __m256i pack(const Words *words, Words mask, u16) {
+    static PROMOARRAY_CAST Words pack(const Words *words, Words mask, u16) {
         return in_order(pairs(words, mask));
     }
-    static PROMOARRAY_CAST __m256i pack(const Words *words, Words mask, u8) {
-        const __m256i low = pairs(words, mask), high = pairs(words + 2, mask);
-        return bytes_in_order(_mm256_packus_epi16(low, high));
+    static PROMOARRAY_CAST Words pack(const Words *words, Words mask, u8) {
+        return bytes_in_order(unsigned_bytes(pairs(words, mask), pairs(words + 2, mask)));
     }
 };
 template <bool first_signed, bool last_signed>
 struct KeepNearest {
-    static PROMOARRAY_CAST __m256i pairs(const Words *words) {
-        return first_signed ? _mm256_packs_epi32(words[0], words[1])
-                            : _mm256_packus_epi32(words[0], words[1]);
+    static PROMOARRAY_CAST Words pairs(const Words *words) {
+        return first_signed ? signed_pairs(words[0], words[1])
+                            : unsigned_pairs(words[0], words[1]);
     }
-    static PROMOARRAY_CAST __m256i pack(const Words *words, Words, u16) {
+    static PROMOARRAY_CAST Words pack(const Words *words, Words, u16) {
         return in_order(pairs(words));
     }
-    static PROMOARRAY_CAST __m256i pack(const Words *words, Words, u8) {
-        const __m256i low = pairs(words), high = pairs(words + 2);
-        return bytes_in_order(last_signed ? _mm256_packs_epi16(low, high)
-                                          : _mm256_packus_epi16(low, high));
+    static PROMOARRAY_CAST Words pack(const Words *words, Words, u8) {
+        const Words low = pairs(words), high = pairs(words + 2);
+        return bytes_in_order(last_signed ? signed_bytes(low, high) : unsigned_bytes(low, high));
     }
 };
 #endif
-
-PROMOARRAY_CAST Words all_words(u32 word) {
-#ifdef __AVX512DQ__
-    return _mm512_set1_epi32((int)word);
-#else
-    return _mm256_set1_epi32((int)word);
-#endif
-}
+struct KeepAll {
+    static PROMOARRAY_CAST Words pack(const Words *words, Words, u32) { return words[0]; }
+};
 
 // --- The loop -----------------------------------------------------------------------------------
 
@@ -327,33 +238,68 @@ Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
     // 2. Low bits. Of a float with few bits itself they are 0 from 2^31 on.
     if (same_limits(limit, saturating(32, true))) return low_loop<Float, LowSaturated>(is_short);
     const bool few = sizeof(Float) == 4 && 31 - source.format.mantissa >= target.bits;
-    if (same_limits(limit, saturating(64, true))) {
-        return few ? low_loop<Float, LowSaturated>(is_short)
-                   : low_loop<Float, LowOfLong<true>>(is_short);
-    }
+    const bool nearest = same_limits(limit, saturating(64, true));
+    if (nearest && few) return low_loop<Float, LowSaturated>(is_short);
+#ifdef __AVX2__
     // (The lowest int64 has none of them.)
     const bool lowest = same_limits(limit, indefinite(64)) && !few;
-    return lowest ? low_loop<Float, LowOfLong<false>>(is_short) : nullptr;
+    if (nearest) return low_loop<Float, LowOfLong<true>>(is_short);
+    if (lowest) return low_loop<Float, LowOfLong<false>>(is_short);
+#endif
+    return nullptr;
 }
 
-#ifdef __AVX512DQ__
-// Those of 32 bits themselves: the nearest end, and 0 for NaN; without a sign by the machine, which
-// has the last integer for all that is beyond.
+// Those of 32 bits themselves: the nearest end, and 0 for NaN.
 struct SignedWords {
     explicit SignedWords(const Work &) {}
-    template <typename Register>
-    PROMOARRAY_CAST auto of(Register x) const {
+    PROMOARRAY_CAST Words of(Singles x) const {
         return or_code(words_or_zero(x), reaches(x, 0x1p31f), 0x7fffffff);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const {
+        return words_or_zero(at_most(0x1p31 - 1, x));
     }
 };
 struct UnsignedWords {
     explicit UnsignedWords(const Work &) {}
+#ifdef __AVX512DQ__
+    // The machine has the last integer for all that is beyond.
     PROMOARRAY_CAST Words of(Singles x) const {
         return _mm512_maskz_cvttps_epu32(reaches(x, 0), x);
     }
     PROMOARRAY_CAST HalfWords of(Doubles x) const {
         return _mm512_maskz_cvttpd_epu32(reaches(x, 0), x);
     }
+#elif defined(__AVX2__)
+    // The upper half is converted less its start, which is added again.
+    PROMOARRAY_CAST Words of(Singles given) const {
+        const __m256 x = _mm256_max_ps(given, _mm256_setzero_ps());  // NaN is 0
+        const __m256 upper = reaches(x, 0x1p31f);
+        const __m256 lower = _mm256_sub_ps(x, _mm256_and_ps(upper, _mm256_set1_ps(0x1p31f)));
+        const Words added = _mm256_slli_epi32(_mm256_castps_si256(upper), 31);
+        const Words words = _mm256_xor_si256(words_of(lower), added);
+        return or_code(words, reaches(x, 0x1p32f), -1);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles given) const {
+        const __m256d x = at_most(0x1p32 - 1, _mm256_max_pd(given, _mm256_setzero_pd()));
+        const __m256d whole = _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        const HalfWords words = words_of(_mm256_sub_pd(whole, _mm256_set1_pd(0x1p31)));
+        return _mm_xor_si128(words, _mm_set1_epi32(INT32_MIN));
+    }
+#else
+    PROMOARRAY_CAST Words of(Singles given) const {
+        const __m128 x = _mm_max_ps(given, _mm_setzero_ps()), upper = reaches(x, 0x1p31f);
+        const __m128 lower = _mm_sub_ps(x, _mm_and_ps(upper, _mm_set1_ps(0x1p31f)));
+        const Words added = _mm_slli_epi32(_mm_castps_si128(upper), 31);
+        return or_code(_mm_xor_si128(words_of(lower), added), reaches(x, 0x1p32f), -1);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles given) const {
+        const __m128d x = at_most(0x1p32 - 1, _mm_max_pd(given, _mm_setzero_pd()));
+        const __m128d half = _mm_set1_pd(0x1p31), upper = _mm_cmpge_pd(x, half);
+        const HalfWords words = words_of(_mm_sub_pd(x, _mm_and_pd(upper, half)));
+        const __m128i is_upper = _mm_shuffle_epi32(_mm_castpd_si128(upper), 0x08);
+        return _mm_xor_si128(words, _mm_slli_epi32(is_upper, 31));
+    }
+#endif
 };
 
 template <typename Float>
@@ -362,13 +308,14 @@ Loop word_loop_of(const Limits &limit) {
     if (same_limits(limit, saturating(32, false))) {
         return by_words<Float, u32, UnsignedWords, KeepAll>;
     }
+#ifdef __AVX2__
     if (same_limits(limit, saturating(64, true))) {
         return by_words<Float, u32, LowOfLong<true>, KeepAll>;
     }
     if (same_limits(limit, indefinite(64))) return by_words<Float, u32, LowOfLong<false>, KeepAll>;
+#endif
     return nullptr;
 }
-#endif
 
 }  // namespace
 
@@ -377,15 +324,15 @@ Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work
     return is_double ? few_loop_of<f64>(limit, source, work)
                      : few_loop_of<f32>(limit, source, work);
 }
-#else
-Loop few_loop(bool, const Limits &, Type, const Work &) { return nullptr; }
-#endif
-
-#ifdef __AVX512DQ__
+Loop half_away_loop(bool is_double) {
+    return is_double ? low_loop<f64, HalfAway>(false) : low_loop<f32, HalfAway>(false);
+}
 Loop word_loop(bool is_double, const Limits &limit) {
     return is_double ? word_loop_of<f64>(limit) : word_loop_of<f32>(limit);
 }
 #else
+Loop few_loop(bool, const Limits &, Type, const Work &) { return nullptr; }
+Loop half_away_loop(bool) { return nullptr; }
 Loop word_loop(bool, const Limits &) { return nullptr; }
 #endif
 
