@@ -30,6 +30,7 @@ try:
     from promoarray.kernels._cpu import (
         NOT_TOLD,
         CastingKernel,
+        OrderingKernel,
         cast,
         combine,
         fold,
@@ -53,6 +54,7 @@ __all__ = [
     "CastingKernel",
     "DTypeArgs",
     "NanWithout",
+    "OrderingKernel",
     "ScaleNegative",
     "ScaleRounding",
     "ScaleZero",

@@ -64,7 +64,7 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
     const Py_ssize_t count = (PyTuple_Size(rows.ptr()) - 3) / 2;
     if (count < 1 || count > MOST || PyTuple_Size(rows.ptr()) != 2 * count + 3 ||
         PyTuple_Size(modes.ptr()) != 2 * count + 1 || (!computes && count != 1)) {
-        throw nb::type_error("rows must be 2 for each of 1 or 2 operands and 3 more, modes 2 fewer");
+        throw nb::type_error("rows must be 2 for each of 1 to 3 operands and 3 more, modes 2 fewer");
     }
     auto steps = std::make_unique<Steps>();
     const auto type_at = [&](Py_ssize_t i) {
@@ -88,6 +88,8 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
                                           of_ends, steps->computed);
         std::fill_n(steps->operations, WAYS, found);
     } else {
+        if (!names.empty() && names.size() != (size_t)1 << count)
+            throw nb::type_error("there is a loop for each way, or one for all");
         for (size_t way = 0; way < names.size(); ++way)
             steps->operations[way] = operation_of(names[way], (int)count, steps->computed);
     }
@@ -107,8 +109,7 @@ std::vector<std::string> read_names(PyObject *function) {
     if (PyUnicode_Check(function)) return {nb::borrow<nb::str>(function).c_str()};
     std::vector<std::string> found;
     if (!PyTuple_Check(function)) return found;
-    if (PyTuple_Size(function) != WAYS) throw nb::type_error("there are 4 ways, each with a loop");
-    for (int i = 0; i < WAYS; ++i) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(function); ++i) {
         const nb::handle name = PyTuple_GetItem(function, i);
         found.push_back(nb::cast<nb::str>(name).c_str());
     }
@@ -117,7 +118,7 @@ std::vector<std::string> read_names(PyObject *function) {
 
 // How the loops go over any operands.
 void read_any(Steps &steps, const std::vector<std::string> &names, PyObject *rows, PyObject *modes) {
-    for (int way = 0; way < WAYS; ++way) {
+    for (int way = 0; way < 1 << steps.operands; ++way) {
         const std::string &name = names[names.size() == 1 ? 0 : (size_t)way];
         auto &any = steps.any[way];
         any = std::make_unique<Combination>(read_combination(name.c_str(), rows, modes));

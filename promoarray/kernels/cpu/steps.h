@@ -10,7 +10,7 @@
 namespace promoarray {
 
 constexpr size_t SHORT = 256;     // elements; what a cast of two steps has in between, and a cast alone
-constexpr int MOST = 2;           // operands
+constexpr int MOST = 3;           // operands
 constexpr int WAYS = 1 << MOST;   // which operands are repeated
 
 // A cast whose loop was chosen. Of complex numbers it casts both parts; others become real ones.
