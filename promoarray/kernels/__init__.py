@@ -30,6 +30,7 @@ try:
     from promoarray.kernels._cpu import (
         NOT_TOLD,
         CastingKernel,
+        FoldingKernel,
         OrderingKernel,
         cast,
         combine,
@@ -53,6 +54,7 @@ __all__ = [
     "CastMode",
     "CastingKernel",
     "DTypeArgs",
+    "FoldingKernel",
     "NanWithout",
     "OrderingKernel",
     "ScaleNegative",

@@ -198,6 +198,41 @@ class CastingKernel:
         """The result; None where there is something to tell of, and without ``loop`` where an
         operand is long, not in rows, or of a shape to broadcast."""
 
+class FoldingKernel:
+    """A reduction of a short array to a number, between its casts.
+
+    Parameters
+    ----------
+    name : str
+        That of a loop as ``fold`` has it, or ``"mean"``, ``"var"``, ``"std"``.
+    rows : tuple
+        Of the array, of what is computed in, and of the result; none is complex.
+    modes : tuple
+        Of the casts of elements, and of the result.
+    storage : numpy.dtype
+        Of the result.
+    empty : callable
+        ``numpy.empty``.
+    watched : callable
+        Which floating-point exceptions NumPy tells of, by its numbers.
+    otherwise : callable
+        What it hands other arrays and axes to, and what NumPy may tell of.
+    """
+
+    def __new__(
+        cls,
+        name: str,
+        rows: tuple[_Row, _Row, _Row],
+        modes: tuple[Any, Any],
+        storage: np.dtype[Any],
+        empty: Callable[..., Any],
+        watched: Callable[[], int],
+        otherwise: Callable[..., Any],
+        /,
+    ) -> FoldingKernel: ...
+    def __call__(self, operand: Any, /, **options: Any) -> Any:
+        """The result, of no axes."""
+
 class OrderingKernel:
     """A sort of few real numbers, or what is unique among them, in the bits that they have.
 

@@ -241,8 +241,12 @@ def compile(
 
 
 def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer | None:
-    """Count the elements that are not zero without a copy of them; None of short buffers."""
-    return folds.count(buffer, dtype, axis, keepdims)
+    """Count the elements that are not zero, of long buffers without a copy; None of strings."""
+    found = folds.count(buffer, dtype, axis, keepdims)
+    if found is not None or dtype is dt.string:
+        return found
+    add_up: Any = np.add.reduce
+    return np.asarray(add_up(cast(buffer, dtype, dt.bool), axis, np.int64, None, keepdims))
 
 
 def _known(result: Buffer) -> DType:

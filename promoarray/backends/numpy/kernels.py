@@ -231,8 +231,37 @@ def _diff(x: Buffer, *, axis: int = -1) -> Buffer:
     return gaps
 
 
+def _extreme_or_end(ufunc: np.ufunc, end: int) -> Callable[..., Any]:
+    """An extreme, or the end of the dtype: as ``np.max`` with an initial value does, without the
+    time that it takes to get here."""
+    reduce: Any = ufunc.reduce
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        return reduce(x, axis, None, None, keepdims, statistics.ends(x.dtype)[end])
+
+    return run
+
+
+def _without_nan(name: str, others: Callable[..., Any]) -> Callable[..., Any]:
+    """A position that skips NaN, where there is any."""
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if np.logical_or.reduce(np.isnan(x), None):
+            return others(x, axis=axis, keepdims=keepdims)
+        return getattr(x, name)(axis=axis, keepdims=keepdims)
+
+    return run
+
+
 VARIANTS = variants.of(np)
 """Those that single policies have."""
+
+VARIANTS |= {
+    "max_or_lowest": _extreme_or_end(np.maximum, 0),
+    "min_or_highest": _extreme_or_end(np.minimum, 1),
+    "argmax_without_nan": _without_nan("argmax", VARIANTS["argmax_without_nan"]),
+    "argmin_without_nan": _without_nan("argmin", VARIANTS["argmin_without_nan"]),
+}
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "add": np.add,

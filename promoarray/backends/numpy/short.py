@@ -14,7 +14,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, loops, positions
+from promoarray.backends.numpy import blocks, folds, loops, positions
 from promoarray.backends.numpy.cast import WIDENING, comparable
 from promoarray.backends.numpy.kernels import (
     CLIP,
@@ -82,8 +82,6 @@ def _of_ufunc(
     name: str, kernel: np.ufunc, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
 ) -> Callable[..., Any] | None:
     common = plan.compute or plan.inputs[0]
-    if kernel.signature is not None:  # a product of NumPy's, if it is all
-        return kernel if {*held, *plan.inputs, plan.result} == {common} else None
     try:
         *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
     except TypeError:
@@ -106,11 +104,20 @@ _MOVING = frozenset({"where", "concat", "stack"})
 _BY_ITSELF = frozenset({"sum", "prod", "max", "min", "mean", *_MOVING})
 """What looks itself whether its operands are long."""
 
+FEW = 1 << 15
+"""Pairs of elements, where each of one operand meets each of the other."""
+
+
+def _of_few(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, y: kernel(x, y) if x.size * y.size <= FEW else None
+
+
 _SILENT = frozenset({"max", "min", "searchsorted", *_MOVING})
 """What NumPy has nothing to tell of."""
 
 _WITH_OPTIONS = _BY_ITSELF | {
-    *("cumulative_sum", "cumulative_prod", "diff", "std", "var", "searchsorted", "outer"),
+    *("cumulative_sum", "cumulative_prod", "diff", "std", "var", "searchsorted"),
+    *("matmul", "vecdot", "outer"),
     *(kernel.__name__ for kernel in statistics.KERNELS),
     *("real_all", "real_any"),
 }
@@ -127,11 +134,38 @@ def _with_options(
         made = _answer_of(kernel, common, len(held))
     if made is None:
         return None
-    if name not in _SILENT and common.kind in INEXACT:
+    if name == "outer":
+        kernel = _of_few(kernel)
+    if name not in _SILENT and common.kind in INEXACT and not isinstance(kernel, np.ufunc):
         kernel = telling(kernel)
-    if name in _BY_ITSELF and {*held, *plan.inputs, plan.result} == {common} == {made}:
-        return kernel
-    return _between_casts(name, kernel, held, plan, made, casts)
+    dtypes = {*held, *plan.inputs, plan.result}
+    alone = (name in _BY_ITSELF or isinstance(kernel, np.ufunc)) and dtypes == {common} == {made}
+    found = kernel if alone else _between_casts(name, kernel, held, plan, made, casts)
+    return found and _folding(name, held[0], plan, casts, found)
+
+
+_FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var")}
+_FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min"}
+"""What a fold of ours does of some elements, and which."""
+
+
+def _folding(
+    name: str, held: DType, plan: Plan, casts: loops.Casts, otherwise: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A reduction to one number, which asks another kernel for all else."""
+    common = plan.compute or plan.inputs[0]
+    ways = (held, common), (common, plan.result)
+    if name not in _FOLDS or common not in folds.FOLDED[_FOLDS[name]]:
+        return otherwise
+    if plan.inputs[0] not in (held, common) or Kind.COMPLEX in (held.kind, plan.result.kind):
+        return otherwise
+    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
+    if any(transforms for _, transforms in found):
+        return otherwise
+    rows = kernels.dtype_args(held), kernels.dtype_args(common), kernels.dtype_args(plan.result)
+    modes = found[0][0], found[1][0]
+    own = plan.result.storage, np.empty, loops.watched
+    return kernels.FoldingKernel(_FOLDS[name], rows, modes, *own, otherwise)
 
 
 def _answer_of(kernel: Callable[..., Any], common: DType, count: int) -> DType | None:
@@ -143,6 +177,8 @@ def _answer_of(kernel: Callable[..., Any], common: DType, count: int) -> DType |
 
 
 def _isin(x: Buffer, among: Buffer, *, invert: bool = False) -> Any:
+    if x.size * among.size > FEW:
+        return None
     found = np.logical_or.reduce(np.equal(x[..., None], among.reshape(-1)), axis=-1)
     return np.logical_not(found) if invert else found
 
@@ -250,14 +286,14 @@ def _between_casts(
         return None
     entered = ((dtype, common) for dtype in plan.inputs)
     pairs = (*zip(held, plan.inputs, strict=True), *entered, (made, plan.result))
-    if any(a.kind is Kind.COMPLEX is not b.kind for a, b in pairs):
-        return None
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
     if any(transforms for _, transforms in found):
         return None
     names = loops.loop_names(name)
     wanted = len(held), False, made is not common
-    has_loop = all(kernels.loop_of(each, kernels.dtype_args(common)) == wanted for each in names)
+    has_loop = Kind.COMPLEX not in {dtype.kind for dtype in held} and all(
+        kernels.loop_of(each, kernels.dtype_args(common)) == wanted for each in names
+    )
     if kernel is None and not has_loop:
         return None
     any_loop = has_loop and first is None

@@ -146,20 +146,31 @@ void read_first(Steps &steps, nb::handle given) {
 ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode)
     : loop(version().choose(part_of(from), part_of(to), mode, block, true, work)),
       from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
-      to_size(size_of(to)) {
-    if (from_pairs && !to_pairs) refuse("a cast of complex numbers is to complex ones");
-}
+      to_bool(from_pairs && to.kind == Kind::boolean), part_size(size_of(from)),
+      to_size(size_of(to)) {}
 
 void ChosenCast::run(const void *from, void *to, size_t n) const {
     if (from_pairs == to_pairs) {
         loop(from, to, from_pairs ? 2 * n : n, work);
         return;
     }
-    alignas(64) char real[SHORT * 8];
+    const Loops &loops = version();
+    const auto *given = static_cast<const char *>(from);
+    auto *made = static_cast<char *>(to);
+    alignas(64) char parts[2 * SHORT * 8];
     for (size_t at = 0; at < n; at += SHORT) {
         const size_t now = n - at < SHORT ? n - at : SHORT;
-        loop(static_cast<const char *>(from) + at * size_of(work.source), real, now, work);
-        version().with_zero_parts(real, static_cast<char *>(to) + at * 2 * to_size, now, to_size);
+        if (to_bool) {
+            loop(given + at * 2 * part_size, parts, 2 * now, work);
+            loops.either_part(reinterpret_cast<std::uint8_t *>(parts),
+                              reinterpret_cast<std::uint8_t *>(made + at), now);
+        } else if (from_pairs) {
+            loops.every_other(given + at * 2 * part_size, parts, now, part_size);
+            loop(parts, made + at * to_size, now, work);
+        } else {
+            loop(given + at * part_size, parts, now, work);
+            loops.with_zero_parts(parts, made + at * 2 * to_size, now, to_size);
+        }
     }
 }
 
