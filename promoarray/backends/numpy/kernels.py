@@ -73,9 +73,11 @@ def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
 
 def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
     """``np.stack``, without the time that it takes to get to what joins them."""
-    ndim = buffers[0].ndim
-    if type(axis) is not int or not -ndim <= axis + 1 <= ndim + 1:
-        return np.stack(buffers, axis=axis)
+    shape = buffers[0].shape
+    ndim = len(shape)
+    fits = type(axis) is int and -ndim <= axis + 1 <= ndim + 1
+    if not fits or any(x.shape != shape for x in buffers):
+        return np.stack(buffers, axis=axis)  # which has the words for it
     along = (slice(None),) * (axis % (ndim + 1)) + (None,)
     return np.concatenate([x[along] for x in buffers], axis=len(along) - 1)
 
