@@ -1,6 +1,6 @@
 """Measure how fast promoarray is, chapter by chapter, beside its peers.
 
-    python -m benchmarks --peers torch,jax,paddle      everything, for 50 minutes
+    python -m benchmarks --peers torch,jax,paddle      everything, for an hour
     python -m benchmarks --chapter dispatch --quick    one chapter, roughly
     python -m benchmarks --json FILE --plots DIR       for benchmarks/check.py, and pictures
 

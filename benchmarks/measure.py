@@ -46,6 +46,8 @@ class Line(NamedTuple):
     wall: bool = False
     found: Callable[[], dict[str, float]] | None = None
     """Measures in another way than `least`; then there are no calls."""
+    seconds: float | None = None
+    """How long each way is measured, if it is not as long as others."""
 
 
 class Unavailable(Exception):
@@ -113,4 +115,4 @@ def measure(line: Line, options: Options) -> dict[str, float]:
         if line.found is not None:
             return line.found()
         clock = time.perf_counter if line.wall else time.process_time
-        return least(line.calls, options.seconds, clock)
+        return least(line.calls, line.seconds or options.seconds, clock)

@@ -90,6 +90,25 @@ def dispatch(rows: list[Row]) -> str:
     return table(["", "ratio", "budget", "promoarray", *peers], made)
 
 
+def operations(rows: list[Row]) -> str:
+    """The lines of each group in one row, and which of them is the worst."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["name"].partition(": ")[0], []).append(row)
+    made = []
+    for group, own in groups.items():
+        held = [
+            (times, times > budget * (1 + noise(row, against)))
+            for row in own
+            for against, times, budget in judged(row)
+        ]
+        budgets = sorted({first(row)[1] or 0.0 for row in own})
+        worst = max(own, key=lambda row: ratio(row, first(row)[0]) or 0.0)["name"]
+        words = " or ".join(f"{budget:g}" for budget in budgets)
+        made.append([group, words, *_spread(held), f"`{worst.partition(': ')[2]}`"])
+    return table(["", "budget", "lines", "middle", "worst", "over", "the worst"], made)
+
+
 def casts(rows: list[Row]) -> str:
     """What each kind of cast is held to; the pairs by families, the least and the most of each."""
     from cast_lines import FAMILIES, family
@@ -183,6 +202,7 @@ def curves(rows: list[Row]) -> str:
 
 WRITERS = {
     "dispatch": dispatch,
+    "operations": operations,
     "throughput": grid,
     "chains": grid,
     "casts": casts,

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 CHAPTERS = {
     "dispatch": "one_element:lines",
+    "operations": "operations:lines",
     "throughput": "throughput:lines",
     "chains": "throughput:chains",
     "casts": "casts:lines",

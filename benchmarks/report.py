@@ -34,6 +34,14 @@ def marks(row: Row, usual: dict[str, float]) -> Iterator[str]:
             yield "over" + sure if first else f"over {budget:g} x {against}: {found:.2f}{sure}"
 
 
+def shown(name: str, chapter: dict[str, Any]) -> dict[str, Any]:
+    """What is printed of a chapter: of thousands of lines those that are over for certain."""
+    rows = chapter["lines"]
+    if name == "operations":
+        rows = [row for row in rows if any(not m.endswith("noise") for m in marks(row))]
+    return {"lines": rows}
+
+
 def chapter_table(name: str, chapter: dict[str, Any]) -> Table:
     """One chapter's lines."""
     rows = chapter["lines"]
@@ -97,7 +105,8 @@ def print_run(run: dict[str, Any]) -> None:
         if chapter["left_out"] is not None:
             print(f"{name}: left out: {chapter['left_out']}")
         if chapter["lines"]:
-            show(growth_table(chapter) if name == "growth" else chapter_table(name, chapter))
+            own = chapter_table(name, shown(name, chapter))
+            show(growth_table(chapter) if name == "growth" else own)
             print("load", ", ".join(f"{load:.1f}" for load in chapter["load"] if load is not None))
         total += sum(any(True for _ in judged(row)) for row in chapter["lines"])
         over += sum(any(True for _ in marks(row, {})) for row in chapter["lines"])

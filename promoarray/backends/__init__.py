@@ -48,8 +48,7 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
 ``short_caster(source, target, mode, transforms) -> callable or None``
     Only of NumPy's: the same of short buffers as ``caster``; of others it answers None.
 ``count_nonzero(buffer, dtype, axis, keepdims) -> buffer or None``
-    Only of NumPy's: how many elements are not zero, in int64; None where they have to be cast to
-    bool first.
+    Only of NumPy's: how many elements are not zero, in int64; None of strings.
 ``move(name, buffer, *args, **options) -> buffer``
     Run the function of ``xp`` that moves values and never looks at them, such as ``"reshape"``.
 ``read(buffer, key) -> buffer``, ``write(buffer, key, value)``

@@ -49,6 +49,7 @@ class FastOperator:
         dtype_class: type,
         bool: object,
         option_names: tuple[str, ...],
+        passed_names: tuple[str, ...],
         defaults: tuple[Any, ...],
         bound: type | None,
         adopts: type | None,

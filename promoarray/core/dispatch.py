@@ -16,13 +16,12 @@ from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.backends.numpy.told import at_the_program
 from promoarray.core import observed, repeats
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.cast import convert, explicit
-from promoarray.core.executable import Executable, compiled, find, keep, keep_rebinding
+from promoarray.core.cast import convert
+from promoarray.core.executable import Executable, compiled, find, keep
 from promoarray.core.observers import (
     OperationEvent,
     RefusalEvent,
     notify,
-    notify_write,
     observers_anywhere,
     recovery_from,
 )
@@ -39,7 +38,7 @@ from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
-from promoarray.operations import OPERATIONS, Form
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -86,7 +85,7 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     found = None if observers_anywhere else find(name, kept_as, operands, options, bounds)
     if found is not None:
         executable, cls, buffers = found
-        out = _run(executable, name, buffers, options)
+        out = run(executable, name, buffers, options)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
@@ -115,24 +114,24 @@ def _resolve(
         refused = RefusalEvent(name, form, policy, entered, seen, decided, options)
         entered, seen, decided = _recovered(refused)
     plan, values = decided
-    backend = common_backend(*map(_buffer, entered), *options.values())
+    backend = common_backend(*map(buffer_of, entered), *options.values())
     obeyed = comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    if obeyed is plan and _all_held_by(backend, entered):
+    if obeyed is plan and all_held_by(backend, entered):
         kept = observed.keep if observers_anywhere else keep
         kept(name, _kept_as(form), policy, entered, seen, plan, executable, bounds)
-    out = _run_first(executable, name, _buffers(policy, obeyed, values), options)
+    out = _run_first(executable, name, buffers_for(policy, obeyed, values), options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
         extra = tuple(more)
         told = name, policy, entered, seen, plan, values, result, extra, options, form
-        alike = obeyed is plan and _told_apart(heard, operands, entered, seen)
-        _notify(OperationEvent(*told), executable, heard if alike else None)
+        alike = obeyed is plan and is_told_apart(heard, operands, entered, seen)
+        tell_observers(OperationEvent(*told), executable, heard if alike else None)
     return (result, *more) if more else result
 
 
-def _told_apart(
+def is_told_apart(
     heard: repeats.Lookup | None,
     given: tuple[Any, ...],
     entered: tuple[Any, ...],
@@ -151,7 +150,7 @@ def _told_apart(
     )
 
 
-def _all_held_by(backend: Any, entered: tuple[Any, ...]) -> bool:
+def all_held_by(backend: Any, entered: tuple[Any, ...]) -> bool:
     """Whether operands tell which back end an executable is for: where lazy arrays meet others,
     those others have executables of their own."""
     return all(type(x) in WEAK or backend_of(x._buffer) is backend for x in entered)
@@ -186,11 +185,11 @@ def _run_and_tell(
     """Run an operation that was met before, and tell observers."""
     known, policy, cls, values, buffers = call
     executable, plan, seen, _ = known
-    out = _run(executable, name, buffers, options)
+    out = run(executable, name, buffers, options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     extra = tuple(more)
-    _notify(
+    tell_observers(
         OperationEvent(name, policy, operands, seen, plan, values, result, extra, options, form),
         executable,
         heard,
@@ -198,7 +197,9 @@ def _run_and_tell(
     return (result, *more) if more else result
 
 
-def _notify(event: OperationEvent, executable: Executable, heard: repeats.Lookup | None) -> None:
+def tell_observers(
+    event: OperationEvent, executable: Executable, heard: repeats.Lookup | None
+) -> None:
     """Tell observers, and keep what the one that is here does with operations that are alike."""
     quick = heard and heard.quick_key(event)  # before a target's type is changed
     repeat = notify(event, heard.repeats if heard else None)
@@ -215,7 +216,7 @@ def _run_again(
 ) -> Any:
     """Run an operation that the observer here has heard of, and count it."""
     executable, types, tell, tally, _ = known
-    out = _run(executable, name, buffers, options)
+    out = run(executable, name, buffers, options)
     if executable.extra_results:
         result: Any = tuple(map(array_class._wrap, out, types))
     else:
@@ -225,7 +226,7 @@ def _run_again(
     return result
 
 
-def _run(
+def run(
     executable: Executable, name: str, buffers: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Run an executable; shapes and axes that do not fit are told in words of our own."""
@@ -242,7 +243,7 @@ def _run_first(
     that nothing is made ready for long operands before there are some."""
     kernel = executable.kernel
     if kernel is None or options or any(executable.widen):
-        return _run(executable, name, buffers, options)
+        return run(executable, name, buffers, options)
     if all(buffer.size <= _SHORT for buffer in buffers):
         try:
             with at_the_program():
@@ -250,8 +251,8 @@ def _run_first(
         except (ValueError, IndexError, TypeError):
             out = None  # the other way has the words for it
         if out is not None:
-            return np.asarray(out)
-    return _run(executable, name, buffers, options)
+            return out if type(out) is tuple else np.asarray(out)
+    return run(executable, name, buffers, options)
 
 
 _SHORT = 1 << 12
@@ -262,19 +263,19 @@ def _recovered(
 ) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
     """Raise the refusal, unless an observer casts operands so that the program can go on."""
     name, form, policy, _, _, _, options = refused
-    mended, _ = _mended(refused)
+    mended, _ = mend(refused)
     seen = tuple(operand_of(x, policy) for x in mended)
     decided = policy.decide(name, seen, mended, form, options=options)
     if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
-        raise _error(refused._replace(seen=seen, refusal=decided))
+        raise refusal_error(refused._replace(seen=seen, refusal=decided))
     return mended, seen, decided
 
 
-def _mended(refused: RefusalEvent) -> tuple[tuple[Any, ...], DType | None]:
+def mend(refused: RefusalEvent) -> tuple[tuple[Any, ...], DType | None]:
     """The operands as an observer would have them cast, and what the result is cast to."""
     recovery = recovery_from(refused)
     if recovery is None:
-        raise _error(refused)
+        raise refusal_error(refused)
     mended = list(refused.operands)
     for index, target in recovery.casts.items():
         x = mended[index]
@@ -283,133 +284,9 @@ def _mended(refused: RefusalEvent) -> tuple[tuple[Any, ...], DType | None]:
     return tuple(mended), recovery.result
 
 
-def _error(refused: RefusalEvent) -> Exception:
+def refusal_error(refused: RefusalEvent) -> Exception:
     name, form, policy, _, seen, refusal, _ = refused
     return refusal.error or promotion_error(policy, name, seen, refusal, form)
-
-
-@in_default_float_state
-def apply_inplace(name: str, target: Array, other: Any) -> Any:
-    """Run ``target op= other``: into the target's memory, or to a new array where names rebind.
-
-    Nothing is written unless all of it can be.
-    """
-    form = Form.INPLACE
-    heard: repeats.Lookup | None = None
-    found = None if observers_anywhere else find(name, form, (target, other), {})
-    if found is not None:
-        executable, cls, buffers = found
-        if not executable.into:
-            return cls._wrap(_run(executable, name, buffers, {}), executable.result)
-        _run_into(executable, name, target, buffers)
-        return target
-    if observers_anywhere:
-        heard = repeats.look_up(name, form, (target, other), {})
-        if heard is not None and heard.known is not None:
-            again = repeats.buffers_of(heard.known, (target, other))
-            if again is not None:
-                return _write_again(name, target, heard.known, again)
-        known = observed.ready(name, form, (target, other), {}, ())
-        if known is not None and known.policy.inplace is not None:
-            return _write_and_tell(name, target, other, known, heard)
-    entered = target, as_operand(other)
-    if entered[1] is NotImplemented:
-        return NotImplemented
-    cls = array_class(entered)
-    policy = cls._policy or get_policy()
-    if policy.inplace is None:
-        # The name is bound to a new array. Executables kept for this form write into the target;
-        # observers are told how it is written, as other policies do.
-        if observers_anywhere:
-            return apply(name, target, other, form=form)
-        made = apply(name, target, other)
-        keep_rebinding(name, policy, entered)
-        return made
-    entered = target, canonicalize(policy, other, entered[1])
-    seen = operands_of(entered, policy, partial(policy.plan, name, form=form), name, form)
-    decided = policy.decide(name, seen, entered, form)
-    if isinstance(decided, Refusal):
-        return _write_recovered(RefusalEvent(name, form, policy, entered, seen, decided))
-    plan, values = decided
-    backend = common_backend(target._buffer, _buffer(entered[1]))
-    _require_writeable(backend, name, target)
-    executable = compiled(backend, name, policy, plan, values, seen[0].type)._replace(into=True)
-    if _all_held_by(backend, entered):
-        kept = observed.keep if observers_anywhere else keep
-        kept(name, form, policy, entered, seen, plan, executable)
-    buffers = _buffers(policy, plan, values)
-    event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
-    if observers_anywhere:
-        notify_write(event)
-    _run_into(executable, name, target, buffers)
-    if observers_anywhere:
-        alike = _told_apart(heard, (target, other), entered, seen)
-        _notify(event, executable, heard if alike else None)
-    return target
-
-
-def _write_and_tell(
-    name: str,
-    target: Array,
-    other: Any,
-    call: observed.Ready,
-    heard: repeats.Lookup | None,
-) -> Any:
-    """Run an operation in place that was met before, and tell observers."""
-    known, policy, _, values, buffers = call
-    executable, plan, seen, _ = known
-    form = Form.INPLACE
-    event = OperationEvent(name, policy, (target, other), seen, plan, values, target, form=form)
-    notify_write(event)
-    _run_into(executable, name, target, buffers)
-    _notify(event, executable, heard)
-    return target
-
-
-def _write_again(name: str, target: Array, known: repeats.Known, buffers: tuple[Any, ...]) -> Any:
-    """Run an operation in place that the observer here has heard of, and count it."""
-    _run_into(known.executable, name, target, buffers)
-    target._type = known.types[0]
-    if known.tally is None or not known.tally.count():
-        known.tell()
-    return target
-
-
-def _write_recovered(refused: RefusalEvent) -> Any:
-    """Raise the refusal, unless an observer has operands cast, and the result to the target's."""
-    target = refused.operands[0]
-    mended, dtype = _mended(refused)
-    if dtype is None:
-        raise _error(refused)
-    result = apply(refused.name, *mended)
-    out = explicit(refused.policy, result._buffer, storage_dtype(result), dtype)
-    _write(backend_of(target._buffer), refused.name, target, out)
-    return target
-
-
-def _require_writeable(backend: Any, name: str, target: Array) -> None:
-    if not backend.writeable(target._buffer):
-        symbol = OPERATIONS[name].symbol
-        raise ValueError(f"{name} in place: the target is read-only; write x = x {symbol} y")
-
-
-def _run_into(executable: Executable, name: str, target: Array, buffers: tuple[Any, ...]) -> None:
-    """Run an executable, and write its result over the first operand: as it goes, if it can."""
-    into = getattr(executable.run, "into", None)
-    if into is None or not into(buffers):
-        out = _run(executable, name, buffers, {})
-        _write(backend_of(target._buffer), name, target, out)
-
-
-def _write(backend: Any, name: str, target: Array, out: Any) -> None:
-    """Write the result of an operation in place over its target."""
-    _require_writeable(backend, name, target)
-    buffer = target._buffer
-    if out.shape != buffer.shape:
-        raise ValueError(
-            f"{name} in place: the result has shape {out.shape}, the target {buffer.shape}"
-        )
-    backend.write(buffer, ..., out)
 
 
 def call(name: str, *operands: Any, **options: Any) -> Any:
@@ -433,12 +310,12 @@ def _no_operand(name: str, x: Any) -> TypeError:
     )
 
 
-def _buffer(x: Any) -> Any:
+def buffer_of(x: Any) -> Any:
     """What a backend is found by: an array's buffer, a Python scalar's none."""
     return None if type(x) in WEAK else x._buffer
 
 
-def _buffers(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def buffers_for(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The operands as an executable takes them: a Python scalar that fits is a 0-d buffer."""
     return tuple(
         scalar_buffer(policy, x, dtype) if type(x) in WEAK else x._buffer

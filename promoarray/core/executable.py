@@ -17,7 +17,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.kept import MOST_VALUES, Choice, key_of, told_apart
+from promoarray.core.kept import MOST_VALUES, Choice, bounded, key_of, told_apart
 from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
@@ -70,7 +70,7 @@ def find(
     """
     cls: Any = None
     held: type = np.ndarray
-    key: list[Any] = [name + form, *bounds]
+    key: list[Any] = [bounded(name + form, bounds)]
     for x in operands:
         kind = type(x)
         if kind in WEAK:
@@ -221,20 +221,20 @@ def _compiled(
     if result is not plan.result or plan.extra_results:
         extra_results = tuple(map(policy.strong, plan.extra_results))
         strong = plan._replace(result=result, extra_results=extra_results)
-    run = _run(backend, name, policy, strong, held, {"low": low, "high": high} if bounds else {})
+    limits = {"low": low, "high": high} if bounds else {}
+    run = _run(backend, name, policy, strong, held, limits)
+    if bounds:  # which the fast path has in the name
+        run = partial(run, **limits)
     rule = partial(policy.scalars.rule, name, first=first, low=low or not bounds)
     fits = (rule(index, dtype) for index, dtype in enumerate(held))
     enter = tuple(
         partial(_as_buffer, scalar_buffers(policy), fit, dtype) if is_scalar else None
         for fit, dtype, is_scalar in zip(fits, held, scalars, strict=True)
     )
-    kernel: Callable[..., Any] | None = None
-    widen: tuple[Any, ...] = ()
-    if not plan.extra_results:
-        found = getattr(backend, "short_kernel", _none)
-        kernel = found(policy.kernel(name, plan), held, strong, casts)
-        widened = isinstance(kernel, np.ufunc)
-        widen = tuple(_widened(d, plan.inputs[0]) if widened else None for d in held)
+    found = getattr(backend, "short_kernel", _none)
+    kernel = found(policy.kernel(name, plan), held, strong, casts, **limits)
+    widened = isinstance(kernel, np.ufunc)
+    widen = tuple(_widened(d, plan.inputs[0]) if widened else None for d in held)
     return Executable(run, enter, plan.result, plan.extra_results, kernel, widen)
 
 

@@ -39,6 +39,7 @@ PARTS: dict[str, Any] = {
     "dtype_class": dt.DType,
     "bool": dt.bool,
     "option_names": (),
+    "passed_names": (),
     "defaults": (),
     "bound": None,
     "adopts": None,
@@ -48,9 +49,10 @@ PARTS: dict[str, Any] = {
 
 ``kind`` is how its arguments are read: ``"operands"``, ``"reflected"`` (in the other order),
 ``"conditional"`` (a mask comes first), ``"sequence"`` (they come in a list), ``"getitem"``,
-``"setitem"`` and ``"reshape"``; ``"slow"`` has no fast path. ``option_names`` and ``defaults`` are
-what it takes besides, ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of
-the arrays it makes of NumPy's. ``in_parts`` is asked first to run a kernel on long operands.
+``"setitem"`` and ``"reshape"``; ``"slow"`` has no fast path.
+``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what executables call
+it; ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of the arrays it
+makes of NumPy's. ``in_parts`` is asked first to run a kernel on long operands.
 """
 
 
@@ -81,6 +83,7 @@ def fast_function(
     kind: str = "operands",
     form: Form = Form.FUNCTION,
     adopts: type | None = None,
+    passed: dict[str, str] | None = None,
     **options: Any,
 ) -> Callable[[Function], Function]:
     """Make a decorator that gives a function its fast path.
@@ -94,6 +97,8 @@ def fast_function(
         That it is kept under.
     adopts : type, optional
         Of the arrays it makes of NumPy's.
+    passed : dict, optional
+        What executables call an option, if it is not what the function does.
     **options
         What the operation takes besides, with the defaults.
 
@@ -105,6 +110,7 @@ def fast_function(
     settings = {
         "kind": kind,
         "option_names": tuple(options),
+        "passed_names": tuple((passed or {}).get(name, name) for name in options),
         "defaults": tuple(options.values()),
         "adopts": adopts,
     }

@@ -87,11 +87,16 @@ def told_apart(operands: tuple[Any, ...], by_value: bool) -> tuple[Any, ...]:
     )
 
 
+def bounded(written: str, bounds: tuple[bool, ...]) -> str:
+    """The name of ``clip`` with the bounds that there are: "clip() from to"."""
+    return written + "".join(w for w, given in zip((" from", " to"), bounds, strict=False) if given)
+
+
 def key_of(
     written: str, operands: tuple[Any, ...], bounds: tuple[Any, ...] = ()
 ) -> tuple[Any, ...] | None:
     """Under what an executable is kept; None where types do not tell what the arrays hold."""
-    key: list[Any] = [written, *bounds]
+    key: list[Any] = [bounded(written, bounds)]
     held: type = np.ndarray
     for x in operands:
         if type(x) in WEAK:

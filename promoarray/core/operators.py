@@ -12,8 +12,9 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
 from promoarray.core.array_base import Array
-from promoarray.core.dispatch import apply, apply_inplace
+from promoarray.core.dispatch import apply
 from promoarray.core.fast_path import fast_path
+from promoarray.core.inplace import apply_inplace
 from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from promoarray.backends.numpy.told import telling
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.errors import quoted
 from promoarray.functions._docs import template
 from promoarray.functions.statistical import mean, sum
@@ -105,8 +107,21 @@ def poisson_nll_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArr
     return _reduced("poisson_nll_loss", x, target, reduction)
 
 
+@telling
 def _reduced(name: str, x: Any, target: Any, reduction: str, **options: Any) -> PArray:
     if reduction not in _REDUCTIONS:
         choices = ", ".join(map(repr, _REDUCTIONS))
         raise ValueError(f"{name} has no reduction {quoted(reduction)}; write one of: {choices}")
-    return _REDUCTIONS[reduction](call(name, x, target, **options))
+    return _REDUCTIONS[reduction](_LOSSES[name](x, target, **options))
+
+
+def _of_elements(name: str, **options: Any) -> Callable[..., PArray]:
+    @fast_function(name, **options)
+    def run(x: Any, target: Any, **given: Any) -> Any:
+        return call(name, x, target, **options | given)
+
+    return run
+
+
+_LOSSES = {name: _of_elements(name) for name in ("l1_loss", "mse_loss", "poisson_nll_loss")}
+_LOSSES["huber_loss"] = _of_elements("huber_loss", delta=1.0)

@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 
-@names_keywords
 @fast_function("asarray", form=Form.OPERATOR, adopts=PArray)
+@names_keywords
 def asarray(
     obj: Any,
     /,

@@ -39,8 +39,8 @@ __all__ = [
 ]
 
 
-@names_keywords
 @fast_function("astype", form=Form.OPERATOR)
+@names_keywords
 def astype(
     x: Any,
     dtype: object,

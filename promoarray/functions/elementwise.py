@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from promoarray.core.dispatch import call
-from promoarray.core.fast_path import fast_path
+from promoarray.core.fast_path import fast_function, fast_path
+from promoarray.core.kept import bounded
 from promoarray.functions._examples import EXAMPLES
 from promoarray.functions._keywords import names_keywords
 from promoarray.operations import OPERATIONS, Form
@@ -134,23 +135,17 @@ Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
 def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
-    run = fast_path(partial(call, name), name + Form.FUNCTION)
-
     def function(x1: Any, x2: Any, /) -> PArray:
-        return run(x1, x2)
+        return call(name, x1, x2)
 
-    vars(function)["fast"] = name + Form.FUNCTION, {}
-    return _named(function, name, title, _BINARY)
+    return fast_function(name)(_named(function, name, title, _BINARY))
 
 
 def _unary(name: str, title: str) -> Callable[[Any], PArray]:
-    run = fast_path(partial(call, name), name + Form.FUNCTION)
-
     def function(x: Any, /) -> PArray:
-        return run(x)
+        return call(name, x)
 
-    vars(function)["fast"] = name + Form.FUNCTION, {}
-    return _named(function, name, title, _UNARY)
+    return fast_function(name)(_named(function, name, title, _UNARY))
 
 
 def _named(function: Function, name: str, title: str, words: dict[str, str]) -> Function:
@@ -263,5 +258,14 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     >>> clip(asarray([-3, 0, 7]), 0, 5)
     PArray([0, 0, 5], dtype=int64)
     """
-    bounds = [bound for bound in (min, max) if bound is not None]
-    return call("clip", x, *bounds, low=min is not None, high=max is not None)
+    if max is not None:
+        return _from_to(x, min, max) if min is not None else _to(x, max)
+    return _from(x, min) if min is not None else call("clip", x, low=False, high=False)
+
+
+def _clip(low: bool, high: bool) -> Callable[..., PArray]:
+    run = partial(call, "clip", low=low, high=high)
+    return fast_path(run, bounded("clip" + Form.FUNCTION, (low, high)))
+
+
+_from, _to, _from_to = _clip(True, False), _clip(False, True), _clip(True, True)

@@ -75,8 +75,8 @@ def matrix_transpose(x: Any, /) -> PArray:
     return as_array(x, "matrix_transpose").mT
 
 
-@names_keywords
 @fast_function("vecdot", axis=-1)
+@names_keywords
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     """Multiply vectors along an axis, the first conjugated.
 

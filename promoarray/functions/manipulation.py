@@ -39,8 +39,8 @@ _shared = sharing(
 )
 
 
-@names_keywords
 @fast_function("reshape", kind="reshape")
+@names_keywords
 @_shared
 def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
     """Return the values in another shape.

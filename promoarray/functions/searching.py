@@ -49,8 +49,8 @@ _extreme = template(
 )
 
 
-@names_keywords
 @fast_function("where", kind="conditional", condition=None)
+@names_keywords
 def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     """Choose elements of one array where a condition holds, of another elsewhere.
 
@@ -91,8 +91,8 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     return mask._wrap(out._buffer, out._type) if type(out) is PArray else out
 
 
-@names_keywords
 @fast_function("argmax", axis=None, keepdims=False)
+@names_keywords
 @_extreme()
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
@@ -105,8 +105,8 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
     return call("argmax", x, axis=axis, keepdims=keepdims)
 
 
-@names_keywords
 @fast_function("argmin", axis=None, keepdims=False)
+@names_keywords
 @_extreme()
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first smallest element; NaN counts as smallest.
@@ -208,6 +208,7 @@ def _index(array: PArray, values: Any) -> PArray:
     return array._wrap(convert(policy, buffer, found, dtype), dtype)
 
 
+@fast_function("searchsorted", side="left")
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> PArray:
     """Return where values would be inserted into sorted ones to keep the order.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
@@ -37,6 +39,17 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: PArray
 
 
+def _several(name: str) -> Callable[[Any], tuple[PArray, ...]]:
+    @fast_function(name)
+    def run(x: Any) -> Any:
+        return call(name, as_array(x, name))
+
+    return run
+
+
+_unique_all, _unique_counts = _several("unique_all"), _several("unique_counts")
+_unique_inverse = _several("unique_inverse")
+
 _shared = sharing(
     """
     x : array, any shape
@@ -48,6 +61,7 @@ _shared = sharing(
 )
 
 
+@fast_function("isin", invert=False)
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
     """Return whether each element of one array is in another.
 
@@ -115,7 +129,7 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     >>> inverse
     PArray([1, 0, 1], dtype=int64)
     """
-    return UniqueAllResult(*call("unique_all", as_array(x, "unique_all")))
+    return UniqueAllResult._make(_unique_all(x))
 
 
 @_shared
@@ -144,7 +158,7 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     >>> unique_counts(asarray([3, 1, 3])).counts
     PArray([1, 2], dtype=int64)
     """
-    return UniqueCountsResult(*call("unique_counts", as_array(x, "unique_counts")))
+    return UniqueCountsResult._make(_unique_counts(x))
 
 
 @_shared
@@ -177,9 +191,10 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     PArray([[1, 0],
             [0, 1]], dtype=int64)
     """
-    return UniqueInverseResult(*call("unique_inverse", as_array(x, "unique_inverse")))
+    return UniqueInverseResult._make(_unique_inverse(x))
 
 
+@fast_function("unique_values")
 @_shared
 def unique_values(x: Any, /) -> PArray:
     """Return the unique elements of the flattened array.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import template
@@ -43,6 +44,7 @@ _sorting = template(
 )
 
 
+@fast_function("argsort", axis=-1, descending=False, stable=True)
 @names_keywords
 @_sorting(
     result="Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore.",
@@ -59,6 +61,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return call("argsort", array, axis=axis, descending=descending, stable=stable)
 
 
+@fast_function("sort", axis=-1, descending=False, stable=True)
 @names_keywords
 @_sorting(
     result=(

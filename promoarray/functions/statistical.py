@@ -43,6 +43,8 @@ _CORRECTION = """
     correction : float
         The divisor is ``N - correction``: 0 for a population, 1 for a sample of one.
     """
+_DDOF = {"correction": "ddof"}
+
 _cumulative = template(
     """
     Parameters
@@ -72,8 +74,8 @@ _cumulative = template(
 )
 
 
-@names_keywords
 @fast_function("sum", axis=None, keepdims=False)
+@names_keywords
 @reduction(
     option=_DTYPE,
     result="Of ``dtype``. 0 of no elements.",
@@ -94,8 +96,8 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     return _reduced("sum", x, dtype, axis=axis, keepdims=keepdims)
 
 
-@names_keywords
 @fast_function("prod", axis=None, keepdims=False)
+@names_keywords
 @reduction(
     option=_DTYPE,
     result="Of ``dtype``. 1 of no elements.",
@@ -116,8 +118,8 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
     return _reduced("prod", x, dtype, axis=axis, keepdims=keepdims)
 
 
-@names_keywords
 @fast_function("mean", axis=None, keepdims=False)
+@names_keywords
 @reduction(
     result=(
         "Floats keep their dtype; integers give float64 in NumPy, float32 in JAX and Paddle. "
@@ -137,6 +139,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("mean", x, axis=axis, keepdims=keepdims)
 
 
+@fast_function("std", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
 @names_keywords
 @reduction(
     option=_CORRECTION,
@@ -156,6 +159,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     )
 
 
+@fast_function("var", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
 @names_keywords
 @reduction(
     option=_CORRECTION,
@@ -179,8 +183,8 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     )
 
 
-@names_keywords
 @fast_function("max", axis=None, keepdims=False)
+@names_keywords
 @reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(
@@ -200,8 +204,8 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("max", x, axis=axis, keepdims=keepdims)
 
 
-@names_keywords
 @fast_function("min", axis=None, keepdims=False)
+@names_keywords
 @reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(
@@ -221,6 +225,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("min", x, axis=axis, keepdims=keepdims)
 
 
+@fast_function("cumulative_sum", axis=None, include_initial=False)
 @names_keywords
 @_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 def cumulative_sum(
@@ -237,6 +242,7 @@ def cumulative_sum(
     return _reduced("cumulative_sum", x, dtype, **options)
 
 
+@fast_function("cumulative_prod", axis=None, include_initial=False)
 @names_keywords
 @_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 def cumulative_prod(

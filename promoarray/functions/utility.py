@@ -16,8 +16,8 @@ from promoarray.parray import PArray
 __all__ = ["all", "any", "diff"]
 
 
-@names_keywords
 @fast_function("all", axis=None, keepdims=False)
+@names_keywords
 @reduction(
     x="Numbers are true if they are not zero; so NaN is true.",
     result="Of bools; PyTorch gives uint8 for uint8. True of no elements.",
@@ -34,8 +34,8 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
-@names_keywords
 @fast_function("any", axis=None, keepdims=False)
+@names_keywords
 @reduction(
     x="Numbers are true if they are not zero; so NaN is true.",
     result="Of bools; PyTorch gives uint8 for uint8. False of no elements.",
@@ -56,6 +56,7 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("any", x, axis=axis, keepdims=keepdims)
 
 
+@fast_function("diff", axis=-1)
 @names_keywords
 def diff(
     x: Any,

@@ -30,6 +30,8 @@ try:
     from promoarray.kernels._cpu import (
         NOT_TOLD,
         CastingKernel,
+        FoldingKernel,
+        OrderingKernel,
         cast,
         combine,
         fold,
@@ -52,7 +54,9 @@ __all__ = [
     "CastMode",
     "CastingKernel",
     "DTypeArgs",
+    "FoldingKernel",
     "NanWithout",
+    "OrderingKernel",
     "ScaleNegative",
     "ScaleRounding",
     "ScaleZero",

@@ -136,20 +136,30 @@ def look_up(source: _Buffer, result: _Buffer, table: _Buffer) -> int:
     """
 
 class StateGuard:
-    """A function, run in the default floating-point state."""
+    """A function, run in the default floating-point state.
 
-    def __init__(self, function: Callable[..., Any], /) -> None: ...
+    Parameters
+    ----------
+    function : callable
+    state : tuple, optional
+        How a context variable is read, set and reset; where it has the value that is named next, it
+        has the last one meanwhile.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], /, state: tuple[Any, Any, Any, Any, Any] = ...
+    ) -> None: ...
     def __call__(self, *args: Any, **options: Any) -> Any: ...
 
 class CastingKernel:
-    """An operation on one or two operands between its casts.
+    """An operation on one to three operands between its casts.
 
     Parameters
     ----------
     function : str, tuple of str, callable or None
-        The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone. Of two operands
-        a loop for each way: no operand has fewer elements than the result, the first has, the
-        second, both.
+        The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone. Of several
+        operands a loop for each way: no operand has fewer elements than the result, the first has,
+        the second, both.
     rows : tuple
         Of each operand, of what each becomes, of what is computed in, of what that makes, and of
         the result. None is complex but those of a ufunc.
@@ -187,6 +197,70 @@ class CastingKernel:
     def __call__(self, *operands: Any) -> Any:
         """The result; None where there is something to tell of, and without ``loop`` where an
         operand is long, not in rows, or of a shape to broadcast."""
+
+class FoldingKernel:
+    """A reduction of a short array to a number, between its casts.
+
+    Parameters
+    ----------
+    name : str
+        That of a loop as ``fold`` has it, or ``"mean"``, ``"var"``, ``"std"``.
+    rows : tuple
+        Of the array, of what is computed in, and of the result; none is complex.
+    modes : tuple
+        Of the casts of elements, and of the result.
+    storage : numpy.dtype
+        Of the result.
+    empty : callable
+        ``numpy.empty``.
+    watched : callable
+        Which floating-point exceptions NumPy tells of, by its numbers.
+    otherwise : callable
+        What it hands other arrays and axes to, and what NumPy may tell of.
+    """
+
+    def __new__(
+        cls,
+        name: str,
+        rows: tuple[_Row, _Row, _Row],
+        modes: tuple[Any, Any],
+        storage: np.dtype[Any],
+        empty: Callable[..., Any],
+        watched: Callable[[], int],
+        otherwise: Callable[..., Any],
+        /,
+    ) -> FoldingKernel: ...
+    def __call__(self, operand: Any, /, **options: Any) -> Any:
+        """The result, of no axes."""
+
+class OrderingKernel:
+    """A sort of few real numbers, or what is unique among them, in the bits that they have.
+
+    Parameters
+    ----------
+    made : str
+        ``"s"``: sorted along the last axis; ``"o"``: the indices that sort. Else ``"u"``, unique
+        values, and of ``"i"``, ``"v"`` and ``"c"`` their first indices, the inverse indices, their
+        counts.
+    row, index : tuple
+        Of the elements, and of indices.
+    storage, index_storage : numpy.dtype
+    empty : callable
+        ``numpy.empty``.
+    """
+
+    def __new__(
+        cls,
+        made: str,
+        row: _Row,
+        index: _Row,
+        storage: np.dtype[Any],
+        index_storage: np.dtype[Any],
+        empty: Callable[..., Any],
+        /,
+    ) -> OrderingKernel: ...
+    def __call__(self, operand: Any, /, **options: Any) -> Any:
+        """The result, or a tuple of them; None of more elements than few, and along other axes."""
 
 def levels() -> tuple[int, ...]:
     """The x86-64 levels whose loops this machine can run, lowest first; ``(1,)`` elsewhere."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
@@ -14,6 +15,7 @@ from promoarray.linalg.decompositions import inv
 from promoarray.parray import PArray
 
 
+@fast_function("outer")
 def outer(x1: Any, x2: Any, /) -> PArray:
     """Multiply every element of one vector with every one of another.
 

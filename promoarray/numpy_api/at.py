@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.core.dispatch import apply, apply_inplace
+from promoarray.core.dispatch import apply
+from promoarray.core.inplace import apply_inplace
 from promoarray.core.move import moved
 from promoarray.core.operands import as_operand
 from promoarray.errors import kind_of

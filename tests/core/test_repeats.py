@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.core import dispatch, observers
+from promoarray.core import dispatch, inplace, observers
 from promoarray.core._fast_path import KNOWN_FIELDS
 from promoarray.core.observers import OperationEvent, Repeat, Repeats, observing
 from promoarray.core.repeats import Known
@@ -71,7 +71,7 @@ def test_the_third_call_and_later_ones_are_not_decided_again(
         told, repeated = len(listening.heard), len(listening.repeated)
         monkeypatch.setattr(dispatch, "_resolve", None)
         monkeypatch.setattr(dispatch, "_run_and_tell", None)
-        monkeypatch.setattr(dispatch, "_write_and_tell", None)
+        monkeypatch.setattr(inplace, "_write_and_tell", None)
         made = [call() for _ in range(3)]
     assert len(listening.heard) == told
     assert len(listening.repeated) - repeated == 3 * (told + repeated) // 2

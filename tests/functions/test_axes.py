@@ -52,7 +52,7 @@ def functions() -> dict[str, Any]:
     return {
         name: f
         for name, f in found.items()
-        if inspect.isfunction(f) and {"axis", "axes"} & inspect.signature(f).parameters.keys()
+        if inspect.isroutine(f) and {"axis", "axes"} & inspect.signature(f).parameters.keys()
     }
 
 

@@ -6,6 +6,7 @@ ml_dtypes would promote them by rules of their own.
 
 from __future__ import annotations
 
+import operator
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,11 +17,12 @@ from promoarray import dtypes as dt
 from promoarray.backends.numpy import folds, ordering
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
+from promoarray.backends.numpy.cast import comparable as comparable
 from promoarray.backends.numpy.cast import short_caster as short_caster
 from promoarray.backends.numpy.compile import Compiled
-from promoarray.backends.numpy.compile import short_kernel as short_kernel
 from promoarray.backends.numpy.kernels import kernel_of
-from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.backends.numpy.short import short_kernel as short_kernel
+from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
 from promoarray.kernels.portable import linalg
 
@@ -47,14 +49,6 @@ def native(buffer: Buffer) -> Buffer:
 def storage(dtype: DType) -> Any:
     """The NumPy or ml_dtypes dtype that holds a dtype."""
     return dtype.storage
-
-
-def comparable(dtype: DType) -> DType:
-    """A dtype in which NumPy compares all values of another, and that holds them exactly."""
-    if dtype in dt.NATIVE:
-        return dtype
-    wide = dt.float32 if dtype.kind is Kind.FLOAT else dt.int8
-    return {Kind.COMPLEX: dt.complex64, Kind.UINT: dt.uint8}.get(dtype.kind, wide)
 
 
 def adopt(x: Any) -> tuple[Buffer, DType | None]:
@@ -220,9 +214,17 @@ def _linalg(
     name: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
 ) -> linalg.Results:
     """Run a kernel of linear algebra, sets or sorting; tell the dtype of each result."""
+    if "descending" in options:
+        _require_axis(buffers[0], options["axis"])
     if ordering.computes(name, compute):
         return ordering.KERNELS[name](*buffers, compute, **options)
     return linalg.call(sys.modules[__name__], name, buffers, compute, **options)
+
+
+def _require_axis(x: Buffer, axis: Any) -> None:
+    """Refuse an axis that NumPy's sorts would take for another, or for none."""
+    if not -x.ndim <= operator.index(axis) < x.ndim:
+        raise np.exceptions.AxisError(axis, x.ndim)
 
 
 def compile(
@@ -239,8 +241,12 @@ def compile(
 
 
 def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer | None:
-    """Count the elements that are not zero without a copy of them; None of short buffers."""
-    return folds.count(buffer, dtype, axis, keepdims)
+    """Count the elements that are not zero, of long buffers without a copy; None of strings."""
+    found = folds.count(buffer, dtype, axis, keepdims)
+    if found is not None or dtype is dt.string:
+        return found
+    add_up: Any = np.add.reduce
+    return np.asarray(add_up(cast(buffer, dtype, dt.bool), axis, np.int64, None, keepdims))
 
 
 def _known(result: Buffer) -> DType:

@@ -24,6 +24,14 @@ WIDENING = {
 integers of 64 bits it rounds, by the floating-point state."""
 
 
+def comparable(dtype: DType) -> DType:
+    """A dtype in which NumPy compares all values of another, and that holds them exactly."""
+    if dtype in dt.NATIVE:
+        return dtype
+    wide = dt.float32 if dtype.kind is Kind.FLOAT else dt.int8
+    return {Kind.COMPLEX: dt.complex64, Kind.UINT: dt.uint8}.get(dtype.kind, wide)
+
+
 def cast(
     buffer: Buffer,
     source: DType,

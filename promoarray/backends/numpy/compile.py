@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray import kernels
 from promoarray.backends.numpy import (
     blocks,
     code_tables,
@@ -22,17 +21,13 @@ from promoarray.backends.numpy import (
     searching,
     told,
 )
-from promoarray.backends.numpy.cast import WIDENING, caster
+from promoarray.backends.numpy.cast import caster
 from promoarray.backends.numpy.kernels import (
-    ELEMENTWISE,
-    OF_ONE_CALL,
     VARIANTS,
     kernel_of,
     neighbours,
 )
-from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels.cast_mode import DEFAULT
-from promoarray.kernels.portable import complexes
+from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.once import made_once
 
 if TYPE_CHECKING:
@@ -278,169 +273,7 @@ def _has_no_loop(error: TypeError) -> bool:
     return any(kind.__name__ == "UFuncTypeError" for kind in type(error).__mro__)
 
 
-def short_kernel(
-    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
-) -> Callable[..., Any] | None:
-    """What does all of a plan on short operands, if something does: a ufunc that answers in the
-    dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours.
-    """
-    common = plan.compute or plan.inputs[0]
-    if len(held) > 2 or (plan.compute is None and {*plan.inputs} != {common}):
-        return None
-    if plan.decomposition is not None:
-        return _in_two_steps(held, plan, casts)
-    kernel = kernel_of(name, common)
-    if name in _OF_ITS_DTYPE:
-        if {*plan.inputs} != {plan.inputs[0]}:
-            return None
-        if name == "mean" and common.kind is not Kind.FLOAT:
-            return None
-        if all(dtype is common is plan.result for dtype in (*held, *plan.inputs)):
-            return kernel
-        known = kernel is not None and common in dt.NATIVE and common.kind in _WITHOUT_PARTS
-        return _between_casts(name, kernel, held, plan, common, casts) if known else None
-    if name in VARIANTS or (common.kind is Kind.COMPLEX and name in complexes.KERNELS):
-        found = _between_casts(name, None, held, plan, common, casts)
-        return found or _of_short(name, kernel, held, plan, common, casts)
-    if name in _OF_ONE_ARRAY and kernel is not None and not isinstance(kernel, np.ufunc):
-        return _of_one_array(name, kernel, held, plan, common, casts)
-    if not isinstance(kernel, np.ufunc):
-        return None
-    if kernel.signature is not None:  # a product of NumPy's, if it is all
-        return kernel if {*held, *plan.inputs, plan.result} == {common} else None
-    try:
-        *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
-    except TypeError:
-        return None
-    plain = {*plan.inputs} == {common} and answers == plan.result.storage
-    if kernel.nout > 1:
-        return kernel if plain and all(_widens(d, common, casts) for d in held) else None
-    if plain and {*held} == {common} and not loops.is_slow_in_numpy(name, common):
-        return kernel
-    found = _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
-    if plain and all(_widens(d, common, casts) for d in held):
-        has_loop = loops.loop_plan(name, held, plan, casts, ours=False) is not None
-        return found if has_loop and found is not None else kernel
-    return found
-
-
-_OF_ITS_DTYPE = frozenset({"sum", "prod", "max", "min", "mean", "where", "concat"})
-"""Kernels with options that answer in the dtype of their buffers: ``mean`` of floats."""
-
-
-def _of_short(
-    name: str,
-    kernel: Callable[..., Any] | None,
-    held: tuple[DType, ...],
-    plan: Plan,
-    common: DType,
-    casts: loops.Casts,
-) -> Callable[..., Any] | None:
-    """A function of each element by itself between casts: of longer operands it goes in blocks."""
-    takes = name in ELEMENTWISE or name in complexes.KERNELS
-    made = blocks.answer_of(kernel, [common for _ in held]) if takes else None
-    if made is None or common not in dt.NATIVE or name in loops.ASKING:
-        return None
-    return _between_casts(name, kernel, held, plan, BY_STORAGE[made], casts)
-
-
-_WITHOUT_PARTS = frozenset({Kind.INT, Kind.UINT, Kind.FLOAT})
-
-_OF_ONE_ARRAY = OF_ONE_CALL | {"real", "imag", "any", "all", "argmax", "argmin"}
-"""Functions of one array that answer in a dtype of their own, not all of them ufuncs."""
-
-
-def _of_one_array(
-    name: str,
-    kernel: Callable[..., Any],
-    held: tuple[DType, ...],
-    plan: Plan,
-    common: DType,
-    casts: loops.Casts,
-) -> Callable[..., Any] | None:
-    if common not in dt.NATIVE:
-        return None
-    answers = kernel(np.ones(1, common.storage)).dtype
-    is_all = held[0] is plan.inputs[0] is common and answers == plan.result.storage
-    if is_all and name not in positions.FINDERS:  # which have another way with long arrays
-        return kernel
-    return _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
-
-
-def _between_casts(
-    name: str,
-    kernel: Any,
-    held: tuple[DType, ...],
-    plan: Plan,
-    made: DType,
-    casts: loops.Casts,
-    first: tuple[int, str, Any, Any] | None = None,
-) -> Callable[..., Any] | None:
-    """A kernel between casts of ours; None if one has a second step, or there is no loop.
-
-    ``first`` is what is done to an operand before, as ``CastingKernel`` takes it.
-    """
-    common = plan.compute or plan.inputs[0]
-    dtypes = (*held, *plan.inputs, common, made, plan.result)
-    if dt.string in dtypes:
-        return None
-    entered = ((dtype, common) for dtype in plan.inputs)
-    pairs = (*zip(held, plan.inputs, strict=True), *entered, (made, plan.result))
-    if any(a.kind is Kind.COMPLEX is not b.kind for a, b in pairs):
-        return None
-    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
-    if any(transforms for _, transforms in found):
-        return None
-    names = loops.loop_names(name)
-    wanted = len(held), False, made is not common
-    has_loop = all(kernels.loop_of(each, kernels.dtype_args(common)) == wanted for each in names)
-    if kernel is None and not has_loop:
-        return None
-    any_loop = has_loop and first is None
-    whole = loops.loop_plan(names[-1], held, plan, casts, ours=False) if any_loop else None
-    return kernels.CastingKernel(
-        (name if len(names) == 1 else names) if has_loop else kernel,
-        tuple(kernels.dtype_args(dtype) for dtype in dtypes),
-        tuple(mode for mode, _ in found),
-        common.storage,
-        plan.result.storage,
-        np.empty,
-        np.empty_like,
-        loops.watched,
-        whole and (whole.rows, whole.modes),
-        first,
-    )
-
-
-def _in_two_steps(
-    held: tuple[DType, ...], plan: Plan, casts: loops.Casts
-) -> Callable[..., Any] | None:
-    """What a decomposition is, one loop after the other; None where one of them is none."""
-    assert plan.decomposition is not None
-    before, at, name = plan.decomposition
-    common = plan.compute or plan.inputs[0]
-    if kernels.loop_of(before, kernels.dtype_args(common)) != (1, False, False):
-        return None
-    ways = (common, plan.result), (plan.result, common)
-    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
-    if any(transforms for _, transforms in found):
-        return None
-    (leave, _), (widen, _) = found
-    first = at, before, leave, widen
-    return _between_casts(name, None, held, plan, common, casts, first)
-
-
 _INTO = frozenset({"add", "subtract", "multiply", "divide"}) | {
     f"bitwise_{name}" for name in ("and", "or", "xor", "left_shift", "right_shift")
 }
 """What may write its result over an operand: no error stops it half way."""
-
-
-def _widens(source: DType, target: DType, casts: loops.Casts) -> bool:
-    """Whether NumPy's own cast is the policy's."""
-    if source is target:
-        return True
-    pair = source, target
-    if pair == (dt.float32, dt.complex128) or source is dt.float16:  # NumPy keeps NaN's payload
-        return False
-    return pair in WIDENING and not casts(*pair)[1]

@@ -135,6 +135,8 @@ def run(
     """Run all of a plan but the cast of what is reduced; None where NumPy has to."""
     if x.size < LONG or not x.flags.aligned or type(keepdims) is not bool:
         return None
+    if plan.runs and axis is None and x.ndim != 1:
+        return None
     axes = axes_of(axis, x.ndim)
     in_rows = x.flags.c_contiguous
     if axes is None or not (in_rows or plan.casts or plan.name in ("var", "std")):

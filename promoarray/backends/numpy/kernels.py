@@ -7,7 +7,9 @@ NumPy's, or a tuple of them where the operation has several results.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -39,11 +41,12 @@ def _isfinite(x: Buffer) -> Buffer:
 
 def _truth(ufunc: np.ufunc) -> Callable[..., Any]:
     """As ``np.all`` and ``np.any`` do, without the time that they take to get here."""
+    reduce: Any = ufunc.reduce  # positions are read soonest, and the stubs have them by name
 
     def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
         if axis is None and not keepdims:
-            return ufunc.reduce(x, axis=None, keepdims=True).reshape(())
-        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+            return reduce(x, None, None, None, True).reshape(())
+        return reduce(x, axis, None, None, keepdims)
 
     return run
 
@@ -54,8 +57,14 @@ def _signbit(x: Buffer) -> Buffer:
 
 def _clip(x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     if low and high:  # which leaves a -0.0 that is not below 0.0
-        return np.clip(x, *bounds)
+        within: Buffer = CLIP(x, *bounds)
+        return within
     return np.maximum(x, *bounds) if low else np.minimum(x, *bounds) if high else x.copy()
+
+
+CLIP: Any = np.clip
+with suppress(ImportError):  # NumPy does not promise where the ufunc is
+    CLIP = getattr(import_module("numpy._core.umath"), "clip", np.clip)
 
 
 def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
@@ -63,7 +72,14 @@ def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
 
 
 def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
-    return np.stack(buffers, axis=axis)
+    """``np.stack``, without the time that it takes to get to what joins them."""
+    shape = buffers[0].shape
+    ndim = len(shape)
+    fits = type(axis) is int and -ndim <= axis + 1 <= ndim + 1
+    if not fits or any(x.shape != shape for x in buffers):
+        return np.stack(buffers, axis=axis)  # which has the words for it
+    along = (slice(None),) * (axis % (ndim + 1)) + (None,)
+    return np.concatenate([x[along] for x in buffers], axis=len(along) - 1)
 
 
 def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:
@@ -88,8 +104,12 @@ _WHERE = {n: _rows_of_where(BY_STORAGE[np.dtype(f"u{n}")]) for n in (1, 2, 4, 8)
 
 
 def _cumulative(ufunc: np.ufunc) -> Callable[..., Buffer]:
-    def run(x: Buffer, *, axis: int = 0, include_initial: bool = False) -> Buffer:
-        y: Buffer = ufunc.accumulate(x, axis=axis)
+    def run(x: Buffer, *, axis: int | None = None, include_initial: bool = False) -> Buffer:
+        if axis is None:
+            if x.ndim != 1:
+                raise ValueError("the axis may be left out for one-dimensional arrays only")
+            axis = 0
+        y: Buffer = ufunc.accumulate(x, axis)
         if not include_initial:
             return y
         shape = [*x.shape]
@@ -102,6 +122,7 @@ def _cumulative(ufunc: np.ufunc) -> Callable[..., Buffer]:
 def _reduced(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
     """Reduce in the dtype of the buffer, where NumPy would widen integers by a rule of its own: as
     ``np.sum`` and ``np.max`` do, without the time that they take to get here."""
+    reduce: Any = ufunc.reduce
 
     def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
         if x.size >= folds.LONG:
@@ -109,10 +130,13 @@ def _reduced(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
             if out is not None:
                 return out
         if axis is None and not keepdims:  # an array sooner than a scalar becomes one
-            return ufunc.reduce(x, axis=None, dtype=x.dtype, keepdims=True).reshape(())
-        return ufunc.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
+            return reduce(x, None, x.dtype, None, True).reshape(())
+        return reduce(x, axis, x.dtype, None, keepdims)
 
     return run
+
+
+_ADD_UP: Any = np.add.reduce
 
 
 def _mean(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -121,13 +145,47 @@ def _mean(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
         out = folds.fold("mean", x, axis, keepdims)
         if out is not None:
             return out
-    if axis is None and not keepdims and x.dtype.char in "fd" and x.size and x.ndim:
-        total = np.add.reduce(x, axis=None, keepdims=True).reshape(())
-        mean = float(total) / x.size  # in float64, as NumPy divides by a count
-        if abs(mean) > _TINY:
-            total[()] = mean
-            return total
+    if x.dtype.char in "fd" and x.size and x.ndim:
+        total = _ADD_UP(x, axis, None, None, True)
+        if _divide(total, x.size // total.size):
+            return total if keepdims else _without(total, axis)
     return np.mean(x, axis=axis, keepdims=keepdims)
+
+
+def _divide(total: Buffer, count: float) -> bool:
+    """Divide in place as NumPy divides by a count, in float64; whether it has nothing to tell of
+    it, as it tells of scalars in words of their own."""
+    if total.size > 1:
+        np.true_divide(total, np.float64(count), out=total, casting="unsafe")
+        return True
+    whole = total.item()
+    total.fill(whole / count)
+    return bool(whole == 0 or abs(whole / count) > _TINY)
+
+
+def _without(x: Buffer, axis: Any) -> Buffer:
+    """An array whose axes were reduced to a length of 1, without them."""
+    if axis is None or x.ndim == 1:
+        return x.reshape(())
+    return x.squeeze(axis)
+
+
+def _var(x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Any:
+    """``np.var``, without the time that it takes to get to its five steps."""
+    if x.dtype.char in "fd" and x.size and x.ndim and type(ddof) in (int, float):
+        center = _ADD_UP(x, axis, None, None, True)
+        count = x.size // center.size
+        if count > ddof and _divide(center, count):
+            gaps = np.subtract(x, center)
+            total = _ADD_UP(np.square(gaps, out=gaps), axis, None, None, True)
+            if _divide(total, count - ddof):
+                return total if keepdims else _without(total, axis)
+    return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
+
+
+def _std(x: Buffer, **options: Any) -> Any:
+    var = _var(x, **options)
+    return np.sqrt(var, out=var) if type(var) is np.ndarray else np.sqrt(var)
 
 
 _TINY = 1e-30
@@ -163,18 +221,49 @@ def _huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
 
 def neighbours(x: Buffer, *, axis: int) -> tuple[Buffer, Buffer]:
     """All elements but the first along an axis, and all but the last."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"an array of {x.ndim} axes has no axis {axis}")
     before = (slice(None),) * (axis % x.ndim)
     return x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
 
 
-def _diff(x: Buffer, *, axis: int) -> Buffer:
+def _diff(x: Buffer, *, axis: int = -1) -> Buffer:
     later, earlier = neighbours(x, axis=axis)
     gaps: Buffer = later != earlier if x.dtype == np.bool else later - earlier
     return gaps
 
 
+def _extreme_or_end(ufunc: np.ufunc, end: int) -> Callable[..., Any]:
+    """An extreme, or the end of the dtype: as ``np.max`` with an initial value does, without the
+    time that it takes to get here."""
+    reduce: Any = ufunc.reduce
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        return reduce(x, axis, None, None, keepdims, statistics.ends(x.dtype)[end])
+
+    return run
+
+
+def _without_nan(name: str, others: Callable[..., Any]) -> Callable[..., Any]:
+    """A position that skips NaN, where there is any."""
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if np.logical_or.reduce(np.isnan(x), None):
+            return others(x, axis=axis, keepdims=keepdims)
+        return getattr(x, name)(axis=axis, keepdims=keepdims)
+
+    return run
+
+
 VARIANTS = variants.of(np)
 """Those that single policies have."""
+
+VARIANTS |= {
+    "max_or_lowest": _extreme_or_end(np.maximum, 0),
+    "min_or_highest": _extreme_or_end(np.minimum, 1),
+    "argmax_without_nan": _without_nan("argmax", VARIANTS["argmax_without_nan"]),
+    "argmin_without_nan": _without_nan("argmin", VARIANTS["argmin_without_nan"]),
+}
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -263,8 +352,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "cumulative_sum": _cumulative(np.add),
     "cumulative_prod": _cumulative(np.multiply),
     "mean": _mean,
-    "std": np.std,
-    "var": np.var,
+    "std": _std,
+    "var": _var,
     "max": _reduced("max", np.maximum),
     "min": _reduced("min", np.minimum),
     "all": _truth(np.logical_and),

@@ -28,7 +28,7 @@ AT_ONCE = 1 << 16
 def searchsorted(x: Buffer, values: Buffer, *, side: str = "left", sorter: Any = None) -> Any:
     """``np.searchsorted`` of buffers of one dtype."""
     if sorter is not None or values.size <= FEW or not _has_loop(x, values):
-        return np.searchsorted(x, values, side=side, sorter=sorter)  # type: ignore[call-overload]
+        return x.searchsorted(values, side=side, sorter=sorter)  # type: ignore[call-overload]
     bits = 8 * values.itemsize
     if bits <= 16 and values.size > 1 << bits:  # many are alike
         codes = np.dtype(f"u{values.itemsize}")

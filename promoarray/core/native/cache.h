@@ -7,7 +7,7 @@
 
 namespace promoarray {
 
-// What was found by three objects, which are known by identity: a slot keeps them alive, so that
+// What was found by up to four objects, which are known by identity: a slot keeps them alive, so that
 // none of their addresses can come to mean anything else. Hence 0.0 and -0.0, 1 and True are told
 // apart for nothing; most scalars are constants of the program, one object each. In place of the
 // first, which nobody else might need any more, a slot may keep a weak reference to it that empties
@@ -20,8 +20,8 @@ namespace promoarray {
 template <std::size_t SLOTS>
 class CacheOf {
    public:
-    Ref find(PyObject *, PyObject *, PyObject *) const { return Ref(nullptr); }
-    void keep(PyObject *, PyObject *, PyObject *, PyObject *, const Ref &) {}
+    Ref find(PyObject *, PyObject *, PyObject *, PyObject * = Py_None) const { return Ref(nullptr); }
+    void keep(PyObject *, PyObject *, PyObject *, PyObject *, PyObject *, const Ref &) {}
     void forget(PyObject *) {}
     int traverse(visitproc, void *) const { return 0; }
     void clear() {}
@@ -31,15 +31,18 @@ template <std::size_t SLOTS>
 class CacheOf {
    public:
     // Null without an error if there is nothing.
-    Ref find(PyObject *a, PyObject *b, PyObject *c) {
-        const Slot &slot = of(a, b, c);
-        const bool holds = slot.key[0] == a && slot.key[1] == b && slot.key[2] == c;
+    Ref find(PyObject *a, PyObject *b, PyObject *c, PyObject *d = Py_None) {
+        const Slot &slot = of(a, b, c, d);
+        const bool holds =
+            slot.key[0] == a && slot.key[1] == b && slot.key[2] == c && slot.key[3] == d;
         return Ref(holds ? Py_XNewRef(slot.kept[FOUND]) : nullptr);
     }
     // `first` is what keeps the address of `a` to itself: `a`, or a weak reference to it.
-    void keep(PyObject *a, PyObject *b, PyObject *c, PyObject *first, const Ref &found) {
-        put(of(a, b, c), {{a, b, c},
-                            {Py_NewRef(first), Py_NewRef(b), Py_NewRef(c), Py_NewRef(found.get())}});
+    void keep(PyObject *a, PyObject *b, PyObject *c, PyObject *d, PyObject *first,
+              const Ref &found) {
+        put(of(a, b, c, d), {{a, b, c, d},
+                             {Py_NewRef(first), Py_NewRef(b), Py_NewRef(c), Py_NewRef(d),
+                              Py_NewRef(found.get())}});
     }
     // The object that a weak reference was to is dead.
     void forget(PyObject *first) {
@@ -56,15 +59,15 @@ class CacheOf {
     }
 
    private:
-    enum { FOUND = 3 };
+    enum { FOUND = 4 };
     struct Slot {
-        PyObject *key[3];   // addresses
-        PyObject *kept[4];  // references: what keeps the three, and what was found
+        PyObject *key[4];   // addresses
+        PyObject *kept[5];  // references: what keeps the four, and what was found
     };
 
-    Slot &of(PyObject *a, PyObject *b, PyObject *c) {
+    Slot &of(PyObject *a, PyObject *b, PyObject *c, PyObject *d) {
         const auto bits = [](PyObject *x) { return reinterpret_cast<std::uintptr_t>(x) >> 4; };
-        const std::uintptr_t mixed = (bits(a) * 31 + bits(b)) * 31 + bits(c);
+        const std::uintptr_t mixed = ((bits(a) * 31 + bits(b)) * 31 + bits(c)) * 31 + bits(d);
         return slots_[(mixed ^ mixed >> 5) % SLOTS];
     }
     static void put(Slot &slot, const Slot &next) {

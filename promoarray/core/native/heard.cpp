@@ -90,11 +90,11 @@ Ref find(const FastOperator *self, Heard *heard, PyObject *policy, PyObject *con
     PyObject *name = self->parts[NAME], *x = address_of(self, operands[0], given[0]);
     PyObject *y = count > 1 ? address_of(self, operands[1], given[1]) : Py_None;
     if (PyErr_Occurred()) return Ref(nullptr);
-    if (x == nullptr || y == nullptr) return look_up(self, heard, policy, operands, given, count);
+    if (x == nullptr || y == nullptr || count > 2) return look_up(self, heard, policy, operands, given, count);
     if (heard->policy != policy) begin_anew(heard, policy);
     if (Ref known = heard->quick.find(name, x, y)) return known;
     Ref found = look_up(self, heard, policy, operands, given, count);
-    if (found && heard->policy == policy) heard->quick.keep(name, x, y, name, found);
+    if (found && heard->policy == policy) heard->quick.keep(name, x, y, Py_None, name, found);
     return found;
 }
 

@@ -47,12 +47,12 @@ bool getitem(const FastOperator *self, PyObject *array, PyObject *key, PyObject 
 bool setitem(FastOperator *self, PyObject *array, PyObject *key, PyObject *value) {
     PyTypeObject *cls = Py_TYPE(array);
     if (!is_simple(key) || !self->is_array(cls) || self->is_observed()) return false;
-    Read given[MOST] = {read(self, array, cls), read(self, value, cls)};
+    Read given[] = {read(self, array, cls), read(self, value, cls)};
     if (!given[0].buffer || !given[0].key || !given[1].key || given[1].is_dtype) return false;
     const Ref policy = policy_in_force(self, cls);
     if (!policy) return PyErr_Occurred() != nullptr;
     PyObject *const operands[] = {array, value};
-    const Ref executable = executable_of(self, policy.get(), operands, given, MOST);
+    const Ref executable = executable_of(self, policy.get(), operands, given, 2);
     if (!executable) return PyErr_Occurred() != nullptr;
     Ref written(nullptr);
     if (given[1].buffer) {

@@ -13,26 +13,27 @@ PyMethodDef policy_died_definition = {"policy_died", policy_died, METH_O, nullpt
 
 // Keep an executable for as long as its policy lives, which is not kept: there may be thousands
 // of derived ones, one after the other.
-void keep_executable(FastOperator *self, PyObject *policy, PyObject *x, PyObject *y,
+void keep_executable(FastOperator *self, PyObject *policy, PyObject *const *keys,
                      const Ref &found) {
 #ifndef Py_GIL_DISABLED
     const Ref died(PyCFunction_New(&policy_died_definition, reinterpret_cast<PyObject *>(self)));
     const Ref weak(died ? PyWeakref_NewRef(policy, died.get()) : nullptr);
-    if (weak) self->executables.keep(policy, x, y, weak.get(), found);
+    if (weak) self->executables.keep(policy, keys[0], keys[1], keys[2], weak.get(), found);
     else PyErr_Clear();  // it is found again without the cache
 #endif
 }
 
-// What is kept for the types of one operand (y is None) or two: an Executable or a Choice.
-Ref kept_for(FastOperator *self, PyObject *policy, PyObject *x, PyObject *y) {
-    if (Ref known = self->executables.find(policy, x, y)) return known;
+// What is kept for the types of operands, None behind the last: an Executable or a Choice.
+Ref kept_for(FastOperator *self, PyObject *policy, PyObject *const *keys, Py_ssize_t count) {
+    if (Ref known = self->executables.find(policy, keys[0], keys[1], keys[2])) return known;
     const Ref kept(PyObject_GetAttr(policy, self->parts[EXECUTABLES_NAME]));
     if (!kept) return Ref(nullptr);
-    const Ref key(y == Py_None ? PyTuple_Pack(2, self->parts[NAME], x)
-                               : PyTuple_Pack(3, self->parts[NAME], x, y));
+    const Ref key(PyTuple_New(1 + count));
     if (!key) return Ref(nullptr);
+    PyTuple_SetItem(key.get(), 0, Py_NewRef(self->parts[NAME]));
+    for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SetItem(key.get(), 1 + i, Py_NewRef(keys[i]));
     Ref found = item_of(kept.get(), key.get());
-    if (found) keep_executable(self, policy, x, y, found);
+    if (found) keep_executable(self, policy, keys, found);
     return found;
 }
 
@@ -92,8 +93,9 @@ Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
 
 Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
                   const Read *given, Py_ssize_t count) {
-    PyObject *second = count > 1 ? given[1].key.get() : Py_None;
-    Ref found = kept_for(self, policy, given[0].key.get(), second);
+    PyObject *keys[MOST];
+    for (Py_ssize_t i = 0; i < MOST; ++i) keys[i] = i < count ? given[i].key.get() : Py_None;
+    Ref found = kept_for(self, policy, keys, count);
     if (!found || PyTuple_Size(found.get()) != CHOICE_FIELDS) return found;
     return chosen(self, found, operands, given, count);
 }
@@ -103,7 +105,7 @@ Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, P
     if (Ref known = self->scalars.find(executable.get(), convert, value)) return known;
     Ref buffer(PyObject_CallFunctionObjArgs(convert, value, nullptr));
     if (buffer && buffer.get() != Py_None)
-        self->scalars.keep(executable.get(), convert, value, executable.get(), buffer);
+        self->scalars.keep(executable.get(), convert, value, Py_None, executable.get(), buffer);
     return buffer;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // The arguments of a call: operands in the order of the operation, and values of its options.
 struct Arguments {
-    Ref operands[MOST] = {Ref(nullptr), Ref(nullptr)};
+    Ref operands[MOST] = {Ref(nullptr), Ref(nullptr), Ref(nullptr)};
     Py_ssize_t count = 0;
     PyObject *condition = nullptr;  // an array
     PyObject *options[MOST_OPTIONS] = {};
@@ -81,8 +81,8 @@ PyTypeObject *class_of(const FastOperator *self, const Arguments &given) {
     } else {
         const Py_ssize_t own = self->reflected ? given.count - 1 : 0;
         cls = Py_TYPE(given.operands[own].get());
-        if (given.count == 2 && !self->is_array(cls))
-            cls = Py_TYPE(given.operands[1 - own].get());
+        for (Py_ssize_t i = 0; i < given.count && !self->is_array(cls); ++i)
+            cls = Py_TYPE(given.operands[i].get());
     }
     return self->is_array(cls) && (self->is(BOUND, Py_None) || self->is(BOUND, cls)) ? cls : nullptr;
 }
@@ -150,6 +150,22 @@ void set_type(PyObject *array, PyObject *type) {
 #endif
 }
 
+// A tuple of new arrays; of what is known of them, `types` has all.
+PyObject *wrap_all(PyTypeObject *cls, const Ref &buffers, PyObject *first, PyObject *extra,
+                   PyObject *types) {
+    const Py_ssize_t count = 1 + PyTuple_Size(extra);
+    Ref made(PyTuple_Size(buffers.get()) == count ? PyTuple_New(count) : nullptr);
+    for (Py_ssize_t i = 0; made && i < count; ++i) {
+        Ref buffer = Ref::to(PyTuple_GetItem(buffers.get(), i));
+        PyObject *own = types != nullptr ? PyTuple_GetItem(types, i)
+                                         : i == 0 ? first : PyTuple_GetItem(extra, i - 1);
+        PyObject *array = wrap(cls, buffer, own);
+        if (array == nullptr) return nullptr;
+        PyTuple_SetItem(made.get(), i, array);
+    }
+    return made.release();
+}
+
 // False if the long way has to be taken; else there is a result, null with the error set.
 bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     *result = nullptr;
@@ -180,7 +196,6 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
         executable = executable_of(self, policy.get(), operands, given, args.count);
     }
     if (!executable) return PyErr_Occurred() != nullptr;
-    if (PyTuple_Size(field(executable, EXTRA_RESULTS)) != 0) return false;
 
     // 3. The buffers, of Python scalars too, and the options.
     PyObject *passed[MOST + MOST_OPTIONS];
@@ -193,7 +208,7 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
         if (buffer.get() == Py_None) return false;
         passed[count++] = buffer.get();
     }
-    PyObject *names = self->parts[OPTION_NAMES];
+    PyObject *names = self->parts[PASSED_NAMES];
     const Py_ssize_t options = PyTuple_Size(names);
     for (Py_ssize_t k = 0; k < options; ++k) passed[count + k] = args.options[k];
     if (args.condition != nullptr) passed[count + options - 1] = mask.buffer.get();
@@ -212,8 +227,10 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     if (!out && is_told_better()) return PyErr_Clear(), false;
     if (!out) return true;
 
-    // 5. The array.
-    *result = wrap(cls, out, types ? PyTuple_GetItem(types, 0) : field(executable, RESULT));
+    // 5. The array, or several.
+    PyObject *own = types ? PyTuple_GetItem(types, 0) : field(executable, RESULT);
+    PyObject *extra = field(executable, EXTRA_RESULTS);
+    *result = PyTuple_Size(extra) == 0 ? wrap(cls, out, own) : wrap_all(cls, out, own, extra, types);
 
     // 6. The observer is told.
     if (known && *result != nullptr && !tell(known)) Py_CLEAR(*result);

@@ -31,17 +31,18 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
                                   "everywhere",   "here",
                                   "lone_observer", "policy_here",   "default_policy", "ndarray",
                                   "asarray",      "array_slots",    "dtype_class", "bool",
-                                  "option_names", "defaults",       "bound",    "adopts",
+                                  "option_names", "passed_names", "defaults",       "bound",    "adopts",
                                   "in_parts",     nullptr};
     PyObject *given[PARTS] = {};
     const char *kind;
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OUs$O!O!OOOO!OOOOOO!O!OOO", const_cast<char **>(names), &given[SLOW],
+            args, kwargs, "OUs$O!O!OOOO!OOOOOO!O!O!OOO", const_cast<char **>(names), &given[SLOW],
             &given[NAME], &kind, &PyList_Type, &given[OBSERVERS], &PyList_Type,
             &given[EVERYWHERE], &given[HERE], &given[LONE_OBSERVER], &given[POLICY_HERE],
             &PyList_Type, &given[DEFAULT_POLICY], &given[NDARRAY],
             &given[ASARRAY], &given[ARRAY_SLOTS], &given[DTYPE_CLASS], &given[BOOL], &PyTuple_Type,
-            &given[OPTION_NAMES], &PyTuple_Type, &given[DEFAULTS], &given[BOUND], &given[ADOPTS],
+            &given[OPTION_NAMES], &PyTuple_Type, &given[PASSED_NAMES], &PyTuple_Type,
+            &given[DEFAULTS], &given[BOUND], &given[ADOPTS],
             &given[IN_PARTS])) {
         return nullptr;
     }
@@ -52,7 +53,8 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     for (int part = SLOW; part < GIVEN; ++part) self->parts[part] = Py_NewRef(given[part]);
     self->call = call_of(kind, self);
     const Py_ssize_t options = PyTuple_Size(given[OPTION_NAMES]);
-    if (self->call == nullptr || options != PyTuple_Size(given[DEFAULTS]) || options > MOST_OPTIONS ||
+    if (self->call == nullptr || options != PyTuple_Size(given[DEFAULTS]) ||
+        options != PyTuple_Size(given[PASSED_NAMES]) || options > MOST_OPTIONS ||
         (self->conditional && options == 0) || !PyType_Check(given[ARRAY_SLOTS])) {
         PyErr_SetString(PyExc_ValueError, "a FastOperator of no known kind, or its options");
         return nullptr;
@@ -74,6 +76,18 @@ PyObject *operator_get(PyObject *self, PyObject *instance, PyObject *) {
     return PyObject_Vectorcall(operator_of(self)->parts[METHOD], args, 2, nullptr);
 }
 
+// As functions of Python's: by the name that a module has for it.
+PyObject *operator_reduce(PyObject *self, PyObject *) {
+    return PyObject_GetAttrString(self, "__qualname__");
+}
+
+PyObject *operator_repr(PyObject *self) {
+    const Ref name(PyObject_GetAttrString(self, "__qualname__"));
+    if (name) return PyUnicode_FromFormat("<function %U at %p>", name.get(), self);
+    PyErr_Clear();
+    return PyUnicode_FromFormat("<FastOperator %U>", operator_of(self)->parts[NAME]);
+}
+
 int operator_traverse(PyObject *object, visitproc visit, void *arg) {
     FastOperator *self = operator_of(object);
     Py_VISIT(Py_TYPE(object));
@@ -87,6 +101,7 @@ int operator_traverse(PyObject *object, visitproc visit, void *arg) {
 // as with tuples, so that no call ever meets an operator without its parts.
 int operator_release(PyObject *object) {
     FastOperator *self = operator_of(object);
+    PyObject_ClearWeakRefs(object);
     for (PyObject *&part : self->parts) Py_CLEAR(part);
     for (Cache *cache : {&self->executables, &self->scalars}) cache->clear();
     return 0;
@@ -96,7 +111,12 @@ PyMemberDef operator_members[] = {
     {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(FastOperator, call), Py_READONLY, nullptr},
     {"__dictoffset__", Py_T_PYSSIZET, offsetof(FastOperator, parts) + DICT * sizeof(PyObject *),
      Py_READONLY, nullptr},
+    {"__weaklistoffset__", Py_T_PYSSIZET, offsetof(FastOperator, weak), Py_READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
+
+PyMethodDef operator_methods[] = {
+    {"__reduce__", operator_reduce, METH_NOARGS, "The name that it is found by."},
+    {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef operator_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
@@ -108,6 +128,8 @@ PyType_Slot operator_slots[] = {
     {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
     {Py_tp_descr_get, reinterpret_cast<void *>(operator_get)},
     {Py_tp_members, operator_members},
+    {Py_tp_methods, operator_methods},
+    {Py_tp_repr, reinterpret_cast<void *>(operator_repr)},
     {Py_tp_getset, operator_getset},
     {Py_tp_traverse, reinterpret_cast<void *>(operator_traverse)},
     {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<operator_release>)},

@@ -10,7 +10,8 @@ namespace promoarray {
 // What an operator is made of: the arguments it was given, then what it looks up once.
 enum Part {
     SLOW, NAME, OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY,
-    ASARRAY, ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, DEFAULTS, BOUND, ADOPTS, IN_PARTS,
+    ASARRAY, ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, PASSED_NAMES,
+    DEFAULTS, BOUND, ADOPTS, IN_PARTS,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME,
@@ -35,7 +36,7 @@ constexpr const char *CHOICE_FIELD_NAMES[CHOICE_FIELDS] = {"by_value", "kept"};
 enum KnownField { KNOWN_EXECUTABLE, KNOWN_TYPES, KNOWN_TELL, KNOWN_TALLY, KNOWN_FIELDS };
 constexpr const char *KNOWN_FIELD_NAMES[KNOWN_FIELDS] = {"executable", "types", "tell", "tally"};
 
-constexpr Py_ssize_t MOST = 2;          // operands
+constexpr Py_ssize_t MOST = 3;          // operands
 constexpr Py_ssize_t MOST_OPTIONS = 4;  // what an operation takes besides
 
 struct FastOperator {
@@ -45,7 +46,8 @@ struct FastOperator {
     int conditional;  // a mask comes first, and is the option `condition`
     int sequence;     // the operands come in a list or tuple
     PyObject *parts[PARTS];
-    Cache executables;  // (policy, operand, operand), as `read` names operands
+    PyObject *weak;     // references, as functions of Python's have them
+    Cache executables;  // (policy, up to three operands), as `read` names operands
     Cache scalars;      // (executable, operand's converter, scalar): the 0-d buffer
 
     bool is(Part part, const void *object) const { return object == parts[part]; }
@@ -76,7 +78,7 @@ int is_flat(const FastOperator *self, PyObject *buffer);
 Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls);
 // The policy that decides for arrays of a class; null without an error if there is none yet.
 Ref policy_in_force(const FastOperator *self, PyTypeObject *cls);
-// What `policy.executables` has for one operand or two; null without an error if that is nothing.
+// What `policy.executables` has for operands; null without an error if that is nothing.
 Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
                   const Read *given, Py_ssize_t count);
 // A Python scalar as the buffer an executable takes; None where the long way has to be asked.
@@ -94,7 +96,7 @@ bool tell(const Ref &known);
 // --- run.cpp -------------------------------------------------------------------------------------
 
 // The executable on buffers, its kernel where that does it all; `options` follow the buffers.
-// An array, or null with the error.
+// An array, or a tuple of them; or null with the error.
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
         PyObject *option_names);
 // Whether NumPy's arrays lie in memory as `run` reads their shape; asked once.

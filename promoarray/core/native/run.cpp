@@ -99,7 +99,7 @@ Ref widened(const FastOperator *self, PyObject *buffer, PyObject *wider) {
 // The kernel on widened operands; null without an error if `run` has to be asked.
 Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const *buffers,
                Py_ssize_t count, PyObject *option_names) {
-    Ref wide[MOST] = {Ref(nullptr), Ref(nullptr)};
+    Ref wide[MOST] = {Ref(nullptr), Ref(nullptr), Ref(nullptr)};
     PyObject *args[MOST + MOST_OPTIONS];
     for (Py_ssize_t i = 0; i < count; ++i) {
         wide[i] = widened(self, buffers[i], PyTuple_GetItem(field(executable, WIDEN), i));
@@ -108,8 +108,8 @@ Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const 
     }
     PyObject *kernel = field(executable, KERNEL);
     const Py_ssize_t options = option_names != nullptr ? PyTuple_Size(option_names) : 0;
-    if (count > 0 && options == 0 && lies_so == 1 && asks_for_parts(args[0], args[count - 1])) {
-        PyObject *given[MOST + 1] = {kernel, args[0], args[count - 1]};
+    if (count > 0 && count < 3 && options == 0 && lies_so == 1 && asks_for_parts(args[0], args[count - 1])) {
+        PyObject *given[] = {kernel, args[0], args[count - 1]};
         Ref out(PyObject_Vectorcall(self->parts[IN_PARTS], given, count + 1, nullptr));
         if (!out || out.get() != Py_None) return out;
     }
@@ -127,7 +127,7 @@ Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_
     if (field(executable, KERNEL) != Py_None) out = run_kernel(self, executable, buffers, count, option_names);
     if (!out && !PyErr_Occurred())
         out = Ref(PyObject_Vectorcall(field(executable, RUN), buffers, count, option_names));
-    if (out && !self->is(NDARRAY, Py_TYPE(out.get()))) {
+    if (out && !self->is(NDARRAY, Py_TYPE(out.get())) && !PyTuple_Check(out.get())) {
         // Of 0-d arrays NumPy makes scalars.
         out = Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], out.get(), nullptr));
     }

@@ -233,8 +233,16 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         fits = views[i].open(args[i], steps.own[i]) && views[i].count() <= longest;
         if (fits && views[i].ndim() > like->ndim()) like = &views[i];
     }
-    for (int i = 0; fits && i < steps.operands; ++i)
-        fits = views[i].ndim() == 0 || views[i].is_like(*like);
+    if (self->function == Py_None) {
+        for (int i = 0; fits && i < steps.operands; ++i)
+            fits = views[i].ndim() == 0 || views[i].is_like(*like);
+    } else {
+        // A function broadcasts its operands, or joins them: it makes no more than a product of them.
+        size_t most = 1;
+        for (int i = 0; fits && i < steps.operands; ++i)
+            if (!views[i].is_like(*like)) most *= std::max<size_t>(views[i].count(), 1);
+        fits = fits && most * std::max<size_t>(like->count(), 1) <= LONG;
+    }
     int raised = 0;
     nb::object out;
     if (!fits && steps.any[0]) out = run_any(self, args);

@@ -50,4 +50,6 @@ NB_MODULE(_cpu, m) {
     prepare_for_forks();
     m.attr("StateGuard") = state_guard_type();
     m.attr("CastingKernel") = casting_kernel_type();
+    m.attr("OrderingKernel") = ordering_kernel_type();
+    m.attr("FoldingKernel") = folding_kernel_type();
 }

@@ -46,4 +46,10 @@ nanobind::object state_guard_type();
 // The class of operations on short operands between their casts.
 nanobind::object casting_kernel_type();
 
+// The class of reductions of short arrays to a number.
+nanobind::object folding_kernel_type();
+
+// The class of sorts of few elements.
+nanobind::object ordering_kernel_type();
+
 }  // namespace promoarray

@@ -19,20 +19,56 @@ struct StateGuard {
     PyObject_HEAD
     vectorcallfunc call;
     PyObject *function;
-    PyObject *dict;  // __name__, __doc__, __wrapped__, as functools.wraps sets them
+    PyObject *state;  // of a context variable: see guard_new; may be null
+    PyObject *dict;   // __name__, __doc__, __wrapped__, as functools.wraps sets them
 };
 
 StateGuard *guard_of(PyObject *object) { return reinterpret_cast<StateGuard *>(object); }
 
-PyObject *guard_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names) {
-    const FloatStateGuard state;
-    return PyObject_Vectorcall(guard_of(self)->function, args, nargs, names);
+// The parts of `state`.
+enum { GET, SET, RESET, USUAL, INSTEAD, PARTS };
+
+PyObject *part_of(const StateGuard *self, int part) { return PyTuple_GetItem(self->state, part); }
+
+// Set the variable where it is as usual; null if it is not.
+PyObject *enter(const StateGuard *self) {
+    PyObject *now = PyObject_CallNoArgs(part_of(self, GET)), *token = nullptr;
+    if (now == part_of(self, USUAL))
+        token = PyObject_CallFunctionObjArgs(part_of(self, SET), part_of(self, INSTEAD), nullptr);
+    Py_XDECREF(now);
+    PyErr_Clear();
+    return token;
 }
 
+// Give it the value it had; what the function raised is raised on.
+void leave(const StateGuard *self, PyObject *token) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(PyObject_CallFunctionObjArgs(part_of(self, RESET), token, nullptr));
+    Py_DECREF(token);
+    PyErr_Restore(type, value, traceback);
+}
+
+PyObject *guard_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names) {
+    const FloatStateGuard state;
+    const StateGuard *guard = guard_of(self);
+    PyObject *const token = guard->state != nullptr ? enter(guard) : nullptr;
+    PyObject *out = PyObject_Vectorcall(guard->function, args, nargs, names);
+    if (token != nullptr) leave(guard, token);
+    return out;
+}
+
+// The function; and how a context variable is read, set and reset, its usual value, and what it has
+// in place of that meanwhile.
 PyObject *guard_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"", nullptr};
-    PyObject *function;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char **>(names), &function)) {
+    static const char *names[] = {"", "state", nullptr};
+    PyObject *function, *state = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!", const_cast<char **>(names), &function,
+                                     &PyTuple_Type, &state)) {
+        return nullptr;
+    }
+    if (state != nullptr && PyTuple_Size(state) != PARTS) {
+        PyErr_SetString(PyExc_TypeError, "a state has five parts");
         return nullptr;
     }
     if (!PyCallable_Check(function)) {
@@ -43,6 +79,7 @@ PyObject *guard_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     if (made == nullptr) return nullptr;
     guard_of(made)->call = guard_call;
     guard_of(made)->function = Py_NewRef(function);
+    guard_of(made)->state = Py_XNewRef(state);
     return made;
 }
 
@@ -61,6 +98,7 @@ PyObject *guard_get(PyObject *self, PyObject *instance, PyObject *) {
 int guard_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(guard_of(self)->function);
+    Py_VISIT(guard_of(self)->state);
     Py_VISIT(guard_of(self)->dict);
     return 0;
 }
@@ -76,6 +114,7 @@ void guard_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     Py_CLEAR(guard_of(self)->function);
+    Py_CLEAR(guard_of(self)->state);
     Py_CLEAR(guard_of(self)->dict);
     reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);

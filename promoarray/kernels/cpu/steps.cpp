@@ -64,7 +64,7 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
     const Py_ssize_t count = (PyTuple_Size(rows.ptr()) - 3) / 2;
     if (count < 1 || count > MOST || PyTuple_Size(rows.ptr()) != 2 * count + 3 ||
         PyTuple_Size(modes.ptr()) != 2 * count + 1 || (!computes && count != 1)) {
-        throw nb::type_error("rows must be 2 for each of 1 or 2 operands and 3 more, modes 2 fewer");
+        throw nb::type_error("rows must be 2 for each of 1 to 3 operands and 3 more, modes 2 fewer");
     }
     auto steps = std::make_unique<Steps>();
     const auto type_at = [&](Py_ssize_t i) {
@@ -88,6 +88,8 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
                                           of_ends, steps->computed);
         std::fill_n(steps->operations, WAYS, found);
     } else {
+        if (!names.empty() && names.size() != (size_t)1 << count)
+            throw nb::type_error("there is a loop for each way, or one for all");
         for (size_t way = 0; way < names.size(); ++way)
             steps->operations[way] = operation_of(names[way], (int)count, steps->computed);
     }
@@ -107,8 +109,7 @@ std::vector<std::string> read_names(PyObject *function) {
     if (PyUnicode_Check(function)) return {nb::borrow<nb::str>(function).c_str()};
     std::vector<std::string> found;
     if (!PyTuple_Check(function)) return found;
-    if (PyTuple_Size(function) != WAYS) throw nb::type_error("there are 4 ways, each with a loop");
-    for (int i = 0; i < WAYS; ++i) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(function); ++i) {
         const nb::handle name = PyTuple_GetItem(function, i);
         found.push_back(nb::cast<nb::str>(name).c_str());
     }
@@ -117,7 +118,7 @@ std::vector<std::string> read_names(PyObject *function) {
 
 // How the loops go over any operands.
 void read_any(Steps &steps, const std::vector<std::string> &names, PyObject *rows, PyObject *modes) {
-    for (int way = 0; way < WAYS; ++way) {
+    for (int way = 0; way < 1 << steps.operands; ++way) {
         const std::string &name = names[names.size() == 1 ? 0 : (size_t)way];
         auto &any = steps.any[way];
         any = std::make_unique<Combination>(read_combination(name.c_str(), rows, modes));
@@ -145,20 +146,31 @@ void read_first(Steps &steps, nb::handle given) {
 ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode)
     : loop(version().choose(part_of(from), part_of(to), mode, BLOCK, true, work)),
       from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
-      to_size(size_of(to)) {
-    if (from_pairs && !to_pairs) refuse("a cast of complex numbers is to complex ones");
-}
+      to_bool(from_pairs && to.kind == Kind::boolean), part_size(size_of(from)),
+      to_size(size_of(to)) {}
 
 void ChosenCast::run(const void *from, void *to, size_t n) const {
     if (from_pairs == to_pairs) {
         loop(from, to, from_pairs ? 2 * n : n, work);
         return;
     }
-    alignas(64) char real[SHORT * 8];
+    const Loops &loops = version();
+    const auto *given = static_cast<const char *>(from);
+    auto *made = static_cast<char *>(to);
+    alignas(64) char parts[2 * SHORT * 8];
     for (size_t at = 0; at < n; at += SHORT) {
         const size_t now = n - at < SHORT ? n - at : SHORT;
-        loop(static_cast<const char *>(from) + at * size_of(work.source), real, now, work);
-        version().with_zero_parts(real, static_cast<char *>(to) + at * 2 * to_size, now, to_size);
+        if (to_bool) {
+            loop(given + at * 2 * part_size, parts, 2 * now, work);
+            loops.either_part(reinterpret_cast<std::uint8_t *>(parts),
+                              reinterpret_cast<std::uint8_t *>(made + at), now);
+        } else if (from_pairs) {
+            loops.every_other(given + at * 2 * part_size, parts, now, part_size);
+            loop(parts, made + at * to_size, now, work);
+        } else {
+            loop(given + at * part_size, parts, now, work);
+            loops.with_zero_parts(parts, made + at * 2 * to_size, now, to_size);
+        }
     }
 }
 

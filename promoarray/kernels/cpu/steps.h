@@ -10,15 +10,16 @@
 namespace promoarray {
 
 constexpr size_t SHORT = 256;     // elements; what a cast of two steps has in between, and a cast alone
-constexpr int MOST = 2;           // operands
+constexpr int MOST = 3;           // operands
 constexpr int WAYS = 1 << MOST;   // which operands are repeated
 
-// A cast whose loop was chosen. Of complex numbers it casts both parts; others become real ones.
+// A cast whose loop was chosen. Of complex numbers it casts both parts, or the real ones alone: a
+// bool is that of either. Others become real parts.
 struct ChosenCast {
     Loop loop;
     Work work;
-    bool from_pairs, to_pairs;
-    size_t to_size;
+    bool from_pairs, to_pairs, to_bool;
+    size_t part_size, to_size;
 
     ChosenCast(Type from, Type to, const CastMode &mode);
     void run(const void *from, void *to, size_t n) const;

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.kernels.portable.integers import beyond, towards_zero
+from promoarray.kernels.portable.integers import beyond
 
 Buffer = Any
 
@@ -59,11 +59,11 @@ def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
 
 
 def max_or_lowest(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    return xp.max(x, initial=_ends(x.dtype)[0], **options)
+    return xp.max(x, initial=ends(x.dtype)[0], **options)
 
 
 def min_or_highest(xp: Any, x: Buffer, **options: Any) -> Buffer:
-    return xp.min(x, initial=_ends(x.dtype)[1], **options)
+    return xp.min(x, initial=ends(x.dtype)[1], **options)
 
 
 KERNELS = (
@@ -84,10 +84,12 @@ KERNELS = (
 def _mean_towards_zero(xp: Any, x: Buffer, summed_in: Any, **options: Any) -> Buffer:
     """The quotient of a sum of integers without its fraction; 0 of no elements."""
     total = xp.sum(x, dtype=summed_in, **options)
-    return towards_zero(xp, total, xp.full_like(total, max(x.size // max(total.size, 1), 1)))
+    count = max(x.size // max(total.size, 1), 1)
+    wide = total.astype("uint64" if total.dtype.kind == "u" else "int64")
+    return xp.floor_divide(wide - xp.fmod(wide, count), count).astype(total.dtype)
 
 
-def _ends(dtype: Any) -> tuple[Any, Any]:
+def ends(dtype: Any) -> tuple[Any, Any]:
     """The lowest and the highest number."""
     if dtype.kind == "f":
         return -np.inf, np.inf

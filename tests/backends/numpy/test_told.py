@@ -39,9 +39,20 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "cumulative_sum": lambda x: pa.cumulative_sum(x),
     "vector_norm": lambda x: pa.linalg.vector_norm(x),
 }
-FIRST: dict[str, Callable[[Any], Any]] = {
-    "add": lambda x: pa.add(x, x),
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "add()": lambda x: pa.add(x, x),
+    "add() of two dtypes": lambda x: pa.multiply(of("f8", 1e308, 1), x),
     "exp": lambda x: pa.exp(x),
+    "sum": lambda x: pa.sum(x),
+    "sum along an axis": lambda x: pa.sum(x, axis=0),
+    "mean": lambda x: pa.mean(x),
+    "std": lambda x: pa.std(x),
+    "diff": lambda x: pa.diff(pa.concat([x, -x])),
+    "outer": lambda x: pa.linalg.outer(x, x),
+    "vecdot": lambda x: pa.vecdot(x, x),
+    "mse_loss": lambda x: pa.extras.mse_loss(x, -x, reduction="none"),
+    "sum of a loss": lambda x: pa.extras.l1_loss(x, 0.0, reduction="sum"),
+    "x.sum()": lambda x: x.sum(),
     "in a namespace": lambda x: pa.namespace(pa.get_policy()).multiply(x, x),
 }
 
@@ -67,22 +78,15 @@ def new(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
-@pytest.mark.parametrize("name", [*OPERATORS, *OTHERS])
+@pytest.mark.parametrize("name", [*OPERATORS, *OTHERS, *FUNCTIONS])
 def test_each_call_names_the_line_of_the_program(new: str, name: str) -> None:
-    function = {**OPERATORS, **OTHERS}[name]
+    function = {**OPERATORS, **OTHERS, **FUNCTIONS}[name]
     line = function.__code__ if name[:2] != "+=" else add_to.__code__
     at = line.co_firstlineno + (name[:2] == "+=")
     x = of("f4", 3e38, 3e38)
     for _ in range(3):
         found = places(lambda: function(x))
         assert {*found} == (set() if (new, name) in SILENT else {(__file__, at)})
-
-
-@pytest.mark.usefixtures("new")
-@pytest.mark.parametrize("name", FIRST)
-def test_the_first_call_of_a_function_names_the_line_of_the_program(name: str) -> None:
-    function, x = FIRST[name], of("f4", 3e38, 3e38)
-    assert {*places(lambda: function(x))} == {(__file__, function.__code__.co_firstlineno)}
 
 
 def first_sum(x: Any) -> Any:

@@ -1,0 +1,166 @@
+"""Dispatch of all: every operator and function on one element, of dtypes and under policies drawn
+by lot, as times NumPy's ``x + x`` of two float32.
+
+All of them would be some hundred thousand. The lot is the same in every run.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from measure import OURS, Call, Line, Options
+from one_element import OPERANDS, REFERENCE
+from peers import Peer, call
+
+import promoarray as pa
+from promoarray import dtypes as dt
+
+SECONDS = 0.002
+"""How long a way of a line is measured: there are thousands of lines."""
+
+DRAWN, QUICKLY = 48, 16
+"""Lines of an expression, where dtypes and policies do not give fewer."""
+
+POLICIES = [name for name in pa.list_policies() if not name.startswith("onnx@")]
+POLICIES += ["onnx@13", "onnx@19", "onnx@25"]
+
+SAME = 0.3
+"""How often the second operand is of the dtype of the first: most policies refuse most pairs."""
+
+SCALARS: dict[str, Any] = {"True": True, "2": 2, "1.5": 1.5, "1.5j": 1.5j}
+"""The Python scalars among operands."""
+
+
+class Group(NamedTuple):
+    """Expressions that are held to one budget."""
+
+    budget: float
+    pattern: str
+    names: str
+    narrow: float = 0.0
+    """The budget where an operand is a float of 16 bits or fewer, if it is another."""
+
+
+GROUPS = {
+    "operators": Group(3, "x {} y", "+ - * / // % ** == != < <= > >= & | ^ << >>", 4),
+    "functions of two": Group(
+        3,
+        "xp.{}(x, y)",
+        """
+        add subtract multiply divide floor_divide remainder pow equal not_equal less less_equal
+        greater greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor
+        bitwise_left_shift bitwise_right_shift maximum minimum fmax fmin atan2 hypot copysign
+        nextafter logaddexp
+        """,
+        4,
+    ),
+    "functions of one": Group(
+        4,
+        "xp.{}(x)",
+        """
+        logical_not bitwise_invert sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp
+        expm1 log log1p log2 log10 sqrt reciprocal square abs negative positive sign floor ceil
+        trunc round isnan isinf isfinite signbit conj real imag
+        """,
+    ),
+    "reductions": Group(8, "xp.{}(x)", "sum prod mean max min all any argmax argmin"),
+    "reductions along an axis": Group(8, "xp.{}(x, axis=0)", "sum prod mean max min all any"),
+    "where": Group(8, "xp.where(mask, x, {})", "y"),
+    "joined": Group(8, "xp.{}([x, y])", "concat stack"),
+    "running": Group(8, "xp.{}(x)", "cumulative_sum cumulative_prod diff"),
+    "std, var": Group(12, "xp.{}(x)", "std var"),
+    "clip": Group(12, "xp.clip(x, {})", "y,y y None,y 0,1"),
+    "sorted": Group(12, "xp.{}(x)", "sort argsort"),
+    "sets": Group(12, "xp.{}(x)", "unique_values unique_counts unique_inverse unique_all"),
+    "searched": Group(12, "xp.{}(x, y)", "isin searchsorted"),
+    "counted": Group(12, "xp.{}(x)", "count_nonzero nonzero"),
+    "losses": Group(12, "xp.extras.{}(x, y)", "l1_loss mse_loss huber_loss poisson_nll_loss"),
+    "products": Group(
+        12, "xp.{}", "matmul(x,y) vecdot(x,y) linalg.outer(x,y) tensordot(x,y,axes=1)"
+    ),
+    "creation": Group(4, "xp.{}", "zeros_like(x) ones_like(x) full_like(x,1) empty_like(x)"),
+    "reshape, astype": Group(
+        4, "xp.{}", "reshape(x,(1,1)) astype(x,xp.float32) astype(x,xp.bfloat16)"
+    ),
+    "moved": Group(
+        12,
+        "xp.{}",
+        """
+        expand_dims(x,axis=0) squeeze(x,axis=0) flip(x) roll(x,1) permute_dims(x,(0,))
+        moveaxis(x,0,-1) repeat(x,2) tile(x,(2,)) broadcast_to(x,(2,)) take(x,index)
+        take_along_axis(x,index) unstack(x)
+        """,
+    ),
+}
+"""What is measured, and its budgets."""
+
+Given = Mapping[str, Any]
+"""What stands for x and y: dtypes, or the text of a Python scalar."""
+
+
+def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
+    """Each expression with a few of the policies and dtypes that have it."""
+    reference = call("f32 + f32", peers[0], OPERANDS)
+    for group, (budget, pattern, names, narrow) in GROUPS.items():
+        for name in names.split():
+            text = pattern.format(name.replace(",", ", "))
+            for policy, given in drawn(text, QUICKLY if options.quick else DRAWN):
+                ways = {OURS: _call(text, given), REFERENCE: reference}
+                most = narrow if narrow and any(map(_is_narrow, given.values())) else budget
+                title = f"{group}: {policy}: {_written(text, given)}"
+                yield Line(title, ways, {REFERENCE: most}, policy, seconds=SECONDS)
+
+
+def _written(text: str, given: Given) -> str:
+    return re.sub(r"\b[xy]\b", lambda found: str(given[found[0]]), text)
+
+
+def drawn(text: str, count: int) -> Iterator[tuple[str, Given]]:
+    """Policies, and what stands for x and y."""
+    lot = random.Random(text)
+    firsts: list[Any] = [*dt.CONCRETE]
+    seconds = [*firsts, *SCALARS] if re.search(r"\by\b", text) else [None]
+    cells = [*product(POLICIES, firsts, seconds)]
+    while cells and count:
+        policy, x, y = cells.pop(lot.randrange(len(cells)))
+        if y is not None and lot.random() < SAME:
+            y = x
+        given = {"x": x, "y": y}
+        if _runs(text, policy, given):
+            count -= 1
+            yield policy, given
+
+
+def _runs(text: str, policy: str, given: Given) -> bool:
+    """Whether a policy has it."""
+    run = _call(text, given)
+    try:
+        with pa.policy(policy), np.errstate(all="ignore"):
+            run()
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+    return True
+
+
+def _call(text: str, given: Given) -> Call:
+    """An expression of one element."""
+    names: dict[str, Any] = {"xp": pa, "mask": _MASK, "index": _INDEX}
+    for name, what in given.items():
+        if isinstance(what, dt.DType):
+            names[name] = pa.asarray([1], dtype=pa.float32).astype(what)
+        else:
+            names[name] = what and SCALARS[what]
+    made: Call = eval(f"lambda: {text}", names)
+    return made
+
+
+_MASK, _INDEX = pa.asarray([True]), pa.asarray([0])
+
+
+def _is_narrow(what: Any) -> bool:
+    return isinstance(what, dt.DType) and what.kind is dt.Kind.FLOAT and what.bits <= 16

@@ -1,0 +1,340 @@
+"""What does all of a plan on short NumPy buffers, called from C++ without a frame of Python's.
+
+A ufunc that answers in the dtype of the result, or a kernel between casts of ours. What is longer
+goes by ``compile.Compiled``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray import kernels
+from promoarray.backends.numpy import blocks, folds, loops, positions
+from promoarray.backends.numpy.cast import WIDENING, comparable
+from promoarray.backends.numpy.kernels import (
+    CLIP,
+    ELEMENTWISE,
+    KERNELS,
+    OF_ONE_CALL,
+    VARIANTS,
+    kernel_of,
+)
+from promoarray.backends.numpy.told import telling
+from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT
+from promoarray.kernels.portable import complexes, statistics
+
+if TYPE_CHECKING:
+    from promoarray.promotion.plan import Plan
+
+Buffer = np.ndarray[Any, Any]
+
+
+def short_kernel(
+    name: str,
+    held: tuple[DType, ...],
+    plan: Plan,
+    casts: loops.Casts,
+    *,
+    low: bool = False,
+    high: bool = False,
+) -> Callable[..., Any] | None:
+    """What does all of a plan on short operands, if something does: a ufunc that answers in the
+    dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours.
+    """
+    common = plan.compute or plan.inputs[0]
+    if len(held) > MOST or (plan.compute is None and {*plan.inputs} != {common}):
+        return None
+    if plan.decomposition is not None:
+        return _in_two_steps(held, plan, casts)
+    if name in _ORDERED:
+        return _ordering(name, held[0], plan)
+    if plan.extra_results:
+        return None
+    if low or high:
+        return _of_bounds(name, held, plan, casts, low, high)
+    if name == "isin":
+        common = comparable(common)
+        return _between_casts(name, _isin, held, plan._replace(compute=common), dt.bool, casts)
+    kernel = kernel_of(name, common)
+    if kernel is not None and name in _WITH_OPTIONS:
+        return _with_options(name, kernel, held, plan, casts)
+    if name in VARIANTS or (common.kind is Kind.COMPLEX and name in complexes.KERNELS):
+        found = _between_casts(name, None, held, plan, common, casts)
+        return found or _of_short(name, kernel, held, plan, common, casts)
+    if name in _OF_ONE_ARRAY and kernel is not None and not isinstance(kernel, np.ufunc):
+        return _of_one_array(name, kernel, held, plan, common, casts)
+    if isinstance(kernel, np.ufunc):
+        return _of_ufunc(name, kernel, held, plan, casts)
+    return _of_short(name, kernel, held, plan, common, casts)
+
+
+MOST = 3
+"""Operands of what is called from C++."""
+
+
+def _of_ufunc(
+    name: str, kernel: np.ufunc, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> Callable[..., Any] | None:
+    common = plan.compute or plan.inputs[0]
+    try:
+        *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
+    except TypeError:
+        return None
+    plain = {*plan.inputs} == {common} and answers == plan.result.storage
+    if plain and {*held} == {common} and not loops.is_slow_in_numpy(name, common):
+        return kernel
+    found = _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
+    if plain and all(_widens(d, common, casts) for d in held):
+        has_loop = loops.loop_plan(name, held, plan, casts, ours=False) is not None
+        return found if has_loop and found is not None else kernel
+    return found
+
+
+# --- What takes options ---------------------------------------------------------------------------
+
+_MOVING = frozenset({"where", "concat", "stack"})
+"""What answers in the dtype of its buffers, whatever that is."""
+
+_BY_ITSELF = frozenset({"sum", "prod", "max", "min", "mean", *_MOVING})
+"""What looks itself whether its operands are long."""
+
+FEW = 1 << 15
+"""Pairs of elements, where each of one operand meets each of the other."""
+
+
+def _of_few(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, y: kernel(x, y) if x.size * y.size <= FEW else None
+
+
+_SILENT = frozenset({"max", "min", "searchsorted", *_MOVING})
+"""What NumPy has nothing to tell of."""
+
+_WITH_OPTIONS = _BY_ITSELF | {
+    *("cumulative_sum", "cumulative_prod", "diff", "std", "var", "searchsorted"),
+    *("matmul", "vecdot", "outer"),
+    *(kernel.__name__ for kernel in statistics.KERNELS),
+    *("real_all", "real_any"),
+}
+
+
+def _with_options(
+    name: str, kernel: Callable[..., Any], held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> Callable[..., Any] | None:
+    """A function along axes, or of all that it is given."""
+    common = plan.compute or plan.inputs[0]
+    if name in _MOVING:
+        made: DType | None = common if {*plan.inputs} == {plan.inputs[0]} else None
+    else:
+        made = _answer_of(kernel, common, len(held))
+    if made is None:
+        return None
+    if name == "outer":
+        kernel = _of_few(kernel)
+    if name not in _SILENT and common.kind in INEXACT and not isinstance(kernel, np.ufunc):
+        kernel = telling(kernel)
+    dtypes = {*held, *plan.inputs, plan.result}
+    alone = (name in _BY_ITSELF or isinstance(kernel, np.ufunc)) and dtypes == {common} == {made}
+    found = kernel if alone else _between_casts(name, kernel, held, plan, made, casts)
+    return found and _folding(name, held[0], plan, casts, found)
+
+
+_FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var")}
+_FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min"}
+"""What a fold of ours does of some elements, and which."""
+
+
+def _folding(
+    name: str, held: DType, plan: Plan, casts: loops.Casts, otherwise: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A reduction to one number, which asks another kernel for all else."""
+    common = plan.compute or plan.inputs[0]
+    ways = (held, common), (common, plan.result)
+    if name not in _FOLDS or common not in folds.FOLDED[_FOLDS[name]]:
+        return otherwise
+    if plan.inputs[0] not in (held, common) or Kind.COMPLEX in (held.kind, plan.result.kind):
+        return otherwise
+    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
+    if any(transforms for _, transforms in found):
+        return otherwise
+    rows = kernels.dtype_args(held), kernels.dtype_args(common), kernels.dtype_args(plan.result)
+    modes = found[0][0], found[1][0]
+    own = plan.result.storage, np.empty, loops.watched
+    return kernels.FoldingKernel(_FOLDS[name], rows, modes, *own, otherwise)
+
+
+def _answer_of(kernel: Callable[..., Any], common: DType, count: int) -> DType | None:
+    """What a function makes of buffers of a dtype that NumPy knows."""
+    if common not in dt.NATIVE:
+        return None
+    with np.errstate(all="ignore"):
+        return BY_STORAGE[np.asarray(kernel(*(np.ones(1, common.storage),) * count)).dtype]
+
+
+def _isin(x: Buffer, among: Buffer, *, invert: bool = False) -> Any:
+    if x.size * among.size > FEW:
+        return None
+    found = np.logical_or.reduce(np.equal(x[..., None], among.reshape(-1)), axis=-1)
+    return np.logical_not(found) if invert else found
+
+
+def _of_bounds(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts, low: bool, high: bool
+) -> Callable[..., Any] | None:
+    """``clip`` with its bounds, or what a policy has for it."""
+    common = plan.compute or plan.inputs[0]
+    both = low and high
+    if name == "clip":
+        name, ufunc = (
+            ("clip", CLIP) if both else ("maximum", np.maximum) if low else ("minimum", np.minimum)
+        )
+        return _of_ufunc(name, ufunc, held, plan, casts) if isinstance(ufunc, np.ufunc) else None
+    if name in loops.CLIPS:
+        name = name if both else f"{name}_low" if low else f"{name}_high"
+        return _between_casts(name, None, held, plan, common, casts)
+    kernel = partial(KERNELS[name], low=low, high=high)
+    return _with_options(name, kernel, held, plan, casts)
+
+
+_ORDERED = {
+    "sort": "s",
+    "argsort": "o",
+    "unique_values": "u",
+    "unique_counts": "uc",
+    "unique_inverse": "uv",
+    "unique_all": "uivc",
+}
+
+
+def _ordering(name: str, held: DType, plan: Plan) -> Callable[..., Any] | None:
+    """What sorts as it is held; indices are of the dtype that the plan has for them."""
+    results = plan.result, *plan.extra_results
+    index = results[-1] if name == "argsort" or plan.extra_results else dt.int64
+    moved = () if name == "argsort" else (plan.result,)
+    common = plan.compute or plan.inputs[0]
+    if {held, *plan.inputs, *moved} != {common} or held.kind in (Kind.COMPLEX, Kind.STRING):
+        return None
+    if index not in (dt.int32, dt.int64) or any(each is not index for each in results[1:]):
+        return None
+    rows = kernels.dtype_args(held), kernels.dtype_args(index)
+    return kernels.OrderingKernel(_ORDERED[name], *rows, held.storage, index.storage, np.empty)
+
+
+# --- Functions of each element --------------------------------------------------------------------
+
+
+def _of_short(
+    name: str,
+    kernel: Callable[..., Any] | None,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    """A function of each element by itself between casts: of longer operands it goes in blocks."""
+    takes = name in ELEMENTWISE or name in complexes.KERNELS
+    made = blocks.answer_of(kernel, [common for _ in held]) if takes else None
+    if kernel is not None and common.kind in INEXACT:
+        kernel = telling(kernel)
+    if made is None or common not in dt.NATIVE or name in loops.ASKING:
+        return None
+    return _between_casts(name, kernel, held, plan, BY_STORAGE[made], casts)
+
+
+_OF_ONE_ARRAY = OF_ONE_CALL | {"real", "imag", "any", "all", "argmax", "argmin"}
+"""Functions of one array that answer in a dtype of their own, not all of them ufuncs."""
+
+
+def _of_one_array(
+    name: str,
+    kernel: Callable[..., Any],
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    if common not in dt.NATIVE:
+        return None
+    answers = kernel(np.ones(1, common.storage)).dtype
+    is_all = held[0] is plan.inputs[0] is common and answers == plan.result.storage
+    if is_all and name not in positions.FINDERS:  # which have another way with long arrays
+        return kernel
+    return _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
+
+
+def _between_casts(
+    name: str,
+    kernel: Any,
+    held: tuple[DType, ...],
+    plan: Plan,
+    made: DType,
+    casts: loops.Casts,
+    first: tuple[int, str, Any, Any] | None = None,
+) -> Callable[..., Any] | None:
+    """A kernel between casts of ours; None if one has a second step, or there is no loop.
+
+    ``first`` is what is done to an operand before, as ``CastingKernel`` takes it.
+    """
+    common = plan.compute or plan.inputs[0]
+    dtypes = (*held, *plan.inputs, common, made, plan.result)
+    if dt.string in dtypes:
+        return None
+    entered = ((dtype, common) for dtype in plan.inputs)
+    pairs = (*zip(held, plan.inputs, strict=True), *entered, (made, plan.result))
+    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
+    if any(transforms for _, transforms in found):
+        return None
+    names = loops.loop_names(name)
+    wanted = len(held), False, made is not common
+    has_loop = Kind.COMPLEX not in {dtype.kind for dtype in held} and all(
+        kernels.loop_of(each, kernels.dtype_args(common)) == wanted for each in names
+    )
+    if kernel is None and not has_loop:
+        return None
+    any_loop = has_loop and first is None
+    whole = loops.loop_plan(names[-1], held, plan, casts, ours=False) if any_loop else None
+    return kernels.CastingKernel(
+        (name if len(names) == 1 else names) if has_loop else kernel,
+        tuple(kernels.dtype_args(dtype) for dtype in dtypes),
+        tuple(mode for mode, _ in found),
+        common.storage,
+        plan.result.storage,
+        np.empty,
+        np.empty_like,
+        loops.watched,
+        whole and (whole.rows, whole.modes),
+        first,
+    )
+
+
+def _in_two_steps(
+    held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> Callable[..., Any] | None:
+    """What a decomposition is, one loop after the other; None where one of them is none."""
+    assert plan.decomposition is not None
+    before, at, name = plan.decomposition
+    common = plan.compute or plan.inputs[0]
+    if kernels.loop_of(before, kernels.dtype_args(common)) != (1, False, False):
+        return None
+    ways = (common, plan.result), (plan.result, common)
+    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
+    if any(transforms for _, transforms in found):
+        return None
+    (leave, _), (widen, _) = found
+    first = at, before, leave, widen
+    return _between_casts(name, None, held, plan, common, casts, first)
+
+
+def _widens(source: DType, target: DType, casts: loops.Casts) -> bool:
+    """Whether NumPy's own cast is the policy's."""
+    if source is target:
+        return True
+    pair = source, target
+    if pair == (dt.float32, dt.complex128) or source is dt.float16:  # NumPy keeps NaN's payload
+        return False
+    return pair in WIDENING and not casts(*pair)[1]

@@ -1,0 +1,293 @@
+// A callable that sorts few real numbers, or finds what is unique among them: by the codes they
+// have, so that the bits stay as they are. What it is not made for it answers with None.
+// Plain C API, for the sake of the vectorcall.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "array_view.h"
+#include "module.h"
+
+#if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
+#include <structmember.h>
+#define Py_T_PYSSIZET T_PYSSIZET
+#define Py_READONLY READONLY
+#endif
+
+namespace promoarray {
+namespace {
+
+using u64 = std::uint64_t;
+constexpr size_t FEW = 256;  // elements; NumPy's sorts are faster with more
+constexpr u64 LAST = ~u64{0};
+
+struct OrderingKernel {
+    PyObject_HEAD
+    vectorcallfunc call;
+    Type type, index;
+    char made[5];  // a letter for each result: see ordering_new
+    bool in_rows;  // along the last axis; else of all elements
+    PyObject *empty;          // numpy.empty
+    PyObject *storage;        // NumPy's dtypes: of the elements, and of indices
+    PyObject *index_storage;
+};
+
+OrderingKernel *kernel_of(PyObject *object) { return reinterpret_cast<OrderingKernel *>(object); }
+
+// --- Order ---------------------------------------------------------------------------------------
+
+struct Element {
+    u64 key;
+    std::uint32_t at;
+    bool operator<(const Element &other) const {
+        return key != other.key ? key < other.key : at < other.at;
+    }
+};
+
+u64 code_at(const char *data, size_t size, size_t i) {
+    u64 code = 0;
+    std::memcpy(&code, data + i * size, size);  // little-endian, as all that NumPy is built for
+    return code;
+}
+
+bool is_nan(const Type &type, u64 code) {
+    const Format &f = type.format;
+    if (type.kind != Kind::real || f.nan < 0) return false;
+    if (!f.has_sign || !f.negative_zero) return code == static_cast<u64>(f.nan);
+    const u64 last = static_cast<u64>(f.inf < 0 ? f.largest : f.inf);
+    return (code & ((u64{1} << (type.bits - 1)) - 1)) > last;
+}
+
+// An integer in the order of the values: zeros have one, and all NaN the last.
+u64 key_of(const Type &type, u64 code) {
+    const u64 sign = u64{1} << (type.bits - 1), all = sign | (sign - 1);
+    if (type.kind != Kind::boolean) code &= all;  // bits above a narrow code say nothing
+    if (is_nan(type, code)) return LAST;
+    if (type.kind == Kind::signed_integer) return code ^ sign;
+    if (type.kind != Kind::real || !type.format.has_sign) return code;
+    if ((code & sign) == 0) return code | sign;
+    return code == sign ? sign : ~code & all;
+}
+
+// The elements of a line in order.
+void order(const Type &type, const char *data, size_t n, bool descending, Element *out) {
+    const size_t size = size_of(type);
+    for (size_t i = 0; i < n; ++i) {
+        const u64 key = key_of(type, code_at(data, size, i));
+        out[i] = {descending ? ~key : key, static_cast<std::uint32_t>(i)};
+    }
+    std::sort(out, out + n);
+}
+
+// --- Results -------------------------------------------------------------------------------------
+
+// Memory for a result, and where it lies.
+class Made {
+   public:
+    Made(const OrderingKernel *self, PyObject *shape, bool is_index)
+        : size_(size_of(is_index ? self->index : self->type)) {
+        PyObject *args[] = {shape, is_index ? self->index_storage : self->storage};
+        if (shape != nullptr) array_ = PyObject_Vectorcall(self->empty, args, 2, nullptr);
+        Py_XDECREF(shape);
+        is_there_ = array_ != nullptr &&
+                    view_.open(array_, is_index ? self->index : self->type, PyBUF_WRITABLE);
+    }
+    ~Made() {
+        view_.release();
+        Py_XDECREF(array_);
+    }
+    Made(const Made &) = delete;
+    Made &operator=(const Made &) = delete;
+
+    bool is_there() const { return is_there_; }
+    void put(size_t i, const char *element) { std::memcpy(at(i), element, size_); }
+    void put(size_t i, std::int64_t index) { std::memcpy(at(i), &index, size_); }
+    PyObject *take() {
+        view_.release();
+        PyObject *array = array_;
+        array_ = nullptr;
+        return array;
+    }
+
+   private:
+    char *at(size_t i) { return static_cast<char *>(view_.data()) + i * size_; }
+
+    PyObject *array_ = nullptr;
+    View view_;
+    size_t size_;
+    bool is_there_;
+};
+
+PyObject *sorted(const OrderingKernel *self, const View &x, size_t length, bool descending) {
+    const bool wants_indices = self->made[0] == 'o';
+    Made made(self, x.shape(), wants_indices);
+    if (!made.is_there()) return nullptr;
+    const auto *data = static_cast<const char *>(x.data());
+    const size_t size = size_of(self->type);
+    Element line[FEW];
+    for (size_t begin = 0; begin < x.count(); begin += length) {
+        order(self->type, data + begin * size, length, descending, line);
+        for (size_t i = 0; i < length; ++i) {
+            if (wants_indices) made.put(begin + i, static_cast<std::int64_t>(line[i].at));
+            else made.put(begin + i, data + (begin + line[i].at) * size);
+        }
+    }
+    return made.take();
+}
+
+PyObject *unique_result(const OrderingKernel *self, char which, const View &x, const Element *line,
+                        const std::uint32_t *starts, size_t count) {
+    const size_t n = x.count();
+    PyObject *shape = which == 'v' ? x.shape() : PyLong_FromSize_t(count);
+    Made made(self, shape, which != 'u');
+    if (!made.is_there()) return nullptr;
+    const auto *data = static_cast<const char *>(x.data());
+    for (size_t k = 0; k < count; ++k) {
+        const size_t begin = starts[k], end = k + 1 < count ? starts[k + 1] : n;
+        const std::int64_t first = line[begin].at;
+        if (which == 'u') made.put(k, data + (size_t)first * size_of(self->type));
+        if (which == 'i') made.put(k, first);
+        if (which == 'c') made.put(k, static_cast<std::int64_t>(end - begin));
+        for (size_t i = begin; which == 'v' && i < end; ++i)
+            made.put(line[i].at, static_cast<std::int64_t>(k));
+    }
+    return made.take();
+}
+
+// The values, each from its first element, and what else is asked for.
+PyObject *unique(const OrderingKernel *self, const View &x) {
+    const size_t n = x.count();
+    Element line[FEW];
+    std::uint32_t starts[FEW];
+    order(self->type, static_cast<const char *>(x.data()), n, false, line);
+    size_t count = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const bool is_nan = self->type.kind == Kind::real && line[i].key == LAST;  // equal to none
+        const bool is_own = i == 0 || is_nan || line[i].key != line[i - 1].key;
+        if (is_own) starts[count++] = static_cast<std::uint32_t>(i);
+    }
+    const auto results = static_cast<Py_ssize_t>(std::strlen(self->made));
+    if (results == 1) return unique_result(self, 'u', x, line, starts, count);
+    PyObject *out = PyTuple_New(results);
+    for (Py_ssize_t i = 0; out != nullptr && i < results; ++i) {
+        PyObject *made = unique_result(self, self->made[i], x, line, starts, count);
+        if (made == nullptr) Py_CLEAR(out);
+        else PyTuple_SetItem(out, i, made);
+    }
+    return out;
+}
+
+// --- The type ------------------------------------------------------------------------------------
+
+// Whether the axis is the last one, and the other options are bools; the first of them.
+bool reads_options(PyObject *const *options, Py_ssize_t count, int ndim, bool &descending) {
+    if (count == 0) return true;
+    if (count != 3 || !PyLong_CheckExact(options[0]) || !PyBool_Check(options[1])) return false;
+    const long axis = PyLong_AsLong(options[0]);
+    if (PyErr_Occurred()) return PyErr_Clear(), false;
+    descending = options[1] == Py_True;
+    return axis == -1 || axis == ndim - 1;
+}
+
+PyObject *ordering_call(PyObject *object, PyObject *const *args, std::size_t nargs,
+                        PyObject *names) {
+    const OrderingKernel *self = kernel_of(object);
+    View x;
+    bool descending = false;
+    const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
+    PyObject *out = nullptr;
+    if (PyVectorcall_NARGS(nargs) == 1 && x.open(args[0], self->type) && x.count() <= FEW &&
+        reads_options(args + 1, options, x.ndim(), descending)) {
+        if (!self->in_rows) out = unique(self, x);
+        else if (x.ndim() > 0 && x.count() > 0) out = sorted(self, x, x.length(), descending);
+    }
+    if (out != nullptr || PyErr_Occurred()) return out;
+    Py_RETURN_NONE;
+}
+
+// What is made: "s" sorted or "o" the order; else values that are unique, "u", and of "i", "v" and "c"
+// their first indices, the inverse indices and their counts.
+PyObject *ordering_new(PyTypeObject *type, PyObject *args, PyObject *) {
+    const char *made;
+    PyObject *row, *index, *storage, *index_storage, *empty;
+    if (!PyArg_ParseTuple(args, "sOOOOO", &made, &row, &index, &storage, &index_storage, &empty))
+        return nullptr;
+    try {
+        const std::string letters(made);
+        const bool in_rows = letters == "s" || letters == "o";
+        if (letters.empty() || letters.size() > 4 || (!in_rows && letters[0] != 'u') ||
+            letters.find_first_not_of("uivc", 1) != std::string::npos)
+            refuse("what is made is s, o, or u with some of i, v and c");
+        const Type of_elements = read_type(row, "row"), of_indices = read_type(index, "index");
+        if (of_elements.kind == Kind::complex || of_indices.kind != Kind::signed_integer ||
+            of_indices.bits < 32)
+            refuse("elements are real, and indices integers of 32 or 64 bits");
+        PyObject *found = PyType_GenericAlloc(type, 0);
+        if (found == nullptr) return nullptr;
+        OrderingKernel *self = kernel_of(found);
+        self->call = ordering_call;
+        self->type = of_elements;
+        self->index = of_indices;
+        self->in_rows = in_rows;
+        std::memcpy(self->made, letters.c_str(), letters.size() + 1);
+        self->empty = Py_NewRef(empty);
+        self->storage = Py_NewRef(storage);
+        self->index_storage = Py_NewRef(index_storage);
+        return found;
+    } catch (nb::python_error &error) {
+        error.restore();
+    } catch (const nb::builtin_exception &error) {
+        const bool of_type = error.type() == nb::exception_type::type_error;
+        PyErr_SetString(of_type ? PyExc_TypeError : PyExc_ValueError, error.what());
+    }
+    return nullptr;
+}
+
+int ordering_traverse(PyObject *object, visitproc visit, void *arg) {
+    const OrderingKernel *self = kernel_of(object);
+    Py_VISIT(Py_TYPE(object));
+    for (PyObject *part : {self->empty, self->storage, self->index_storage}) Py_VISIT(part);
+    return 0;
+}
+
+// Not the type's tp_clear: nothing it holds leads back to it.
+void ordering_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    const OrderingKernel *self = kernel_of(object);
+    for (PyObject *part : {self->empty, self->storage, self->index_storage}) Py_XDECREF(part);
+    reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+PyMemberDef ordering_members[] = {
+    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(OrderingKernel, call), Py_READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyType_Slot ordering_slots[] = {
+    {Py_tp_doc, const_cast<char *>(
+        "A sort, or what is unique, of few real numbers; of others it answers None.")},
+    {Py_tp_new, reinterpret_cast<void *>(ordering_new)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_members, ordering_members},
+    {Py_tp_traverse, reinterpret_cast<void *>(ordering_traverse)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(ordering_dealloc)},
+    {0, nullptr}};
+
+PyType_Spec ordering_spec = {"promoarray.kernels._cpu.OrderingKernel", sizeof(OrderingKernel), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                                 Py_TPFLAGS_IMMUTABLETYPE,
+                             ordering_slots};
+
+}  // namespace
+
+nanobind::object ordering_kernel_type() {
+    PyObject *type = PyType_FromSpec(&ordering_spec);
+    if (type == nullptr) throw nanobind::python_error();
+    return nanobind::steal(type);
+}
+
+}  // namespace promoarray

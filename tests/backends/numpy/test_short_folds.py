@@ -1,0 +1,125 @@
+"""Reductions of short arrays to a number have NumPy's bits, at every level of the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray import kernels
+from promoarray.dtypes import DType, Kind
+from promoarray.kernels import FoldingKernel
+from promoarray.policies import as_policy
+
+OF_NUMPY: dict[Callable[..., Any], Callable[..., Any]] = {
+    pa.sum: np.add.reduce,
+    pa.prod: np.multiply.reduce,
+    pa.max: np.maximum.reduce,
+    pa.min: np.minimum.reduce,
+    pa.mean: np.mean,
+    pa.var: np.var,
+    pa.std: np.std,
+}
+REAL = [d for d in dt.CONCRETE if d.kind is not Kind.COMPLEX]
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-38, 1e30, -65504.0])
+LENGTHS = (1, 2, 3, 7, 8, 9, 31, 128, 137, 1024, 4096)
+
+
+@pytest.fixture(params=kernels.levels())
+def level(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = kernels.use_level(request.param)
+    yield request.param
+    kernels.use_level(before)
+
+
+def arrays(storage: Any) -> Iterator[Any]:
+    random = np.random.default_rng(0)
+    for length in LENGTHS:
+        values = random.standard_normal(length) * 10.0 ** random.integers(-3, 4)
+        yield np.abs(values * 3).astype(np.int64).astype(storage)
+        yield (values if np.dtype(storage).kind not in "ub" else values > 0).astype(storage)
+        yield random.choice(SPECIAL[:4], length).astype(storage)
+        if np.dtype(storage).kind not in "iub":
+            yield random.choice(SPECIAL, length).astype(storage)
+            bits = random.integers(0, 256, length * np.dtype(storage).itemsize, np.uint8)
+            yield bits.view(storage)
+
+
+def bits_of(x: Any) -> tuple[Any, Any, bytes]:
+    x = np.asarray(x)
+    return x.dtype, x.shape, x.tobytes()
+
+
+@pytest.mark.parametrize("storage", [np.float32, np.float64, np.int32, np.uint64], ids=str)
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_of_numpys_dtypes_are_numpys(level: int, storage: Any) -> None:
+    with pa.policy(as_policy("numpy").derive(f"level {level}")):
+        for run, numpys in OF_NUMPY.items():
+            run(pa.asarray(np.ones(1, storage)))
+            for x in arrays(storage):
+                x = x.astype(storage)
+                for _ in range(2):
+                    assert bits_of(run(pa.asarray(x))._buffer) == bits_of(numpys(x))
+                    assert bits_of(run(pa.asarray(x), axis=-1)._buffer) == bits_of(numpys(x))
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax@x32", "tensorflow"])
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_short_folds_are_those_of_any_length(level: int, name: str) -> None:
+    policy, held = as_policy(name).derive(f"level {level}"), 0
+    with pa.policy(policy):
+        for dtype in REAL:
+            for run in OF_NUMPY:
+                try:
+                    run(pa.PArray._wrap(np.ones(1, np.float32).astype(dtype.storage), dtype))
+                except pa.PromotionError:
+                    continue
+                executable = policy.executables.get((f"{run.__name__}()", dtype))
+                if executable is not None and type(executable.kernel) is FoldingKernel:
+                    held += _alike(executable, dtype, run)
+    assert held > 1000
+
+
+def _alike(executable: Any, dtype: DType, run: Callable[..., Any]) -> int:
+    plain: dict[str, Any] = {"axis": None, "keepdims": False}
+    ways = [plain, {"axis": 0, "keepdims": False}, {"axis": -1, "keepdims": True}]
+    if run in (pa.var, pa.std):
+        ways = [{"axis": None, "ddof": ddof, "keepdims": False} for ddof in (0.0, 1, 0.5, 2.0)]
+    count = 0
+    for x in arrays(dtype.storage):
+        for options in ways if x.size < 300 else ways[:1]:
+            short = executable.kernel(x, **options)
+            if short is not None:
+                assert bits_of(short) == bits_of(executable.run(x, **options)), (
+                    dtype,
+                    run,
+                    options,
+                )
+                count += 1
+    return count
+
+
+def test_what_numpy_tells_of_is_left_to_it() -> None:
+    huge = pa.asarray(np.full(4, 3e38, np.float32))
+    for run in (pa.sum, pa.var):
+        with np.errstate(all="ignore"):
+            run(huge)
+        with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+            run(huge)
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert not pa.isfinite(run(huge))
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="Degrees of freedom"):
+        pa.var(pa.asarray([1.0]), correction=1)
+
+
+@pytest.mark.parametrize("name", ["paddle@2.6", "tensorflow"])
+def test_integers_have_a_mean_of_more_elements_than_they_count(name: str) -> None:
+    with pa.policy(name):
+        for x in ([127] + [0] * 299, [-128] + [0] * 127, [1] + [0] * 300):
+            assert pa.mean(pa.asarray(x, dtype=pa.int8)) == int(np.sum(x, dtype=np.int8) / len(x))
