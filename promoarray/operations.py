@@ -7,9 +7,9 @@ chapters take their functions from the same rows.
 from __future__ import annotations
 
 from enum import Enum, StrEnum
-from typing import NamedTuple
 
 from promoarray.errors import quoted, suggestion
+from promoarray.records import NamedTuple
 
 
 class Form(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.operands import as_array
@@ -10,6 +10,7 @@ from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
+from promoarray.records import NamedTuple
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
