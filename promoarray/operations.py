@@ -137,12 +137,13 @@ MOVE          1  diagonal fftshift ifftshift
 
 
 def _rows() -> dict[str, Operation]:
-    rows = {}
+    rows, families = {}, Family.__members__
     for line in _TEXT.strip().splitlines():
-        family, arity, *names = line.split()
+        word, arity, *names = line.split()
+        family, count = families[word], int(arity)
         for entry in names:
             name, _, symbol = entry.partition(":")
-            rows[name] = Operation(name, Family[family], int(arity), symbol)
+            rows[name] = Operation(name, family, count, symbol)
     return rows
 
 
