@@ -243,7 +243,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def _parameters(text: str) -> Iterator[Parameter]:
     """The parameters that a row of the table lists."""
-    kind = Parameter.POSITIONAL_OR_KEYWORD
+    kind: Any = Parameter.POSITIONAL_OR_KEYWORD
     for word in text.split():
         if word == "*":
             kind = Parameter.KEYWORD_ONLY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import cleandoc
-from textwrap import dedent, indent
+from textwrap import dedent
 from typing import Protocol, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -25,10 +25,11 @@ def _filled(text: str, written: Callable[[str], str]) -> str:
     for line in text.splitlines():
         bare = line.lstrip(" ")
         if bare.startswith("{") and bare.endswith("}"):
-            line = indent(written(bare[1:-1]), line[: -len(bare)])
-            if not line:
-                continue
-        lines.append(line)
+            said, margin = written(bare[1:-1]), line[: -len(bare)]
+            if said:
+                lines.append(margin + said.replace("\n", f"\n{margin}"))
+        else:
+            lines.append(line)
     return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ from promoarray.backends.numpy import (
     searching,
     told,
 )
-from promoarray.backends.numpy.cast import WIDENING, caster
+from promoarray.backends.numpy.cast import caster, widens
 from promoarray.backends.numpy.kernels import (
     ELEMENTWISE,
     OF_ONE_CALL,
@@ -443,4 +443,4 @@ def _widens(source: DType, target: DType, casts: loops.Casts) -> bool:
     pair = source, target
     if pair == (dt.float32, dt.complex128) or source is dt.float16:  # NumPy keeps NaN's payload
         return False
-    return pair in WIDENING and not casts(*pair)[1]
+    return widens(*pair) and not casts(*pair)[1]
