@@ -140,7 +140,8 @@ else:
                 methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
             if slots:  # for pickle and copy, which may not assign either
                 methods |= {"__getstate__": _state, "__setstate__": _restore}
-            added = methods | {"_record": fields, "__match_args__": () if kw_only else names}
+            added = methods | {"_record": fields, "__replace__": replace}
+            added["__match_args__"] = () if kw_only else names
             for name in ("__signature__", "__dataclass_fields__"):
                 added[name] = _OfTwin(name, kw_only=kw_only)
             return (_with_slots if slots else _with)(cls, added, own)
