@@ -32,39 +32,27 @@ from promoarray.errors import (
     UnknownPolicyError,
 )
 from promoarray.functions import (
-    broadcasting,
     creation,
     data_types,
     elementwise,
     indexing,
-    info,
-    joining,
     linear_algebra,
     manipulation,
-    ranges,
     searching,
-    sets,
     sorting,
     statistical,
     utility,
 )
-from promoarray.functions.broadcasting import *
 from promoarray.functions.creation import *
 from promoarray.functions.data_types import *
 from promoarray.functions.elementwise import *
 from promoarray.functions.indexing import *
-from promoarray.functions.info import *
-from promoarray.functions.joining import *
 from promoarray.functions.linear_algebra import *
 from promoarray.functions.manipulation import *
-from promoarray.functions.ranges import *
 from promoarray.functions.searching import *
-from promoarray.functions.sets import *
 from promoarray.functions.sorting import *
 from promoarray.functions.statistical import *
 from promoarray.functions.utility import *
-from promoarray.namespaces import API_VERSION as __array_api_version__
-from promoarray.namespaces import namespace
 from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
@@ -102,13 +90,47 @@ if TYPE_CHECKING:
         quantile,
         transpose,
     )
+    from promoarray.functions.broadcasting import *
+    from promoarray.functions.info import *
+    from promoarray.functions.joining import *
+    from promoarray.functions.ranges import *
+    from promoarray.functions.sets import *
     from promoarray.io.dask_arrays import from_dask
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
     from promoarray.io.packing import pack, unpack
     from promoarray.io.zarr import from_zarr, to_zarr
+    from promoarray.namespaces import namespace
 
-# The chapters list their names; what stands here is what is no chapter's.
+# What no array and no operator needs is loaded when one of its names is first asked for.
+_LATER = """
+backends.computing           no_compute
+core.escape                  no_escape
+diagnostics.cast_report      cast_report
+diagnostics.explain.question explain
+diagnostics.policy_table     table
+diagnostics.record.block     record
+diagnostics.shadow.observer  shadow
+diagnostics.shadow.report    Report
+diagnostics.trace            trace
+functions.broadcasting       broadcast_arrays broadcast_shapes broadcast_to
+functions.info               __array_namespace_info__
+functions.joining            concat stack unstack
+functions.ranges             arange eye linspace meshgrid tril triu
+functions.sets               isin unique_all unique_counts unique_inverse unique_values
+io.dask_arrays               from_dask
+io.npz                       load save
+io.onnx                      from_onnx to_onnx
+io.packing                   pack unpack
+io.zarr                      from_zarr to_zarr
+namespaces                   namespace
+"""
+_ROWS = [row.split() for row in _LATER.strip().splitlines()]
+_HOMES = {name: f"promoarray.{home}" for home, *names in _ROWS for name in names}
+_HOMES |= dict.fromkeys(NUMPYS, "promoarray.extras")
+"""From a name that is loaded later to the module that has it."""
+
+# The chapters that arrays need list their names; what stands here is all else.
 __all__ = [
     "ComputeError",
     "EscapeError",
@@ -121,9 +143,15 @@ __all__ = [
     "Report",
     "UnknownPolicyError",
     "__array_api_version__",
+    "__array_namespace_info__",
     "__version__",
+    "arange",
     "array",
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
     "cast_report",
+    "concat",
     "concatenate",
     "convolve",
     "correlate",
@@ -133,6 +161,7 @@ __all__ = [
     "einsum",
     "explain",
     "extras",
+    "eye",
     "fft",
     "from_dask",
     "from_onnx",
@@ -143,10 +172,13 @@ __all__ = [
     "histogram",
     "inf",
     "interp",
+    "isin",
     "linalg",
+    "linspace",
     "list_policies",
     "load",
     "logspace",
+    "meshgrid",
     "namespace",
     "nan",
     "nanquantile",
@@ -164,26 +196,29 @@ __all__ = [
     "set_num_threads",
     "set_policy",
     "shadow",
+    "stack",
     "table",
     "testing",
     "to_onnx",
     "to_zarr",
     "trace",
     "transpose",
+    "tril",
+    "triu",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
     "unpack",
-    *broadcasting.__all__,
+    "unstack",
     *creation.__all__,
     *data_types.__all__,
     *dtypes.__all__,
     *elementwise.__all__,
     *indexing.__all__,
-    *info.__all__,
-    *joining.__all__,
     *linear_algebra.__all__,
     *manipulation.__all__,
-    *ranges.__all__,
     *searching.__all__,
-    *sets.__all__,
     *sorting.__all__,
     *statistical.__all__,
     *utility.__all__,
@@ -192,50 +227,32 @@ __all__ = [
 _add_methods(PArray)
 
 newaxis = None
+__array_api_version__ = "2025.12"
 __version__ = "0.1.0"
 
-_CHAPTERS = ("extras", "fft", "linalg", "policies", "testing")
-
-# The tools are loaded when first asked for, so that `import promoarray` stays quick.
-_TOOLS = {
-    "cast_report": "promoarray.diagnostics.cast_report",
-    "Report": "promoarray.diagnostics.shadow.report",
-    "explain": "promoarray.diagnostics.explain.question",
-    "from_dask": "promoarray.io.dask_arrays",
-    "from_onnx": "promoarray.io.onnx",
-    "from_zarr": "promoarray.io.zarr",
-    "load": "promoarray.io.npz",
-    "no_compute": "promoarray.backends.computing",
-    "no_escape": "promoarray.core.escape",
-    "pack": "promoarray.io.packing",
-    "record": "promoarray.diagnostics.record.block",
-    "save": "promoarray.io.npz",
-    "shadow": "promoarray.diagnostics.shadow.observer",
-    "table": "promoarray.diagnostics.policy_table",
-    "to_onnx": "promoarray.io.onnx",
-    "to_zarr": "promoarray.io.zarr",
-    "trace": "promoarray.diagnostics.trace",
-    "unpack": "promoarray.io.packing",
-    **dict.fromkeys(NUMPYS, "promoarray.extras"),
-}
+_CHAPTERS = dict.fromkeys(("extras", "fft", "linalg", "policies", "testing"), "promoarray.")
+_CHAPTERS |= dict.fromkeys(
+    ("broadcasting", "info", "joining", "ranges", "sets"), "promoarray.functions."
+)
+"""From a module that is loaded later to where it stands."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _CHAPTERS:
-        chapter = import_module(f"promoarray.{name}")
+        chapter = globals()[name] = import_module(_CHAPTERS[name] + name)
         _end_tracebacks_at_callers()
         return chapter
-    if name in _TOOLS:
-        tool = globals()[name] = getattr(import_module(_TOOLS[name]), name)
+    if name in _HOMES:
+        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
         _end_tracebacks_at_callers()
-        return tool
+        return found
     from promoarray.errors import quoted
 
     raise AttributeError(f"module 'promoarray' has no attribute {quoted(name)}{for_function(name)}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_CHAPTERS, *__all__})
 
 
 def _end_tracebacks_at_callers() -> None:

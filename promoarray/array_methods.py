@@ -6,9 +6,8 @@ The array API has none of them, and no function here asks for one.
 
 from __future__ import annotations
 
-from ast import literal_eval
 from collections.abc import Callable, Iterator
-from copy import copy
+from functools import cache
 from inspect import Parameter, Signature, cleandoc, unwrap
 from typing import Any
 
@@ -149,7 +148,7 @@ def _sort(x: PArray, *, axis: int = -1) -> None:
 
 def _copy(x: PArray) -> PArray:
     """Return a copy with memory of its own."""
-    return copy(x)
+    return x.__copy__()
 
 
 def _flatten(x: PArray) -> PArray:
@@ -199,6 +198,9 @@ var           axis=None dtype=None out=None ddof=0 keepdims=False
 """
 """Methods with their parameters, in NumPy's order and with its defaults."""
 
+_DEFAULTS = {"None": None, "False": False, "-1": -1, "0": 0}
+"""What the defaults in the table are that are no strings."""
+
 _RENAMED = {"ddof": "correction"}
 """From a parameter of NumPy's to that of the function."""
 
@@ -243,14 +245,20 @@ def _parameters(text: str) -> Iterator[Parameter]:
     """The parameters that a row of the table lists."""
     kind: Any = Parameter.POSITIONAL_OR_KEYWORD
     for word in text.split():
-        name, _, default = word.partition("=")
-        if name == "*":
+        if word == "*":
             kind = Parameter.KEYWORD_ONLY
-        elif name.startswith("*"):
-            yield Parameter(name[1:], Parameter.VAR_POSITIONAL)
         else:
-            value = literal_eval(default) if default else Parameter.empty
-            yield Parameter(name, kind, default=value)
+            yield _parameter(word, kind)
+
+
+@cache
+def _parameter(word: str, kind: Any) -> Parameter:
+    """One parameter; rows have few that others have not."""
+    name, _, default = word.partition("=")
+    if name.startswith("*"):
+        return Parameter(name[1:], Parameter.VAR_POSITIONAL)
+    value = _DEFAULTS.get(default, default.strip("'")) if default else Parameter.empty
+    return Parameter(name, kind, default=value)
 
 
 def _method(name: str, parameters: tuple[Parameter, ...], function: Callable[..., Any]) -> Any:

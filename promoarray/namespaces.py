@@ -25,8 +25,6 @@ from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
 
-API_VERSION = "2025.12"
-
 
 class Namespace:
     """The functions of promoarray under one policy, whatever the policy in force is.

@@ -7,9 +7,9 @@ chapters take their functions from the same rows.
 from __future__ import annotations
 
 from enum import Enum, StrEnum
-from typing import NamedTuple
 
 from promoarray.errors import quoted, suggestion
+from promoarray.records import NamedTuple
 
 
 class Form(StrEnum):
@@ -137,12 +137,13 @@ MOVE          1  diagonal fftshift ifftshift
 
 
 def _rows() -> dict[str, Operation]:
-    rows = {}
+    rows, families = {}, Family.__members__
     for line in _TEXT.strip().splitlines():
-        family, arity, *names = line.split()
+        word, arity, *names = line.split()
+        family, count = families[word], int(arity)
         for entry in names:
             name, _, symbol = entry.partition(":")
-            rows[name] = Operation(name, Family[family], int(arity), symbol)
+            rows[name] = Operation(name, family, count, symbol)
     return rows
 
 

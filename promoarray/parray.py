@@ -18,7 +18,6 @@ from promoarray.core.array_base import Array, type_of
 from promoarray.core.asarray import asarray, unbound
 from promoarray.core.channels import Channels
 from promoarray.core.dispatch import apply, call
-from promoarray.core.display import html, text
 from promoarray.core.fast_path import fast_method
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
@@ -394,12 +393,14 @@ class PArray(Channels):
         return self.__copy__()
 
     def __repr__(self) -> str:
+        from promoarray.core.display import text
+
         return text(self)
 
     def __format__(self, spec: str) -> str:
         """Write the one element of a 0-d array as Python writes it; ``{x}`` is the repr."""
         if not spec:
-            return text(self)
+            return repr(self)
         if self.ndim:
             raise TypeError(
                 f"only a 0-d array is formatted with {quoted(spec)}, not one of {self.shape}"
@@ -420,6 +421,8 @@ class PArray(Channels):
         return out
 
     def _repr_html_(self) -> str:
+        from promoarray.core.display import html
+
         return html(self)
 
     # -- operators: forward, reflected, in place ---------------------------------------------------

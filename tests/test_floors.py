@@ -34,6 +34,7 @@ FLOORS = [
         "once",
         "operations",
         "pages",
+        "records",
         "renamed",
         "other_names",
     ],

@@ -11,10 +11,11 @@ that elements narrower than a byte take one each, as they do here.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
+from promoarray.records import NamedTuple
 
 
 class Label(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from promoarray.promotion.plan import Operand, Plan, Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import held_by_floats
 from promoarray.promotion.variants import VARIANTS
+from promoarray.records import NamedTuple
 
 Buffer = Any
 

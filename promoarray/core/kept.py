@@ -6,12 +6,13 @@ The fast path (``native/``) and the dispatcher find the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from promoarray.backends import find as backend_for
 from promoarray.dtypes import WEAK, DType
+from promoarray.records import NamedTuple
 
 Buffer = Any
 Scalar = Callable[[Any], Buffer | None]

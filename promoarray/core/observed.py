@@ -7,7 +7,7 @@ is kept beside the executable, under the operands' types and ranks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.executable import Executable, fitting, plain
@@ -17,6 +17,7 @@ from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
+from promoarray.records import NamedTuple
 
 Key = tuple[object, ...]
 

@@ -7,11 +7,11 @@ one look at an empty list.
 from __future__ import annotations
 
 import os
+from _thread import RLock
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray.contextdecorator import Entry
 from promoarray.core._fast_path import Heard, Tally
@@ -20,6 +20,7 @@ from promoarray.dtypes import DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
+from promoarray.records import NamedTuple
 
 
 class OperationEvent(NamedTuple):

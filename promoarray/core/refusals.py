@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from promoarray import dtypes as dt
-from promoarray.console import listed
-from promoarray.core.proposed_casts import MANY, proposed_casts, remarks
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError, quoted
 from promoarray.operations import OPERATIONS, Form
@@ -24,6 +22,8 @@ def promotion_error(
     form: Form = Form.OPERATOR,
 ) -> PromotionError:
     """Return the error for a refusal of an operation, or of a question such as ``result_type``."""
+    from promoarray.core.proposed_casts import MANY  # what follows is for errors only
+
     given, many = operands, len(operands) > MANY  # which are told by their dtypes, each once
     if many:  # whose casts, of each and of all, would take minutes to try
         operands = tuple(dict.fromkeys(operands))[:MANY]
@@ -61,6 +61,8 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form)
     """Say which casts the policy would accept, and what they lose if no choice keeps all values."""
     if form is Form.INPLACE and isinstance(policy.plan(name, operands), Plan):
         return f"Write x1 = pa.{name}(x1, x2), or cast the result before you write it."
+    from promoarray.core.proposed_casts import proposed_casts, remarks
+
     casts, _ = proposed_casts(policy, name, operands, form) or ({}, None)
     written = (
         f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
@@ -72,6 +74,8 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form)
 
 def _remedy_of_each(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> str:
     """``remedy`` where an operand stands for all that are like it."""
+    from promoarray.core.proposed_casts import proposed_casts, remarks
+
     casts, _ = proposed_casts(policy, name, operands, form) or ({}, None)
     written = (f"pa.astype(x, pa.{to.name}) of each x of {operands[i]}" for i, to in casts.items())
     lost = remarks(policy, operands, casts)
@@ -80,6 +84,8 @@ def _remedy_of_each(policy: Policy, name: str, operands: tuple[Operand, ...], fo
 
 def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> str:
     """Say what the others give: "Elsewhere: numpy float64; torch and jax float32."."""
+    from promoarray.console import listed
+
     answers: dict[str, list[str]] = {}
     for short, other in ((short, as_policy(short)) for short in COMPARED):
         plan = other.plan(name, operands, form)

@@ -11,7 +11,7 @@ Only where one observer listens: each would need a result of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from promoarray.core.operands import looked_on
 from promoarray.dtypes import NATIVE, WEAK
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
+from promoarray.records import NamedTuple
 
 
 class Known(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray.core import cast
 from promoarray.core.fast_path import fast_function
@@ -27,6 +27,7 @@ from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
+from promoarray.records import NamedTuple
 
 __all__ = [
     "astype",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray import backends
 from promoarray import dtypes as dt
@@ -11,6 +11,7 @@ from promoarray.core.read_dtype import answered
 from promoarray.dtypes import STANDARD, DType, isdtype
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
+from promoarray.records import NamedTuple
 
 __all__ = ["__array_namespace_info__"]
 

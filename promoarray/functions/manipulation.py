@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 from promoarray.backends import backend_of
@@ -240,7 +239,7 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     """
     array = as_array(x, "flip")
     out = moved("flip", array, axis=axes_in("flip", axis, array.ndim))
-    return copy(out) if "flip" in (array._policy or get_policy()).copies else out
+    return out.__copy__() if "flip" in (array._policy or get_policy()).copies else out
 
 
 @names_keywords

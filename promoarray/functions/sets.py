@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
@@ -12,6 +12,7 @@ from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
+from promoarray.records import NamedTuple
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

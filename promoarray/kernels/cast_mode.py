@@ -7,7 +7,8 @@ ties to even, from the source's own value: every cast does that.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+
+from promoarray.records import NamedTuple
 
 __all__ = [
     "DEFAULT",

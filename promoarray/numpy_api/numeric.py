@@ -6,7 +6,7 @@ Each step is an operation under the policy, refused where the policy refuses it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT, Kind
 from promoarray.numpy_api.composed import array_of, ravel
+from promoarray.records import NamedTuple
 
 # --- Sums, means and extremes --------------------------------------------------------------------
 

@@ -24,9 +24,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from promoarray.records import NamedTuple
 
 _TEXT = """
 all                   .          a axis= out> keepdims= where&

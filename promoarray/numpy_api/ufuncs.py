@@ -7,7 +7,7 @@ from copy import copy
 from functools import reduce
 from importlib import import_module
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from promoarray.numpy_api.out import require_ours, written
 from promoarray.numpy_api.refusals import method_called, no_ufunc, option_refused
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.parray import PArray
+from promoarray.records import NamedTuple
 
 _NOTHING: dict[str, tuple[Any, ...]] = {
     "where": (True,),

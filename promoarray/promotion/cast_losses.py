@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from enum import IntEnum
 from functools import cache
-from typing import NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Format, Kind
 from promoarray.promotion.scalars import bounds
+from promoarray.records import NamedTuple
 
 
 def loss(source: DType, target: DType) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger, Way
+from promoarray.records import dataclass
 
 Codes = np.ndarray[Any, Any]
 

@@ -7,11 +7,12 @@ dispatcher turns it into an error that says what to write.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family
+from promoarray.records import NamedTuple
 
 
 class Rank(Enum):

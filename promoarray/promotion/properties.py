@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import NamedTuple
 
 from promoarray.console import listed
 from promoarray.dtypes import WEAK_TYPES, DType, Kind
@@ -25,6 +24,7 @@ from promoarray.promotion.properties_report import (
     PropertiesReport,
     PropertyResult,
 )
+from promoarray.records import NamedTuple
 
 
 class Failure(NamedTuple):

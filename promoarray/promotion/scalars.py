@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import ml_dtypes
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family, operation
+from promoarray.records import NamedTuple
 
 WIDE = {
     dt.weak_bool: dt.bool,

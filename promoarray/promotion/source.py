@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from promoarray.dtypes import DType
 from promoarray.promotion.plan import Operand, Rank
+from promoarray.records import NamedTuple
 
 
 class Note(str):

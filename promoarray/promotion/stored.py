@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import quoted
 from promoarray.promotion.scalars import in_range, truncated
+from promoarray.records import NamedTuple
 
 Fit = Callable[[Any, DType], Any]
 """From a Python number and the dtype it is to be stored in to what is cast to that dtype."""

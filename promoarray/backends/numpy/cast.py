@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,15 @@ from promoarray.kernels.float_state import in_default_float_state
 
 Buffer = np.ndarray[Any, Any]
 
-WIDENING = {
-    (a, b) for a in dt.STANDARD for b in dt.STANDARD if np.can_cast(a.storage, b.storage, "safe")
-}
-"""Casts that NumPy calls safe: its own are as good, but for a warning at signalling NaN. From
-integers of 64 bits it rounds, by the floating-point state."""
+
+@cache
+def widens(source: DType, target: DType) -> bool:
+    """Whether NumPy calls a cast safe: its own is as good, but for a warning at signalling NaN.
+
+    From integers of 64 bits it rounds, by the floating-point state.
+    """
+    standard = {source, target} <= {*dt.STANDARD}
+    return standard and np.can_cast(source.storage, target.storage, "safe")
 
 
 def comparable(dtype: DType) -> DType:
@@ -58,7 +62,7 @@ def caster(
         return transforming(source, target, mode, transforms)
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     storage = target.storage
-    if (integers and (source, target) in WIDENING) or dt.string in (source, target):
+    if (integers and widens(source, target)) or dt.string in (source, target):
         return in_default_float_state(lambda buffer: parts.copied(buffer, storage))
     rows = dtype_args(source), dtype_args(target), mode
 
@@ -84,7 +88,7 @@ def short_caster(
 ) -> Callable[[Buffer], Buffer | None] | None:
     """What casts short buffers, and answers None of others; None if nothing does."""
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
-    if transforms or (integers and (source, target) in WIDENING):
+    if transforms or (integers and widens(source, target)):
         return None
     return _short(source, target, mode)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from promoarray import kernels
 from promoarray.backends.numpy.loops import heeded, watched
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
+from promoarray.records import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan

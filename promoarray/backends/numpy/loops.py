@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from promoarray import kernels
 from promoarray.backends.numpy import told
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
+from promoarray.records import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan

@@ -34,7 +34,7 @@ LONG = 1_000_000
 """Elements from which on several threads are worth waking: as many as in ``kernels/cpu/pool.h``."""
 
 PART = 1 << 18
-"""Elements of a part."""
+"""Elements of which every part but the last has a multiple."""
 
 
 def threads_for(size: int) -> int:
@@ -76,8 +76,14 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     def part(at: slice) -> None:
         kernel(*(x if x.size == 1 else x[at] for x in given), out=place[at])
 
-    step = max(1, PART * len(place) // out.size)
+    step = max(1, _part_of(out.size) * len(place) // out.size)
     return out if in_parts(part, len(place), step, row) else None
+
+
+def _part_of(size: int) -> int:
+    """Elements of a part of so many: a few parts a thread, as each is begun in Python, by one
+    thread at a time."""
+    return max(1, size // (4 * get_num_threads() * PART)) * PART
 
 
 WAITS_FOR_MEMORY = frozenset(
@@ -195,9 +201,7 @@ def _with_short_buffers(kernel: Any, operands: tuple[Buffer, ...], row: int) -> 
 # --- several threads ------------------------------------------------------------------------------
 
 
-def in_parts(
-    work: Callable[[slice], object], size: int, length: int = PART, buffer: int = 0
-) -> bool:
+def in_parts(work: Callable[[slice], object], size: int, length: int, buffer: int = 0) -> bool:
     """Have all of ``size`` elements worked on; false if NumPy met something to tell of.
 
     ``buffer`` is how many elements NumPy's buffers hold meanwhile; 0 leaves them as they are.
@@ -224,7 +228,7 @@ def copied(buffer: Buffer, storage: np.dtype[Any]) -> Buffer:
         return buffer.astype(storage)
     out = np.empty(buffer.shape, storage)
     given, place = buffer.reshape(-1), out.reshape(-1)
-    in_parts(lambda at: np.copyto(place[at], given[at]), out.size)
+    in_parts(lambda at: np.copyto(place[at], given[at]), out.size, _part_of(out.size))
     return out
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy.folds import LONG, Casts, axes_of, in_memory
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
+from promoarray.records import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.dtypes import DType

@@ -15,7 +15,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import blocks, folds, loops, positions
-from promoarray.backends.numpy.cast import WIDENING, comparable
+from promoarray.backends.numpy.cast import comparable, widens
 from promoarray.backends.numpy.kernels import (
     CLIP,
     ELEMENTWISE,
@@ -337,4 +337,4 @@ def _widens(source: DType, target: DType, casts: loops.Casts) -> bool:
     pair = source, target
     if pair == (dt.float32, dt.complex128) or source is dt.float16:  # NumPy keeps NaN's payload
         return False
-    return pair in WIDENING and not casts(*pair)[1]
+    return widens(*pair) and not casts(*pair)[1]

@@ -70,7 +70,7 @@ struct Job {
     const size_t parts;
     const Around *const around;
     size_t next = 0;
-    int helpers = 0;  // threads of the pool that have a part of it
+    std::atomic<int> helpers{0};  // threads of the pool that have a part of it
 
     Job(size_t n, const std::function<void(size_t)> &given, const Around *with)
         : work(given), parts(n), around(with) {}
@@ -82,19 +82,37 @@ std::atomic<int> unlocked{0};
 std::atomic<bool> ends{false};
 thread_local bool is_helper = false;
 
+// How long a thread looks for what it waits for before it sleeps. To be woken takes about as long,
+// which is much of an operation of a million elements; and operations come one after another, so
+// that those who helped with one are still there for the next.
+constexpr std::chrono::microseconds patience(50);
+
+template <typename Test>
+void look_for(const Test &is_there) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (!is_there() && std::chrono::steady_clock::now() < end) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
 class Pool {
    public:
     void run(const std::shared_ptr<Job> &job) {
         std::unique_lock<std::mutex> held(lock_);
         ++callers_;
         jobs_.push_back(job);
+        ++news_;
         start_threads(job->parts);
         if (has_room()) wake_.notify_all();
         while (job->is_left()) do_part(*job, held);
         jobs_.erase(std::find(jobs_.begin(), jobs_.end(), job));
-        done_.wait(held, [&] { return job->helpers == 0; });
+        wait(held, done_, [&] { return job->helpers == 0; }, [&] { return job->helpers == 0; });
         --callers_;
-        if (!jobs_.empty()) wake_.notify_all();  // there is one more for those who are left
+        if (jobs_.empty()) return;
+        ++news_;
+        wake_.notify_all();  // there is one more for those who are left
     }
 
     // What a thread of the pool does. It leaves a job for a caller that came meanwhile.
@@ -102,7 +120,9 @@ class Pool {
         std::unique_lock<std::mutex> held(lock_);
         for (;;) {
             std::shared_ptr<Job> job;
-            wake_.wait(held, [&] { return stops_ || (job = neediest()) != nullptr; });
+            const unsigned known = news_;
+            wait(held, wake_, [&] { return stops_ || (job = neediest()) != nullptr; },
+                 [&] { return news_ != known; });
             if (stops_) return;
             ++helping_;
             if (job->around == nullptr) {
@@ -125,6 +145,7 @@ class Pool {
         {
             const std::lock_guard<std::mutex> held(lock_);
             stops_ = true;
+            ++news_;
             threads.swap(threads_);
         }
         wake_.notify_all();
@@ -132,6 +153,19 @@ class Pool {
     }
 
    private:
+    // Wait until `is_so`, which is asked with the lock held; `may_be` tells without it.
+    template <typename Test, typename Sign>
+    void wait(std::unique_lock<std::mutex> &held, std::condition_variable &told, const Test &is_so,
+              const Sign &may_be) {
+        if (is_so()) return;
+        if (has_cores_) {
+            held.unlock();
+            look_for(may_be);
+            held.lock();
+        }
+        told.wait(held, is_so);
+    }
+
     bool has_room() const { return callers_ + helping_ < count; }
 
     std::shared_ptr<Job> neediest() const {
@@ -174,8 +208,10 @@ class Pool {
     std::condition_variable wake_, done_;
     std::vector<Thread> threads_;
     std::vector<std::shared_ptr<Job>> jobs_;
+    std::atomic<unsigned> news_{0};  // changes where threads of the pool may have got something to do
     int callers_ = 0, helping_ = 0;
     bool stops_ = false;
+    const bool has_cores_ = std::thread::hardware_concurrency() > 1;
 };
 
 // Never deleted: threads may wait in it for as long as the process lives.

@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 from importlib import resources
-from typing import NamedTuple
 
 from promoarray.dtypes import DType
 from promoarray.kernels import cast_header
@@ -29,6 +28,7 @@ from promoarray.kernels.cuda.element import (
 )
 from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
 from promoarray.kernels.cuda.symbolic import CodeTransform
+from promoarray.records import NamedTuple
 
 __all__ = [
     "KernelSource",

@@ -8,7 +8,6 @@ kernel still casts what it can (``transformed``), and ``@`` takes the left opera
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +52,7 @@ from promoarray.promotion.type_steps import (
     of_one_dtype,
     supported_types,
 )
+from promoarray.records import replace
 
 
 def as_left(a: DType, b: DType) -> DType | None:
