@@ -368,18 +368,6 @@ def test_dlpack_shares_memory_both_ways(dtype: DType) -> None:
     assert x.__dlpack_device__()[0] == 1
 
 
-def test_dlpack_copies_what_goes_backwards() -> None:
-    """PyTorch ends the process at a negative stride."""
-    x = pa.asarray([[1, 2, 3], [4, 5, 6]], dtype=pa.bfloat16)
-    backwards = x[:, ::-1]
-    there = pa.from_dlpack(backwards)
-    assert there.tolist() == [[3.0, 2.0, 1.0], [6.0, 5.0, 4.0]]
-    assert not np.shares_memory(there._buffer, x._buffer)
-    assert all(stride >= 0 for stride in there._buffer.strides)
-    with pytest.raises(BufferError, match="goes backwards"):
-        backwards.__dlpack__(copy=False)
-
-
 class Foreign:
     """An array of a library that knows every dtype of DLPack."""
 
@@ -405,6 +393,18 @@ def test_dlpack_keeps_dtype_and_memory_where_both_sides_know_the_dtype(dtype: DT
         assert not np.shares_memory(np.asarray(copied), np.asarray(x))
         assert pa.asarray(there).dtype is dtype
     assert pa.from_dlpack(x).dtype is dtype
+
+
+def test_dlpack_copies_what_goes_backwards() -> None:
+    """PyTorch ends the process at a negative stride."""
+    x = pa.asarray([[1, 2, 3], [4, 5, 6]], dtype=pa.bfloat16)
+    backwards = x[:, ::-1]
+    there = pa.from_dlpack(Foreign(backwards))  # type: ignore[arg-type]
+    assert there.tolist() == [[3.0, 2.0, 1.0], [6.0, 5.0, 4.0]]
+    assert not np.shares_memory(there._buffer, x._buffer)
+    assert all(stride >= 0 for stride in there._buffer.strides)
+    with pytest.raises(BufferError, match="goes backwards"):
+        backwards.__dlpack__(copy=False)
 
 
 @pytest.mark.parametrize("dtype", [d for d in CONCRETE if d not in DLPACKED], ids=str)
