@@ -11,6 +11,7 @@ from functools import cache
 from inspect import Parameter, Signature, cleandoc, unwrap
 from typing import Any
 
+from promoarray.backends import backend_of, is_lazy
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.asarray import asarray
 from promoarray.core.shapes import integers
@@ -21,6 +22,7 @@ from promoarray.functions.data_types import astype
 from promoarray.functions.elementwise import clip, conj, divide, imag, multiply, real
 from promoarray.functions.elementwise import round as whole
 from promoarray.functions.indexing import take
+from promoarray.functions.joining import stack
 from promoarray.functions.linear_algebra import matmul, tensordot
 from promoarray.functions.manipulation import moveaxis, permute_dims, repeat, reshape, squeeze
 from promoarray.functions.searching import argmax, argmin, nonzero, searchsorted
@@ -126,6 +128,10 @@ def _round(x: PArray, decimals: int = 0) -> PArray:
         raise TypeError(
             f"x.round({decimals}) of {x.dtype.name}: write x.astype(...) to a float first"
         )
+    if x.dtype.kind is Kind.COMPLEX and not is_lazy(backend_of(x._buffer)):
+        whole(reshape(x, (-1,))[:0])  # refused where the policy rounds no complex numbers
+        parts = stack([real(x), imag(x)], axis=-1)  # a product of complex numbers would mix them
+        return reshape(_round(parts, decimals).view(x.dtype), x.shape)
     if decimals > 0:
         return divide(whole(multiply(x, 10**decimals)), 10**decimals)
     return multiply(whole(divide(x, 10**-decimals)), 10**-decimals)

@@ -22,6 +22,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.max(x := a(INTS), 1, where=x < 3, initial=-1),
         lambda a: np.max(a([[], []]), axis=1, initial=2.5),
         lambda a: np.max(a(INTS), 0, out=a([0, 0, 0], "f4")),
+        lambda a: np.max(a(INTS, "u1"), initial=6.5),
+        lambda a: np.max(x := a(FLOATS, "f4"), where=x < 0, initial=np.float64(0.1)),
     ),
     "min": (lambda a: np.min(a(INTS), 1), lambda a: np.min(a(INTS), initial=0)),
     "amax": (lambda a: np.amax(a(INTS)),),
@@ -33,6 +35,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.sum(x := a(INTS), 1, where=x > 2, initial=7),
         lambda a: np.sum(a(INTS, "i1"), 0, out=a([0, 0, 0], "i1")),
         lambda a: np.sum(a(FLOATS, "f4"), 0, out=a([0, 0, 0], "f8")),
+        lambda a: np.sum(a(INTS, "u1"), 0, dtype=np.int16, initial=2.5),
+        lambda a: np.sum(a(INTS), dtype=bool, initial=300),
     ),
     "prod": (
         lambda a: np.prod(a(FLOATS), axis=-1),
@@ -56,6 +60,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.average(a(FLOATS), axis=1, weights=a(INTS, "f8"), keepdims=True),
         lambda a: np.average(a(FLOATS), axis=-1, weights=a([1.0, 2.0, 3.0])),
         lambda a: np.average(a(INTS, "f8"), axis=(1, 0), weights=a([[1.0, 2], [3, 4], [5, 6]])),
+        lambda a: np.average(a(INTS, "u1"), 0, weights=a(FLOATS, "f4") ** 2),
+        lambda a: np.average(a(INTS) > 2, weights=a(INTS, "f2")),
     ),
     "cumsum": (lambda a: np.cumsum(a(INTS, "i1")), lambda a: np.cumsum(a(FLOATS), 1, "f4")),
     "cumprod": (lambda a: np.cumprod(a(INTS), axis=0),),
@@ -66,6 +72,7 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.median(a([FLOATS, FLOATS]), axis=(0, 2), keepdims=True),
         lambda a: np.median(a(HOLES), axis=[0]),
         lambda a: np.median(a(FLOATS, "f4")),
+        lambda a: np.median(a([]).reshape(0, 3), axis=1),
     ),
     "quantile": (
         lambda a: np.quantile(a(INTS), 0.3, axis=1),
@@ -73,6 +80,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.quantile(a(FLOATS, "f4"), 0.625),
         lambda a: np.quantile(a(HOLES), a([[0.5], [0.125]]), axis=1),
         lambda a: np.quantile(a([FLOATS, FLOATS]), 0.75, (0, 2), method="midpoint"),
+        lambda a: np.quantile(a(INTS), 0, method="midpoint"),
+        lambda a: np.quantile(a(FLOATS, "f2"), a([0, 1]), axis=1, method="midpoint"),
         *(
             lambda a, m=m, d=d: np.quantile(a(INTS, d), [0.1, 0.5, 0.9], method=m)
             for m in ("lower", "higher", "nearest")
@@ -264,7 +273,12 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.clip(a(INTS), None, 4),
         lambda a: np.clip(a(INTS), min=a(2)),
     ),
-    "round": (lambda a: np.round(a(FLOATS)), lambda a: np.round(a(FLOATS), 1)),
+    "round": (
+        lambda a: np.round(a(FLOATS)),
+        lambda a: np.round(a(FLOATS), 1),
+        lambda a: np.round(a([complex(np.inf, 1.25), -0.04 - 2.35j, 1.26 + 0j], "c8"), 1),
+        lambda a: np.round(a([[complex(np.nan, -np.inf)], [12 - 5j]]), -1),
+    ),
     "around": (lambda a: np.around(a(FLOATS)),),
     "fix": (lambda a: np.fix(a(FLOATS)),),
     "real": (lambda a: np.real(a([1 + 2j])),),
@@ -279,6 +293,8 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.isclose(a(HOLES), a(HOLES), equal_nan=True),
         lambda a: np.isclose(a([np.inf, -np.inf, 1.0]), a([np.inf, np.inf, np.inf])),
         lambda a: np.isclose(a(INTS), 3, atol=1),
+        lambda a: np.isclose(a([2, 7], "u1"), a([2**64 - 1, 7], "u8")),
+        lambda a: np.isclose(a([True, False]), a([True, True])),
     ),
     "allclose": (lambda a: np.allclose(a(FLOATS), a(INTS), 0.5, 10),),
     "array_equal": (

@@ -383,7 +383,7 @@ class Foreign:
 
 @pytest.mark.parametrize("dtype", CONCRETE, ids=str)
 def test_dlpack_keeps_dtype_and_memory_where_both_sides_know_the_dtype(dtype: DType) -> None:
-    x = pa.asarray([[1, 0, 1], [0, 1, 1]], dtype=dtype).mT[::-1]
+    x = pa.asarray([[1, 0, 1], [0, 1, 1]], dtype=dtype).mT[::2]
     for there in (Foreign(x), Foreign(x[1:, 1])):  # type: ignore[arg-type]
         back = pa.from_dlpack(there)
         assert repr(back) == repr(there.x)
@@ -393,6 +393,18 @@ def test_dlpack_keeps_dtype_and_memory_where_both_sides_know_the_dtype(dtype: DT
         assert not np.shares_memory(np.asarray(copied), np.asarray(x))
         assert pa.asarray(there).dtype is dtype
     assert pa.from_dlpack(x).dtype is dtype
+
+
+def test_dlpack_copies_what_goes_backwards() -> None:
+    """PyTorch ends the process at a negative stride."""
+    x = pa.asarray([[1, 2, 3], [4, 5, 6]], dtype=pa.bfloat16)
+    backwards = x[:, ::-1]
+    there = pa.from_dlpack(Foreign(backwards))  # type: ignore[arg-type]
+    assert there.tolist() == [[3.0, 2.0, 1.0], [6.0, 5.0, 4.0]]
+    assert not np.shares_memory(there._buffer, x._buffer)
+    assert all(stride >= 0 for stride in there._buffer.strides)
+    with pytest.raises(BufferError, match="goes backwards"):
+        backwards.__dlpack__(copy=False)
 
 
 @pytest.mark.parametrize("dtype", [d for d in CONCRETE if d not in DLPACKED], ids=str)

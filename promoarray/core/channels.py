@@ -204,7 +204,8 @@ class Channels(Array):
         dl_device : tuple of int, optional
             Where the consumer wants the array; only where it lies.
         copy : bool, optional
-            Whether to copy: always, never, or (None) where it has to be.
+            Whether to copy: always, never, or (None) where it has to be, as where an axis goes
+            backwards (``x[::-1]``).
 
         Returns
         -------
@@ -214,8 +215,8 @@ class Channels(Array):
         ------
         BufferError
             If DLPack has no name for the dtype, the consumer would take one byte an element for
-            several (2-, 4- and 6-bit dtypes before DLPack 1.1), or the device or the stream is not
-            the array's.
+            several (2-, 4- and 6-bit dtypes before DLPack 1.1), an axis goes backwards and nothing
+            is to be copied, or the device or the stream is not the array's.
         """
         if observers_anywhere or guarded_here():
             _leave(self, "__dlpack__")

@@ -120,8 +120,8 @@ def _is_data(x: Any) -> bool:
 
 
 def of_ufunc(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[str, Form] | None:
-    """Return the operation that a call of a ufunc means; None if none is."""
-    name = OF_UFUNC.get(ufunc)
+    """Return the operation that a call of a ufunc means; None if none is, of every dtype."""
+    name = OF_UFUNC.get(ufunc) if ufunc is not np.rint else None  # it makes floats of integers
     return None if name is None else (name, form_of_ufunc(name, inputs))
 
 

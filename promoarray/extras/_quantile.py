@@ -15,7 +15,7 @@ from typing import Any
 from promoarray.core.move import require_taken
 from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import axes_in
-from promoarray.dtypes import WEAK, DType, Kind, float32, int64
+from promoarray.dtypes import WEAK, DType, Kind, float32, float64, int64
 from promoarray.errors import quoted
 from promoarray.functions.broadcasting import broadcast_to
 from promoarray.functions.creation import asarray, full, full_like, zeros
@@ -141,7 +141,7 @@ def _quantiles(name: str, x: Any, q: Any, axis: Any, keepdims: bool, method: str
     lanes = sort(reshape(lanes, (*lanes.shape[: len(rest)], -1)) if array.size else _empty(name))
     if array.dtype.kind is Kind.BOOL and method in _COMPUTED and _promotes(array):
         _ = array - array  # bools have no difference, says the policy
-    shares, wide = _entered(array, q, name)
+    shares, wide = _entered(array, q, name, method)
     if method not in _COMPUTED and _promotes(array):
         wide = array.dtype
     found = _taken(lanes, reshape(shares, (-1,)), wide, method, name == "nanquantile")
@@ -160,7 +160,7 @@ def _promotes(array: PArray) -> bool:
     return "quantile" in policy.composed
 
 
-def _entered(array: PArray, q: Any, name: str) -> tuple[PArray, DType]:
+def _entered(array: PArray, q: Any, name: str, method: str) -> tuple[PArray, DType]:
     """The shares as an array, and the dtype of the result.
 
     Raises
@@ -172,8 +172,12 @@ def _entered(array: PArray, q: Any, name: str) -> tuple[PArray, DType]:
     given = asarray(q)
     if not bool(((given >= 0) & (given <= 1)).all()):
         raise ValueError(f"{name}: q must be between 0 and 1, not {quoted(q)}")
-    if _promotes(array) and given.dtype.kind is not Kind.FLOAT and array.dtype.kind in _EXACT:
-        return given, array.dtype  # all of them are elements
+    exact = array.dtype.kind in _EXACT
+    if _promotes(array) and given.dtype.kind is not Kind.FLOAT:
+        if method == "midpoint" and (exact or type(q) not in WEAK):
+            q = given = astype(given, float64)  # as NumPy's half is
+        elif exact:
+            return given, array.dtype  # all of them are elements
     wide = policy.fixed.get("quantile") or averaged(array, name)
     if _promotes(array) and type(q) not in WEAK and given.dtype.kind is Kind.FLOAT:
         wide = result_type(array, given)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT
 from promoarray.numpy_api.composed import array_of
@@ -67,7 +68,15 @@ def reduced(
         return getattr(xp, name)(array, **options)
     if name not in _NEUTRAL and not array.size:
         return _nothing_but(xp, array, initial, **options)
-    return getattr(xp, _JOINED[name])(getattr(xp, name)(array, **options), initial)
+    found = getattr(xp, name)(array, **options)
+    return getattr(xp, _JOINED[name])(found, _stored(xp, initial, kept_dtype(found)))
+
+
+def _stored(xp: Any, initial: Any, dtype: Any) -> Any:
+    """What a reduction begins with, in the dtype that it has."""
+    begun = xp.empty((), dtype=dtype)
+    begun[...] = initial
+    return begun
 
 
 def _spread(

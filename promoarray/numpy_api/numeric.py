@@ -5,6 +5,7 @@ Each step is an operation under the policy, refused where the policy refuses it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -39,7 +40,11 @@ def average(xp: Any, a: Any, *, weights: Any = None, axis: Any = None, **options
     array, share = array_of(xp, a, "average"), array_of(xp, weights, "average")
     if share.shape != array.shape:
         share = _weights_along(xp, share, array.shape, axis)
+    if array.dtype.kind not in INEXACT:  # as NumPy has it, whose weights alone would be narrower
+        array = xp.astype(array, xp.result_type(array.dtype, share.dtype, xp.float64))
     total = xp.sum(share, axis=axis, **options)
+    if xp.any(total == 0):
+        raise ZeroDivisionError("np.average: the weights add up to 0")
     return xp.sum(array * share, axis=axis, **options) / total
 
 
@@ -77,7 +82,7 @@ def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> A
     axes = axes_in("nanmedian", axis, array.ndim)
     rest = tuple(n for n in range(array.ndim) if n not in axes)
     lanes = xp.permute_dims(array, (*rest, *axes))
-    lanes = xp.reshape(lanes, (*lanes.shape[: len(rest)], -1))
+    lanes = xp.reshape(lanes, (*lanes.shape[: len(rest)], math.prod(lanes.shape[len(rest) :])))
     if lanes.shape[-1]:
         lanes = xp.sort(lanes, axis=-1)  # NaN last
         there = xp.count_nonzero(lanes == lanes, axis=-1, keepdims=True)
@@ -225,12 +230,12 @@ def isclose(
     xp: Any, a: Any, b: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
     x, y = array_of(xp, a, "isclose"), array_of(xp, b, "isclose")
+    if y.dtype.kind not in INEXACT:  # so that no difference of integers wraps
+        y = xp.astype(y, xp.result_type(y, 1.0))
     with np.errstate(invalid="ignore"):  # inf - inf
         near = xp.abs(x - y) <= atol + rtol * xp.abs(y)
-    if y.dtype.kind in INEXACT:
-        near = near & xp.isfinite(y)
-    close = near | (x == y)
-    if equal_nan and x.dtype.kind in INEXACT and y.dtype.kind in INEXACT:
+    close = (near & xp.isfinite(y)) | (x == y)
+    if equal_nan and x.dtype.kind in INEXACT:
         close = close | (xp.isnan(x) & xp.isnan(y))
     return close
 

@@ -14,11 +14,11 @@ import numpy as np
 from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.core.dispatch import apply, call
 from promoarray.core.move import moved
-from promoarray.core.operands import as_array, as_operand
+from promoarray.core.operands import as_array, as_operand, operand_of
 from promoarray.core.operators import form_of_ufunc
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in
-from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.dtypes import INEXACT, WEAK, DType, as_dtype
 from promoarray.errors import kind_of
 from promoarray.namespaces import namespace
 from promoarray.numpy_api import at
@@ -27,6 +27,8 @@ from promoarray.numpy_api.out import require_ours, written
 from promoarray.numpy_api.refusals import method_called, no_ufunc, option_refused
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Refusal
 from promoarray.records import NamedTuple
 
 _NOTHING: dict[str, tuple[Any, ...]] = {
@@ -72,6 +74,7 @@ _KEEPING = frozenset(
 """Families whose results are of the dtype that they compute in."""
 
 _NAMES = {**OF_UFUNC, np.divmod: "divmod"}
+_NAMES[np.rint] = "rint"
 _NAMES[np._core.umath.clip] = "clip"  # type: ignore[attr-defined]  # which ndarray.clip calls
 _PAIRS = {"divmod": ("floor_divide", "remainder")}
 """Ufuncs of two results, each of which is an operation."""
@@ -175,9 +178,21 @@ def _call(name: str, *inputs: Any, dtype: object = None, **options: Any) -> Any:
         return made.astype(dtype, copy=False)
     if name in _PAIRS:
         return tuple(_operation(each)(*inputs) for each in _PAIRS[name])
+    if name == "rint":
+        return apply("round", *map(_as_float, inputs))
     if name == "clip":  # as ndarray.clip(x) calls it
         return call(name, *inputs, low=True, high=True)
     return apply(name, *inputs, form=form_of_ufunc(name, inputs), **options)
+
+
+def _as_float(x: Any) -> Any:
+    """An operand of ``rint``, which makes floats of integers; ``round`` leaves them as they are."""
+    array = as_array(x, "rint")
+    if array.dtype.kind in INEXACT:
+        return array
+    policy = array._policy or get_policy()
+    plan = policy.plan("sqrt", (operand_of(array, policy),), Form.FUNCTION)
+    return array if isinstance(plan, Refusal) else array.astype(plan.result)
 
 
 def _computed_in(name: str, x: Any, dtype: DType) -> Any:

@@ -188,6 +188,7 @@ ARRAY_API = Policy(
     assigns=assigns,
     kernels={
         "floor_divide": ("standard_floor_divide",),
+        "pow": ("plain_pow",),
         "expm1": ("standard_expm1",),
         "tanh": ("standard_tanh",),
     },

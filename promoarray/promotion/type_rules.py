@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType, Kind
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule, fold
@@ -53,8 +53,8 @@ class TypeRule:
     extra_results : tuple of callables
         As ``result``, for the further results of an operation that has several.
     standard_kernel : bool
-        Whether the standard kernel computes with a Python scalar on the right, even where the
-        policy has a kernel of its own.
+        Whether the standard kernel computes integers with a Python scalar on the right, even where
+        the policy has a kernel of its own.
     why : str
         What to say when the operation does not admit the common dtype.
     note : str
@@ -92,7 +92,8 @@ class TypeRule:
             kept = zip(operands, plan.inputs, strict=True)
             plan = plan._replace(inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
         parts = self.decomposition and self.decomposition(operands)
-        standard = self.standard_kernel and operands[-1].rank is Rank.SCALAR
+        scalar = self.standard_kernel and operands[-1].rank is Rank.SCALAR
+        standard = scalar and computed.kind in INTEGERS
         changed = parts or standard  # of most rules nothing
         return plan._replace(decomposition=parts, standard_kernel=standard) if changed else plan
 

@@ -74,6 +74,23 @@ VARIANTS: Mapping[str, Variant] = {
         "of an array of exponents only the low six bits count: x ** -1 is x ** 63, whose low bits "
         "are kept",
     ),
+    "plain_pow": Variant(_FLOATS, "the power 0.5 of -inf is inf, of -0.0 it is 0.0"),
+    "whole_shortcut_pow": Variant(
+        frozenset(INEXACT),
+        "x ** -1 is the reciprocal and x ** 2 the square",
+    ),
+    "root_shortcut_pow": Variant(
+        frozenset(INEXACT), "x ** 0.5 is the square root, which is NaN of -inf and -0.0 of -0.0"
+    ),
+    "shortcut_pow": Variant(
+        frozenset(INEXACT),
+        "x ** -1 is the reciprocal, x ** 2 the square, x ** 0.5 the root, NaN of -inf",
+    ),
+    "multiplied_pow": Variant(
+        frozenset(INEXACT),
+        "one exponent of -2, -1, 0, 1, 2, 3 counts factors, and one of 0.5 or -0.5 is the root, "
+        "which is NaN of -inf",
+    ),
     "argmax_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "argmin_without_nan": Variant(_FLOATS, "NaN is skipped"),
     "integer_pow": Variant(

@@ -237,8 +237,9 @@ def by_numpy(policy: Policy, name: str, plan: Plan, operands: tuple[Any, ...]) -
         name, index = plan.decomposition.then, plan.decomposition.operand
         first = cast(KERNELS[plan.decomposition.first](given[index]), plan.result)
         given[index] = cast(first, plan.compute or plan.result)
-    computed = KERNELS[name](*given)
-    if policy.kernel(name, plan) == "remainder_keeping_zero":
+    kernel = policy.kernel(name, plan)
+    computed = KERNELS[kernel if name == "pow" else name](*given)
+    if kernel == "remainder_keeping_zero":
         computed = np.where(computed == 0, np.copysign(computed, given[0]), computed)
     return cast(computed, plan.result)
 

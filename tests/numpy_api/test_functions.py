@@ -492,3 +492,18 @@ def test_weights_that_fit_no_axis_are_refused() -> None:
         np.average(x, weights=ours([1.0, 2.0, 3.0]))
     with pytest.raises(ValueError, match=r"weights of shape \(3,\).*axis=0"):
         np.average(x, axis=0, weights=ours([1.0, 2.0, 3.0]))
+    with pytest.raises(ZeroDivisionError, match="the weights add up to 0"):
+        np.average(x, weights=pa.zeros_like(x))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "complex64"])
+def test_rint_makes_floats_of_integers_where_round_does_not(dtype: str) -> None:
+    x = np.array([0, 1, 1]).astype(dtype)
+    for made, wanted in (
+        (np.rint(pa.asarray(x)), np.rint(x)),
+        (np.rint(pa.asarray(x[1])), np.rint(x[1])),
+    ):
+        assert made.dtype == wanted.dtype
+        assert made.tolist() == wanted.tolist()
+    with pa.policy("torch"):
+        assert np.rint(pa.asarray([1, 2])).dtype is pa.float32

@@ -384,12 +384,16 @@ def test_every_variant_is_described_computed_and_some_policys() -> None:
         for name, each in as_policy(policy).kernels.items()
         for variant in each
     }
-    jax = as_policy("jax")
+    arrays = dt.bool, dt.int32, dt.float32
+    seconds = (
+        *(Operand(each, rank) for each in arrays for rank in (Rank.ARRAY, Rank.ZERO_D)),
+        *(Operand(each, Rank.SCALAR) for each in (dt.weak_int, dt.weak_float)),
+        Operand(dt.complex64, Rank.SCALAR),  # a shortcut of NumPy 1
+    )
     of_operands = {
-        jax.kernel(name, plan)
-        for name in ("multiply", "divide", "pow")
-        for pair in product((dt.bool, dt.int32, dt.float32), repeat=2)
-        for rank in (Rank.ARRAY, Rank.ZERO_D)
-        if isinstance(plan := jax.plan(name, (Operand(pair[0]), Operand(pair[1], rank))), Plan)
+        policy.kernel(name, plan)
+        for policy in map(as_policy, ("jax", "numpy@2", "numpy@1", "torch"))
+        for name, x, y in product(("multiply", "divide", "pow"), (*arrays, dt.complex64), seconds)
+        if isinstance(plan := policy.plan(name, (Operand(x), y)), Plan)
     } - {"multiply", "divide", "pow"}
     assert {variant for _, variant in used} | of_operands == set(VARIANTS)

@@ -166,6 +166,10 @@ def dlpack(
         )
     if not buffer.flags.writeable and copy is None and (max_version or (0, 0)) < (1, 0):
         copy = True  # an unversioned capsule cannot say that it is only to be read
+    if copy is not True and any(stride < 0 for stride in buffer.strides):
+        if copy is False:
+            raise BufferError("an axis goes backwards, which PyTorch ends the process at; copy it")
+        copy = True
     label = None if dtype in dt.NATIVE else _dlpack.label_of(dtype, max_version)
     bits = buffer if label is None else buffer.view(f"u{buffer.itemsize}")
     try:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.kernels.portable import statistics, xla
+from promoarray.kernels.portable import powers, statistics, xla
 from promoarray.kernels.portable.integers import beyond, not_zero, or_one, towards_zero
 from promoarray.kernels.portable.zero import is_zero
 
@@ -242,6 +242,7 @@ _NANS = complex(float("nan"), float("nan"))
 
 
 _VARIANTS = (
+    *powers.KERNELS,
     *statistics.KERNELS,
     *xla.KERNELS,
     checked_floor_divide,

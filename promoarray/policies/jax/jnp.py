@@ -139,7 +139,7 @@ JNP = Policy(
         "logaddexp": ("wrapped_logaddexp",),
         "all": ("real_all",),
         "any": ("real_any",),
-        "pow": ("six_bit_pow", "polar_pow"),
+        "pow": ("six_bit_pow", "plain_pow", "polar_pow"),
         "clip": ("clip_signed_zeros",),
         "arange": ("arange_of_integers",),
     },

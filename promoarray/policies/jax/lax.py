@@ -131,7 +131,11 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 
 LAX = JNP.derive(
     "jax@lax",
-    kernels={"divide": ("xla_divide",), "remainder": ("xla_remainder",)},
+    kernels={
+        "divide": ("xla_divide",),
+        "remainder": ("xla_remainder",),
+        "pow": ("plain_pow",),
+    },
     title="jax.lax",
     principle="No promotion: operands are of one dtype, and Python scalars of their default dtype.",
     promote=promote,

@@ -22,13 +22,14 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import Family, Form, operation
-from promoarray.policies.numpy import stored
+from promoarray.policies.numpy import powers, stored
 from promoarray.policies.numpy.numpy_2 import (
     AS_ARRAYS,
     FLOAT_NOTE,
     NUMPY_2,
     OPERATIONS,
     OWN,
+    POWER,
     can_cast,
     floats,
     promote,
@@ -66,7 +67,7 @@ def by_value(
     make of them first.
     """
     if name == "pow" and form is not Form.FUNCTION and (short := shortcut(*operands)):
-        return Operand(short), Operand(short)
+        return Operand(short), Operand(short, Rank.SCALAR)
     if not _beside_arrays(name, operands):
         return tuple(o if o.value is None else Operand(as_array_type(o)) for o in operands)
     arrays = [o.type for o in operands if o.value is None]
@@ -228,6 +229,7 @@ NUMPY_1 = NUMPY_2.derive(
     dtypes=OWN,
     operations={
         **OPERATIONS,
+        Family.POW: powers.by_value(POWER),
         Family.ROUND: TypeRule(admit=ORDERED, compute=floats, note=FLOAT_NOTE),
         Family.FFT: TypeRule(compute=always(dt.complex128), note=_FFT),
         Family.RFFT: TypeRule(
@@ -243,7 +245,12 @@ NUMPY_1 = NUMPY_2.derive(
     scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),
     fixed={**NUMPY_2.fixed, "quantile": dt.float64},
     stored=stored.NUMPY_1,
-    kernels={**NUMPY_2.kernels, "clip": ("clip_up_to",), "sign": ("sign_of_order",)},
+    kernels={
+        **NUMPY_2.kernels,
+        "clip": ("clip_up_to",),
+        "sign": ("sign_of_order",),
+        "pow": ("plain_pow",),
+    },
     sources=(
         Source("NumPy reference", "numpy.result_type, Notes; numpy.min_scalar_type", "1.26"),
         Source(

@@ -16,6 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.numpy import stored
+from promoarray.policies.numpy.powers import by_loop, by_shortcut
 from promoarray.policies.numpy.routines import ROUTINES
 from promoarray.promotion.cast_quirks import (
     ML_DTYPES,
@@ -241,6 +242,7 @@ def step_by_step(rule: TypeRule) -> OperationRule:
     return accumulate
 
 
+POWER = TypeRule(compute=_no_bool, note=_INT8_NOTE)
 _sum = TypeRule(
     compute=_summed, note="bool and integers are summed in int64, unsigned ones in uint64"
 )
@@ -253,7 +255,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "subtract": TypeRule(admit=NUMBERS, why="NumPy does not subtract bools: write x1 ^ x2"),
     Family.DIVIDE: TypeRule(compute=exact_to(dt.float64), note="integers divide in float64"),
     Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=_no_bool, note=_INT8_NOTE),
-    Family.POW: TypeRule(compute=_no_bool, note=_INT8_NOTE),
+    Family.POW: by_shortcut(POWER),
     Family.EQUALITY: exactly_compared(TypeRule(result=to_bool)),
     Family.ORDER: exactly_compared(_order),
     Family.LOGICAL: TypeRule(
@@ -326,6 +328,8 @@ CASTS = CastRule(
 
 _REFERENCE = Source("NumPy reference", "Data type promotion in NumPy; numpy.result_type", "2.4")
 
+FUNCTIONS: dict[str | Family, OperationRule] = {"pow": by_loop(POWER)}
+
 NUMPY_2 = Policy(
     name="numpy@2",
     title="NumPy 2",
@@ -336,6 +340,7 @@ NUMPY_2 = Policy(
     promote=promote,
     dtypes=(*OWN, *(d for d in SAFE.dtypes if d not in OWN)),
     operations=OPERATIONS,
+    functions=FUNCTIONS,
     operand_types=highest_first,
     composed=frozenset({"quantile"}),
     fixed={"cov": dt.float64, "histogram": dt.int64, "interp": dt.float64},

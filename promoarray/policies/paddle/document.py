@@ -309,7 +309,7 @@ DOCUMENT = Policy(
         fit_compared=low_bits,
         fit_exponent=not_negative(through(single=False)),  # 3.3.1 never comes back from one
     ),
-    kernels={**CHECKED, "pow": ("double_reciprocal_pow",)},
+    kernels={**CHECKED, "pow": ("double_reciprocal_pow", "plain_pow")},
     fixed={"histogram": dt.int64},
     refuses={"quantile": first_of(dt.float32, dt.float64)},
     defaults=NARROW,

@@ -208,7 +208,7 @@ def _compared(value: Any, dtype: DType) -> Any:
 
 _KERNELS = {
     **OF_WHEELS,
-    "pow": ("double_pow",),
+    "pow": ("double_pow", "plain_pow"),
     "divide": ("checked_divide", "truncated_divide", "scaled_by_reciprocal"),
     "round": ("round_half_away",),
     "mean": ("exact_integer_mean",),

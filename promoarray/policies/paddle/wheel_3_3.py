@@ -290,7 +290,7 @@ REFUSAL = (
 
 _KERNELS = {
     **OF_WHEELS,
-    "pow": ("double_reciprocal_pow",),
+    "pow": ("double_reciprocal_pow", "plain_pow"),
     "divide": ("checked_divide", "nan_divide"),
     "var": ("integer_var",),
     "std": ("integer_std",),

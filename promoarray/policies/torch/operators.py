@@ -73,10 +73,17 @@ def subtract(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pl
 
 
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Refuse bool ** bool, but not a Python bool as exponent, which needs no kernel."""
-    if operands[-1].type is dt.weak_bool:
-        return TypeRule()(policy, name, operands)
-    return TypeRule(admit=NUMBERS, note="bool ** bool is refused")(policy, name, operands)
+    """Refuse bool ** bool, but not a Python bool as exponent, which needs no kernel.
+
+    One exponent of Python counts factors, but of float16 (``pow_tensor_scalar_kernel``).
+    """
+    with_bool = operands[-1].type is dt.weak_bool
+    rule = TypeRule() if with_bool else TypeRule(admit=NUMBERS, note="bool ** bool is refused")
+    plan = rule(policy, name, operands)
+    if isinstance(plan, Refusal) or operands[-1].rank is not Rank.SCALAR:
+        return plan
+    multiplied = plan.inputs[0].kind in INEXACT and plan.inputs[0] is not dt.float16
+    return plan._replace(kernel="multiplied_pow") if multiplied else plan
 
 
 def divisor_in_opmath(index: int, operand: Operand, common: DType) -> DType:
@@ -282,7 +289,7 @@ V2_13 = Policy(
     kernels={
         "floor_divide": ("checked_floor_divide",),
         "remainder": ("checked_remainder", "remainder_keeping_zero"),
-        "pow": ("reciprocal_pow",),
+        "pow": ("reciprocal_pow", "plain_pow"),
         "sign": ("sign_without_nan",),
         "clip": ("clip_beyond",),
         "linspace": ("linspace_of_integers",),

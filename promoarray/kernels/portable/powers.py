@@ -1,0 +1,82 @@
+"""Powers by one exponent that some frameworks have a way of its own for: roots, squares.
+
+NumPy's loops take a square root for every exponent 0.5 that they read over and over, of which -inf
+is NaN and -0.0 is -0.0. C's ``pow`` has inf and 0.0 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from promoarray.kernels.portable.zero import is_zero
+
+Buffer = Any
+Way = Callable[[Any, Buffer], Buffer]
+
+
+def plain_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    if y.size == 1:
+        return _plain_root(xp, x, y) if y.item() == 0.5 else xp.power(x, y)
+    power = xp.power(x, y)
+    if y.shape == power.shape and 0 not in y.strides:  # no exponent is read twice
+        return power
+    root = y == 0.5
+    if root.any():
+        power = xp.where(root & is_zero(xp, x), xp.zeros_like(power), power)
+        power = xp.where(root & (x == -np.inf), xp.full_like(power, np.inf), power)
+    return power
+
+
+def _plain_root(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    if x.size == 1 and x.item() not in (0, -np.inf):
+        return xp.power(x, y)
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    finite = xp.where(x == -np.inf, xp.full_like(x, np.inf), x)
+    return xp.reshape(xp.sqrt(finite) + xp.zeros_like(x), shape)  # -0.0 + 0.0 is 0.0
+
+
+_WHOLE: Mapping[complex, Way] = {
+    -1: lambda xp, x: xp.reciprocal(x),
+    2: lambda xp, x: xp.square(x),
+}
+_ROOT: Mapping[complex, Way] = {0.5: lambda xp, x: xp.sqrt(x)}
+_ALL: Mapping[complex, Way] = {
+    **_WHOLE,
+    **_ROOT,
+    0: lambda xp, x: xp.ones_like(x),
+    1: lambda xp, x: x.copy(),
+}
+_FACTORS: Mapping[complex, Way] = {
+    **_ALL,
+    -2: lambda xp, x: xp.reciprocal(x * x),
+    -0.5: lambda xp, x: xp.reciprocal(xp.sqrt(x)),
+    3: lambda xp, x: x * x * x,
+}
+
+
+def _of_one(ways: Mapping[complex, Way], xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    """The power by an exponent that may have a way of its own."""
+    way = ways.get(y.item())
+    return xp.power(x, y) if way is None else way(xp, x)
+
+
+def whole_shortcut_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _of_one(_WHOLE, xp, x, y)
+
+
+def root_shortcut_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _of_one(_ROOT, xp, x, y)
+
+
+def shortcut_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _of_one(_ALL, xp, x, y)
+
+
+def multiplied_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _of_one(_FACTORS, xp, x, y)
+
+
+KERNELS = plain_pow, whole_shortcut_pow, root_shortcut_pow, shortcut_pow, multiplied_pow
