@@ -2,7 +2,9 @@
 
 A `Line` is data: the same work in several ways. They take turns in one process, each turn a quarter
 of a millisecond long or one call, and the least of each way's turns counts: what else the machine
-does only ever adds time. The clock is the process's CPU time, so that waiting does not count; where
+does only ever adds time. A turn begins with a call that is not counted: the others have taken the
+caches, and a way that has several calls a turn would else find its operands there, and one that has
+a single call would not. The clock is the process's CPU time, so that waiting does not count; where
 several threads are what is measured, it is the wall's.
 """
 
@@ -80,9 +82,10 @@ class Way:
     def turn(self) -> None:
         """Take one turn."""
         loops = max(1, int(TURN / max(self.least, 1e-7)))
+        first = self.timer.timeit(1)
         took = self.timer.timeit(loops)
         self.least = min(self.least, took / loops) if self.turns else took / loops
-        self.spent += took
+        self.spent += first + took
         self.turns += 1
 
     def done(self, seconds: float, ours: float) -> bool:
