@@ -1,7 +1,8 @@
 """The libraries that stand beside promoarray: their namespace, and how each gets an array.
 
-Each runs on one thread, and a call ends when its result is there. A line is written once, as text (``xp.exp(x)``), and
-each library gets its own where it spells it otherwise, or none where it lacks it.
+Each runs on one thread, and a call ends when its result is there. A line is written once, as text
+(``xp.exp(x)``), and each library gets its own where it spells it otherwise, or none where it lacks
+it.
 """
 
 from __future__ import annotations
