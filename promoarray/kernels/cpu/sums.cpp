@@ -13,7 +13,6 @@ constexpr size_t LEAF = 128, AHEAD = 1024;  // elements
 // for a walk through memory, unless they lie near each other.
 template <typename Stored> PROMOARRAY_CAST void ask_for(const Stored *x, size_t n) {
 #ifdef __SSE2__
-    if (sizeof(Stored) < 4) return;
     for (size_t k = 0; k < n; k += 64 / sizeof(Stored))
         _mm_prefetch(reinterpret_cast<const char *>(x + k), _MM_HINT_T0);
 #else
