@@ -1,8 +1,10 @@
 """What is measured, and the one function that measures it.
 
 A `Line` is data: the same work in several ways. They take turns in one process, each turn a quarter
-of a millisecond long or two calls, and the least of each way's turns counts: what else the machine
-does only ever adds time. The clock is the process's CPU time, so that waiting does not count; where
+of a millisecond long or one call, and the least of each way's turns counts: what else the machine
+does only ever adds time. A turn begins with a call that is not counted: the others have taken the
+caches, and a way that has several calls a turn would else find its operands there, and one that has
+a single call would not. The clock is the process's CPU time, so that waiting does not count; where
 several threads are what is measured, it is the wall's.
 """
 
@@ -82,12 +84,10 @@ class Way:
     def turn(self) -> None:
         """Take one turn."""
         loops = max(1, int(TURN / max(self.least, 1e-7)))
-        # A long call finds in the caches, and among freed memory, what another way left there; the
-        # next one finds what it left itself, so it does not matter which way comes before.
-        took = self.timer.repeat(2 if loops == 1 else 1, loops)
-        found = min(took) / loops
-        self.least = min(self.least, found) if self.turns else found
-        self.spent += sum(took)
+        first = self.timer.timeit(1)
+        took = self.timer.timeit(loops)
+        self.least = min(self.least, took / loops) if self.turns else took / loops
+        self.spent += first + took
         self.turns += 1
 
     def done(self, seconds: float, ours: float) -> bool:

@@ -96,9 +96,10 @@ def operations(rows: list[Row]) -> str:
     for row in rows:
         groups.setdefault(row["name"].partition(": ")[0], []).append(row)
     made = []
+    usual = usual_noises(rows)
     for group, own in groups.items():
         held = [
-            (times, times > budget * (1 + noise(row, against)))
+            (times, is_over(row, against, times, budget, usual))
             for row in own
             for against, times, budget in judged(row)
         ]

@@ -56,10 +56,14 @@ def one_pass(asked: Asked) -> Iterator[Event]:
     """Measure the chapters once."""
     from machine import load
     from measure import Options, Unavailable, measure
+    from peers import keep_to_one_core
     from peers import load as load_peers
 
     options = Options(asked.quick)
-    wanted = asked.peers if set(asked.chapters) & {*WITH_PEERS} else ()
+    wanted: tuple[str, ...] = ()
+    if set(asked.chapters) & {*WITH_PEERS}:
+        keep_to_one_core()
+        wanted = asked.peers
     peers, missing = load_peers(wanted)
     for name, why in missing.items():
         yield {"peer": name, "why": why}

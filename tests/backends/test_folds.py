@@ -126,6 +126,35 @@ def test_leaves_of_every_length_are_added_up_as_numpy_does(dtype: pa.DType, leve
         assert np.array_equal(folded("sum", x[: 2 * n], dtype, (2, n, 1)), wanted), n
 
 
+@pytest.mark.parametrize("dtype", SHORT[1:], ids=str)
+def test_every_code_is_read_as_its_number_wherever_it_stands(dtype: pa.DType, level: int) -> None:
+    codes = np.arange(1 << 16, dtype=np.uint16).view(dtype.storage)
+    codes = codes[~np.isnan(codes.astype(np.float32))]
+    for n in (8, 1024):
+        for place in (*range(9), 200, 1023)[: 8 if n == 8 else None]:
+            some = codes[:: 1 if n == 8 else 16]
+            rows = np.zeros((some.size, n), dtype.storage)
+            rows[:, place] = some
+            found = folded("sum", rows, dtype, (some.size, n, 1))
+            assert np.array_equal(found, some.astype(np.float32)), (n, place)
+
+
+@pytest.mark.parametrize("dtype", SHORT[1:], ids=str)
+def test_truth_hangs_on_one_element(dtype: pa.DType, level: int) -> None:
+    rows = dtype_args(dtype), dtype_args(pa.bool), dtype_args(pa.bool)
+    for n in (1, 7, 64, 2048, 2049, 5000):
+        for place in {0, n // 2, n - 1}:
+            for code in (1, 0x8000, 0x8001, 0x7FFF, 0):  # what is true, and two zeros
+                for name, others in (("any", 0), ("all", 0x3F80)):
+                    x = np.full(n, others, np.uint16)
+                    x[place] = code
+                    out = np.empty((), np.bool_)
+                    lines, modes = (1, n, 1), (DEFAULT, DEFAULT)
+                    kernels.fold(name, x.view(dtype.storage), out, lines, rows, modes)
+                    wanted = getattr(x & 0x7FFF, name)()
+                    assert out == wanted, (name, n, place, code)
+
+
 @pytest.mark.parametrize("name", ["max", "min"])
 @pytest.mark.parametrize("dtype", SHORT[1:], ids=str)
 def test_every_code_is_ordered_as_its_number(name: str, dtype: pa.DType, level: int) -> None:

@@ -37,30 +37,33 @@ template <typename Read> bool has_negative_zero(const Lines &lines) {
 
 i16 rank_of(u16 code) { return (i16)(code ^ ((i16)code >> 15 & 0x7fff)); }
 
-template <typename Step> void extreme_in(const u16 *x, size_t n, i16 &found, i16 &magnitude) {
-    i16 extreme = found, largest = magnitude;
+// Both, as a NaN of either sign stands beyond one of them.
+void extremes_in(const u16 *x, size_t n, i16 &least, i16 &largest) {
+    i16 low = least, high = largest;
     for (size_t i = 0; i < n; ++i) {
-        extreme = Step::of(extreme, rank_of(x[i]));
-        largest = Larger::of(largest, (i16)(x[i] & 0x7fff));
+        const i16 rank = rank_of(x[i]);
+        low = Smaller::of(low, rank);
+        high = Larger::of(high, rank);
     }
-    found = extreme;
-    magnitude = largest;
+    least = low;
+    largest = high;
 }
 
 template <typename Read, typename Step> bool short_rows(const Lines &lines, f32 *out) {
     constexpr i16 infinity = std::is_same_v<Read, OfBfloat> ? 0x7f80 : 0x7c00;
     Source<Read> source(lines);
     const size_t most = source.lies_here() ? lines.n : CHUNK;
-    i16 magnitude = 0;
+    bool strange = false;
     for (size_t row = 0; row < lines.outer; ++row) {
-        i16 found = rank_of(*source.block(row * lines.n, 1));
+        i16 low = rank_of(*source.block(row * lines.n, 1)), high = low;
         for (size_t at = 0; at < lines.n; at += most) {
             const size_t n = lines.n - at < most ? lines.n - at : most;
-            extreme_in<Step>(source.block(row * lines.n + at, n), n, found, magnitude);
+            extremes_in(source.block(row * lines.n + at, n), n, low, high);
         }
-        out[row] = Read::of((u16)rank_of((u16)found));
+        strange |= high > infinity || low < rank_of((u16)(infinity | 0x8000));
+        out[row] = Read::of((u16)rank_of((u16)Step::of(low, high)));
     }
-    return magnitude > infinity;
+    return strange;
 }
 
 // --- Of 32 and 64 bits ---------------------------------------------------------------------------
@@ -92,7 +95,8 @@ template <typename T, typename Step> bool wide_rows(const Lines &lines, T *out) 
             const size_t n = lines.n - at < CHUNK ? lines.n - at : CHUNK;
             extreme_in<Step>(source.block(row * lines.n + at, n), n, r, strange);
         }
-        for (int k = 1; k < LANES; ++k) r[0] = Step::of(r[0], r[k]);
+        for (int half = LANES / 2; half > 0; half /= 2)
+            for (int k = 0; k < half; ++k) r[k] = Step::of(r[k], r[k + half]);
         out[row] = r[0];
     }
     for (int k = 1; k < LANES; ++k) strange[0] |= strange[k];

@@ -14,14 +14,19 @@
 namespace promoarray {
 namespace {
 
-// A cast whose loop was chosen; no loop where there is nothing to cast.
+// A cast whose loop was chosen. It is large: there is none where there is nothing to cast.
 struct Step {
-    Loop loop = nullptr;
+    Loop loop;
     Work work;
-    void choose(Type from, Type to, const CastMode &mode, size_t n) {
-        if (!same_type(from, to)) loop = version().choose(from, to, mode, n, true, work);
-    }
 };
+std::unique_ptr<Step> step_of(Type from, Type to, const CastMode &mode, size_t n) {
+    if (same_type(from, to)) return nullptr;
+    auto step = std::make_unique<Step>();
+    step->loop = version().choose(from, to, mode, n, true, step->work);
+    return step;
+}
+Loop loop_of(const std::unique_ptr<Step> &step) { return step ? step->loop : nullptr; }
+const Work *work_of(const std::unique_ptr<Step> &step) { return step ? &step->work : nullptr; }
 
 bool is_whole(const Type &type) {
     return type.kind == Kind::signed_integer || type.kind == Kind::unsigned_integer;
@@ -138,12 +143,13 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
     }
 
     // 3. The loop.
-    const auto enter = std::make_unique<Step>(), leave = std::make_unique<Step>();
-    if (casts) enter->choose(from, to, enter_mode, outer * n * inner);
-    if (!counts) leave->choose(to, last, leave_mode, outer * n * inner);
+    const size_t count = outer * n * inner;
+    const auto enter = casts ? step_of(from, to, enter_mode, count) : nullptr;
+    const auto leave = counts ? nullptr : step_of(to, last, leave_mode, count);
     const Lines lines = {given.data(), outer, n, inner, (size_t)runs,
-                         layout.ndim == 0 ? nullptr : gather, &layout, enter->loop, &enter->work, size_of(from),
-                         centers ? centers->data() : nullptr, leave->loop, &leave->work,
+                         layout.ndim == 0 ? nullptr : gather, &layout, loop_of(enter),
+                         work_of(enter), size_of(from),
+                         centers ? centers->data() : nullptr, loop_of(leave), work_of(leave),
                          size_of(last), initial, out.data()};
     const Unlocked unlocked;
     DefaultFloatState state;

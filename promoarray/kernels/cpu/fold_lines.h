@@ -1,7 +1,7 @@
 // Steps of folds, and lines that lie beside each other, which all folds go along in order.
 #pragma once
 
-#include "fold_source.h"
+#include "eight.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
@@ -146,9 +146,7 @@ template <template <typename> class Of> Fold float_fold(Type from, Type to) {
     if (is_float64(to)) return is_float64(from) ? Of<As<f64, f64>>::fold : nullptr;
     if (!is_float32(to)) return nullptr;
     if (is_bfloat16(from)) return Of<OfBfloat>::fold;
-#ifdef __F16C__
     if (is_float16(from)) return Of<OfHalf>::fold;
-#endif
     return is_float32(from) ? Of<As<f32, f32>>::fold : nullptr;
 }
 

@@ -35,49 +35,20 @@ struct OfBfloat {
     using T = f32;
     static T of(Stored x) { return as_float((u32)x << 16); }
 };
-#ifdef __F16C__
 struct OfHalf {
     using Stored = u16;
     using T = f32;
-    static T of(Stored x) { return _cvtsh_ss(x); }
-};
-#endif
-
-// Eight elements, in registers where the compiler is to be told so.
-template <typename T> struct Eight {
-    T lane[8];
-    Eight &operator+=(const Eight &y) {
-        for (int k = 0; k < 8; ++k) lane[k] += y.lane[k];
-        return *this;
-    }
-    friend Eight operator-(Eight x, T y) {
-        for (T &value : x.lane) value -= y;
-        return x;
-    }
-    friend Eight operator*(Eight x, const Eight &y) {
-        for (int k = 0; k < 8; ++k) x.lane[k] *= y.lane[k];
-        return x;
-    }
-    void store(T *to) const { std::memcpy(to, lane, sizeof lane); }
-};
-
-template <typename Read> PROMOARRAY_CAST Eight<typename Read::T> eight(const typename Read::Stored *x, Read) {
-    Eight<typename Read::T> found;
-    for (int k = 0; k < 8; ++k) found.lane[k] = Read::of(x[k]);
-    return found;
-}
-template <typename T> PROMOARRAY_CAST void store(const Eight<T> &x, T *to) { x.store(to); }
-
+    static T of(Stored x) {
 #ifdef __F16C__
-PROMOARRAY_CAST __m256 eight(const f32 *x, As<f32, f32>) { return _mm256_loadu_ps(x); }
-PROMOARRAY_CAST __m256 eight(const u16 *x, OfBfloat) {
-    return Bfloat::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
-}
-PROMOARRAY_CAST __m256 eight(const u16 *x, OfHalf) {
-    return Half::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
-}
-PROMOARRAY_CAST void store(__m256 x, f32 *to) { _mm256_storeu_ps(to, x); }
+        return _cvtsh_ss(x);
+#else
+        const u32 magnitude = x & 0x7fffu, sign = (x & 0x8000u) << 16;
+        const u32 bias = magnitude < 0x7c00 ? 112u << 23 : 224u << 23;
+        const u32 subnormal = as_bits((f32)(i32)magnitude * 0x1p-24f);
+        return as_float((magnitude < 0x400 ? subnormal : (magnitude << 13) + bias) | sign);
 #endif
+    }
+};
 
 // The elements of lines, as they are stored or cast.
 template <typename Read, size_t LONGEST = CHUNK> class Source {

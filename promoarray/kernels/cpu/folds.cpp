@@ -102,10 +102,36 @@ template <typename Step> Fold extreme_integers(Type from, Type to) {
 
 // --- Truth ---------------------------------------------------------------------------------------
 
-template <typename Step> Fold truth_fold(Type from, Type to) {
+// Whether one of n elements is what decides.
+template <typename Read, bool decides> bool decided(const typename Read::Stored *x, size_t n) {
+    typename Read::Stored found = 0;
+    for (size_t i = 0; i < n; ++i) found |= (Read::of(x[i]) != 0) == decides;
+    return found != 0;
+}
+
+// A true element decides `any`, one that is not decides `all`; side by side, none is read after it.
+template <typename Read, typename Step, bool decides> bool truth(const Lines &lines) {
+    auto *out = reinterpret_cast<u8 *>(lines.result);
+    if (lines.inner != 1) {
+        columns<Read, Step, Itself>(lines, out);
+        return false;
+    }
+    Source<Read> source(lines);
+    for (size_t row = 0; row < lines.outer; ++row) {
+        bool found = false;
+        for (size_t at = 0; at < lines.n && !found; at += CHUNK) {
+            const size_t n = lines.n - at < CHUNK ? lines.n - at : CHUNK;
+            found = decided<Read, decides>(source.block(row * lines.n + at, n), n);
+        }
+        out[row] = found == decides;
+    }
+    return false;
+}
+
+template <typename Step, bool decides> Fold truth_fold(Type from, Type to) {
     if (to.kind != Kind::boolean) return nullptr;
-    if (is_bfloat16(from) || is_float16(from)) return integers<ShortTruth<u8>, Step>;
-    return from.kind == Kind::boolean ? integers<Truth<u8, u8>, Step> : nullptr;
+    if (is_bfloat16(from) || is_float16(from)) return truth<ShortTruth<u8>, Step, decides>;
+    return from.kind == Kind::boolean ? truth<Truth<u8, u8>, Step, decides> : nullptr;
 }
 
 // How many are true: side by side in as many bits as the elements have, in which those of a piece
@@ -158,8 +184,8 @@ Fold count_fold(Type from, Type to) {
 
 Fold find_fold(const char *name, Type from, Type to) {
     const auto is = [name](const char *other) { return std::strcmp(name, other) == 0; };
-    if (is("any")) return truth_fold<Either>(from, to);
-    if (is("all")) return truth_fold<Both>(from, to);
+    if (is("any")) return truth_fold<Either, true>(from, to);
+    if (is("all")) return truth_fold<Both, false>(from, to);
     if (is("count_nonzero")) return count_fold(from, to);
     if (is("cumulative_sum")) return same_type(from, to) ? running_fold(to, false) : nullptr;
     if (is("cumulative_prod")) return same_type(from, to) ? running_fold(to, true) : nullptr;

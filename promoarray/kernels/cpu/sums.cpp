@@ -2,78 +2,115 @@
 // side they are added pairwise, in leaves of at most 128 and eight at a time; beside each other in
 // order.
 #include "fold_lines.h"
-#include "leaves.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-constexpr size_t LEAF = 128;
+constexpr size_t LEAF = 128, AHEAD = 1024;  // elements
+
+// Have memory brought that is read soon: places that are read in turn are not what a machine takes
+// for a walk through memory, unless they lie near each other.
+template <typename Stored> PROMOARRAY_CAST void ask_for(const Stored *x, size_t n) {
+#ifdef __SSE2__
+    for (size_t k = 0; k < n; k += 64 / sizeof(Stored))
+        _mm_prefetch(reinterpret_cast<const char *>(x + k), _MM_HINT_T0);
+#else
+    (void)x, (void)n;
+#endif
+}
 
 // An element, or eight, as it is added: a line has one center.
 template <typename T> struct Plain {
     explicit Plain(const T *, size_t) {}
-    template <typename V> V operator()(V x) const { return x; }
+    template <typename V> PROMOARRAY_CAST V operator()(V x) const { return x; }
 };
 template <typename T> struct Gap {
     T center;
     Gap(const T *centers, size_t i) : center(centers[i]) {}
-    template <typename V> V operator()(V x) const { return (x - center) * (x - center); }
+    template <typename V> PROMOARRAY_CAST V operator()(V x) const {
+        return (x - center) * (x - center);
+    }
 };
 
 size_t half_of(size_t n) { return n / 2 - n / 2 % 8; }
 
-// Eight sums of elements of which i were added are made one, with what is left of n.
-template <typename Read, typename V, typename Map>
-PROMOARRAY_CAST typename Read::T ended(V r, const typename Read::Stored *x, size_t i, size_t n,
-                                       const Map &map) {
+// The sum of the n elements of a leaf, of at most LEAF.
+template <typename Read, typename Map>
+typename Read::T leaf(const typename Read::Stored *x, size_t n, const Map &map) {
     using T = typename Read::T;
-    for (; i + 8 <= n; i += 8) r += map(eight(x + i, Read()));
-    T s[8];
-    store(r, s);
-    T sum = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
-    for (; i < n; ++i) sum += map(Read::of(x[i]));
-    return sum;
+    T sums[4] = {(T)-0.0};
+    size_t i = 0;
+    if (n >= 8) {
+        auto r = map(eight(x, Read()));
+        for (i = 8; i + 8 <= n; i += 8) r += map(eight(x + i, Read()));
+        add_up(r, r, r, r, sums);
+    }
+    for (; i < n; ++i) sums[0] += map(Read::of(x[i]));
+    return sums[0];
 }
 
-// The sum of four leaves, of which each has eight elements and more, one after another in memory. They
-// do not wait for one another; a compiler keeps no array of registers in registers.
-template <typename Read, typename Map>
-typename Read::T four_leaves(const typename Read::Stored *x, size_t n0, size_t n1, size_t n2,
-                             size_t n3, const Map &map) {
-    const auto *const x1 = x + n0, *const x2 = x1 + n1, *const x3 = x2 + n2;
-#ifdef __AVX512BW__
-    if constexpr (std::is_same_v<typename Read::T, f32>)
-        return four_leaves_in_two<Read>({x, x1, x2, x3}, {n0, n1, n2, n3}, map);
-#endif
-    auto r0 = map(eight(x, Read())), r1 = map(eight(x1, Read()));
-    auto r2 = map(eight(x2, Read())), r3 = map(eight(x3, Read()));
-    const size_t least = n0 < n2 ? n0 : n2;  // of two halves the first is the shorter
+// The sum of leaves that lie one after another, four or eight, as n is halved twice or three times:
+// of two halves the second is the longer, and all leaves but the last consist of eights. They do not
+// wait for one another; a compiler keeps no array of registers in registers.
+template <size_t count, typename Read, typename Map>
+typename Read::T leaves(const typename Read::Stored *x, const size_t *n, const Map &map) {
+    const typename Read::Stored *from[9] = {x};
+    for (size_t k = 0; k < count; ++k) from[k + 1] = from[k] + n[k];
+    const auto at = [&map, &from](size_t k, size_t i) { return map(eight(from[k] + i, Read())); };
+    constexpr size_t more = count == 8 ? 4 : 0;
+    auto r0 = at(0, 0), r1 = at(1, 0), r2 = at(2, 0), r3 = at(3, 0);
+    auto r4 = at(more, 0), r5 = at(more + 1, 0), r6 = at(more + 2, 0), r7 = at(more + 3, 0);
     size_t i = 8;
-    for (; i + 8 <= least; i += 8) {
-        ask_for(x + AHEAD + 4 * i, 32);
-        r0 += map(eight(x + i, Read()));
-        r1 += map(eight(x1 + i, Read()));
-        r2 += map(eight(x2 + i, Read()));
-        r3 += map(eight(x3 + i, Read()));
+    for (; i + 8 <= n[0]; i += 8) {
+        ask_for(x + AHEAD + count * i, count * 8);
+        r0 += at(0, i);
+        r1 += at(1, i);
+        r2 += at(2, i);
+        r3 += at(3, i);
+        if constexpr (more != 0) {
+            r4 += at(4, i);
+            r5 += at(5, i);
+            r6 += at(6, i);
+            r7 += at(7, i);
+        }
     }
-    const auto first = ended<Read>(r0, x, i, n0, map) + ended<Read>(r1, x1, i, n1, map);
-    return first + (ended<Read>(r2, x2, i, n2, map) + ended<Read>(r3, x3, i, n3, map));
+    for (; i + 8 <= n[count - 1]; i += 8) {
+        if (i + 8 <= n[1]) r1 += at(1, i);
+        if (i + 8 <= n[2]) r2 += at(2, i);
+        if (i + 8 <= n[3]) r3 += at(3, i);
+        if constexpr (more != 0) {
+            if (i + 8 <= n[4]) r4 += at(4, i);
+            if (i + 8 <= n[5]) r5 += at(5, i);
+            if (i + 8 <= n[6]) r6 += at(6, i);
+            r7 += at(7, i);
+        }
+    }
+    typename Read::T s[count];
+    add_up(r0, r1, r2, r3, s);
+    if constexpr (more != 0) add_up(r4, r5, r6, r7, s + more);
+    for (; i < n[count - 1]; ++i) s[count - 1] += map(Read::of(from[count - 1][i]));
+    for (size_t left = count; left > 1; left /= 2)
+        for (size_t k = 0; k < left / 2; ++k) s[k] = s[2 * k] + s[2 * k + 1];
+    return s[0];
 }
 
 template <typename Read, typename Map>
 typename Read::T pairwise_in(const typename Read::Stored *x, size_t n, const Map &map) {
-    using T = typename Read::T;
-    if (n < 8) {
-        T sum = (T)-0.0;
-        for (size_t i = 0; i < n; ++i) sum += map(Read::of(x[i]));
-        return sum;
-    }
-    if (n <= LEAF) return ended<Read>(map(eight(x, Read())), x, 8, n, map);
+    if (n <= LEAF) return leaf<Read>(x, n, map);
     const size_t half = half_of(n), rest = n - half;
-    const size_t n0 = half_of(half), n1 = half - n0, n2 = half_of(rest), n3 = rest - n2;
-    if (half > LEAF && n1 <= LEAF && n3 <= LEAF)
-        return four_leaves<Read>(x, n0, n1, n2, n3, map);
+    if (half <= LEAF) return leaf<Read>(x, half, map) + pairwise_in<Read>(x + half, rest, map);
+    const size_t fours[4] = {half_of(half), half - half_of(half), half_of(rest),
+                             rest - half_of(rest)};
+    if (fours[3] <= LEAF) return leaves<4, Read>(x, fours, map);
+    if (fours[0] > LEAF && fours[3] - half_of(fours[3]) <= LEAF) {
+        // One by one: written by a loop they are read before the register that has them is in memory.
+        const size_t h0 = half_of(fours[0]), h1 = half_of(fours[1]);
+        const size_t h2 = half_of(fours[2]), h3 = half_of(fours[3]);
+        const size_t eights[8] = {h0, fours[0] - h0, h1, fours[1] - h1,
+                                  h2, fours[2] - h2, h3, fours[3] - h3};
+        return leaves<8, Read>(x, eights, map);
+    }
     return pairwise_in<Read>(x, half, map) + pairwise_in<Read>(x + half, rest, map);
 }
 

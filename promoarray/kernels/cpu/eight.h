@@ -1,0 +1,111 @@
+// Eight elements at a time, in registers where the machine has those: of float32 one of 256 bits or
+// two of 128.
+#pragma once
+
+#include "fold_source.h"
+
+namespace promoarray {
+namespace PROMOARRAY_VERSION {
+
+template <typename T> struct Eight {
+    T lane[8];
+    Eight &operator+=(const Eight &y) {
+        for (int k = 0; k < 8; ++k) lane[k] += y.lane[k];
+        return *this;
+    }
+    friend Eight operator-(Eight x, T y) {
+        for (T &value : x.lane) value -= y;
+        return x;
+    }
+    friend Eight operator*(Eight x, const Eight &y) {
+        for (int k = 0; k < 8; ++k) x.lane[k] *= y.lane[k];
+        return x;
+    }
+};
+
+template <typename Read>
+PROMOARRAY_CAST Eight<typename Read::T> eight(const typename Read::Stored *x, Read) {
+    Eight<typename Read::T> found;
+    for (int k = 0; k < 8; ++k) found.lane[k] = Read::of(x[k]);
+    return found;
+}
+
+// Each made one, two by two, as NumPy does it.
+template <typename T>
+PROMOARRAY_CAST void add_up(const Eight<T> &x0, const Eight<T> &x1, const Eight<T> &x2,
+                            const Eight<T> &x3, T *sums) {
+    const T *const all[4] = {x0.lane, x1.lane, x2.lane, x3.lane};
+    for (const T *s : all)
+        *sums++ = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+#ifdef __F16C__
+
+PROMOARRAY_CAST __m256 eight(const f32 *x, As<f32, f32>) { return _mm256_loadu_ps(x); }
+PROMOARRAY_CAST __m256 eight(const u16 *x, OfBfloat) {
+    return Bfloat::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
+}
+PROMOARRAY_CAST __m256 eight(const u16 *x, OfHalf) {
+    return Half::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
+}
+PROMOARRAY_CAST void add_up(__m256 x0, __m256 x1, __m256 x2, __m256 x3, f32 *sums) {
+    const __m256 halves = _mm256_hadd_ps(_mm256_hadd_ps(x0, x1), _mm256_hadd_ps(x2, x3));
+    _mm_storeu_ps(sums, _mm256_castps256_ps128(halves) + _mm256_extractf128_ps(halves, 1));
+}
+
+#elif defined(__SSE2__)
+
+struct TwoFours {
+    __m128 low, high;
+    PROMOARRAY_CAST TwoFours &operator+=(const TwoFours &y) {
+        low += y.low;
+        high += y.high;
+        return *this;
+    }
+    friend PROMOARRAY_CAST TwoFours operator-(const TwoFours &x, f32 y) {
+        return {x.low - y, x.high - y};
+    }
+    friend PROMOARRAY_CAST TwoFours operator*(const TwoFours &x, const TwoFours &y) {
+        return {x.low * y.low, x.high * y.high};
+    }
+};
+PROMOARRAY_CAST TwoFours eight(const f32 *x, As<f32, f32>) {
+    return {_mm_loadu_ps(x), _mm_loadu_ps(x + 4)};
+}
+PROMOARRAY_CAST TwoFours eight(const u16 *x, OfBfloat) {
+    const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+    const __m128i none = _mm_setzero_si128();
+    return {_mm_castsi128_ps(_mm_unpacklo_epi16(none, codes)),
+            _mm_castsi128_ps(_mm_unpackhi_epi16(none, codes))};
+}
+PROMOARRAY_CAST __m128 of_halves(__m128i words) {  // as OfHalf has it
+    const __m128i magnitude = _mm_and_si128(words, _mm_set1_epi32(0x7fff));
+    const __m128i sign = _mm_slli_epi32(_mm_xor_si128(words, magnitude), 16);
+    const __m128i small = _mm_cmplt_epi32(magnitude, _mm_set1_epi32(0x400));
+    const __m128i beyond = _mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x7bff));
+    const __m128i bias = _mm_set1_epi32(112 << 23);
+    const __m128i large = _mm_add_epi32(_mm_add_epi32(_mm_slli_epi32(magnitude, 13), bias),
+                                        _mm_and_si128(beyond, bias));
+    const __m128i steps = _mm_castps_si128(_mm_cvtepi32_ps(magnitude) * _mm_set1_ps(0x1p-24f));
+    const __m128i found = _mm_or_si128(_mm_and_si128(small, steps), _mm_andnot_si128(small, large));
+    return _mm_castsi128_ps(_mm_or_si128(found, sign));
+}
+PROMOARRAY_CAST TwoFours eight(const u16 *x, OfHalf) {
+    const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+    const __m128i none = _mm_setzero_si128();
+    return {of_halves(_mm_unpacklo_epi16(codes, none)), of_halves(_mm_unpackhi_epi16(codes, none))};
+}
+PROMOARRAY_CAST __m128 pairs_of(__m128 x, __m128 y) {
+    return _mm_shuffle_ps(x, y, 0x88) + _mm_shuffle_ps(x, y, 0xdd);
+}
+PROMOARRAY_CAST void add_up(const TwoFours &x0, const TwoFours &x1, const TwoFours &x2,
+                            const TwoFours &x3, f32 *sums) {
+    const __m128 first = pairs_of(pairs_of(x0.low, x0.high), pairs_of(x1.low, x1.high));
+    const __m128 second = pairs_of(pairs_of(x2.low, x2.high), pairs_of(x3.low, x3.high));
+    _mm_storeu_ps(sums, pairs_of(first, second));
+}
+
+#endif
+
+}  // namespace PROMOARRAY_VERSION
+}  // namespace promoarray
