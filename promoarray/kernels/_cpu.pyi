@@ -179,6 +179,8 @@ class CastingKernel:
     first : tuple, optional
         What is done to an operand before, and rounded as the result is: which operand, by which
         loop, and the modes of the casts to the result and back.
+    longest : int, optional
+        Elements of an operand of which it makes anything; below 0 its own choice.
     """
 
     def __new__(
@@ -193,6 +195,7 @@ class CastingKernel:
         watched: Callable[[], int] | None = None,
         loop: tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None = None,
         first: tuple[int, str, tuple[int, ...], tuple[int, ...]] | None = None,
+        longest: int = -1,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any) -> Any:
         """The result; None where there is something to tell of, and without ``loop`` where an

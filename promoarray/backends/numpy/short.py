@@ -309,6 +309,7 @@ def _between_casts(
         loops.watched,
         whole and (whole.rows, whole.modes),
         first,
+        folds.LONG - 1 if name in folds.FOLDED else -1,
     )
 
 

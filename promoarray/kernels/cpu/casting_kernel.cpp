@@ -32,6 +32,7 @@ struct CastingKernel {
     PyObject_HEAD
     vectorcallfunc call;
     Steps *steps;
+    size_t longest;              // elements of an operand; of more it answers None
     PyObject *function;          // a ufunc; None where a loop computes, or nothing does
     PyObject *empty;             // numpy.empty
     PyObject *empty_like;        // numpy.empty_like
@@ -227,10 +228,9 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         return nullptr;
     }
     const View *like = &views[0];
-    const size_t longest = !steps.computes() && self->function == Py_None ? SHORT : LONG;
     bool fits = true;
     for (int i = 0; fits && i < steps.operands; ++i) {
-        fits = views[i].open(args[i], steps.own[i]) && views[i].count() <= longest;
+        fits = views[i].open(args[i], steps.own[i]) && views[i].count() <= self->longest;
         if (fits && views[i].ndim() > like->ndim()) like = &views[i];
     }
     if (self->function == Py_None) {
@@ -255,12 +255,15 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
 
 PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"function", "rows",       "modes",   "computed_storage", "result_storage",
-                                  "empty",    "empty_like", "watched", "loop",             "first", nullptr};
+                                  "empty",    "empty_like", "watched", "loop",             "first",
+                                  "longest",  nullptr};
     PyObject *function, *rows, *modes, *computed, *result, *empty;
     PyObject *like = Py_None, *watched = Py_None, *loop = Py_None, *first = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOO", const_cast<char **>(names),
+    Py_ssize_t longest = -1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOOn", const_cast<char **>(names),
                                      &function, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
-                                     &computed, &result, &empty, &like, &watched, &loop, &first))
+                                     &computed, &result, &empty, &like, &watched, &loop, &first,
+                                     &longest))
         return nullptr;
     try {
         auto steps = read_steps(function, rows, modes, loop, first);
@@ -269,6 +272,8 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         CastingKernel *self = kernel_of(made);
         self->call = kernel_call;
         self->function = Py_NewRef(steps->computes() ? Py_None : function);
+        const bool casts_alone = function == Py_None;
+        self->longest = longest >= 0 ? (size_t)longest : casts_alone ? SHORT : LONG;
         self->steps = steps.release();
         self->empty = Py_NewRef(empty);
         self->empty_like = Py_NewRef(like);

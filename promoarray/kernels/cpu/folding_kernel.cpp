@@ -23,8 +23,8 @@
 namespace promoarray {
 namespace {
 
-constexpr size_t SOME = 4096;    // elements; of more, `otherwise` lets go of the GIL
-constexpr double TINY = 1e-30;   // below it NumPy may have an underflow to tell
+constexpr size_t SOME = 1 << 15;  // elements; of more, `otherwise` lets go of the GIL
+constexpr double TINY = 1e-30;    // below it NumPy may have an underflow to tell
 
 enum class Made { fold, mean, var, std };
 
