@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.backends.numpy import WIDENING
+from promoarray.backends.numpy.cast import widens
 from promoarray.dtypes import BY_NAME, DType, Kind
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -48,7 +48,7 @@ def loses(source: DType, target: DType) -> bool:
 
 
 def _widens(source: DType, target: DType) -> bool:
-    if (source, target) in WIDENING:
+    if widens(source, target):
         return True
     a, b = source.format, target.format
     if b is None:
