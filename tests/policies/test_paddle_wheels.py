@@ -70,6 +70,16 @@ def test_paddle_assigns_through_floats_and_from_complex_tensors(dtype, value, ex
             assert x.tolist() == [expected]
 
 
+@pytest.mark.parametrize("policy", ["paddle@3.3", "paddle@2.6"])
+def test_the_wheels_have_means_of_int32_and_int64_alone(policy):
+    with pa.policy(policy):
+        for dtype in (pa.int32, pa.int64, pa.bool):
+            assert pa.mean(pa.ones(200, dtype=dtype)).dtype is dtype
+        for dtype in (pa.int8, pa.int16, pa.uint8):
+            with pytest.raises(pa.PromotionError, match="int32 and int64"):
+                pa.mean(pa.ones(200, dtype=dtype))
+
+
 def test_paddle_2_6_makes_float32_of_any_number_and_refuses_complex_ones():
     with pa.policy("paddle@2.6"):
         assert answered(pa.full((1,), True)) == ("float32", [1.0])

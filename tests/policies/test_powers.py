@@ -131,3 +131,16 @@ def test_torch_counts_factors(dtype: str) -> None:
             wanted = np.asarray(pa.astype(whole, "complex128"))
             rounding = 2e-2 if dtype == "bfloat16" else 0.0 if n != -1 else 1e-6
             np.testing.assert_allclose(close, wanted, rtol=rounding)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("policy", ["numpy@2", "jax", "torch", "paddle"])
+@pytest.mark.parametrize("exponent", [0.5, 2, 3, -1, -2, -0.5])
+def test_long_powers_are_those_of_few(policy: str, dtype: str, exponent: float) -> None:
+    with pa.policy(policy):
+        few = pa.asarray([*ENDS, 1.1, -0.3, 7.0], dtype=dtype)
+        wanted = np.asarray(pa.astype(few**exponent, "float64"))
+        found = np.asarray(pa.astype(pa.tile(few, (6000,)) ** exponent, "float64"))
+    np.testing.assert_array_equal(found, np.tile(wanted, 6000))
+    assert (np.signbit(found) == np.tile(np.signbit(wanted), 6000))[~np.isnan(found)].all()

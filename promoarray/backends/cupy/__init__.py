@@ -161,6 +161,7 @@ def compile(
 ) -> Callable[..., Any]:
     """Make all of a plan ready for buffers that hold these dtypes: one kernel where there is one,
     else the casts and the operation one by one."""
+    name = _AS_HERE.get(name, name)
     whole = None
     if not plan.extra_results and dt.string not in held:
         whole = launch.prepared(name, held, plan, casts, low=low, high=high)
@@ -178,6 +179,9 @@ def compile(
 
     return run
 
+
+_AS_HERE = {"plain_pow": "pow"}
+"""Kernels of single frameworks that are CUDA's own: its ``pow`` has no shortcuts."""
 
 _OF_KERNELS = frozenset({"condition", "low", "high"})
 """The options of ``where`` and ``clip``, which kernels of whole plans take."""

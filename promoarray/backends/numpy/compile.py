@@ -13,6 +13,7 @@ from promoarray import dtypes as dt
 from promoarray.backends.numpy import (
     blocks,
     code_tables,
+    exponents,
     folds,
     loops,
     parts,
@@ -92,8 +93,12 @@ class Compiled:
         """What the plan may go by, the quickest first: each answers None where the operands do not
         lie so, or are too short for it."""
         ways: list[Way] = []
+        if self._name in exponents.LOOPS:
+            ways.append(self._by_exponent)
         if self._name in loops.ASKING or self._loop(self._name) is not None:
             ways.append(self._by_loop)
+        if self._name == "plain_pow":
+            ways.append(self._as_numpy)
         if self._blocks is not None:
             ways.append(self._blocks.run)
         if self._name in _OF_LINES:
@@ -218,6 +223,33 @@ class Compiled:
             return None
         condition = options.get("condition")
         return plan.run(buffers if condition is None else (condition, *buffers))
+
+    def _by_exponent(self, buffers: tuple[Buffer, ...], _: dict[str, Any]) -> Buffer | None:
+        """A power by one exponent in a loop of its base."""
+        base, _exponent = buffers
+        name = exponents.loop_of(self._name, *buffers)
+        plan = self._base_loop(name) if name else None
+        return plan and plan.run((base,))
+
+    def _base_loop(self, name: str) -> loops.LoopPlan | None:
+        try:
+            return self._loops[name]
+        except KeyError:
+            of_base = self._plan._replace(inputs=self._plan.inputs[:1])
+            found = loops.loop_plan(name, self._held[:1], of_base, self._casts, ours=True)
+            return self._loops.setdefault(name, found)
+
+    def _as_numpy(self, buffers: tuple[Buffer, ...], options: dict[str, Any]) -> Any:
+        """The powers of which NumPy's own loops have no shortcut; between casts there are blocks,
+        the last of which may hold one exponent alone."""
+        x, y = buffers
+        if not exponents.is_as_numpy(x, y) or (self._casts_inputs and y.size > 1):
+            return None
+        return self._power(*buffers, **options)
+
+    @made_once
+    def _power(self) -> Compiled:
+        return Compiled("pow", self._held, self._plan, self._casts, self._linalg)
 
     def _loop(self, name: str) -> loops.LoopPlan | None:
         try:

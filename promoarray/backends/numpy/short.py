@@ -14,7 +14,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, folds, loops, positions
+from promoarray.backends.numpy import blocks, exponents, folds, loops, positions
 from promoarray.backends.numpy.cast import comparable, widens
 from promoarray.backends.numpy.kernels import (
     CLIP,
@@ -87,11 +87,13 @@ def _of_ufunc(
     except TypeError:
         return None
     plain = {*plan.inputs} == {common} and answers == plan.result.storage
-    if plain and {*held} == {common} and not loops.is_slow_in_numpy(name, common):
+    by_exponent = name in exponents.LOOPS and common.kind is Kind.FLOAT
+    own_loop = by_exponent or loops.is_slow_in_numpy(name, common)
+    if plain and {*held} == {common} and not own_loop:
         return kernel
     found = _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
     if plain and all(_widens(d, common, casts) for d in held):
-        has_loop = loops.loop_plan(name, held, plan, casts, ours=False) is not None
+        has_loop = by_exponent or loops.loop_plan(name, held, plan, casts, ours=False) is not None
         return found if has_loop and found is not None else kernel
     return found
 
@@ -296,7 +298,7 @@ def _between_casts(
     )
     if kernel is None and not has_loop:
         return None
-    any_loop = has_loop and first is None
+    any_loop = has_loop and first is None and name not in exponents.LOOPS
     whole = loops.loop_plan(names[-1], held, plan, casts, ours=False) if any_loop else None
     return kernels.CastingKernel(
         (name if len(names) == 1 else names) if has_loop else kernel,

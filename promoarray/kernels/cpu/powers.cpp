@@ -1,6 +1,7 @@
 // Integers raised to integers: the low bits of the power, as NumPy has them, and what single
 // frameworks make of negative exponents and of overflow (portable/variants.py). Floats raised to one
-// integer, which counts multiplications (portable/xla.py). Shifts, and what goes bit by bit.
+// integer, which counts multiplications (portable/xla.py), and to one of a few exponents, which are
+// functions of the base alone. Shifts, and what goes bit by bit.
 #include <limits>
 
 #include "elementwise.h"
@@ -82,6 +83,27 @@ struct IntegerPower : Binary {
     }
 };
 
+// The root as C's pow has it: inf of -inf, and 0.0 of -0.0.
+struct PlainRoot : Unary {
+    template <typename T> static T of(T x) {
+        return std::sqrt(x == -std::numeric_limits<T>::infinity() ? -x : x) + (T)0;
+    }
+#ifdef __F16C__
+    static Floats of(Floats x) {
+        const Words lowest = x == -std::numeric_limits<f32>::infinity();
+        return square_root((Floats)((Words)x ^ (lowest & sign_bit))) + 0.0f;
+    }
+#endif
+};
+struct ReciprocalRoot : Unary {
+    template <typename T> static T of(T x) { return 1 / std::sqrt(x); }
+#ifdef __F16C__
+    static Floats of(Floats x) { return 1 / square_root(x); }
+#endif
+};
+struct Cube : Unary { template <typename T> static T of(T x) { return x * x * x; } };
+struct ReciprocalSquare : Unary { template <typename T> static T of(T x) { return 1 / (x * x); } };
+
 struct BitwiseAnd : Binary { template <typename T> static T of(T x, T y) { return (T)(x & y); } };
 struct BitwiseOr : Binary { template <typename T> static T of(T x, T y) { return (T)(x | y); } };
 struct BitwiseXor : Binary { template <typename T> static T of(T x, T y) { return (T)(x ^ y); } };
@@ -134,6 +156,10 @@ constexpr Row rows[] = {
     {"double_pow", 2, false, false, false, on_whole<DoublePower<false>>},
     {"double_reciprocal_pow", 2, false, false, false, on_whole<DoublePower<true>>},
     {"integer_pow", 2, false, false, false, on_wide<IntegerPower>},
+    {"plain_root", 1, false, false, true, on_floats<PlainRoot>},
+    {"reciprocal_root", 1, false, false, true, on_floats<ReciprocalRoot>},
+    {"cube", 1, false, false, true, on_floats<Cube>},
+    {"reciprocal_square", 1, false, false, true, on_floats<ReciprocalSquare>},
     {"bitwise_and", 2, false, false, false, on_whole<BitwiseAnd>},
     {"bitwise_or", 2, false, false, false, on_whole<BitwiseOr>},
     {"bitwise_xor", 2, false, false, false, on_whole<BitwiseXor>},

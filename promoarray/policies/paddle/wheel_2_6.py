@@ -29,6 +29,7 @@ from promoarray.policies.paddle.document import (
 from promoarray.policies.paddle.stored import STORED_2_6
 from promoarray.policies.paddle.wheel_3_3 import (
     CASTS_SOME,
+    MEAN,
     SORTED,
     as_left,
     clip_rule,
@@ -187,7 +188,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     "poisson_nll_loss": TypeRule(operand_types=CAST, compute=floats_from(*INTEGERS)),
     "cumulative_sum": TypeRule(),
     Family.MEAN: TypeRule(admit=INEXACT),
-    "mean": TypeRule(note="An integer mean stays an integer."),
+    "mean": MEAN,
     "var": TypeRule(admit=ORDERED, result=exact_to(dt.float32)),
     "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32)),
     "searchsorted": _searchsorted,

@@ -175,9 +175,16 @@ def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
 
+MEAN = TypeRule(
+    admit=frozenset({*INEXACT, dt.bool, dt.int32, dt.int64}),
+    why="Paddle has kernels of a mean for no integers but int32 and int64",
+    note="An integer mean stays an integer.",
+)
+
+
 def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Add up integers in float32, and cast the mean back."""
-    plan = TypeRule(note="An integer mean stays an integer.")(policy, name, operands)
+    plan = MEAN(policy, name, operands)
     if isinstance(plan, Refusal) or plan.result.kind not in INTEGERS:
         return plan
     return plan._replace(inputs=(dt.float32,), compute=dt.float32)
