@@ -12,6 +12,7 @@ ml_dtypes answers ``V``, ``f`` and ``W`` for floats.
 from __future__ import annotations
 
 import builtins
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from typing import Any
@@ -20,7 +21,7 @@ import ml_dtypes
 import numpy as np
 
 from promoarray.errors import quoted
-from promoarray.records import NamedTuple, dataclass
+from promoarray.named_tuple import NamedTuple
 
 # What promoarray itself takes from here: the dtypes, and the class they are of.
 __all__ = [

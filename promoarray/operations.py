@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 
 from promoarray.errors import quoted, suggestion
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 
 class Form(StrEnum):

@@ -9,7 +9,7 @@ from pathlib import Path
 import promoarray as pa
 
 LATER = (
-    *("dataclasses", "difflib", "rich", "textwrap", "threading"),
+    *("difflib", "rich", "textwrap", "threading"),
     *("promoarray.console", "promoarray.core.display", "promoarray.core.proposed_casts"),
     *("promoarray.diagnostics", "promoarray.io", "promoarray.linalg", "promoarray.namespaces"),
     *("promoarray.functions.ranges", "promoarray.functions.sets", "promoarray.policies.torch"),

@@ -15,7 +15,7 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 
 class Label(NamedTuple):

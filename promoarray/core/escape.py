@@ -12,6 +12,7 @@ forbidden.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from types import FrameType
 
 from promoarray.contextdecorator import Context
@@ -20,7 +21,6 @@ from promoarray.core.call_site import Site, call_chain, of_promoarray
 from promoarray.core.observers import guarded_here, guards, notify_lock, observers_here
 from promoarray.dtypes import DType
 from promoarray.errors import EscapeError
-from promoarray.records import dataclass
 
 SCALAR_CHANNELS = frozenset({"item", "float", "int", "complex", "bool", "index"})
 """The channels of one number at a time, which ``no_escape(scalars=False)`` allows."""

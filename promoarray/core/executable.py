@@ -21,13 +21,13 @@ from promoarray.core.kept import MOST_VALUES, Choice, bounded, key_of, told_apar
 from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
+from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan, Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import held_by_floats
 from promoarray.promotion.variants import VARIANTS
-from promoarray.records import NamedTuple
 
 Buffer = Any
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from promoarray.backends import find as backend_for
 from promoarray.dtypes import WEAK, DType
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 Buffer = Any
 Scalar = Callable[[Any], Buffer | None]

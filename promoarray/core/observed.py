@@ -13,11 +13,11 @@ from promoarray.core.array_base import Array, type_of
 from promoarray.core.executable import Executable, fitting, plain
 from promoarray.core.operands import scalar_buffer
 from promoarray.dtypes import WEAK, DType
+from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
-from promoarray.records import NamedTuple
 
 Key = tuple[object, ...]
 

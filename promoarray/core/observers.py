@@ -17,10 +17,10 @@ from promoarray.contextdecorator import Entry
 from promoarray.core._fast_path import Heard, Tally
 from promoarray.core.array_base import Array
 from promoarray.dtypes import DType
+from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
-from promoarray.records import NamedTuple
 
 
 class OperationEvent(NamedTuple):

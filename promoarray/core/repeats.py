@@ -21,9 +21,9 @@ from promoarray.core.executable import Executable, plain
 from promoarray.core.observers import OperationEvent, Repeat, Repeats, lone_observer
 from promoarray.core.operands import looked_on
 from promoarray.dtypes import NATIVE, WEAK
+from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.records import NamedTuple
 
 
 class Known(NamedTuple):

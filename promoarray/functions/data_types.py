@@ -21,13 +21,13 @@ from promoarray.dtypes import INTEGERS, DType, Format, as_dtype
 from promoarray.dtypes import isdtype as _isdtype
 from promoarray.functions._keywords import names_keywords
 from promoarray.kernels.float_state import in_default_float_state
+from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
-from promoarray.records import NamedTuple
 
 __all__ = [
     "astype",

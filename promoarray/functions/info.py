@@ -9,9 +9,9 @@ from promoarray import backends
 from promoarray import dtypes as dt
 from promoarray.core.read_dtype import answered
 from promoarray.dtypes import STANDARD, DType, isdtype
+from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
-from promoarray.records import NamedTuple
 
 __all__ = ["__array_namespace_info__"]
 

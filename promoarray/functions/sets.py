@@ -11,8 +11,8 @@ from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
+from promoarray.named_tuple import NamedTuple
 from promoarray.parray import PArray
-from promoarray.records import NamedTuple
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 __all__ = [
     "DEFAULT",

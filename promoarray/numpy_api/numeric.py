@@ -14,8 +14,8 @@ import numpy as np
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT, Kind
+from promoarray.named_tuple import NamedTuple
 from promoarray.numpy_api.composed import array_of, ravel
-from promoarray.records import NamedTuple
 
 # --- Sums, means and extremes --------------------------------------------------------------------
 

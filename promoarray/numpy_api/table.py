@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 _TEXT = """
 all                   .          a axis= out> keepdims= where&

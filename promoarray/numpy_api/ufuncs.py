@@ -20,6 +20,7 @@ from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in
 from promoarray.dtypes import INEXACT, WEAK, DType, as_dtype
 from promoarray.errors import kind_of
+from promoarray.named_tuple import NamedTuple
 from promoarray.namespaces import namespace
 from promoarray.numpy_api import at
 from promoarray.numpy_api.masked import reduced
@@ -29,7 +30,6 @@ from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
-from promoarray.records import NamedTuple
 
 _NOTHING: dict[str, tuple[Any, ...]] = {
     "where": (True,),

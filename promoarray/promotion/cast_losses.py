@@ -8,8 +8,8 @@ from functools import cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Format, Kind
+from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.scalars import bounds
-from promoarray.records import NamedTuple
 
 
 def loss(source: DType, target: DType) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger, Way
-from promoarray.records import dataclass
 
 Codes = np.ndarray[Any, Any]
 

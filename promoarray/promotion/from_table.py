@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -22,7 +23,6 @@ from promoarray.promotion.scalars import WIDE, Scalars, in_range, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.table_text import cell_dtype
 from promoarray.promotion.type_steps import supported_types
-from promoarray.records import dataclass
 
 SCALARS = ("weak", "strong", "refuse")
 OVERFLOW = {"raise": in_range, "wrap": wrap}

@@ -7,13 +7,14 @@ what an index is; it names the functions that stand apart.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import always, component
-from promoarray.records import replace
 
 LAPACK = frozenset({dt.float32, dt.float64, dt.complex64, dt.complex128})
 """The dtypes that LAPACK and its like have routines for."""

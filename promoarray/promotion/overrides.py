@@ -8,6 +8,7 @@ policy goes on from there as it would with two operands of that dtype.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +18,6 @@ from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule
 from promoarray.promotion.table_text import Cells, read_cells
-from promoarray.records import dataclass, replace
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Family
-from promoarray.records import NamedTuple
 
 
 class Rank(Enum):

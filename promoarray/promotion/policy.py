@@ -15,6 +15,7 @@ disagree about dtypes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
 
@@ -32,7 +33,6 @@ from promoarray.promotion.stored import Stored, real_and_finite
 from promoarray.promotion.type_rules import own_types, refuse
 from promoarray.promotion.type_steps import component
 from promoarray.promotion.variants import VARIANTS
-from promoarray.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from promoarray.promotion.properties_report import PropertiesReport

@@ -15,6 +15,7 @@ from itertools import product
 from promoarray.console import listed
 from promoarray.dtypes import WEAK_TYPES, DType, Kind
 from promoarray.errors import quoted
+from promoarray.named_tuple import NamedTuple
 from promoarray.once import made_once
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
@@ -24,7 +25,6 @@ from promoarray.promotion.properties_report import (
     PropertiesReport,
     PropertyResult,
 )
-from promoarray.records import NamedTuple
 
 
 class Failure(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, html_table
 from promoarray.dtypes import DType
 from promoarray.errors import quoted
-from promoarray.records import dataclass
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

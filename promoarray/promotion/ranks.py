@@ -8,13 +8,13 @@ a lower one has come to may raise the one above (``lowest_first``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from promoarray.dtypes import DType
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy_like import PolicyLike
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.type_steps import supported_types
-from promoarray.records import dataclass
 
 
 def types_of(operands: Iterable[Operand], *ranks: Rank) -> list[DType]:

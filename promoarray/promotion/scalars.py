@@ -12,8 +12,8 @@ import ml_dtypes
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Family, operation
-from promoarray.records import NamedTuple
 
 WIDE = {
     dt.weak_bool: dt.bool,

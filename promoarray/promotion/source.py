@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from promoarray.dtypes import DType
+from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.plan import Operand, Rank
-from promoarray.records import NamedTuple
 
 
 class Note(str):

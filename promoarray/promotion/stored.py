@@ -12,8 +12,8 @@ from typing import Any
 
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import quoted
+from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.scalars import in_range, truncated
-from promoarray.records import NamedTuple
 
 Fit = Callable[[Any, DType], Any]
 """From a Python number and the dtype it is to be stored in to what is cast to that dtype."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule, fold
-from promoarray.records import dataclass
 
 TypeMap = Callable[[DType], "DType | None"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, REALS, Kind
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 
 class Variant(NamedTuple):

@@ -20,7 +20,7 @@ from promoarray.backends.numpy.kernels import ELEMENTWISE, OF_ONE_CALL, kernel_o
 from promoarray.backends.numpy.loops import Casts, common_shape, empty_like
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.kernels.cast_mode import CastMode
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan

@@ -22,7 +22,7 @@ from promoarray import kernels
 from promoarray.backends.numpy.loops import heeded, watched
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan

@@ -21,7 +21,7 @@ from promoarray import kernels
 from promoarray.backends.numpy import told
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan

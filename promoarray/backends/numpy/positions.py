@@ -16,7 +16,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy.folds import LONG, Casts, axes_of, in_memory
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.dtypes import DType

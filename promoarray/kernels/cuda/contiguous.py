@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from promoarray.kernels.cuda.kernel_source import KernelSource
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 __all__ = ["RawSource", "contiguous_kernel"]
 

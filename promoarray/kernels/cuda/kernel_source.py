@@ -28,7 +28,7 @@ from promoarray.kernels.cuda.element import (
 )
 from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
 from promoarray.kernels.cuda.symbolic import CodeTransform
-from promoarray.records import NamedTuple
+from promoarray.named_tuple import NamedTuple
 
 __all__ = [
     "KernelSource",

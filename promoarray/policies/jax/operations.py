@@ -9,6 +9,7 @@ Recorded: conformance/golden/jax_*.txt, 0.10.2.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from promoarray import dtypes as dt
@@ -19,7 +20,6 @@ from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, component, rows
-from promoarray.records import replace
 
 TINY = frozenset(rows("i2 i4 u2 u4"))
 

@@ -13,6 +13,7 @@ from there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from promoarray import dtypes as dt
@@ -52,7 +53,6 @@ from promoarray.promotion.type_steps import (
     of_one_dtype,
     supported_types,
 )
-from promoarray.records import replace
 
 DTYPES = (*(d for d in TABLE_8_5.dtypes if d is not dt.complex32), dt.bool, *WIDE_UNSIGNED)
 

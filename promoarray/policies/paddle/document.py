@@ -24,6 +24,7 @@ What the document contradicts itself in, and how it is settled:
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,6 @@ from promoarray.promotion.type_steps import (
     exact_to,
     first_of,
 )
-from promoarray.records import replace
 
 # Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; corrected as said above.
 TENSORS = Table("""

@@ -8,6 +8,7 @@ kernel still casts what it can (``transformed``), and ``@`` takes the left opera
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,6 @@ from promoarray.promotion.type_steps import (
     of_one_dtype,
     supported_types,
 )
-from promoarray.records import replace
 
 
 def as_left(a: DType, b: DType) -> DType | None:

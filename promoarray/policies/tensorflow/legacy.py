@@ -10,6 +10,8 @@ conformance/golden/tf_legacy.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family
@@ -29,7 +31,6 @@ from promoarray.promotion.type_steps import (
     of_one_dtype,
     supported_types,
 )
-from promoarray.records import replace
 
 FLOATS = frozenset({dt.bfloat16, dt.float16, dt.float32, dt.float64})
 COMPLEX = frozenset({dt.complex64, dt.complex128})

@@ -18,6 +18,8 @@ conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.operations import Family
@@ -50,7 +52,6 @@ from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import supported_types, with_bools
-from promoarray.records import replace
 
 # _BINARY_DTYPE_RES_HALF: its cells are the joins of this lattice (JAX's, but for the narrow types).
 ALL = Lattice("""

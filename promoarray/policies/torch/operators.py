@@ -6,6 +6,8 @@ From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answ
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import (
     BITS,
@@ -60,7 +62,6 @@ from promoarray.promotion.type_steps import (
     of_one_dtype,
     supported_types,
 )
-from promoarray.records import replace
 
 
 def subtract(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
