@@ -21,6 +21,7 @@ from typing import Any
 from promoarray import __version__
 from promoarray.console import Printable, console, show
 from promoarray.diagnostics.bisect.arguments import arguments as bisect_arguments
+from promoarray.diagnostics.command_parser import OF_PROGRAMS, CommandParser
 from promoarray.diagnostics.compare.arguments import add_arguments as compare_arguments
 from promoarray.diagnostics.completion import SHELLS, script
 from promoarray.diagnostics.diff.arguments import arguments as diff_arguments
@@ -60,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     _never_fail_to_print()
     try:
-        args = _parser().parse_args(_before_dashes(given))
+        args, unknown = _parser().parse_known_args(_before_dashes(given))
+        if unknown:
+            args.parser.unrecognized(unknown)
     except SystemExit as stop:  # argparse has said what is wrong, or printed the help
         return int(stop.code or 0)
     args.args = given[len(_before_dashes(given)) + 1 :]
@@ -96,13 +99,9 @@ def _before_dashes(argv: list[str]) -> list[str]:
     """What comes before ``--``, if the rest is a script's own arguments."""
     if argv[:1] == ["cast"]:  # argparse takes -inf and -1e-9 for options, but for the blank
         return [f" {word}" if _NEGATIVE.match(word) else word for word in argv]
-    if argv[:1] in _OF_PROGRAMS and "--" in argv:
+    if argv and argv[0] in OF_PROGRAMS and "--" in argv:
         return argv[: argv.index("--")]
     return argv
-
-
-_OF_PROGRAMS = (["compare"], ["diff"], ["bisect"], ["port"])
-"""The commands that run a program, whose own arguments stand behind ``--``."""
 
 
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)", re.IGNORECASE)
@@ -113,10 +112,12 @@ def _parser() -> argparse.ArgumentParser:
         "promoarray", description="What dtype would this give in another framework?", epilog=EPILOG
     )
     parser.add_argument("--version", action="version", version=f"promoarray {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=CommandParser
+    )
     for name, (run, arguments, words) in _COMMANDS.items():
         command = commands.add_parser(name, help=words, description=words, epilog=EPILOG)
-        command.set_defaults(run_command=run)
+        command.set_defaults(run_command=run, parser=command)
         what = "write the page's data as JSON" if name == "explore" else "print JSON"
         command.add_argument("--json", action="store_true", help=what)
         arguments(command)

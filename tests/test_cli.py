@@ -325,6 +325,45 @@ def test_argparse_speaks_for_itself(capsys: Output, argv: str) -> None:
     assert "usage: promoarray" in err
 
 
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (
+            "compare x.py --n 3",
+            "--n 3; the program's own arguments go after --: promoarray compare SCRIPT -- --n 3",
+        ),
+        ("port x.py 3 --to torch", "promoarray port SCRIPT -- 3"),
+        ("diff x.py --n --from torch --to jax", "promoarray diff SCRIPT -- --n"),
+        ("compare -m x --n 3", "go after --: promoarray compare -m MODULE -- ARGS"),
+        ("compare x.py --polices=torch", "arguments: --polices=torch. Did you mean --policies?"),
+        ("compare x.py -o page.html", "Did you mean --output?"),
+        ("list x", "promoarray list: error: unrecognized arguments: x\n"),
+        ("table torch --dtype2 i8", "Did you mean --dtypes?"),
+    ],
+)
+def test_arguments_that_nothing_takes_are_told_their_place(
+    capsys: Output, argv: str, says: str
+) -> None:
+    code, out, err = run(capsys, *argv.split())
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+@pytest.mark.parametrize("command", ["compare", "diff --from torch --to jax", "port --to torch"])
+def test_a_folder_without_a_main_is_told_from_one_that_is_not_there(
+    capsys: Output, tmp_path: Path, command: str
+) -> None:
+    code, _, err = run(capsys, *command.split(), str(tmp_path))
+    assert code == 2
+    assert f"the folder {tmp_path} has no __main__.py" in err
+
+
+def test_compare_with_no_policy_at_all_is_no_comparison(capsys: Output) -> None:
+    code, out, err = run(capsys, "compare", __file__, "--policies", ",")
+    assert (code, out) == (2, "")
+    assert "--policies names no policy" in err
+
+
 def test_help_exits_with_0(capsys: Output) -> None:
     code, out, _ = run(capsys, "explain", "--help")
     assert code == 0

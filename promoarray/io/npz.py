@@ -360,7 +360,7 @@ def _foreign(entries: dict[str, Buffer]) -> dict[str, PArray]:
             try:
                 arrays[name] = PArray._wrap((x := asarray(buffer))._buffer, x._type)
             except TypeError as error:
-                void = buffer.dtype.kind == "V"
+                void = buffer.dtype.kind == "V" and not buffer.dtype.names
                 lost = "; so NumPy stores what it has no name for" if void else ""
                 raise ValueError(f"{error}{lost}") from None
     return arrays

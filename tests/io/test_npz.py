@@ -230,6 +230,7 @@ def test_foreign_files_are_refused_by_name_and_reason(tmp_path: Path) -> None:
     np.save(tmp_path / "one.npy", np.eye(2))
     np.savez(tmp_path / "objects.npz", a=np.array([{}], object))
     np.savez(tmp_path / "void.npz", a=np.zeros(2, dt.bfloat16.storage))
+    np.savez(tmp_path / "fields.npz", a=np.zeros(2, "i4,f4"))
     np.savez(tmp_path / "dates.npz", a=np.zeros(2, "M8[s]"))
     (tmp_path / "text.npz").write_text("hello")
     (tmp_path / "empty.npz").write_bytes(b"")
@@ -239,6 +240,7 @@ def test_foreign_files_are_refused_by_name_and_reason(tmp_path: Path) -> None:
         "one.npy": "of one array",
         "objects.npz": "holds Python objects, and nothing is unpickled",
         "void.npz": r"V2 .* stores what it has no name for",
+        "fields.npz": "f0.* with a numeric dtype first$",
         "dates.npz": "datetime64",
         "text.npz": "not a zip file",
         "empty.npz": "not a zip file",

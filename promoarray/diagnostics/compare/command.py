@@ -199,8 +199,10 @@ def _read(args: argparse.Namespace) -> Comparison:
     args.format = "json" if args.json else args.format or "text"
     if args.html and not Path(args.html).resolve().parent.is_dir():
         raise UsageError(f"no such folder for {args.html}")
-    names = args.policies.split(",") if args.policies else list(DEFAULT)
-    policies = tuple(dict.fromkeys(as_policy(name.strip()) for name in names))
+    names = DEFAULT if args.policies is None else args.policies.split(",")
+    policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in names if n.strip()))
+    if not policies:
+        raise UsageError("--policies names no policy; write --policies torch@2.13,paddle@3.3")
     if args.html and Path(args.html).is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.html)
     if args.output:

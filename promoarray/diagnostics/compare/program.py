@@ -147,11 +147,18 @@ def of_script(script: str, arguments: list[str]) -> Program:
     """
     path = Path(script)
     if not path.is_file() and not (path / "__main__.py").is_file():
-        raise FileNotFoundError(f"no such file: {script}")
+        raise FileNotFoundError(missing(script))
     if path.suffix == ".ipynb" and path.is_file():
         notebook.keep_sources(notebook.cells(script))  # for the report
         return Program(("-c", notebook.COMMAND, script, *arguments))
     return Program((script, *arguments))
+
+
+def missing(script: str) -> str:
+    """Say why a path is no program: it is not there, or a folder that Python has no start for."""
+    if not Path(script).is_dir():
+        return f"no such file: {script}"
+    return f"the folder {script} has no __main__.py for Python to run; name a script in it"
 
 
 def of_module(module: str, arguments: list[str]) -> Program:

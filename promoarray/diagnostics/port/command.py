@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.diagnostics.compare.frameworks import OWN, framework_of
+from promoarray.diagnostics.compare.program import missing
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.port.frameworks import refused, wanted
 from promoarray.diagnostics.port.runs import Recordings
@@ -30,7 +31,8 @@ def main(args: argparse.Namespace) -> int:
         _say(f"{args.script} is a notebook, which is not edited; write its cells into a script")
         return USAGE
     if args.script and not Path(args.script).is_file():
-        _say(f"no such file: {args.script}")
+        folder = (Path(args.script) / "__main__.py").is_file()
+        _say(f"{args.script} is a folder; name its __main__.py" if folder else missing(args.script))
         return USAGE
     framework = framework_of(args.script, args.module)
     policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in args.to.split(",") if n.strip()))

@@ -78,10 +78,10 @@ class Spelling(NamedTuple):
 _TYPED = frozenset(
     (
         *("array", "asarray", "asanyarray", "arange", "full", "zeros", "ones", "empty"),
-        *("randint", "integers"),
+        *("eye", "identity", "tri", "linspace", "logspace", "geomspace", "randint", "integers"),
     )
 )
-"""NumPy's functions that take a dtype: most of those that draw numbers do not."""
+"""NumPy's functions that take a dtype: windows and most of those that draw numbers do not."""
 
 _MADE = "ns.asarray(x, dtype=ns.dtype)", "ns.asarray(x)"
 

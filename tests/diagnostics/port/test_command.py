@@ -86,6 +86,7 @@ def test_a_patch_is_printed_and_the_verdict_told_apart(
     ("arguments", "words"),
     [
         (["gone.py", "--to", "torch"], "no such file: gone.py"),
+        (["folder", "--to", "torch"], "folder is a folder; name its __main__.py"),
         (["cells.ipynb", "--to", "torch"], "is a notebook, which is not edited"),
         (["program.py", "--to", ","], "--to names no policy"),
         (["program.py", "--to", "pytorch"], "Did you mean"),
@@ -96,6 +97,9 @@ def test_a_patch_is_printed_and_the_verdict_told_apart(
 def test_usage_errors_are_told_before_anything_runs(
     program: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
+    folder = program.with_name("folder")
+    folder.mkdir()
+    (folder / "__main__.py").touch()
     assert cli.main(["port", *arguments]) == 2
     assert words in capfd.readouterr().err
 

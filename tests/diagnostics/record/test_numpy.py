@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import io
@@ -25,6 +26,7 @@ from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.shadow.spellings import SPELLINGS
 from promoarray.operations import OPERATIONS
 from promoarray.policies import as_policy
 
@@ -519,6 +521,57 @@ def test_what_is_drawn_has_the_default_dtype_of_each_framework(tmp_path: Path) -
     (inherited,) = (d for d in report.divergences if not d.root)
     assert inherited.site.expression == "rng.permutation(a) * b"
     assert report.understood == 1
+
+
+def test_what_is_made_of_numbers_alone_has_the_default_dtype(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        a = np.linspace(-4, 4, 100)
+        b = np.logspace(start=0, stop=1, num=3)
+        c = np.geomspace(1, 10, 4)
+        d, step = np.linspace(0, 1, 3, retstep=True)
+        e = np.linspace(0, 1j, 3)
+        f, g, h = np.eye(3), np.identity(3), np.tri(3)
+        i = np.hanning(5)
+        j = np.fft.fftfreq(8)
+        k = np.array([True])
+        small = np.float32(1)
+        l = np.linspace(small, 2, 3), np.linspace(a, 1, 3)  # by the dtypes of what is given
+        m = np.linspace(0, 1, 3, True, False, np.float32), np.geomspace(1, 2, 3, True, np.float32)
+        n = np.eye(3, 3, 0, np.float32), np.identity(3, np.float32), np.tri(3, dtype=np.float32)
+        o = np.linspace(0, 1, 3).astype(np.float32), np.eye(3).astype(np.int64)
+        """,
+        "torch@2.13",
+    )
+    made = [d for d in report.divergences if d.name == "default dtype"]
+    assert {d.site.expression: str(d.answers["torch@2.13"]) for d in made} == {
+        "np.linspace(-4, 4, 100)": "float32",
+        "np.logspace(start=0, stop=1, num=3)": "float32",
+        "np.geomspace(1, 10, 4)": "float32",
+        "np.linspace(0, 1, 3, retstep=True)": "float32",
+        "np.linspace(0, 1j, 3)": "complex64",
+        "np.eye(3)": "float32",
+        "np.identity(3)": "float32",
+        "np.tri(3)": "float32",
+        "np.hanning(5)": "float32",
+        "np.fft.fftfreq(8)": "float32",
+    }
+
+
+@pytest.mark.parametrize(
+    ("made", "edit"),
+    [
+        ("np.linspace(-4, 4, 100)", "np.linspace(-4, 4, 100, dtype=np.float64)"),
+        ("np.eye(3)", "np.eye(3, dtype=np.float64)"),
+        ("np.hanning(5)", "np.hanning(5).astype(np.float64)"),
+    ],
+)
+def test_a_default_dtype_is_named_where_the_function_takes_one(made: str, edit: str) -> None:
+    call = ast.parse(made, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert ast.unparse(SPELLINGS["numpy"].made(call, pa.float64, "np")) == edit
 
 
 def test_a_default_dtype_that_is_cast_at_once_is_no_finding(tmp_path: Path) -> None:

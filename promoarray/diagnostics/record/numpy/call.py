@@ -13,10 +13,12 @@ from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import (
+    BETWEEN,
     DEFAULTS,
     DTYPE_AT,
     MAKES,
     MOVES,
+    OF_ANY,
     OPERANDS,
     expansions,
     operations,
@@ -160,17 +162,22 @@ class Call:
     def default(self) -> None:
         """An array that has the default dtype, unless one is named."""
         number = DEFAULTS[self.callee.name]
-        of_any = number is not None  # zeros, ones, and what is drawn are of any dtype
+        of_any = self.callee.name in OF_ANY or self.callee.name.startswith("random.")
         at = DTYPE_AT.get(self.callee.name)
         named = at is not None and len(self.args) > at
         self._count(MAKE)
         if named or self.kwargs.get("dtype") is not None:
             return self.recorder.made(self.results[0])
-        if number is None:
-            given = self.args[1:2] if self.callee.name == "full" else self.args
+        between = self.callee.name in BETWEEN
+        for result in self.results[1:]:  # the step that linspace tells
+            self.recorder.made(result)
+        if number is None or between:
+            first, last = {"full": (1, 2)}.get(self.callee.name, (0, 2 if between else None))
+            given = [*self.args[first:last], *(self.kwargs.get(x) for x in ("start", "stop"))]
             numbers = [x for x in _flat(given) if x is not None]
             if not numbers or any(type(x) not in WEAK for x in numbers):
                 return self.recorder.made(self.results[0])
+            numbers += [number] if between else []
             number = max(numbers, key=lambda x: _ORDER[type(x)])
         lone = self.callee.name in MOVES and self.results[0].ndim == 0
         return self.recorder.default(number, self.results[0], self.frame, lone=lone, of_any=of_any)

@@ -86,12 +86,11 @@ MOVES = names("""
 """The dtype stays as it is, unless one is named."""
 
 MAKES = names("""
-    zeros_like ones_like empty_like eye identity meshgrid mgrid ogrid indices
+    zeros_like ones_like empty_like meshgrid mgrid ogrid indices
     bincount nonzero argwhere flatnonzero count_nonzero fromiter frombuffer fromstring fromfile
-    loadtxt genfromtxt load histogram histogram2d histogramdd histogram_bin_edges tri hanning
-    hamming blackman bartlett kaiser digitize argpartition lexsort unravel_index ravel_multi_index
-    fftfreq rfftfreq interp unwrap cov corrcoef polyfit roots poly vander fromfunction packbits
-    unpackbits isclose logspace geomspace linspace iscomplex isreal isneginf isposinf isnat
+    loadtxt genfromtxt load histogram histogram2d histogramdd histogram_bin_edges digitize
+    argpartition lexsort unravel_index ravel_multi_index interp unwrap cov corrcoef polyfit roots
+    poly vander fromfunction packbits unpackbits isclose iscomplex isreal isneginf isposinf isnat
     frexp modf apply_along_axis apply_over_axes vectorize piecewise select full_like
     tril_indices triu_indices diag_indices triu_indices_from tril_indices_from ix_ bitwise_count
     divmod newbyteorder byteswap searchsorted
@@ -110,8 +109,16 @@ _DRAWN_INTS = names("""
     logseries
 """)
 
+OF_ANY = names("zeros ones empty eye identity tri")
+"""Of these what is made is as good in any dtype, as is what is drawn."""
+
+BETWEEN = names("linspace logspace geomspace")
+"""From one number to another; of arrays and NumPy's scalars they have the dtype."""
+
 DEFAULTS: dict[str, float | None] = {
-    **dict.fromkeys(names("zeros ones empty"), 0.0),
+    **dict.fromkeys(OF_ANY, 0.0),
+    **dict.fromkeys(names("hanning hamming blackman bartlett kaiser fftfreq rfftfreq"), 0.0),
+    **dict.fromkeys(BETWEEN, 0.0),
     **{f"random.{name}": 0.0 for name in _DRAWN_FLOATS},
     **{f"random.{name}": 0 for name in _DRAWN_INTS},
     **dict.fromkeys(names("array asarray asanyarray arange full")),
@@ -119,10 +126,12 @@ DEFAULTS: dict[str, float | None] = {
 """What has a default dtype if none is named: a number like those it holds; None if it is given."""
 
 DTYPE_AT = {
-    **dict.fromkeys(names("zeros ones empty array asarray asanyarray"), 1),
+    **dict.fromkeys(names("zeros ones empty identity array asarray asanyarray"), 1),
     **dict.fromkeys(names("random.random random.standard_normal random.standard_exponential"), 1),
     **dict.fromkeys(names("full random.standard_gamma"), 2),
-    **dict.fromkeys(names("arange random.randint random.integers"), 3),
+    **dict.fromkeys(names("arange eye tri random.randint random.integers"), 3),
+    **dict.fromkeys(names("geomspace"), 4),
+    **dict.fromkeys(names("linspace logspace"), 5),
 }
 """Which argument of these is a dtype, if there are as many; the others take none by position."""
 
