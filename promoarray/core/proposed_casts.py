@@ -6,7 +6,7 @@ one that is proposed keeps every value where any does, and else the most of them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 from promoarray import dtypes as dt
@@ -95,12 +95,12 @@ def _accepted(policy: Policy) -> Callable[[str, Operands, Form], Casts | None]:
     return accepted
 
 
-def remarks(policy: Policy, operands: Operands, casts: Mapping[int, DType]) -> str:
+def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) -> str:
     """Say what the casts lose, and which no source defines; else "".
 
     Such as "int64 to float32: keeps integers up to 2**24, larger ones are rounded".
     """
-    pairs = dict.fromkeys((policy.strong(operands[i].type), to) for i, to in casts.items())
+    pairs = dict.fromkeys((policy.strong(types[i]), to) for i, to in casts.items())
     said = {
         f"{a.name} to {b.name}": filter(None, (loss(a, b), policy.cast.borrowed(a, b).rstrip(".")))
         for a, b in pairs

@@ -136,5 +136,5 @@ def worded(event: RefusalEvent, found: Recovery) -> str:
         return f"the value to {found.casts[1].name}"
     said = [f"x{index + 1} to {target.name}" for index, target in found.casts.items()]
     said += [f"the result to {found.result.name}"] if found.result else []
-    lost = remarks(policy, seen, found.casts)
+    lost = remarks(policy, [operand.type for operand in seen], found.casts)
     return f"{listed(said)} ({lost})" if lost else listed(said)

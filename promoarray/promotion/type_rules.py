@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
@@ -76,18 +77,17 @@ class TypeRule:
     def __call__(
         self, policy: PolicyLike, name: str, operands: tuple[Operand, ...]
     ) -> Plan | Refusal:
-        types = (self.operand_types or policy.operand_types)(policy, operands)
-        if isinstance(types, Refusal):
-            return types
-        common = fold(self.promote or policy.promote, types)
+        own = self.operand_types or policy.operand_types, self.promote or policy.promote
+        common = common_dtype(policy, *own, operands)
+        if isinstance(common, Refusal):
+            return common
         if common is None:
-            own = self.note or f"{name} promotes nothing: it takes one dtype"
-            return Refusal(own if self.promote else policy.refusal)
-        computed, results = self._computed(common)
-        if computed is None or None in results:
-            return self._not_admitted(policy, name, policy.strong(common))
-        result, *more = filter(None, results)
-        plan = policy.make_plan(name, computed, result, len(operands), *more)
+            said = self.note or f"{name} promotes nothing: it takes one dtype"
+            return Refusal(said if self.promote else policy.refusal)
+        plan = self._planned(policy, name, common, len(operands))
+        if isinstance(plan, Refusal):
+            return plan
+        computed = plan.inputs[0]
         if self.cast is not None:
             kept = zip(operands, plan.inputs, strict=True)
             plan = plan._replace(inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
@@ -96,6 +96,22 @@ class TypeRule:
         standard = scalar and computed.kind in INTEGERS
         changed = parts or standard  # of most rules nothing
         return plan._replace(decomposition=parts, standard_kernel=standard) if changed else plan
+
+    def _planned(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
+        """What the operation does with operands of a common dtype, worked out once."""
+        known = policy.once(_plans_by_dtype)
+        key = id(self), name, common, count
+        if key not in known:
+            known[key] = self, self._plan(policy, name, common, count)
+        plan: Plan | Refusal = known[key][1]
+        return plan
+
+    def _plan(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
+        computed, results = self._computed(common)
+        if computed is None or None in results:
+            return self._not_admitted(policy, name, policy.strong(common))
+        result, *more = filter(None, results)
+        return policy.make_plan(name, computed, result, count, *more)
 
     def _computed(self, common: DType) -> tuple[DType | None, tuple[DType | None, ...]]:
         """What the operation computes in and returns for a common dtype; None where it refuses."""
@@ -116,6 +132,35 @@ class TypeRule:
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""
         return self.admit is None or dtype in self.admit or dtype.kind in self.admit
+
+
+def common_dtype(
+    policy: PolicyLike,
+    operand_types: OperandTypes,
+    promote: PromotionRule,
+    operands: tuple[Operand, ...],
+) -> DType | Refusal | None:
+    """What operands promote to, worked out once for all operations that promote the same way."""
+    known = policy.once(_common_dtypes)
+    key = id(operand_types), id(promote), operands
+    if key not in known:
+        types = operand_types(policy, operands)
+        common = types if isinstance(types, Refusal) else fold(promote, types)
+        known[key] = operand_types, promote, common
+    answer: DType | Refusal | None = known[key][2]
+    return answer
+
+
+_Known = dict[tuple[Any, ...], tuple[Any, ...]]
+"""Answers by the ids of rules, as some rules have no hash, with the rules, which keeps the ids."""
+
+
+def _common_dtypes(policy: PolicyLike) -> _Known:
+    return {}
+
+
+def _plans_by_dtype(policy: PolicyLike) -> _Known:
+    return {}
 
 
 def refuse(why: str) -> OperationRule:

@@ -28,7 +28,7 @@ from promoarray.promotion.registry import as_policy
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import worded
 from promoarray.promotion.source import Note
-from promoarray.promotion.type_rules import TypeRule
+from promoarray.promotion.type_rules import TypeRule, common_dtype
 from promoarray.promotion.variants import VARIANTS
 
 
@@ -51,6 +51,7 @@ class Case:
         policy: Policy,
         *,
         supposed: bool = False,
+        seen: tuple[Operand, ...] | None = None,
     ) -> None:
         self.name = name
         self.form = form
@@ -58,9 +59,14 @@ class Case:
         self.policy = policy
         self.inplace = form is Form.INPLACE
         self.supposed = supposed  # whether the arrays were made under another policy
-        self.seen = tuple(map(self.described, entered))
+        self.seen = tuple(map(self.described, entered)) if seen is None else seen
         self.plan = self.planned(form)
-        self.decided = policy.decide(name, self.seen, entered, form)
+        self.decided = (
+            self.plan
+            if isinstance(self.plan, Refusal)
+            else policy.decide(name, self.seen, entered, form)
+        )
+        self._by_value: tuple[Operand, ...] | None = None
         self._rule: OperationRule | None = None
 
     def explanation(self) -> Explanation:
@@ -169,18 +175,26 @@ class Case:
         for x, seen in zip(self.entered, self.seen, strict=True):
             if isinstance(x, Operand) and x.type is not seen.type:
                 yield f"{self.policy.title} holds {x.type.name} as {seen.type.name}"
-        operands, rule = self.by_value(), self.rule()
+        operands = self.by_value()
         if operands != self.seen:
             types = ", ".join(f"x{i + 1} as {o.type.name}" for i, o in enumerate(operands))
             yield f"by value: {types}"
-        enter = (
-            rule.operand_types if isinstance(rule, TypeRule) else None
-        ) or self.policy.operand_types
-        promote = (rule.promote if isinstance(rule, TypeRule) else None) or self.policy.promote
-        entered = enter(self.policy, operands)
-        common = None if isinstance(entered, Refusal) else fold(promote, entered)
-        if isinstance(rule, TypeRule) or self.agrees(common):
-            yield from self.promotion(operands, enter, promote, entered)
+        if self.promotes():
+            yield from self.promotion(operands, *self.promoting())
+
+    def promoting(self) -> tuple[OperandTypes, PromotionRule]:
+        """What operands count as and how they promote: the rule's own, or the policy's."""
+        rule, policy = self.rule(), self.policy
+        if not isinstance(rule, TypeRule):
+            return policy.operand_types, policy.promote
+        return rule.operand_types or policy.operand_types, rule.promote or policy.promote
+
+    def promotes(self) -> bool:
+        """Whether the operation promotes its operands at all."""
+        if isinstance(self.rule(), TypeRule):
+            return True
+        common = common_dtype(self.policy, *self.promoting(), self.by_value())
+        return self.agrees(None if isinstance(common, Refusal) else common)
 
     def operating(self) -> Iterator[str]:
         """The operation's own rule, what it computes in and its result."""
@@ -217,10 +231,15 @@ class Case:
         return self.policy.plan(self.name, counted, form)
 
     def by_value(self) -> tuple[Operand, ...]:
-        policy = self.policy
-        if policy.by_value is None or all(o.value is None for o in self.seen):
-            return policy.squared(self.name, self.seen, self.entered, self.form)
-        return policy.by_value(policy, self.name, self.seen, self.form)
+        """What is promoted in place of the operands."""
+        if self._by_value is None:
+            policy, seen = self.policy, self.seen
+            self._by_value = (
+                policy.squared(self.name, seen, self.entered, self.form)
+                if policy.by_value is None or all(o.value is None for o in seen)
+                else policy.by_value(policy, self.name, seen, self.form)
+            )
+        return self._by_value
 
     def agrees(self, common: DType | None) -> bool:
         """Whether the policy's general rule is what the plan came from."""
@@ -233,13 +252,14 @@ class Case:
         operands: tuple[Operand, ...],
         enter: OperandTypes,
         promote: PromotionRule,
-        entered: tuple[DType, ...] | Refusal,
     ) -> Iterator[str]:
         """How the operands enter, and the way to their common dtype."""
         if len(operands) == 1:
             return
+        entered = enter(self.policy, operands)
         types = tuple(o.type for o in operands)
-        if entered != types and _doc(enter):
+        refused = isinstance(entered, Refusal)  # told apart first: a dtype equals texts, slowly
+        if (refused or entered != types) and _doc(enter):
             yield f"enter: {_doc(enter)}"
         if isinstance(entered, Refusal):
             arrays = all(o.rank is Rank.ARRAY for o in operands)
@@ -350,10 +370,7 @@ class Case:
 
     def entering_by(self) -> Hashable:
         """All that ``entering`` says of these operands hangs on, the same for many operations."""
-        rule = self.rule()
-        if isinstance(rule, TypeRule):
-            return self.by_value(), id(rule.operand_types), id(rule.promote)
-        return self.by_value(), self.plan
+        return self.by_value(), *map(id, self.promoting()), self.promotes()
 
     def ending_by(self) -> Hashable:
         """All that the answer, the casts and ``ending`` hang on, the same for many operations."""

@@ -19,7 +19,7 @@ from promoarray.diagnostics.explore.pool import NUMBERS, Pool
 from promoarray.diagnostics.explore.questions import Entry, Question, entries, pair_of_scalars
 from promoarray.diagnostics.explore.words import MARK, Marker
 from promoarray.operations import OPERATIONS, Form
-from promoarray.promotion.plan import Refusal
+from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.type_rules import TypeRule
 
@@ -70,8 +70,8 @@ class Operands(NamedTuple):
     lines, entering, ending : dict
         The numbers of lines, and of what one policy said, by what the words hang on: most
         operations say the same of the same operands.
-    notes : list of tuple
-        The numbers of a policy's notes on them, once they are known.
+    seen, notes : list of tuple
+        What the policy sees, and the numbers of its notes on that, once they are known.
     """
 
     entries: tuple[Entry, ...]
@@ -80,6 +80,7 @@ class Operands(NamedTuple):
     lines: dict[str, int]
     entering: dict[Hashable, int]
     ending: dict[Hashable, Ending]
+    seen: list[tuple[Operand, ...]]
     notes: list[tuple[int, ...]]
 
     @classmethod
@@ -89,7 +90,7 @@ class Operands(NamedTuple):
         for entry, (name, code) in reversed(list(zip(shown, ("13", "24"), strict=False))):
             if not entry.dtype.weak:
                 marks |= {entry.dtype.name: name, entry.dtype.code: code}
-        return cls(shown, tuple(entry.entered for entry in shown), marks, {}, {}, {}, [])
+        return cls(shown, tuple(entry.entered for entry in shown), marks, {}, {}, {}, [], [])
 
 
 class Answers:
@@ -195,6 +196,8 @@ class _Asking:
         self.own_name = re.compile(rf"(?<![\w.]){self.name}{after}")
         self.any_name = re.compile(rf"(?<![\w{MARK}]){self.name}(?!\w)")
         self.notes = {note: index for index, note in enumerate(policy.notes)}
+        self.lines: dict[str, int] = {}
+        """The numbers of lines that are the same of all operands."""
         self.cells: list[tuple[int, int]] = []
         self.named = False
         """Whether a line has the operation's name where no mark can stand for it, so that the
@@ -215,7 +218,10 @@ class _Asking:
         """Both parts of a cell."""
         if pair_of_scalars(*operands.entries):
             return NOT_ASKED, NOT_ASKED
-        case = Case(self.name, self.question.form, operands.entered, self.policy)
+        seen = operands.seen[0] if operands.seen else None
+        case = Case(self.name, self.question.form, operands.entered, self.policy, seen=seen)
+        if seen is None:
+            operands.seen.append(case.seen)
         # In this order, as lines are numbered when they are first written.
         answering = self.answering(case, operands)
         return self.entering(case, operands), self.pools.answering.number(answering)
@@ -253,15 +259,15 @@ class _Asking:
         key = case.ending_by()
         ending = operands.ending.get(key)
         if ending is None:
-            answer = case.answer()
-            texts = (*case.ending(), answer.reason, *(str(cast) for cast in case.casts()))
+            answer, texts, casts = case.answer(), tuple(case.ending()), tuple(case.casts())
             ending = Ending(
                 self.dtype(answer.dtype, operands.entries),
                 int(answer.weak),
-                tuple(self.line(text, operands) for text in case.ending()),
-                tuple(self.cast(cast, operands) for cast in case.casts()),
+                tuple(self.line(text, operands) for text in texts),
+                tuple(self.cast(cast, operands) for cast in casts),
                 answer.reason,
             )
+            texts += (answer.reason, *map(str, casts))
             if not any(map(_names_operation, texts)):
                 operands.ending[key] = ending
         return ending
@@ -283,6 +289,8 @@ class _Asking:
     def line(self, text: str, operands: Operands) -> int:
         """The number of a line; that of the empty one is 0."""
         known = operands.lines.get(text)
+        if known is None:
+            known = self.lines.get(text)
         if known is not None:
             return known
         number = self.pools.lines.number
@@ -295,6 +303,8 @@ class _Asking:
         found = number(made)
         if not _names_operation(text):
             operands.lines[text] = found
+        elif not self.mark.names_dtype(text):
+            self.lines[text] = found
         return found
 
 

@@ -30,6 +30,7 @@ class Marker:
         self.phrases = dict(phrases)
         words = "|".join(map(re.escape, (*self.phrases, *_DTYPES)))
         self.known: dict[tuple[object, ...], str] = {}
+        self.dtypes: dict[str, bool] = {}
         self.pattern = re.compile(rf"(?<![\w@])(?:{words})(?![\w@])")
 
     def __call__(self, text: str, dtypes: Mapping[str, str]) -> str:
@@ -58,6 +59,13 @@ class Marker:
             return MARK + letter if letter else word
 
         return self.known.setdefault(key, self.pattern.sub(mark, text))
+
+    def names_dtype(self, text: str) -> bool:
+        """Whether a text has a dtype in it, so that its marks hang on the operands."""
+        if text not in self.dtypes:
+            words = set(self.pattern.findall(text))
+            self.dtypes[text] = not words <= self.phrases.keys()
+        return self.dtypes[text]
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
