@@ -31,6 +31,9 @@ _METHODS = {
 }
 """PyTorch's methods that are casts."""
 
+_PYTHONS = {"int": "int64", "float": "float64", "complex": "complex128"}
+"""What NumPy and PyTorch take Python's types for, where a dtype is asked for."""
+
 _BY_NAME = {dtype.name: dtype for dtype in CONCRETE}
 
 
@@ -93,6 +96,8 @@ def _cast_by(call: ast.Call) -> Iterable[tuple[ast.expr, str]]:
 
 def _last_name(dtype: Any) -> str:
     match dtype:
+        case ast.Name(id="int" | "float" | "complex" as name):
+            return _PYTHONS[name]
         case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)):
             return str(name)
     return ""

@@ -587,6 +587,7 @@ def test_a_default_dtype_that_is_cast_at_once_is_no_finding(tmp_path: Path) -> N
             e = np.array([0.1, 2]).astype(np.float64)  # of which 0.1 may have been rounded
             f = np.array([0.1, 2]).astype(dtype)
             g = np.zeros(3)
+            h, i = np.zeros(3).astype(int), np.zeros(3).astype(float)
         """,
         "torch@2.13",
         "jax@x32",
