@@ -35,5 +35,5 @@ def is_as_numpy(x: Buffer, y: Buffer) -> bool:
     """Whether ``np.power`` takes no root of -inf here: it does for exponents 0.5 that it reads over
     and over, and for one alone."""
     if y.size == 1:
-        return not 0.4 < y.item() < 0.6  # whatever it is rounded to
+        return not 0.4 < y.item().real < 0.6  # whatever it is cast to
     return x.shape == y.shape and 0 not in y.strides
