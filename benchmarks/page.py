@@ -1,7 +1,7 @@
 """Write the tables of docs/speed.md and docs/cast-speed.md from runs of ``python -m benchmarks``.
 
 Run ``python benchmarks/page.py FILE...`` with what ``--json FILE`` wrote; a file has the chapters
-it has, and later ones count.
+it has, and later ones count. Chapters that no file has stay as they are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import growth
 from check import OURS, Row, is_over, judged, ratio, read, usual_noises
+from passes import CHAPTERS
 from report import SHOWN, amount
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -226,29 +227,44 @@ def measured(run: Run) -> str:
     )
 
 
-def text(runs: list[Run]) -> Iterator[str]:
-    """The chapters, each with what it was measured on."""
+def texts(runs: list[Run]) -> dict[str, str]:
+    """Each chapter, and what it was measured on."""
     latest = {name: run for run in runs for name in run["chapters"]}
-    for name, run in latest.items():
-        chapter = run["chapters"][name]
-        rows = chapter["lines"]
-        yield f"### {name}"
-        if chapter["left_out"] is not None:
-            yield f"Left out: {chapter['left_out']}."
-        if rows:
-            bounded = [row for row in rows if any(True for _ in judged(row))]
-            usual = usual_noises(rows)
-            over = sum("**" in shown(row, usual) for row in rows)
-            yield measured(run)
-            yield WRITERS.get(name, listed)(rows)
-            yield f"{len(rows)} lines, {len(bounded)} with a budget; {over} over it."
+    return {name: "\n\n".join(_text(name, run)) for name, run in latest.items()}
+
+
+def _text(name: str, run: Run) -> Iterator[str]:
+    chapter = run["chapters"][name]
+    rows = chapter["lines"]
+    yield f"### {name}"
+    if chapter["left_out"] is not None:
+        yield f"Left out: {chapter['left_out']}."
+    if rows:
+        bounded = [row for row in rows if any(True for _ in judged(row))]
+        usual = usual_noises(rows)
+        over = sum("**" in shown(row, usual) for row in rows)
+        yield measured(run)
+        yield WRITERS.get(name, listed)(rows)
+        yield f"{len(rows)} lines, {len(bounded)} with a budget; {over} over it."
+
+
+def parts(page: Path) -> tuple[str, str, str]:
+    """What stands before the marks of a page, between them, and after."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    between, _, after = rest.partition(END)
+    return before, between.strip(), after
 
 
 def put(page: Path, body: str) -> None:
     """Write between the marks of a page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
+    before, _, after = parts(page)
     page.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{after}", encoding="utf-8")
+
+
+def kept(body: str) -> dict[str, str]:
+    """The chapters of a page as it is."""
+    found = (f"### {each.strip()}" for each in body.split("### ") if each.strip())
+    return {each.split(maxsplit=2)[1]: each for each in found}
 
 
 def main() -> int:
@@ -261,7 +277,8 @@ def main() -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    put(PAGE, "\n\n".join(text(runs)))
+    chapters = kept(parts(PAGE)[1]) | texts(runs)
+    put(PAGE, "\n\n".join(chapters[name] for name in CHAPTERS if name in chapters))
     for run in runs:
         if rows := run["chapters"].get("casts", {}).get("lines"):
             put(CASTS, f"{measured(run)}\n\n{matrix(rows)}")
