@@ -38,7 +38,8 @@ def shown(name: str, chapter: dict[str, Any]) -> dict[str, Any]:
     """What is printed of a chapter: of thousands of lines those that are over for certain."""
     rows = chapter["lines"]
     if name == "operations":
-        rows = [row for row in rows if any(not m.endswith("noise") for m in marks(row))]
+        usual = usual_noises(rows)
+        rows = [row for row in rows if any(not m.endswith("noise") for m in marks(row, usual))]
     return {"lines": rows}
 
 
