@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.cupy.device import cupy, guarded, home
+from promoarray.backends.cupy.device import cupy, home, told
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.cuda import kernel_source
@@ -70,7 +70,7 @@ class Launch:
     by packs, all others by CuPy's own indices.
     """
 
-    __slots__ = ("_contiguous", "_source", "_storage", "_view", "_word", "_words")
+    __slots__ = ("_kept", "_source", "_storage", "_view", "_word", "_words")
 
     def __init__(self, source: KernelSource, held: tuple[DType, ...], result: DType) -> None:
         self._source = source
@@ -78,40 +78,74 @@ class Launch:
         self._words = tuple(map(_other_word, held))
         self._word = kernel_source.stored(result)
         self._view = None if _other_word(result) is None else self._storage
-        self._contiguous: dict[tuple[bool, ...], Contiguous] = {}
+        self._kept: dict[tuple[int, int], Loaded] = {}
 
-    @guarded
-    def __call__(self, *operands: Any) -> Buffer | None:
-        """Run it to new memory; None where shapes do not fit, which others tell better."""
+    def __call__(self, *operands: Any) -> Buffer:
+        """Run it to new memory.
+
+        Raises
+        ------
+        ValueError
+            Where shapes do not fit.
+        """
+        try:
+            # What is looked at here is all that a call asks before its launch.
+            device, first, numbers = _current_device(), None, 0
+            for x in operands:
+                numbers <<= 1
+                if type(x) is np.ndarray:
+                    numbers |= 1
+                elif x.data.device_id != device or not x._c_contiguous:
+                    break
+                elif first is None:
+                    first, shape = x, x.shape
+                elif x.shape != shape:
+                    break
+            else:
+                return self._packs(operands, first, numbers, device, "C")
+            return self._of_any_layout(operands)
+        except Exception as error:
+            better = told(error)
+            if better is None:
+                raise
+            raise better from error
+
+    def _of_any_layout(self, operands: tuple[Any, ...]) -> Buffer:
         with home(*operands):
             order = _order(operands)
-            return self._strided(operands) if order is None else self._packs(operands, order)
+            if order is None:
+                return self._strided(operands)
+            numbers = [type(x) is np.ndarray for x in operands]
+            bits = sum(number << i for i, number in enumerate(reversed(numbers)))
+            first = operands[numbers.index(False)]
+            return self._packs(operands, first, bits, _current_device(), order)
 
-    def _packs(self, operands: tuple[Any, ...], order: Order) -> Buffer:
-        numbers = tuple([type(x) is np.ndarray for x in operands])
-        run = self._contiguous.get(numbers)
-        if run is None:
-            made = contiguous_kernel(self._source, numbers)
-            run = cupy.RawKernel(made.code, made.name), made.threads, made.blocks
-            self._contiguous[numbers] = run
-        kernel, threads, blocks = run
-        first = operands[numbers.index(False)]
-        out = cupy.empty(first.shape, self._storage, order=order)
-        size = first.size
+    def _packs(
+        self, operands: tuple[Any, ...], first: Buffer, numbers: int, device: int, order: Order
+    ) -> Buffer:
+        """Run the kernel of contiguous arrays; of ``numbers`` the last bit is the last operand."""
+        out, size = cupy.ndarray(first.shape, self._storage, None, None, order), first.size
         if size:
-            given = self._given(operands) if True in numbers else operands
-            kernel((blocks(size),), (threads,), (*given, out, size))
+            loaded = self._kept.get((device, numbers)) or self._loaded(device, numbers, operands)
+            launch, of_block, threads = loaded
+            given = self._given(operands) if numbers else operands
+            launch(-(-size // of_block) * threads, (*given, out, size), 0, threads)
         return out
 
-    def _strided(self, operands: tuple[Any, ...]) -> Buffer | None:
+    def _loaded(self, device: int, numbers: int, operands: tuple[Any, ...]) -> Loaded:
+        """Load the kernel of contiguous arrays into a device, the current one."""
+        made = contiguous_kernel(self._source, tuple(type(x) is np.ndarray for x in operands))
+        function = cupy.RawKernel(made.code, made.name).kernel
+        loaded = function.linear_launch, made.threads * made.per_thread, made.threads
+        self._kept[device, numbers] = loaded
+        return loaded
+
+    def _strided(self, operands: tuple[Any, ...]) -> Buffer:
         given = self._given(operands)
-        try:
-            if _in_columns(given):  # CuPy itself would make rows
-                shape = np.broadcast_shapes(*(x.shape for x in given))
-                given.append(cupy.empty(shape, self._word, order="F"))
-            out = launcher(self._source)(*given)
-        except ValueError:
-            return None
+        if _in_columns(given):  # CuPy itself would make rows
+            shape = np.broadcast_shapes(*(x.shape for x in given))
+            given.append(cupy.empty(shape, self._word, order="F"))
+        out = launcher(self._source)(*given)
         return out if self._view is None else out.view(self._view)
 
     def _given(self, operands: tuple[Any, ...]) -> list[Any]:
@@ -124,8 +158,11 @@ class Launch:
         return given
 
 
-Contiguous = tuple[Any, int, Callable[[int], int]]
-"""A kernel of contiguous arrays, its threads a block, its blocks for so many elements."""
+Loaded = tuple[Callable[..., None], int, int]
+"""A kernel of contiguous arrays in a device: what launches so many threads of it, the elements of a
+block, and the threads."""
+
+_current_device = cupy.cuda.runtime.getDevice
 
 
 def _order(operands: tuple[Any, ...]) -> Order | None:
@@ -221,8 +258,7 @@ def operate(
         return None
     inputs = (compute,) * len(buffers)
     launch = prepared(name, inputs, Plan(inputs, compute, own), _plainly, **bounds)
-    out = None if launch is None else launch(*condition, *buffers)
-    return None if out is None else (out, own)
+    return None if launch is None else (launch(*condition, *buffers), own)
 
 
 def _plainly(source: DType, target: DType) -> tuple[CastMode, tuple[CodeTransform, ...]]:
