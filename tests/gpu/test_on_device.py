@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import dask_cases
 import device_cases as cases
 import numpy as np
 import pytest
@@ -56,6 +57,7 @@ def _one_element_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     from promoarray.backends.cupy.launch import Launch
 
     monkeypatch.setattr(Launch, "_packs", lambda self, operands, *_: self._strided(operands))
+    monkeypatch.setattr(Launch, "_spread", lambda self, operands: None)
 
 
 # --- Casts ---------------------------------------------------------------------------------------
@@ -156,6 +158,12 @@ def test_the_golden_set(policy: str, name: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("policy", ["numpy", "numpy@1", "jax", "torch", "paddle@3.3"])
+def test_powers_by_one_exponent(policy: str) -> None:
+    wrong = cases.wrong_powers(policy, (dt.float16, dt.bfloat16, dt.float32, dt.float64), GPU)
+    assert not wrong, "\n".join(wrong)
+
+
 def test_float32_subnormals_are_numbers() -> None:
     """CuPy itself compiles with -ftz=true."""
     x = pa.asarray(np.array([1e-40, -3e-45, 2e-38], np.float32))
@@ -207,10 +215,17 @@ def test_layouts(shape: tuple[int, ...]) -> None:
         lambda v: pa.permute_dims(v, tuple(range(v.ndim))[::-1]),
         lambda v: v[..., ::-2] if v.ndim else v,
         lambda v: pa.broadcast_to(v, (2, *v.shape)),
+        lambda v: v[1:, ..., 1:] if v.ndim > 1 else v,
+        lambda v: v[..., :1] if v.ndim else v,
+        lambda v: v[::-1] if v.ndim else v,
     ):
         with np.errstate(all="ignore"):  # the patterns overflow, and only the CPU tells
             same(look(x).astype(pa.float8_e5m2), look(there).astype(pa.float8_e5m2))
             same(look(x) * look(x), look(there) * look(there))
+        want, got = (
+            cases.outcome(lambda v=v, f=look: f(v) + v.astype(pa.bfloat16)) for v in (x, there)
+        )
+        assert not cases.different(want, got)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float8_e4m3fn"])
@@ -308,6 +323,12 @@ def test_memory_that_runs_out() -> None:
 
 
 # --- Other libraries -----------------------------------------------------------------------------
+
+
+def test_blocks_of_lazy_arrays(cupy: Any) -> None:
+    pytest.importorskip("dask")
+    wrong = dask_cases.wrong(cupy)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_torch_shares_the_memory(cupy: Any) -> None:

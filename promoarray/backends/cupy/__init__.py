@@ -162,22 +162,27 @@ def compile(
 ) -> Callable[..., Any]:
     """Make all of a plan ready for buffers that hold these dtypes: one kernel where there is one,
     else the casts and the operation one by one."""
-    name = _AS_HERE.get(name, name)
     whole = None
     if not plan.extra_results and dt.string not in held:
         whole = launch.prepared(name, held, plan, casts, low=low, high=high)
     if whole is None:
         return lambda *operands, **options: one_by_one(name, held, plan, casts, operands, options)
     if name == "pow":
-        return partial(_pow, whole, held[-1], plan.compute or plan.inputs[0])
+        single = launch.prepared("single_pow", held, plan, casts)
+        return partial(_pow, whole, single, held[-1], plan.compute or plan.inputs[0])
     return partial(_OF_OPTIONS[name], whole) if name in _OF_OPTIONS else whole
 
 
-_AS_HERE = {"plain_pow": "pow"}
-"""Kernels of single frameworks that are CUDA's own: its ``pow`` has no shortcuts."""
-
-
-def _pow(whole: launch.Launch, held: DType, compute: DType, x: Buffer, y: Buffer) -> Buffer:
+def _pow(
+    whole: launch.Launch,
+    single: launch.Launch | None,
+    held: DType,
+    compute: DType,
+    x: Buffer,
+    y: Buffer,
+) -> Buffer:
+    if single is not None:  # of floats: one exponent has shortcuts, as on the CPU
+        return (single if y.size == 1 and y.ndim <= x.ndim else whole)(x, y)
     with home(x, y):
         _refuse_negative_powers("pow", (x, y), held, compute)
     return whole(x, y)

@@ -149,6 +149,13 @@ def test_kernels_of_single_frameworks() -> None:
                 assert not cases.different(want, got), (policy, name)
 
 
+@pytest.mark.parametrize("policy", ["numpy", "numpy@1", "jax", "torch"])
+def test_powers_by_one_exponent(policy: str) -> None:
+    dtypes = (dt.bfloat16, dt.float32)
+    wrong = compiled_together(cases.wrong_powers, policy, dtypes, GPU)
+    assert not wrong, "\n".join(wrong)
+
+
 def test_powers_without_shortcuts_are_one_kernel() -> None:
     ran = standin_kernels.launches
     x = on_gpu([-np.inf, -0.0, 4.0], pa.bfloat16)

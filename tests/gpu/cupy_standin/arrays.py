@@ -135,7 +135,7 @@ class ndarray:
         self._host.fill(value)
 
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> ndarray:
-        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return ndarray(self._host.reshape(shape, order=order, copy=copy), self._device)
 
     def __getitem__(self, key: Any) -> ndarray:
