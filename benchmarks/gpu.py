@@ -210,6 +210,37 @@ def fused(gpu: Gpu) -> Iterator[Row]:
         gpu.cupy.get_default_memory_pool().free_all_blocks()
 
 
+def layouts(gpu: Gpu) -> Iterator[Row]:
+    """A row for each layout: milliseconds by packs, by CuPy's own indices, and PyTorch's."""
+    from promoarray.backends.cupy.launch import Launch
+
+    rows = gpu.elements >> 14
+    x = pa.reshape(gpu.sample(dt.float32, rows << 12), (rows, 1 << 12))
+    y = x.astype(pa.bfloat16)
+    for title, run in (
+        ("float32 + a row", lambda x, y: x + x[0]),
+        ("bfloat16 + a row", lambda x, y: y + y[0]),
+        ("float32 * a column", lambda x, y: x * x[:, :1]),
+        ("float32 part + part", lambda x, y: x[:, 4:-4] + x[:, 8:]),
+        ("float32 part + part, odd", lambda x, y: x[:, :-1] + x[:, 1:]),
+        ("bfloat16 part + part, odd", lambda x, y: y[:, :-1] + y[:, 1:]),
+        ("float32 every second row", lambda x, y: x[::2] + x[1::2]),
+    ):
+        spread = Launch._spread
+        (ours,) = gpu.times(lambda run=run: run(x, y))
+        try:
+            Launch._spread = lambda self, operands: None  # type: ignore[method-assign]
+            (cupys,) = gpu.times(lambda run=run: run(x, y))
+        finally:
+            Launch._spread = spread  # type: ignore[method-assign]
+        theirs = None
+        if gpu.torch is not None:
+            a, b = (gpu.torch.from_dlpack(v) for v in (x, y))
+            (theirs,) = gpu.times(lambda run=run, a=a, b=b: run(a, b))
+        found = ours, cupys, theirs
+        yield [title, *("" if t is None else f"{t * 1e3:.3f}" for t in found)]
+
+
 def _torch_pair(gpu: Gpu, x: Any, y: Any, name: str) -> Call | None:
     if gpu.torch is None:
         return None
@@ -265,11 +296,24 @@ def report(gpu: Gpu) -> str:
             f"Casts of 2**{power} elements; the goal is {GOAL:.0%} of a copy's bandwidth.",
             table(["", "GB/s", "of a copy", "PyTorch GB/s"], list(casts(gpu))),
             "One element: microseconds of the CPU until the next call.",
-            table(["", "promoarray", "CuPy", "PyTorch"], list(launches(gpu))),
+            _of_calls(gpu),
             f"An operation and its casts on 2**{power - 2} elements: milliseconds.",
             table(["", "one kernel", "cast by cast", "PyTorch"], list(fused(gpu))),
+            _of_layouts(power, gpu),
         ]
     )
+
+
+def _of_layouts(power: int, gpu: Gpu) -> str:
+    heads = ["", "by packs", "by CuPy's indices", "PyTorch"]
+    return (
+        f"What is broadcast, and parts of arrays, of 2**{power - 2} elements in rows of 4,096: "
+        f"milliseconds.\n\n{table(heads, list(layouts(gpu)))}"
+    )
+
+
+def _of_calls(gpu: Gpu) -> str:
+    return table(["", "promoarray", "CuPy", "PyTorch"], list(launches(gpu)))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -278,13 +322,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--elements", type=int, default=1 << 28, help="for casts (default 2**28)")
     parser.add_argument("--rounds", type=int, default=9, help="times each is measured")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}, too")
+    parser.add_argument("--short", action="store_true", help="calls and layouts alone")
     options = parser.parse_args(arguments)
     try:
         pa.zeros(1, device="cuda:0")
     except (ValueError, MemoryError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 2
-    text = report(Gpu(options.elements, options.rounds))
+    gpu = Gpu(options.elements, options.rounds)
+    if options.short:
+        power = options.elements.bit_length() - 1
+        print("\n\n".join((machine(gpu), _of_calls(gpu), _of_layouts(power, gpu))))
+        return 0
+    text = report(gpu)
     print(text)
     if options.write:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)

@@ -62,6 +62,31 @@ def jax_() -> tuple[str, list[DType], Cast]:
 
 FRAMEWORKS = {"torch": torch_, "jax": jax_}
 
+
+def torch_integers(values: Bits, source: DType, target: DType) -> Bits:
+    """What floats become in an integer dtype of PyTorch's on a GPU, by rule.
+
+    A register of 32 bits, or of 64 where that is too narrow, saturates, and the low bits of it are
+    kept. That of unsigned integers is unsigned, but uint8 goes through int64. NaN is 0, or the
+    highest bit alone where the float or the register has 64 bits (PTX ISA, ``cvt``).
+    """
+    through_int64 = target is dt.uint8
+    width = 64 if target.bits == 64 or through_int64 else 32
+    signed = target.kind is Kind.INT or through_int64
+    low, beyond = (-(1 << width - 1), 1 << width - 1) if signed else (0, 1 << width)
+    of_nan = 1 << width - 1 if 64 in (width, source.bits) else 0
+    found = []
+    for value in values.astype(np.float64).tolist():
+        if value != value:
+            found.append(of_nan)
+        elif value <= low or value >= beyond:
+            found.append(low if value <= low else beyond - 1)
+        else:
+            found.append(int(value))
+    mask = (1 << target.bits) - 1
+    return np.array([n & mask for n in found], f"u{target.bits // 8}").reshape(-1, 1)
+
+
 # --- Codes ---------------------------------------------------------------------------------------
 
 
@@ -114,19 +139,31 @@ def _short(dtype: DType) -> bool:
 
 
 class Difference(NamedTuple):
-    """A pair of dtypes whose casts differ."""
+    """A pair of dtypes whose casts differ.
+
+    Attributes
+    ----------
+    source, target : DType
+    count : int
+        Of the codes tried.
+    example : tuple of str
+        What is cast, the CPU's answer, the GPU's.
+    by_rule : bool
+        Whether all of the GPU's answers are those of ``torch_integers``.
+    """
 
     source: DType
     target: DType
     count: int
-    example: tuple[str, str, str]  # what is cast, the CPU's, the GPU's
+    example: tuple[str, str, str]
+    by_rule: bool
 
 
-def differences(known: list[DType], cast: Cast) -> Iterator[Difference]:
-    """Cast every pair on both."""
+def differences(known: list[DType], cast: Cast, *only: DType) -> Iterator[Difference]:
+    """Cast every pair on both, or every dtype to some alone."""
     for source in known:
         codes = patterns(source)
-        for target in known:
+        for target in only or known:
             if target is source:
                 continue
             try:
@@ -141,7 +178,16 @@ def differences(known: list[DType], cast: Cast) -> Iterator[Difference]:
                 at = telling if telling.size else at
                 shown = [_shown(c[at[0]], d) for c, d in
                          ((given, source), (here, target), (there, target))]  # fmt: skip
-                yield Difference(source, target, at.size, (shown[0], shown[1], shown[2]))
+                by_rule = bool(
+                    target.kind in dt.INTEGERS and (there == ruled(given, source, target)).all()
+                )
+                yield Difference(source, target, at.size, (shown[0], shown[1], shown[2]), by_rule)
+
+
+def ruled(given: Bits, source: DType, target: DType) -> Bits:
+    """By the rule, of complex numbers the real part."""
+    with np.errstate(all="ignore"):
+        return torch_integers(_values(given, source)[:, 0], source.part, target)
 
 
 def _values(codes: Bits, dtype: DType) -> Any:
@@ -185,6 +231,8 @@ def main(arguments: list[str] | None = None) -> int:
     title = f"{version}, {len(known)} dtypes, {date.today()}: {len(found)} pairs differ."
     text = "\n".join([title, "", *rows(found)])
     print(text)
+    if options.framework == "torch":
+        print(f"{sum(d.by_rule for d in found)} of them are by the rule of torch_integers")
     if options.publish:
         casts = f"of {options.framework}'s casts -->"
         begin, end = f"<!-- begin {casts}", f"<!-- end {casts}"

@@ -84,7 +84,8 @@ import numpy as np
 from promoarray.backends import numpy as numpy_backend
 from promoarray.errors import quoted
 
-_BY_TYPE: dict[type, Any] = {np.ndarray: numpy_backend}
+BY_CLASS: dict[type, Any] = {np.ndarray: numpy_backend}
+"""The back ends of the classes of buffers that were met, None of those without one."""
 
 _MODULES = {"cupy": "promoarray.backends.cupy", "dask": "promoarray.backends.dask"}
 """The backend of a library, by the first part of its arrays' module."""
@@ -96,9 +97,9 @@ _ARRAYS = {"dask": ("dask.array", "Array")}
 def find(kind: type) -> Any:
     """Return the backend of a class of buffers, or None."""
     try:
-        return _BY_TYPE[kind]
+        return BY_CLASS[kind]
     except KeyError:
-        return _BY_TYPE.setdefault(kind, _loaded(kind))
+        return BY_CLASS.setdefault(kind, _loaded(kind))
 
 
 def _loaded(kind: type) -> Any:

@@ -10,7 +10,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
-from promoarray.core.kept import Executable
+from promoarray.core.kept import Executable, key_of
 from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import require_cast
@@ -108,18 +108,21 @@ def astype(
 def _keep(
     policy: Policy, backend: Any, array: Array, source: DType, asked: DType, target: DType
 ) -> None:
-    """Keep a cast for the fast path, which serves NumPy's buffers and plain types."""
-    key = "astype", array._type, asked
-    short = getattr(backend, "short_caster", None)
-    if short is None or array._type is not source or dt.string in (source, target):
+    """Keep a cast for the fast path, which serves plain types."""
+    if array._type is not source or dt.string in (source, target):
         return
+    key = key_of("astype", (array,))
+    if key is None:
+        return
+    key = *key[:2], asked, *key[2:]
     if key in policy.executables:
         return
+    short = getattr(backend, "short_caster", None)
     if source is target:
         run, kernel = backend.copy, None
     else:
         run = _caster(policy, backend, source, target)
-        kernel = short(source, target, *policy.cast.plan(source, target))
+        kernel = short and short(source, target, *policy.cast.plan(source, target))
     policy.executables[key] = Executable(run, (None, None), target, (), kernel, (None,))
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends import BY_CLASS as backends
 from promoarray.backends.numpy.parts import run as in_parts
 from promoarray.core._fast_path import ArraySlots, FastOperator
 from promoarray.core.observers import (
@@ -44,6 +45,7 @@ PARTS: dict[str, Any] = {
     "bound": None,
     "adopts": None,
     "in_parts": in_parts,
+    "backends": backends,
 }
 """What every operator has, unless it is told otherwise.
 
@@ -52,7 +54,8 @@ PARTS: dict[str, Any] = {
 ``"setitem"`` and ``"reshape"``; ``"slow"`` has no fast path.
 ``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what executables call
 it; ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of the arrays it
-makes of NumPy's. ``in_parts`` is asked first to run a kernel on long operands.
+makes of NumPy's. ``in_parts`` is asked first to run a kernel on long operands. ``backends`` has the
+back ends of the classes of buffers that were met.
 """
 
 

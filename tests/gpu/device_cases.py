@@ -248,6 +248,36 @@ def _unspecified(name: str, want: Any, got: Any) -> bool:
     return bool(((x == y) | (np.isnan(x) & np.isnan(y))).all())
 
 
+_EXPONENTS = (-2, -1, 0, 1, 2, 3, 0.5, -0.5, -1.0, 2.0)
+
+
+def wrong_powers(policy: str, dtypes: tuple[DType, ...], device: str) -> list[str]:
+    """Powers by one exponent for which policies have roots, squares and products: the bits."""
+    xp = pa.namespace(policy)
+    found = []
+    for dtype in dtypes:
+        x = xp.asarray(array(dtype, 3))
+        there = x.to_device(device)
+        for exponent in _EXPONENTS:
+            want = outcome(lambda x=x, y=exponent: x**y)  # type: ignore[misc]
+            got = outcome(lambda x=there, y=exponent: x**y)  # type: ignore[misc]
+            wrong = different(want, got, 0 if _is_exact(policy, dtype, exponent) else 8)
+            found += [f"{policy} {dtype} ** {exponent}: {wrong}"] if wrong else []
+    return found
+
+
+def _is_exact(policy: str, dtype: DType, exponent: float) -> bool:
+    """Whether NumPy itself takes no function of a library."""
+    from promoarray.backends.numpy.exponents import LOOPS
+    from promoarray.promotion.plan import Operand, Plan, Rank
+
+    rules, weak = as_policy(policy), {int: dt.weak_int, float: dt.weak_float}[type(exponent)]
+    seen = Operand(dtype), Operand(weak, Rank.SCALAR)
+    plan = rules.plan("pow", seen)
+    kernel = rules.kernel("pow", plan) if isinstance(plan, Plan) else "pow"
+    return kernel == "integer_pow" or exponent in LOOPS.get(kernel, ())
+
+
 def casts(sources: tuple[DType, ...] = CONCRETE) -> list[tuple[DType, DType]]:
     """Pairs of numeric dtypes."""
     return [(a, b) for a in sources for b in CONCRETE if a is not b]

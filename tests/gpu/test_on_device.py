@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import dask_cases
 import device_cases as cases
 import numpy as np
 import pytest
@@ -51,6 +52,14 @@ def same(want: Any, got: Any) -> None:
     assert not wrong, wrong
 
 
+def _one_element_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have CuPy's own elementwise kernels run what contiguous arrays have better ones for."""
+    from promoarray.backends.cupy.launch import Launch
+
+    monkeypatch.setattr(Launch, "_packs", lambda self, operands, *_: self._strided(operands))
+    monkeypatch.setattr(Launch, "_spread", lambda self, operands: None)
+
+
 # --- Casts ---------------------------------------------------------------------------------------
 
 
@@ -81,10 +90,9 @@ def test_all_float32_have_the_digest_of_ml_dtypes(
 ) -> None:
     """All 2**32 of them; tests/kernels/test_kernels.py asks the same of the CPU."""
     from promoarray.backends import cupy as backend
-    from promoarray.backends.cupy import launch
 
     if kernel == "for any layout":
-        monkeypatch.setattr(launch, "_order", lambda operands: None)
+        _one_element_a_thread(monkeypatch)
     digests = dict(line.rsplit(" ", 1) for line in DIGESTS.read_text().splitlines())
     cast_mode = (
         CastMode(overflow=Beyond.LARGEST, infinity=Beyond.LARGEST)
@@ -131,10 +139,8 @@ def test_more_than_2_to_31_elements(cupy: Any) -> None:
 def test_every_operation_of_every_dtype(
     dtype: Any, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from promoarray.backends.cupy import launch
-
     if kernel == "for any layout":
-        monkeypatch.setattr(launch, "_order", lambda operands: None)
+        _one_element_a_thread(monkeypatch)
     asked = list(cases.operations("numpy", cases.NAMES, (dtype,), mixed=False))
     wrong = cases.disagreements("numpy", asked, GPU)
     assert not wrong, "\n".join(wrong)
@@ -149,6 +155,12 @@ def test_the_golden_set(policy: str, name: str) -> None:
     """Every pair of dtypes of every policy's tables: the dtype, the bits, and what is refused."""
     asked = list(cases.operations(policy, (name,), CONCRETE, mixed=True))
     wrong = cases.disagreements(policy, asked, GPU)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("policy", ["numpy", "numpy@1", "jax", "torch", "paddle@3.3"])
+def test_powers_by_one_exponent(policy: str) -> None:
+    wrong = cases.wrong_powers(policy, (dt.float16, dt.bfloat16, dt.float32, dt.float64), GPU)
     assert not wrong, "\n".join(wrong)
 
 
@@ -203,10 +215,17 @@ def test_layouts(shape: tuple[int, ...]) -> None:
         lambda v: pa.permute_dims(v, tuple(range(v.ndim))[::-1]),
         lambda v: v[..., ::-2] if v.ndim else v,
         lambda v: pa.broadcast_to(v, (2, *v.shape)),
+        lambda v: v[1:, ..., 1:] if v.ndim > 1 else v,
+        lambda v: v[..., :1] if v.ndim else v,
+        lambda v: v[::-1] if v.ndim else v,
     ):
         with np.errstate(all="ignore"):  # the patterns overflow, and only the CPU tells
             same(look(x).astype(pa.float8_e5m2), look(there).astype(pa.float8_e5m2))
             same(look(x) * look(x), look(there) * look(there))
+        want, got = (
+            cases.outcome(lambda v=v, f=look: f(v) + v.astype(pa.bfloat16)) for v in (x, there)
+        )
+        assert not cases.different(want, got)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float8_e4m3fn"])
@@ -304,6 +323,12 @@ def test_memory_that_runs_out() -> None:
 
 
 # --- Other libraries -----------------------------------------------------------------------------
+
+
+def test_blocks_of_lazy_arrays(cupy: Any) -> None:
+    pytest.importorskip("dask")
+    wrong = dask_cases.wrong(cupy)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_torch_shares_the_memory(cupy: Any) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -161,30 +162,42 @@ def compile(
 ) -> Callable[..., Any]:
     """Make all of a plan ready for buffers that hold these dtypes: one kernel where there is one,
     else the casts and the operation one by one."""
-    name = _AS_HERE.get(name, name)
     whole = None
     if not plan.extra_results and dt.string not in held:
         whole = launch.prepared(name, held, plan, casts, low=low, high=high)
-
-    def run(*operands: Any, **options: Any) -> Any:
-        if whole is not None and (not options or options.keys() <= _OF_KERNELS):
-            if name == "pow" and plan.compute is not None:
-                with home(*operands):
-                    _refuse_negative_powers(name, operands, held[-1], plan.compute)
-            condition = (options["condition"],) if "condition" in options else ()
-            out = whole(*condition, *operands)
-            if out is not None:
-                return out
-        return one_by_one(name, held, plan, casts, operands, options)
-
-    return run
+    if whole is None:
+        return lambda *operands, **options: one_by_one(name, held, plan, casts, operands, options)
+    if name == "pow":
+        single = launch.prepared("single_pow", held, plan, casts)
+        return partial(_pow, whole, single, held[-1], plan.compute or plan.inputs[0])
+    return partial(_OF_OPTIONS[name], whole) if name in _OF_OPTIONS else whole
 
 
-_AS_HERE = {"plain_pow": "pow"}
-"""Kernels of single frameworks that are CUDA's own: its ``pow`` has no shortcuts."""
+def _pow(
+    whole: launch.Launch,
+    single: launch.Launch | None,
+    held: DType,
+    compute: DType,
+    x: Buffer,
+    y: Buffer,
+) -> Buffer:
+    if single is not None:  # of floats: one exponent has shortcuts, as on the CPU
+        return (single if y.size == 1 and y.ndim <= x.ndim else whole)(x, y)
+    with home(x, y):
+        _refuse_negative_powers("pow", (x, y), held, compute)
+    return whole(x, y)
 
-_OF_KERNELS = frozenset({"condition", "low", "high"})
-"""The options of ``where`` and ``clip``, which kernels of whole plans take."""
+
+def _where(whole: launch.Launch, x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:
+    return whole(condition, x, y)
+
+
+def _clip(whole: launch.Launch, *operands: Buffer, low: bool, high: bool) -> Buffer:
+    return whole(*operands)  # its text has the bounds that there are
+
+
+_OF_OPTIONS: dict[str, Callable[..., Buffer]] = {"where": _where, "clip": _clip}
+"""The kernels of whole plans whose operations have options."""
 
 
 def one_by_one(

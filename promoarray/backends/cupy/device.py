@@ -57,16 +57,26 @@ def guarded(function: Function) -> Function:
     def run(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
-        except _FAILED as error:
-            raise explained(error) from error
-        except (RuntimeError, ImportError) as error:
-            if _toolless(error):
-                raise DeviceError(f"{_first_line(error)} {_TOOLS}") from error
-            if type(error).__module__.startswith("cupy_backends."):  # cuBLAS and its like
-                raise explained(error) from error
-            raise
+        except Exception as error:
+            better = told(error)
+            if better is None:
+                raise
+            raise better from error
 
     return run  # type: ignore[return-value]
+
+
+def told(error: Exception) -> Exception | None:
+    """The error to raise in the place of one of CUDA's or of its tools; None of all others."""
+    if isinstance(error, _FAILED):
+        return explained(error)
+    if not isinstance(error, (RuntimeError, ImportError)):
+        return None
+    if _toolless(error):
+        return DeviceError(f"{_first_line(error)} {_TOOLS}")
+    if type(error).__module__.startswith("cupy_backends."):  # cuBLAS and its like
+        return explained(error)
+    return None
 
 
 def explained(error: BaseException) -> Exception:

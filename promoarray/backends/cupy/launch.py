@@ -13,13 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.cupy.device import cupy, guarded, home
+from promoarray.backends.cupy.device import cupy, home, told
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.cuda import kernel_source
-from promoarray.kernels.cuda.contiguous import contiguous_kernel
+from promoarray.kernels.cuda.contiguous import RawSource, contiguous_kernel, spread_kernel
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import KernelSource
+from promoarray.kernels.cuda.layouts import Layout, layout_of
 from promoarray.kernels.cuda.symbolic import CodeTransform
 from promoarray.promotion.plan import Plan
 
@@ -66,11 +67,11 @@ class Launch:
     """A kernel of ours for operands of certain dtypes: it gives new memory on their device.
 
     Operands are buffers, or NumPy's arrays without axes: the Python scalars, which travel with the
-    launch. A condition, of ``where``, stands in front. Contiguous arrays of one shape are run over
-    by packs, all others by CuPy's own indices.
+    launch. A condition, of ``where``, stands in front. Arrays are run over by packs where elements
+    that follow each other in the result lie side by side, or are one, and by CuPy's indices else.
     """
 
-    __slots__ = ("_contiguous", "_source", "_storage", "_view", "_word", "_words")
+    __slots__ = ("_kept", "_of_layouts", "_source", "_storage", "_view", "_word", "_words")
 
     def __init__(self, source: KernelSource, held: tuple[DType, ...], result: DType) -> None:
         self._source = source
@@ -78,54 +79,140 @@ class Launch:
         self._words = tuple(map(_other_word, held))
         self._word = kernel_source.stored(result)
         self._view = None if _other_word(result) is None else self._storage
-        self._contiguous: dict[tuple[bool, ...], Contiguous] = {}
+        self._kept: dict[tuple[int, int], Loaded] = {}
+        self._of_layouts: dict[tuple[Any, ...], tuple[Layout, Loaded] | None] = {}
 
-    @guarded
-    def __call__(self, *operands: Any) -> Buffer | None:
-        """Run it to new memory; None where shapes do not fit, which others tell better."""
-        with home(*operands):
-            order = _order(operands)
-            return self._strided(operands) if order is None else self._packs(operands, order)
+    def __call__(self, *operands: Any) -> Buffer:
+        """Run it to new memory.
 
-    def _packs(self, operands: tuple[Any, ...], order: Order) -> Buffer:
-        numbers = tuple([type(x) is np.ndarray for x in operands])
-        run = self._contiguous.get(numbers)
-        if run is None:
-            made = contiguous_kernel(self._source, numbers)
-            run = cupy.RawKernel(made.code, made.name), made.threads, made.blocks
-            self._contiguous[numbers] = run
-        kernel, threads, blocks = run
-        first = operands[numbers.index(False)]
-        out = cupy.empty(first.shape, self._storage, order=order)
-        size = first.size
+        Raises
+        ------
+        ValueError
+            Where shapes do not fit.
+        """
+        try:
+            # What is looked at here is all that a call asks before its launch.
+            device, first, numbers = _current_device(), None, 0
+            for x in operands:
+                numbers <<= 1
+                if type(x) is np.ndarray:
+                    numbers |= 1
+                elif x.data.device_id != device or not x._c_contiguous:
+                    break
+                elif first is None:
+                    first, shape = x, x.shape
+                elif x.shape != shape:
+                    break
+            else:
+                return self._packs(operands, first, numbers, device, "C")
+            return self._of_any_layout(operands)
+        except Exception as error:
+            better = told(error)
+            if better is None:
+                raise
+            raise better from error
+
+    def _packs(
+        self, operands: tuple[Any, ...], first: Buffer, numbers: int, device: int, order: Order
+    ) -> Buffer:
+        """Run the kernel of contiguous arrays; of ``numbers`` the last bit is the last operand."""
+        out, size = cupy.ndarray(first.shape, self._storage, None, None, order), first.size
         if size:
-            given = self._given(operands) if True in numbers else operands
-            kernel((blocks(size),), (threads,), (*given, out, size))
+            loaded = self._kept.get((device, numbers))
+            if loaded is None:
+                loaded = _loaded(contiguous_kernel(self._source, _are_numbers(operands)))
+                self._kept[device, numbers] = loaded
+            launch, of_block, threads = loaded
+            given = self._passed(operands) if numbers else operands
+            launch(-(-size // of_block) * threads, (*given, out, size), 0, threads)
         return out
 
-    def _strided(self, operands: tuple[Any, ...]) -> Buffer | None:
-        given = self._given(operands)
+    def _of_any_layout(self, operands: tuple[Any, ...]) -> Buffer:
+        with home(*operands):
+            order = _order(operands)
+            if order is not None:
+                numbers = _are_numbers(operands)
+                bits = sum(number << i for i, number in enumerate(reversed(numbers)))
+                first = operands[numbers.index(False)]
+                return self._packs(operands, first, bits, _current_device(), order)
+            out = self._spread(operands)
+            return self._strided(operands) if out is None else out
+
+    def _spread(self, operands: tuple[Any, ...]) -> Buffer | None:
+        """Run the kernel of arrays that are broadcast, or parts of others; None where CuPy's own
+        indices are better."""
+        key = _current_device(), *map(_place, operands)
         try:
-            if _in_columns(given):  # CuPy itself would make rows
-                shape = np.broadcast_shapes(*(x.shape for x in given))
-                given.append(cupy.empty(shape, self._word, order="F"))
-            out = launcher(self._source)(*given)
-        except ValueError:
+            found = self._of_layouts[key]
+        except KeyError:
+            if len(self._of_layouts) >= _MOST_LAYOUTS:
+                self._of_layouts.clear()
+            found = self._of_layouts[key] = self._prepared(operands)
+        if found is None:
             return None
+        layout, (launch, of_block, threads) = found
+        out = cupy.ndarray(layout.shape, self._storage)
+        threads_in_all = -(-out.size // of_block) * threads
+        given = *self._passed(operands), layout.steps, out, out.size
+        launch(threads_in_all, given, 0, threads)
+        return out
+
+    def _prepared(self, operands: tuple[Any, ...]) -> tuple[Layout, Loaded] | None:
+        arrays = [x for x in operands if type(x) is not np.ndarray]
+        if _in_columns(arrays):  # and so their result shall
+            return None
+        layout = layout_of([(x.shape, x.strides, x.itemsize) for x in arrays])
+        if layout is None:
+            return None
+        numbers = _are_numbers(operands)
+        kernel = spread_kernel(self._source, numbers, layout.axes, layout.last)
+        return layout, _loaded(kernel)
+
+    def _strided(self, operands: tuple[Any, ...]) -> Buffer:
+        given = self._passed(operands)
+        first = len(given) - len(self._words)
+        for i, word in enumerate(self._words, first):
+            if word is not None and isinstance(given[i], cupy.ndarray):
+                given[i] = given[i].view(word)
+        if _in_columns(given):  # CuPy itself would make rows
+            shape = np.broadcast_shapes(*(x.shape for x in given))
+            given.append(cupy.empty(shape, self._word, order="F"))
+        out = launcher(self._source)(*given)
         return out if self._view is None else out.view(self._view)
 
-    def _given(self, operands: tuple[Any, ...]) -> list[Any]:
-        """The operands in the words that the kernel takes."""
+    def _passed(self, operands: tuple[Any, ...]) -> list[Any]:
+        """The operands, numbers among them in the words that the kernel takes."""
         given = list(operands)
         first = len(given) - len(self._words)
         for i, word in enumerate(self._words, first):
-            x = given[i] if word is None else given[i].view(word)
-            given[i] = x[()] if type(x) is np.ndarray else x
+            x = given[i]
+            if type(x) is np.ndarray:
+                given[i] = (x if word is None else x.view(word))[()]
         return given
 
 
-Contiguous = tuple[Any, int, Callable[[int], int]]
-"""A kernel of contiguous arrays, its threads a block, its blocks for so many elements."""
+Loaded = tuple[Callable[..., None], int, int]
+"""A kernel in a device: what launches so many threads, the elements of a block, its threads."""
+
+_MOST_LAYOUTS = 256
+"""How many layouts a kernel is kept ready for; then it begins anew."""
+
+_current_device = cupy.cuda.runtime.getDevice
+
+
+def _loaded(made: RawSource) -> Loaded:
+    """Load a kernel into the current device."""
+    function = cupy.RawKernel(made.code, made.name).kernel
+    return function.linear_launch, made.threads * made.per_thread, made.threads
+
+
+def _are_numbers(operands: tuple[Any, ...]) -> tuple[bool, ...]:
+    return tuple(type(x) is np.ndarray for x in operands)
+
+
+def _place(x: Any) -> Any:
+    """How an operand lies; nothing of a number."""
+    return None if type(x) is np.ndarray else (x.shape, x.strides)
 
 
 def _order(operands: tuple[Any, ...]) -> Order | None:
@@ -221,8 +308,7 @@ def operate(
         return None
     inputs = (compute,) * len(buffers)
     launch = prepared(name, inputs, Plan(inputs, compute, own), _plainly, **bounds)
-    out = None if launch is None else launch(*condition, *buffers)
-    return None if out is None else (out, own)
+    return None if launch is None else (launch(*condition, *buffers), own)
 
 
 def _plainly(source: DType, target: DType) -> tuple[CastMode, tuple[CodeTransform, ...]]:

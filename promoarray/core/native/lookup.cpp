@@ -23,9 +23,11 @@ void keep_executable(FastOperator *self, PyObject *policy, PyObject *const *keys
 #endif
 }
 
-// What is kept for the types of operands, None behind the last: an Executable or a Choice.
+// What is kept for so many keys, None behind the last: an Executable or a Choice.
 Ref kept_for(FastOperator *self, PyObject *policy, PyObject *const *keys, Py_ssize_t count) {
-    if (Ref known = self->executables.find(policy, keys[0], keys[1], keys[2])) return known;
+    const bool few = count <= MOST;  // three operands of other back ends have a key more than the cache
+    if (Ref known = few ? self->executables.find(policy, keys[0], keys[1], keys[2]) : Ref(nullptr))
+        return known;
     const Ref kept(PyObject_GetAttr(policy, self->parts[EXECUTABLES_NAME]));
     if (!kept) return Ref(nullptr);
     const Ref key(PyTuple_New(1 + count));
@@ -33,7 +35,7 @@ Ref kept_for(FastOperator *self, PyObject *policy, PyObject *const *keys, Py_ssi
     PyTuple_SetItem(key.get(), 0, Py_NewRef(self->parts[NAME]));
     for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SetItem(key.get(), 1 + i, Py_NewRef(keys[i]));
     Ref found = item_of(kept.get(), key.get());
-    if (found) keep_executable(self, policy, keys, found);
+    if (found && few) keep_executable(self, policy, keys, found);
     return found;
 }
 
@@ -92,10 +94,11 @@ Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
 }
 
 Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
-                  const Read *given, Py_ssize_t count) {
-    PyObject *keys[MOST];
+                  const Read *given, Py_ssize_t count, PyObject *backend) {
+    PyObject *keys[MOST + 1];
     for (Py_ssize_t i = 0; i < MOST; ++i) keys[i] = i < count ? given[i].key.get() : Py_None;
-    Ref found = kept_for(self, policy, keys, count);
+    if (backend != nullptr) keys[count] = backend;
+    Ref found = kept_for(self, policy, keys, backend != nullptr ? count + 1 : count);
     if (!found || PyTuple_Size(found.get()) != CHOICE_FIELDS) return found;
     return chosen(self, found, operands, given, count);
 }
@@ -109,7 +112,7 @@ Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, P
     return buffer;
 }
 
-Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls) {
+Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls, Library library) {
     PyTypeObject *type = Py_TYPE(operand);
     Read out;
     if (type != cls) {
@@ -129,7 +132,8 @@ Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls) {
 #ifdef Py_GIL_DISABLED
     Py_BEGIN_CRITICAL_SECTION(operand);  // as the members are set in one
 #endif
-    if (array->buffer != nullptr && self->is(NDARRAY, Py_TYPE(array->buffer))) {
+    if (array->buffer != nullptr &&
+        (library == Library::ANY || self->is(NDARRAY, Py_TYPE(array->buffer)))) {
         out.key = Ref(Py_XNewRef(array->type));
         out.buffer = Ref::to(array->buffer);
     }

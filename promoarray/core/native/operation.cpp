@@ -87,6 +87,22 @@ PyTypeObject *class_of(const FastOperator *self, const Arguments &given) {
     return self->is_array(cls) && (self->is(BOUND, Py_None) || self->is(BOUND, cls)) ? cls : nullptr;
 }
 
+// The back end of the buffers among operands and a mask, null for NumPy's; false if there are two
+// classes of them, or one that no back end is known of.
+bool one_backend(const FastOperator *self, const Read *given, Py_ssize_t count, const Read &mask,
+                 Ref *backend) {
+    PyTypeObject *held = nullptr;
+    for (Py_ssize_t i = 0; i <= count; ++i) {
+        const Ref &buffer = i < count ? given[i].buffer : mask.buffer;
+        if (!buffer) continue;
+        if (held != nullptr && held != Py_TYPE(buffer.get())) return false;
+        held = Py_TYPE(buffer.get());
+    }
+    if (held == nullptr || self->is(NDARRAY, held)) return true;
+    *backend = item_of(self->parts[BACKENDS], reinterpret_cast<PyObject *>(held));
+    return *backend && backend->get() != Py_None;
+}
+
 constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; over more, executables write as they go
 
 // The memory of an array that a result is written over, if it lies in rows and is not much.
@@ -177,13 +193,16 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     PyObject *operands[MOST] = {};
     for (Py_ssize_t i = 0; i < args.count; ++i) {
         operands[i] = args.operands[i].get();
-        given[i] = read(self, operands[i], cls);
+        given[i] = read(self, operands[i], cls, Library::ANY);
         if (!given[i].key) return PyErr_Occurred() != nullptr;
     }
     if (args.condition != nullptr) {
-        mask = read(self, args.condition, cls);
+        mask = read(self, args.condition, cls, Library::ANY);
         if (!mask.buffer || !self->is(BOOL, mask.key.get())) return false;
     }
+    Ref backend(nullptr);
+    if (!one_backend(self, given, args.count, mask, &backend)) return false;
+    if (backend && observed) return false;
 
     // 2. The executable for it.
     const Ref policy = policy_in_force(self, cls);
@@ -193,7 +212,7 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
         known = known_of(self, policy.get(), operands, given, args.count);
         if (known) executable = Ref::to(PyTuple_GetItem(known.get(), KNOWN_EXECUTABLE));
     } else {
-        executable = executable_of(self, policy.get(), operands, given, args.count);
+        executable = executable_of(self, policy.get(), operands, given, args.count, backend.get());
     }
     if (!executable) return PyErr_Occurred() != nullptr;
 
@@ -216,6 +235,7 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     // 4. The kernel where it does it all, else the executable's own way.
     PyObject *types = known ? PyTuple_GetItem(known.get(), KNOWN_TYPES) : nullptr;
     if (field(executable, INTO) == Py_True) {
+        if (backend) return false;  // whose memory is not written from here
         if (!run_into(self, executable, passed, count, operands[0], result)) return false;
         if (known && *result != nullptr) {
             set_type(*result, PyTuple_GetItem(types, 0));
@@ -223,7 +243,7 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
         }
         return true;
     }
-    Ref out = run(self, executable, passed, count, options != 0 ? names : nullptr);
+    Ref out = run(self, executable, passed, count, options != 0 ? names : nullptr, backend.get());
     if (!out && is_told_better()) return PyErr_Clear(), false;
     if (!out) return true;
 

@@ -32,18 +32,18 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
                                   "lone_observer", "policy_here",   "default_policy", "ndarray",
                                   "asarray",      "array_slots",    "dtype_class", "bool",
                                   "option_names", "passed_names", "defaults",       "bound",    "adopts",
-                                  "in_parts",     nullptr};
+                                  "in_parts",     "backends", nullptr};
     PyObject *given[PARTS] = {};
     const char *kind;
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OUs$O!O!OOOO!OOOOOO!O!O!OOO", const_cast<char **>(names), &given[SLOW],
+            args, kwargs, "OUs$O!O!OOOO!OOOOOO!O!O!OOOO!", const_cast<char **>(names), &given[SLOW],
             &given[NAME], &kind, &PyList_Type, &given[OBSERVERS], &PyList_Type,
             &given[EVERYWHERE], &given[HERE], &given[LONE_OBSERVER], &given[POLICY_HERE],
             &PyList_Type, &given[DEFAULT_POLICY], &given[NDARRAY],
             &given[ASARRAY], &given[ARRAY_SLOTS], &given[DTYPE_CLASS], &given[BOOL], &PyTuple_Type,
             &given[OPTION_NAMES], &PyTuple_Type, &given[PASSED_NAMES], &PyTuple_Type,
             &given[DEFAULTS], &given[BOUND], &given[ADOPTS],
-            &given[IN_PARTS])) {
+            &given[IN_PARTS], &PyDict_Type, &given[BACKENDS])) {
         return nullptr;
     }
     const Ref types(PyImport_ImportModule("types"));

@@ -11,7 +11,7 @@ namespace promoarray {
 enum Part {
     SLOW, NAME, OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY,
     ASARRAY, ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, PASSED_NAMES,
-    DEFAULTS, BOUND, ADOPTS, IN_PARTS,
+    DEFAULTS, BOUND, ADOPTS, IN_PARTS, BACKENDS,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME,
@@ -69,18 +69,23 @@ struct Read {
     bool is_dtype = false;
 };
 
+// Whose arrays the buffers of operands may be.
+enum class Library { NUMPY, ANY };
+
 // --- lookup.cpp ----------------------------------------------------------------------------------
 
 // A new reference to what a dictionary has; null without an error if that is nothing.
 Ref item_of(PyObject *dictionary, PyObject *key);
 // Whether an array has no axes; -1 with the error.
 int is_flat(const FastOperator *self, PyObject *buffer);
-Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls);
+Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls,
+          Library library = Library::NUMPY);
 // The policy that decides for arrays of a class; null without an error if there is none yet.
 Ref policy_in_force(const FastOperator *self, PyTypeObject *cls);
-// What `policy.executables` has for operands; null without an error if that is nothing.
+// What `policy.executables` has for operands of a back end, null for NumPy's; null without an error
+// if that is nothing.
 Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
-                  const Read *given, Py_ssize_t count);
+                  const Read *given, Py_ssize_t count, PyObject *backend = nullptr);
 // A Python scalar as the buffer an executable takes; None where the long way has to be asked.
 Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, PyObject *value);
 
@@ -98,7 +103,7 @@ bool tell(const Ref &known);
 // The executable on buffers, its kernel where that does it all; `options` follow the buffers.
 // An array, or a tuple of them; or null with the error.
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
-        PyObject *option_names);
+        PyObject *option_names, PyObject *backend = nullptr);
 // Whether NumPy's arrays lie in memory as `run` reads their shape; asked once.
 void look_at_layout(PyObject *ndarray);
 // Whether an error is about shapes or dtypes, which the long way tells in its own words.

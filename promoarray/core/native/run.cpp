@@ -122,12 +122,13 @@ Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const 
 }  // namespace
 
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
-        PyObject *option_names) {
+        PyObject *option_names, PyObject *backend) {
     Ref out(nullptr);
     if (field(executable, KERNEL) != Py_None) out = run_kernel(self, executable, buffers, count, option_names);
     if (!out && !PyErr_Occurred())
         out = Ref(PyObject_Vectorcall(field(executable, RUN), buffers, count, option_names));
-    if (out && !self->is(NDARRAY, Py_TYPE(out.get())) && !PyTuple_Check(out.get())) {
+    if (out && backend == nullptr && !self->is(NDARRAY, Py_TYPE(out.get())) &&
+        !PyTuple_Check(out.get())) {
         // Of 0-d arrays NumPy makes scalars.
         out = Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], out.get(), nullptr));
     }

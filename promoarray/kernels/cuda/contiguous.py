@@ -14,7 +14,7 @@ import numpy as np
 from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.named_tuple import NamedTuple
 
-__all__ = ["RawSource", "contiguous_kernel"]
+__all__ = ["MOST_PACKED", "RawSource", "contiguous_kernel", "spread_kernel"]
 
 
 class RawSource(NamedTuple):
@@ -74,38 +74,94 @@ def contiguous_kernel(kernel: KernelSource, numbers: tuple[bool, ...] = ()) -> R
     Where the one input is an array of codes of 8 bits or fewer, each block computes all 256 answers
     first, and looks them up.
     """
-    inputs = [_parameter(text) for text in kernel.in_params.split(",")]
-    (word, y) = _parameter(kernel.out_params)
-    numbers = numbers or (False,) * len(inputs)
-    arrays = [w for (w, _), number in zip(inputs, numbers, strict=True) if not number]
-    most = _MOST_COSTLY if kernel.costly else _MOST
-    pack = min(_ACCESS // max(map(_size, (*arrays, word))), most)
-    turns = max(1, min(_WAITING // (pack * sum(map(_size, arrays))), most // pack))
+    return _made(_Parts(kernel, numbers), None)
 
-    given = ", ".join(f"const {w} &{x}" for w, x in inputs)
-    declared, operands = [], []
-    for (w, x), number in zip(inputs, numbers, strict=True):
+
+@cache
+def spread_kernel(
+    kernel: KernelSource, numbers: tuple[bool, ...], axes: int, last: int
+) -> RawSource:
+    """The same for arrays that are broadcast, or parts of others: ``layouts.layout_of``.
+
+    It takes one argument more, behind the operands: the ``Steps`` of device.h.
+
+    Parameters
+    ----------
+    kernel : KernelSource
+    numbers : tuple of bool
+    axes : int
+        Of the result, as few as tell where all elements lie.
+    last : int
+        A power of two that divides the length of the last axis: packs are not longer.
+    """
+    return _made(_Parts(kernel, numbers), (axes, last))
+
+
+MOST_PACKED = 16
+"""No pack is longer."""
+
+
+class _Parts:
+    """What a kernel takes, and what of it a thread does at once."""
+
+    def __init__(self, kernel: KernelSource, numbers: tuple[bool, ...]) -> None:
+        self.kernel = kernel
+        self.inputs = [_parameter(text) for text in kernel.in_params.split(",")]
+        self.word, self.y = _parameter(kernel.out_params)
+        self.numbers = numbers or (False,) * len(self.inputs)
+        self.arrays = [w for (w, _), n in zip(self.inputs, self.numbers, strict=True) if not n]
+        self.most = _MOST_COSTLY if kernel.costly else _MOST
+        widest = max(map(_size, (*self.arrays, self.word)))
+        self.pack = min(_ACCESS // widest, self.most)
+
+    def turns(self, pack: int) -> int:
+        waiting = _WAITING // (pack * sum(map(_size, self.arrays)))
+        return max(1, min(waiting, self.most // pack))
+
+
+def _made(parts: _Parts, spread: tuple[int, int] | None) -> RawSource:
+    kernel, word, count = parts.kernel, parts.word, len(parts.arrays)
+    axes, last = spread or (0, MOST_PACKED)
+    pack = min(parts.pack, last)
+    turns = parts.turns(pack)
+
+    given = ", ".join(f"const {w} &{x}" for w, x in parts.inputs)
+    declared, operands, arrays = [], [], 0
+    for (w, x), number in zip(parts.inputs, parts.numbers, strict=True):
         declared.append(f"const promoarray::{w} {x}" if number else f"const void *{x}")
-        kind = f"Scalar<{w}>" if number else f"Elements<{w}, {pack}, {turns}>"
-        value = x if number else f"static_cast<const {w} *>({x})"
-        operands.append(f"    {kind} from_{x}{{{value}}};")
-    passed = ", ".join(f"from_{x}" for _, x in inputs)
-    name = f"{kernel.name}_packs" + "".join("01"[number] for number in numbers)
+        at = f"static_cast<const {w} *>({x})"
+        if number:
+            operand = f"Scalar<{w}> from_{x}{{{x}}};"
+        elif spread is None:
+            operand = f"Elements<{w}, {pack}, {turns}> from_{x}{{{at}}};"
+        else:
+            operand = (
+                f"Spread<{w}, {pack}, {turns}, {axes}> from_{x}{{{at}, steps.step[{arrays}]}};"
+            )
+        operands.append(f"    {operand}")
+        arrays += not number
+    passed = ", ".join(f"from_{x}" for _, x in parts.inputs)
+    name = f"{kernel.name}_packs" + "".join("01"[number] for number in parts.numbers)
+    walk, where = f"in_packs<{word}, {pack}, {turns}>", ""
+    if spread is not None:
+        name += f"_{axes}_axes_{pack}"
+        declared.append(f"const promoarray::Steps<{count}, {axes}> steps")
+        walk, where = f"in_spread_packs<{word}, {pack}, {turns}, {axes}>", ", steps.length"
     made, table = f"Kernel_{name}{{}}", ""
-    if len(inputs) == len(arrays) == 1 and arrays[0] == "u8":
+    if len(parts.inputs) == count == 1 and parts.arrays[0] == "u8":
         table = f"    __shared__ {word} table[256];\n    all_answers({made}, table);\n"
         made = f"Looked<{word}>{{table}}"
     operands_text = "\n".join(operands)
     code = f"""{kernel.preamble}
 namespace promoarray {{
 struct Kernel_{name} {{
-    PROMOARRAY_CAST void run({given}, {word} &{y}) const {kernel.operation}
+    PROMOARRAY_CAST void run({given}, {word} &{parts.y}) const {kernel.operation}
 }};
 }}
 extern "C" __global__ void {name}({", ".join(declared)}, void *y, unsigned long long n) {{
     using namespace promoarray;
 {table}{operands_text}
-    in_packs<{word}, {pack}, {turns}>({made}, y, n, {passed});
+    {walk}({made}, y, n{where}, {passed});
 }}
 """
     return RawSource(name, code, kernel.preamble, _THREADS, pack * turns)

@@ -88,7 +88,8 @@ struct Scalar {
     Word value;
 
     PROMOARRAY_CAST bool aligned() const { return true; }
-    PROMOARRAY_CAST void take(int, u64) {}
+    template <typename Where>
+    PROMOARRAY_CAST void take(int, const Where &) {}
     PROMOARRAY_CAST const Word &of(int, int) const { return value; }
     PROMOARRAY_CAST const Word &alone(u64) const { return value; }
 };
@@ -125,6 +126,88 @@ PROMOARRAY_CAST void in_packs(const Kernel &kernel, void *target, u64 n, Operand
     for (int turn = 0; turn < pack * turns; ++turn) {
         const u64 at = first + (u64)turn * blockDim.x + threadIdx.x;
         if (at < n) kernel.run(x.alone(at)..., y[at]);
+    }
+}
+
+// --- Arrays that are broadcast, or parts of others -----------------------------------------------
+
+// The lengths of the result's axes, and how many elements of each operand lie from one index of an
+// axis to the next: in the last axis none or one.
+template <int arrays, int axes>
+struct Steps {
+    u64 length[axes];
+    i64 step[arrays][axes];
+};
+
+template <int axes>
+struct Place {
+    u64 at[axes];
+};
+
+// Where the element with a number lies; most numbers are divided in 32 bits, which takes a third.
+template <int axes>
+PROMOARRAY_CAST Place<axes> place_of(u64 number, const u64 *length) {
+    Place<axes> found;
+#pragma unroll
+    for (int axis = axes - 1; axis > 0; --axis) {
+        const u64 by = length[axis];
+        const u64 rest = (number | by) >> 32 ? number / by : (u32)number / (u32)by;
+        found.at[axis] = number - rest * by;
+        number = rest;
+    }
+    found.at[0] = number;
+    return found;
+}
+
+// An operand of such a layout. A pack lies within the last axis.
+template <typename Word, int pack, int turns, int axes>
+struct Spread {
+    const Word *__restrict__ at;
+    const i64 *step;
+    Pack<Word, pack> taken[turns];
+
+    PROMOARRAY_CAST bool whole() const {
+        bool found = (u64)at % sizeof(Pack<Word, pack>) == 0 && step[axes - 1] == 1;
+#pragma unroll
+        for (int axis = 0; axis < axes - 1; ++axis) found = found && step[axis] % pack == 0;
+        return found;
+    }
+    PROMOARRAY_CAST void take(int turn, const Place<axes> &place) {
+        const Word *from = at;
+#pragma unroll
+        for (int axis = 0; axis < axes; ++axis) from += (i64)place.at[axis] * step[axis];
+        if (whole()) {
+            taken[turn] = *reinterpret_cast<const Pack<Word, pack> *>(from);
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < pack; ++i) taken[turn].at[i] = from[i * step[axes - 1]];
+    }
+    PROMOARRAY_CAST const Word &of(int turn, int i) const { return taken[turn].at[i]; }
+};
+
+// As `in_packs`, to a new array, whose first element packs can be written to. Packs fill it.
+template <typename To, int pack, int turns, int axes, typename Kernel, typename... Operands>
+PROMOARRAY_CAST void in_spread_packs(const Kernel &kernel, void *target, u64 n, const u64 *length,
+                                     Operands &...x) {
+    using ToPack = Pack<To, pack>;
+    To *__restrict__ y = static_cast<To *>(target);
+    const u64 first = (u64)blockIdx.x * blockDim.x * (pack * turns);
+#pragma unroll
+    for (int turn = 0; turn < turns; ++turn) {
+        const u64 at = first + ((u64)turn * blockDim.x + threadIdx.x) * pack;
+        if (at >= n) break;
+        const Place<axes> place = place_of<axes>(at, length);
+        (x.take(turn, place), ...);
+    }
+#pragma unroll
+    for (int turn = 0; turn < turns; ++turn) {
+        const u64 at = first + ((u64)turn * blockDim.x + threadIdx.x) * pack;
+        if (at >= n) break;
+        ToPack made;
+#pragma unroll
+        for (int i = 0; i < pack; ++i) kernel.run(x.of(turn, i)..., made.at[i]);
+        *reinterpret_cast<ToPack *>(y + at) = made;
     }
 }
 

@@ -13,7 +13,13 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels.cast_mode import CastMode
 from promoarray.kernels.cuda.element import code_bits, stored
-from promoarray.kernels.cuda.kernel_source import KernelSource, block, digest, fused_preamble
+from promoarray.kernels.cuda.kernel_source import (
+    KernelSource,
+    block,
+    digest,
+    fused_preamble,
+    of_library,
+)
 from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
 from promoarray.kernels.cuda.symbolic import CodeTransform
 
@@ -46,17 +52,13 @@ _OPERATIONS: dict[str, set[Kind]] = {
         ("floor ceil trunc sqrt copysign nextafter", {_FLOAT}),
         ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh", {_FLOAT}),
         ("exp expm1 log log1p log2 log10 atan2 hypot logaddexp poisson_nll_loss", {_FLOAT}),
+        ("single_pow plain_pow whole_shortcut_pow root_shortcut_pow", {_FLOAT}),
+        ("shortcut_pow multiplied_pow integer_pow", {_FLOAT}),
         ("conj real imag", {_COMPLEX}),
         ("same", _ALL),
     )
     for name in names.split()
 }
-_OF_LIBRARY = {
-    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh"),
-    *("atanh", "exp", "expm1", "log", "log1p", "log2", "log10", "pow", "atan2", "hypot"),
-    *("logaddexp", "poisson_nll_loss", "floor_divide", "remainder"),
-}
-"""What takes a function of CUDA's library."""
 _TRUTHS = frozenset(
     {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
     | {"logical_and", "logical_or", "logical_xor", "logical_not"}
@@ -143,7 +145,7 @@ def fused_kernel(
     Parameters
     ----------
     name : str
-        A name of ``promoarray.operations``.
+        A name of ``promoarray.operations``, or of a kernel that some frameworks have in its place.
     operands : tuple of DType
         What the buffers hold; never weak.
     inputs, compute, result
@@ -200,7 +202,7 @@ def fused_kernel(
         f"{stored(result)} y",
         text,
         fused_preamble(),
-        costly=name in _OF_LIBRARY or computed[0].kind is _COMPLEX,
+        costly=name in of_library() or computed[0].kind is _COMPLEX,
     )
 
 

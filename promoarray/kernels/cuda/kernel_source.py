@@ -15,6 +15,7 @@ Not here: launching. ``backends/cupy`` hands the texts to CuPy.
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from importlib import resources
 
@@ -80,6 +81,13 @@ def preamble() -> str:
 def fused_preamble() -> str:
     """The same and those of operations.h and functions.h, where a kernel computes."""
     return _pasted(preamble(), _text("operations.h"), _text("functions.h"))
+
+
+@cache
+def of_library() -> frozenset[str]:
+    """What takes a function of CUDA's library: all that functions.h defines."""
+    defined = r"^PROMOARRAY_(?:CAST \w+|FUNCTION|FUNCTION_OF_TWO|LOGARITHM)[ (](\w+)[()]"
+    return frozenset(re.findall(defined, _text("functions.h"), re.MULTILINE))
 
 
 def _text(name: str) -> str:

@@ -200,33 +200,6 @@ PROMOARRAY_CAST float narrow(double x) {
 PROMOARRAY_FLOATS(float)
 PROMOARRAY_FLOATS(double)
 
-// The remainder with the sign of x, always exact; that of two float32 is a float32.
-PROMOARRAY_CAST double rest(double x, double y) { return ::fmod(x, y); }
-PROMOARRAY_CAST float rest(float x, float y) { return narrow(::fmod(wide(x), wide(y))); }
-
-// npy_divmod: the remainder has the sign of y, and the quotient is what is left, made whole.
-template <typename Float>
-PROMOARRAY_CAST Float float_remainder(Float x, Float y) {
-    const Float mod = settled(rest(x, y), x, y);
-    if (!truth(y) || is_nan(mod)) return mod;
-    if (!truth(mod)) return copysign((Float)0, y);
-    return signbit(y) != signbit(mod) ? add(mod, y) : mod;
-}
-template <typename Float>
-PROMOARRAY_CAST Float float_floor_divide(Float x, Float y) {
-    if (!truth(y)) return divide(x, y);
-    const Float mod = settled(rest(x, y), x, y);
-    Float found = divide(subtract(x, mod), y);
-    if (truth(mod) && signbit(y) != signbit(mod)) found = subtract(found, (Float)1);
-    if (!truth(found)) return copysign((Float)0, divide(x, y));
-    const Float whole = floor(found);
-    return less((Float)0.5, subtract(found, whole)) ? add(whole, (Float)1) : whole;
-}
-PROMOARRAY_CAST float remainder(float x, float y) { return float_remainder(x, y); }
-PROMOARRAY_CAST double remainder(double x, double y) { return float_remainder(x, y); }
-PROMOARRAY_CAST float floor_divide(float x, float y) { return float_floor_divide(x, y); }
-PROMOARRAY_CAST double floor_divide(double x, double y) { return float_floor_divide(x, y); }
-
 // --- 3. Integers, bools, complex numbers ---------------------------------------------------------
 
 template <typename T> struct Unsigned { using type = u32; };  // of at most 32 bits

@@ -51,9 +51,9 @@ _ALL: Mapping[complex, Way] = {
 }
 _FACTORS: Mapping[complex, Way] = {
     **_ALL,
-    -2: lambda xp, x: xp.reciprocal(x * x),
+    -2: lambda xp, x: xp.reciprocal(xp.multiply(x, x)),
     -0.5: lambda xp, x: xp.reciprocal(xp.sqrt(x)),
-    3: lambda xp, x: x * x * x,
+    3: lambda xp, x: xp.multiply(xp.multiply(x, x), x),
 }
 
 

@@ -27,7 +27,7 @@ def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     while count:
         factors += [square] if count & 1 else []
         count >>= 1
-        square = square * square if count else square
+        square = xp.multiply(square, square) if count else square
     power = reduce(xp.multiply, factors) if factors else xp.ones_like(x)
     return xp.true_divide(xp.ones_like(x), power) if exponent < 0 else power
 

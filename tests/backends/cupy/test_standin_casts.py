@@ -174,5 +174,26 @@ def test_contiguous_arrays_of_one_shape_take_the_kernel_for_them(order: str) -> 
     assert there.astype(pa.float8_e4m3fn)._buffer.flags.f_contiguous is (order == "F")
     standin.launches.clear()
     same(here[:, ::2].astype(pa.float8_e4m3fn), there[:, ::2].astype(pa.float8_e4m3fn))
-    same(here[1:] == here[:1], there[1:] == there[:1])
     assert not standin.launches
+
+
+def test_what_is_broadcast_or_a_part_is_run_over_by_packs() -> None:
+    host = cases.values(dt.float32, size=1 << 13).reshape(64, 128)
+    here, there = pa.asarray(host), pa.asarray(host, device=GPU)
+    standin.launches.clear()
+    looks = (
+        lambda v: (v[1:], v[:1]),
+        lambda v: (v, v[:, 2:3]),
+        lambda v: (v[:, :1], v[0]),
+        lambda v: (v[::2, 3:97], v[::-2, :94]),
+        lambda v: (v[3, 4:5], v[:1]),
+    )
+    for look in looks:
+        for run in (
+            lambda x, y: x == y,
+            lambda x, y: x.astype(pa.bfloat16) + y,
+            lambda x, y: pa.where(x < y, x, 1.5),
+        ):
+            with np.errstate(all="ignore"):  # the patterns overflow
+                same(run(*look(here)), run(*look(there)))
+    assert len(standin.launches) == 5 * len(looks) - 1  # all but the cast of a column alone

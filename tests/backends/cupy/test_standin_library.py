@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import dask_cases
 import device_cases as cases
 import numpy as np
 import pytest
@@ -68,6 +69,12 @@ def test_sums(dtype: str) -> None:
             assert not cases.different(want, got, places=4), name
     assert pa.cumulative_sum(there, axis=0, include_initial=True).shape == (4, 4)
     assert pa.count_nonzero(there).dtype is pa.int64
+
+
+def test_blocks_of_lazy_arrays(cupy: Any) -> None:
+    pytest.importorskip("dask")
+    wrong = dask_cases.wrong(cupy)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_sums_of_floats_under_a_policy() -> None:

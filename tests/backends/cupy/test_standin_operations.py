@@ -16,6 +16,7 @@ from here_and_there import GPU, compiled_together, on_gpu, same
 
 import promoarray as pa
 from promoarray import dtypes as dt
+from promoarray.core import cast, dispatch
 from promoarray.dtypes import CONCRETE
 
 # --- Operations ----------------------------------------------------------------------------------
@@ -83,6 +84,25 @@ def test_a_plan_is_one_kernel() -> None:
     assert len(ran) == 1
 
 
+def test_what_was_met_before_is_launched_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fast path in C++ finds the executables of GPUs, too: no dispatcher is asked again."""
+    x, y = (cases.array(dt.bfloat16, seed).to_device(GPU) for seed in (0, 1))
+    c = on_gpu(np.arange(256) % 3 == 0)
+    for run in (
+        lambda x, y, c: x + y,
+        lambda x, y, c: 1.5 - x,
+        lambda x, y, c: -x,
+        lambda x, y, c: pa.where(c, x, y),
+        lambda x, y, c: pa.clip(x, -1, 1),
+        lambda x, y, c: x.astype(pa.float8_e5m2),
+    ):
+        want = run(x, y, c).to_device("cpu")
+        with monkeypatch.context() as patched:
+            patched.setattr(dispatch, "find", None)
+            patched.setattr(cast, "_caster", None)
+            same(want, run(x, y, c))
+
+
 def test_python_scalars_travel_with_the_launch() -> None:
     x = cases.array(dt.bfloat16)
     there = x.to_device(GPU)
@@ -127,6 +147,13 @@ def test_kernels_of_single_frameworks() -> None:
                 want = cases.outcome(lambda f=function: f(x, y))
                 got = cases.outcome(lambda f=function: f(x.to_device(GPU), y.to_device(GPU)))
                 assert not cases.different(want, got), (policy, name)
+
+
+@pytest.mark.parametrize("policy", ["numpy", "numpy@1", "jax", "torch"])
+def test_powers_by_one_exponent(policy: str) -> None:
+    dtypes = (dt.bfloat16, dt.float32)
+    wrong = compiled_together(cases.wrong_powers, policy, dtypes, GPU)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_powers_without_shortcuts_are_one_kernel() -> None:

@@ -44,16 +44,29 @@ class Flags:
 
 
 class ndarray:
-    """An array of the stand-in; what it holds is ``_host``, which nobody else may touch."""
+    """An array of the stand-in; what it holds is ``_host``, which nobody else may touch.
+
+    It is made of an array of NumPy's and a device, or as CuPy's are of a shape and a dtype.
+    """
 
     __module__ = "cupy"
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
     __array_priority__ = 100
 
-    def __init__(self, host: np.ndarray[Any, Any], device: int | None = None) -> None:
-        self._host = host
-        self._device = current[-1] if device is None else device
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        memptr: None = None,
+        strides: None = None,
+        order: Any = "C",
+    ) -> None:
+        if isinstance(shape, np.ndarray):
+            self._host, self._device = shape, current[-1] if dtype is None else dtype
+            return
+        trouble.strike()
+        self._host, self._device = np.empty(shape, supported(dtype), order), current[-1]
 
     dtype = property(lambda self: self._host.dtype)
     shape = property(lambda self: self._host.shape)
@@ -63,6 +76,7 @@ class ndarray:
     itemsize = property(lambda self: self._host.itemsize)
     nbytes = property(lambda self: self._host.nbytes)
     flags = property(lambda self: Flags(self._host.flags))
+    _c_contiguous = property(lambda self: self._host.flags.c_contiguous)
     device = property(lambda self: Device(self._device))
     data = property(lambda self: SimpleNamespace(device_id=self._device))
     T = property(lambda self: ndarray(self._host.T, self._device))
@@ -121,7 +135,7 @@ class ndarray:
         self._host.fill(value)
 
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> ndarray:
-        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return ndarray(self._host.reshape(shape, order=order, copy=copy), self._device)
 
     def __getitem__(self, key: Any) -> ndarray:

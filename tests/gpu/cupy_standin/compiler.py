@@ -50,6 +50,10 @@ struct Place { unsigned int x, y, z; };
 static Place threadIdx, blockIdx, blockDim, gridDim;
 struct Sixteen { unsigned short code; };
 template <typename T> struct Pair { T real, imag; };
+struct Passed {  // whatever a kernel takes, by value
+    const void *at;
+    template <typename T> operator T() const { return *(const T *)at; }
+};
 """
 
 _ELEMENTWISE = """
@@ -184,7 +188,7 @@ def elementwise(
 def raw(code: str, name: str, blocks: int, threads: int, given: list[Any], n: int) -> None:
     """Run a raw kernel of arrays and numbers, an array that it writes, and a length."""
     words = [
-        f"*(const promoarray::{_word(x)} *)at[{k}]" if isinstance(x, np.generic) else f"at[{k}]"
+        f"Passed{{at[{k}]}}" if isinstance(x, np.generic) or x.dtype.names else f"at[{k}]"
         for k, x in enumerate(given)
     ]
     title = f"run_{name}"
@@ -199,11 +203,6 @@ def raw(code: str, name: str, blocks: int, threads: int, given: list[Any], n: in
     pointers = (ctypes.c_void_p * len(held))(*[x.ctypes.data for x in held])
     grid = ctypes.c_uint(blocks), ctypes.c_uint(threads)
     _functions[title](pointers, ctypes.c_ulonglong(n), *grid)
-
-
-def _word(x: Any) -> str:
-    """What the kernel takes a number for: its bits."""
-    return f"u{8 * x.itemsize}" if x.itemsize <= 8 else "Both"
 
 
 def _pointer(array: Any) -> ctypes.c_void_p:

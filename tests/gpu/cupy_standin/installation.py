@@ -203,7 +203,7 @@ def installed() -> Iterator[ModuleType]:
     """Put the stand-in in the place of CuPy, for the backend, which is loaded anew, too."""
     import promoarray.backends as backends
 
-    taken, before = _taken_out(), dict(backends._BY_TYPE)
+    taken, before = _taken_out(), dict(backends.BY_CLASS)
     cupy = module()
     sys.modules |= {
         "cupy": cupy,
@@ -215,8 +215,8 @@ def installed() -> Iterator[ModuleType]:
     try:
         yield cupy
     finally:
-        backends._BY_TYPE.clear()
-        backends._BY_TYPE.update(before)
+        backends.BY_CLASS.clear()
+        backends.BY_CLASS.update(before)
         _taken_out()
         _put_back(taken)
         trouble.__init__()  # type: ignore[misc]

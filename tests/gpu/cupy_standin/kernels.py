@@ -8,7 +8,7 @@ import numpy as np
 
 from cupy_standin.arrays import ndarray, supported, together
 from cupy_standin.compiler import elementwise, raw
-from cupy_standin.device import trouble
+from cupy_standin.device import current, trouble
 
 
 class ElementwiseKernel:
@@ -62,25 +62,44 @@ class ElementwiseKernel:
 
 
 class RawKernel:
+    """Compiled by g++ and run, on the device that is the current one when ``kernel`` is read."""
+
     def __init__(self, code: str, name: str, options: tuple[str, ...] = ()) -> None:
         self._code, self._name = code, name
 
-    def __call__(
-        self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...]
+    @property
+    def kernel(self) -> Function:
+        return Function(self._code, self._name, current[-1])
+
+
+class Function:
+    """A kernel that is loaded into a device."""
+
+    def __init__(self, code: str, name: str, device: int) -> None:
+        self._code, self._name, self._device = code, name, device
+
+    def linear_launch(
+        self, size: int, args: tuple[Any, ...], shared_mem: int = 0, block_max_size: int = 128
     ) -> None:
+        """Launch so many threads, in blocks of so many at most."""
         trouble.strike()
+        assert self._device == current[-1], "a kernel of another device"
+        assert size % block_max_size == 0
         *given, n = args
         arrays = [x for x in given if isinstance(x, ndarray)]
         together(arrays)
         assert type(n) is int  # of 64 bits to CuPy
         out = arrays[-1]
-        assert all(x.shape == out.shape and n == x.size for x in arrays)
-        orders = [(x.flags.c_contiguous, x.flags.f_contiguous) for x in arrays]
-        assert any(all(order) for order in zip(*orders, strict=True))
+        assert n == out.size
+        if not any(isinstance(x, np.ndarray) for x in given):  # which tells how arrays lie
+            assert all(x.shape == out.shape for x in arrays)
+            orders = [(x.flags.c_contiguous, x.flags.f_contiguous) for x in arrays]
+            assert any(all(order) for order in zip(*orders, strict=True))
         assert not any(np.may_share_memory(out._host, x._host) for x in arrays[:-1])
         launches.append(self._name)
         held = [x._host if isinstance(x, ndarray) else x for x in given]
-        raw(self._code, self._name, grid[0], block[0], held, int(n))
+        blocks = size // block_max_size
+        raw(self._code, self._name, blocks, block_max_size, held, int(n))
 
 
 launches: list[str] = []
