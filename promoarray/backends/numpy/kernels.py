@@ -73,13 +73,12 @@ def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
 
 def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
     """``np.stack``, without the time that it takes to get to what joins them."""
-    shape = buffers[0].shape
-    ndim = len(shape)
-    fits = type(axis) is int and -ndim <= axis + 1 <= ndim + 1
-    if not fits or any(x.shape != shape for x in buffers):
+    ndim = buffers[0].ndim
+    if type(axis) is not int or not -ndim <= axis + 1 <= ndim + 1:
         return np.stack(buffers, axis=axis)  # which has the words for it
-    along = (slice(None),) * (axis % (ndim + 1)) + (None,)
-    return np.concatenate([x[along] for x in buffers], axis=len(along) - 1)
+    along = axis % (ndim + 1)
+    new = (*[slice(None)] * along, None)
+    return np.concatenate([x[new] for x in buffers], axis=along)
 
 
 def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:

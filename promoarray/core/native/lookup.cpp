@@ -91,11 +91,15 @@ Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
 #endif
 }
 
-Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
-                  const Read *given, Py_ssize_t count) {
+Ref kept_of(FastOperator *self, PyObject *policy, const Read *given, Py_ssize_t count) {
     PyObject *keys[MOST];
     for (Py_ssize_t i = 0; i < MOST; ++i) keys[i] = i < count ? given[i].key.get() : Py_None;
-    Ref found = kept_for(self, policy, keys, count);
+    return kept_for(self, policy, keys, count);
+}
+
+Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
+                  const Read *given, Py_ssize_t count) {
+    Ref found = kept_of(self, policy, given, count);
     if (!found || PyTuple_Size(found.get()) != CHOICE_FIELDS) return found;
     return chosen(self, found, operands, given, count);
 }
