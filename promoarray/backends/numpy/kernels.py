@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -77,8 +77,14 @@ def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
     if type(axis) is not int or not -ndim <= axis + 1 <= ndim + 1:
         return np.stack(buffers, axis=axis)  # which has the words for it
     along = axis % (ndim + 1)
-    new = (*[slice(None)] * along, None)
+    new = _new_axis(along)
     return np.concatenate([x[new] for x in buffers], axis=along)
+
+
+@cache
+def _new_axis(along: int) -> tuple[slice | None, ...]:
+    """The key of a view with an axis of length 1 behind some of the axes."""
+    return (*[slice(None)] * along, None)
 
 
 def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:

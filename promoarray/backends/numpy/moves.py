@@ -107,11 +107,11 @@ def _roll(ndim: int, shift: Any, *, axis: Shape | None) -> Move:
     def run(x: Buffer) -> Buffer:
         out = np.empty_like(x)
         to: list[Any] = [_ALL] * ndim
-        of: list[Any] = [_ALL] * ndim
-        for parts in product(*[_halves(x.shape[along], by) for along, by in places.items()]):
-            for along, (there, here) in zip(places, parts, strict=True):
-                to[along], of[along] = there, here
-            out[tuple(to)] = x[(*of, ...)]
+        of: list[Any] = [*to, ...]
+        for parts in product(*[_halves(x.shape[along], places[along]) for along in places]):
+            for along, part in zip(places, parts, strict=True):
+                to[along], of[along] = part
+            out[tuple(to)] = x[tuple(of)]
         return out
 
     return run
@@ -124,8 +124,12 @@ def _times(values: Shape, count: int) -> Shape:
 def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
     """Where the parts of an axis go, and where they come from."""
     by = shift % length if length else 0
-    first = slice(by, None), slice(None, length - by)
-    return [first, (slice(None, by), slice(length - by, None))] if by else [first]
+    if not by:
+        return [(_ALL, _ALL)]
+    return [
+        (slice(by, None), slice(None, length - by)),
+        (slice(None, by), slice(length - by, None)),
+    ]
 
 
 def _repeat(ndim: int, times: Any = None, *, axis: int | None) -> Move:
@@ -135,23 +139,21 @@ def _repeat(ndim: int, times: Any = None, *, axis: int | None) -> Move:
 
 
 def _tile(ndim: int, times: Any) -> Move:
-    """Written at once into memory whose axes are split, each into its tiles and their lengths."""
+    """As ``np.tile`` does, axis by axis, without the time that it takes to get here."""
     given = times if isinstance(times, tuple) else (times,)
     count = max(ndim, len(given))
     each, new = (1,) * (count - len(given)) + given, (1,) * (count - ndim)
+    if {*each} <= {1}:
+        return lambda x: x.reshape(new + x.shape).copy()
 
     def run(x: Buffer) -> Buffer:
-        shape: list[int] = []
-        split: list[int] = []
-        once: list[int] = []
-        for times, length in zip(each, (*new, *x.shape), strict=True):
-            shape.append(times * length)
-            split += (times, length) if times > 1 else (length,)
-            once += (1, length) if times > 1 else (length,)
-        out = np.empty(shape, x.dtype)
-        if out.size:
-            out.reshape(split)[...] = x.reshape(once)
-        return out
+        row, out, shape = x.size, x, []
+        for tiles, length in zip(each, new + x.shape, strict=True):
+            if tiles != 1 and row:
+                out = out.reshape(-1, row).repeat(tiles, 0)
+            row //= length or 1
+            shape.append(tiles * length)
+        return out.reshape(shape)
 
     return run
 
