@@ -74,11 +74,12 @@ def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
 def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
     """``np.stack``, without the time that it takes to get to what joins them."""
     ndim = buffers[0].ndim
-    if type(axis) is not int or not -ndim <= axis + 1 <= ndim + 1:
-        return np.stack(buffers, axis=axis)  # which has the words for it
-    along = axis % (ndim + 1)
-    new = _new_axis(along)
-    return np.concatenate([x[new] for x in buffers], axis=along)
+    if type(axis) is int and -ndim <= axis + 1 <= ndim + 1:
+        along = axis % (ndim + 1)
+        new = _new_axis(along)
+        with suppress(ValueError, IndexError):
+            return np.concatenate([x[new] for x in buffers], axis=along)
+    return np.stack(buffers, axis=axis)  # which has the words for what is wrong
 
 
 @cache
