@@ -92,6 +92,7 @@ WAYS: dict[str, Callable[[pa.PArray, pa.PArray], object]] = {
     "a + b, the first time": lambda a, b: a + b,
     "x.astype(t)": lambda a, b: a.astype(pa.float8_e4m3fn),
     "pa.sum(x)": lambda a, b: pa.sum(a),
+    "pa.flip(x)": lambda a, b: pa.flip(a),
 }
 IN_C = {"core/operators.py:binary", "parray.py:PArray.__add__"}
 """Made before the call, and the FastOperator, which no profiler hears of."""

@@ -47,10 +47,15 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     operands widened by NumPy's own casts before.
 ``short_caster(source, target, mode, transforms) -> callable or None``
     Only of NumPy's: the same of short buffers as ``caster``; of others it answers None.
-``count_nonzero(buffer, dtype, axis, keepdims) -> buffer or None``
-    Only of NumPy's: how many elements are not zero, in int64; None of strings.
+``count_nonzero(buffer, dtype, axis, keepdims) -> buffer``
+    Only of NumPy's: how many elements are not zero, in int64; not of strings.
+``nonzero(buffer, dtype) -> tuple[buffer, ...]``
+    Only of NumPy's: where they are, in int64; not of strings.
 ``move(name, buffer, *args, **options) -> buffer``
     Run the function of ``xp`` that moves values and never looks at them, such as ``"reshape"``.
+``mover(name, ndim, *args, **options) -> callable``
+    Only of NumPy's: the same made ready once for buffers of a rank; it takes the buffer, and those
+    of indices.
 ``read(buffer, key) -> buffer``, ``write(buffer, key, value)``
     ``buffer[key]``, which stays an array, and ``buffer[key] = value``, whose value is a buffer of
     the same dtype. Keys hold ints, slices, Ellipsis, None, and buffers of bool or int64. A key that

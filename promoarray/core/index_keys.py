@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.move import require_taken
+from promoarray.core.move import AnyArray, Move, require_taken
 from promoarray.core.operands import as_operand
 from promoarray.dtypes import INTEGERS, Kind
 from promoarray.errors import kind_of
@@ -70,19 +72,34 @@ def _mask(array: Any, backend: Any) -> Any:
 
 
 def positions(array: Any, backend: Any) -> Any:
-    """Return an array of integers as a buffer of int64.
+    """Return an array of integers as a buffer of int64; errors as in ``positioner``."""
+    as_positions = positioner(array, backend)
+    return as_positions(array._buffer) if as_positions is not None else array._buffer
+
+
+def positioner(array: Array, backend: Any) -> Callable[[Any], Any] | None:
+    """What makes a buffer of int64 of the buffer of an array of integers; None if it is one.
 
     Raises
     ------
     IndexError
         If it is of another kind.
     """
-    dtype = storage_dtype(array)
+    dtype, home = storage_dtype(array), backend_of(array._buffer)
     if dtype.kind not in INTEGERS:
         also = "" if dtype.kind is Kind.BOOL else " or bools"
         raise IndexError(f"an index array is of integers{also}, not {dtype.name}")
-    buffer = backend_of(array._buffer).cast(array._buffer, dtype, dt.int64)
-    return _moved(buffer, backend, dt.int64)
+    if home is not backend:
+        return lambda buffer: _moved(home.cast(buffer, dtype, dt.int64), backend, dt.int64)
+    return None if dtype is dt.int64 else partial(home.cast, source=dtype, target=dt.int64)
+
+
+def picking(pick: Callable[..., Any], array: AnyArray, index: Array) -> Move[AnyArray]:
+    """A call that picks from an array by indices; errors as in ``positioner``."""
+    as_positions = positioner(index, backend_of(array._buffer))
+    if as_positions is None:
+        return Move((array, index), pick)
+    return Move((array, index), lambda buffer, index: pick(buffer, as_positions(index)))
 
 
 def _moved(buffer: Any, backend: Any, dtype: dt.DType) -> Any:

@@ -29,8 +29,8 @@ class Executable(NamedTuple):
         options to the buffer of the result, or to a tuple of them where it has several.
     scalars : tuple of (callable or None)
         How each operand that is a Python scalar becomes a buffer.
-    result : DType
-        What the result is called.
+    result : DType or None
+        What the result is called; None of what moves values, where it is what the first operand is.
     extra_results : tuple of DType
         The same of the further results of an operation that has several.
     kernel : callable or None
@@ -45,7 +45,7 @@ class Executable(NamedTuple):
 
     run: Callable[..., Any]
     scalars: tuple[Scalar | None, ...]
-    result: DType
+    result: DType | None
     extra_results: tuple[DType, ...]
     kernel: Callable[..., Any] | None = None
     widen: tuple[Any, ...] = ()
@@ -62,7 +62,8 @@ class Choice(NamedTuple):
     by_value : bool
         Whether the policy looks at values; else ranks decide.
     kept : dict
-        From what tells the operands apart (``told_apart``) to an Executable.
+        From what tells the operands apart (``told_apart``), or a call that moves values
+        (``move.py``), to an Executable.
     """
 
     by_value: bool

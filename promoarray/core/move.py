@@ -1,23 +1,132 @@
-"""What moves values and computes none: a function of the backend, and what policies say of it."""
+"""What moves values and computes none, and what else no policy plans: a callable of buffers, found
+once for arrays of some types and ranks and for what is given beside them.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import numpy as np
 
 from promoarray.backends import backend_of
-from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.array_base import Array, storage_dtype, type_of
+from promoarray.core.fast_path import fast_path
+from promoarray.core.kept import MOST_VALUES, Choice, Executable
 from promoarray.core.operands import array_class
+from promoarray.dtypes import DType
 from promoarray.errors import PromotionError, quoted
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 
+Buffer = Any
 AnyArray = TypeVar("AnyArray", bound=Array)
+Made = TypeVar("Made")
+Given = ParamSpec("Given")
 
 
-def moved(name: str, array: AnyArray, *args: Any, **kwargs: Any) -> AnyArray:
-    """Run a function that moves values; dtype, weakness and binding stay."""
-    buffer = backend_of(array._buffer).move(name, array._buffer, *args, **kwargs)
-    return array._wrap(buffer, array._type)
+class Move(Generic[Made]):
+    """A call whose arguments are checked.
+
+    Parameters
+    ----------
+    arrays : tuple of Array
+        What is moved, and the indices that pick from it.
+    run : callable
+        From their buffers to that of the result, or to a tuple of them. It does the same with every
+        array of their types and ranks under this policy, or raises.
+    result : DType, optional
+        Default: what the first array is of.
+    """
+
+    __slots__ = ("arrays", "result", "run")
+
+    def __init__(
+        self, arrays: tuple[Array, ...], run: Callable[..., Any], result: DType | None = None
+    ) -> None:
+        self.arrays, self.run, self.result = arrays, run, result
+
+    def __call__(self) -> Made:
+        """The answer."""
+        first, dtype = self.arrays[0], self.result or self.arrays[0]._type
+        out = self.run(*[x._buffer for x in self.arrays])
+        made: Any = (
+            tuple([first._wrap(buffer, dtype) for buffer in out])
+            if type(out) is tuple
+            else first._wrap(out, dtype)
+        )
+        return made  # type: ignore[no-any-return]
+
+
+def mover(array: Array, name: str, *args: Any, **options: Any) -> Callable[..., Buffer]:
+    """What moves buffers of the array's rank; the buffers it picks by come behind."""
+    backend = backend_of(array._buffer)
+    if hasattr(backend, "mover"):
+        made: Callable[..., Buffer] = backend.mover(name, array._buffer.ndim, *args, **options)
+        return made
+    return lambda buffer, *picking: backend.move(name, buffer, *picking, *args, **options)
+
+
+def move(name: str, array: AnyArray, *args: Any, **options: Any) -> Move[AnyArray]:
+    """A call of a function that moves values; dtype, weakness and binding stay."""
+    return Move((array,), mover(array, name, *args, **options))
+
+
+def moved(name: str, array: AnyArray, *args: Any, **options: Any) -> AnyArray:
+    """Run a function that moves values."""
+    return move(name, array, *args, **options)()
+
+
+def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
+    """Make a function, which checks its arguments and answers what to call, run that call.
+
+    It is kept for the fast path: arrays of the same types and ranks with the same arguments behind
+    them do not come here again, unless what is kept raises, for this has the words for it.
+    """
+    name = function.__name__ + Form.FUNCTION
+
+    @wraps(function)
+    def slow(*args: Given.args, **options: Given.kwargs) -> Made:
+        call = function(*args, **options)
+        out = call()
+        _keep(name, call, args, options)
+        return out
+
+    slow.__annotations__["return"] = function.__annotations__["return"][len("Move[") : -1]
+    settings = {"kind": "move"}
+    made: Any = wraps(slow)(fast_path(slow, name, **settings))
+    vars(made)["fast"] = name, settings
+    return made  # type: ignore[no-any-return]
+
+
+def _keep(name: str, call: Move[Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Keep a call under what ``native/moving.cpp`` looks it up by."""
+    arrays = call.arrays
+    given, beside = args[: len(arrays)], (*args[len(arrays) :], *options.values())
+    held = {(type(x), type(x._buffer)) for x in arrays}
+    if held != {(type(arrays[0]), np.ndarray)} or any(
+        x is not y for x, y in zip(given, arrays, strict=True)
+    ):
+        return
+    types = tuple(type_of(x._type) for x in arrays)
+    looked_at = types[1:] if call.result is None else types
+    if not all(map(is_plain, beside)) or any(dtype.weak for dtype in looked_at):
+        return
+    policy = arrays[0]._policy or get_policy()
+    choice = policy.executables.setdefault((name, *types), Choice(False, {}))
+    if len(choice.kept) >= MOST_VALUES:
+        choice.kept.clear()
+    key = *(x._buffer.ndim for x in arrays), *beside, tuple(options) or None
+    choice.kept[key] = Executable(call.run, (None,) * len(arrays), call.result, ())
+
+
+def is_plain(value: Any) -> bool:
+    """Whether an argument is known by its value: None, an int or a bool, or a tuple of ints."""
+    if type(value) is tuple:
+        return all(type(each) is int for each in value)
+    return value is None or type(value) in (int, bool)
 
 
 def require_taken(name: str, *arrays: Array) -> None:
@@ -41,10 +150,15 @@ def require_taken(name: str, *arrays: Array) -> None:
         raise PromotionError(message, policy, name, tuple(map(Operand, dtypes)), why)
 
 
+def copies(array: Array, name: str) -> bool:
+    """Whether what others answer with a view of the array's memory the policy copies."""
+    return name in (array._policy or get_policy()).copies
+
+
 def picked(array: AnyArray, key: Any) -> AnyArray:
     """``array[key]``; one element lies in the array's memory or its own, as the policy has it."""
     buffer = array._buffer
-    if _is_one(key, buffer.ndim) and "item" not in (array._policy or get_policy()).copies:
+    if _is_one(key, buffer.ndim) and not copies(array, "item"):
         key = (*key, ...) if type(key) is tuple else (key, ...)
     return array._wrap(backend_of(buffer).read(buffer, key), array._type)
 

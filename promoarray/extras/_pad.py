@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import backend_of
-from promoarray.core.index_keys import positions
-from promoarray.core.move import moved
+from promoarray.core.index_keys import picking
+from promoarray.core.move import mover
 from promoarray.core.operands import as_array
 from promoarray.errors import quoted
 from promoarray.functions.creation import asarray
@@ -75,7 +75,7 @@ def pad(
     for axis, (before, after) in enumerate(pairs):
         places: Any = {"mode": mode}  # of the elements, which NumPy pads as it would the elements
         index = np.pad(np.arange(array.shape[axis]), (before, after), **places)
-        out = moved("take", out, positions(asarray(index), backend_of(out._buffer)), axis=axis)
+        out = picking(mover(out, "take", axis=axis), out, asarray(index))()
     return out
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.core.move import moved, require_taken
+from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import integers
 from promoarray.parray import PArray
@@ -14,7 +14,8 @@ from promoarray.parray import PArray
 __all__ = ["broadcast_arrays", "broadcast_shapes", "broadcast_to"]
 
 
-def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
+@fast_move
+def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Move[PArray]:
     """Return a view of an array in a shape that it broadcasts to.
 
     Parameters
@@ -39,7 +40,7 @@ def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> PArray:
             [1, 2]], dtype=int8)
     """
     array, lengths = as_array(x, "broadcast_to"), integers("broadcast_to", "shape", shape)
-    return moved("broadcast_to", array, lengths)
+    return move("broadcast_to", array, lengths)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.backends import backend_of
-from promoarray.core.index_keys import positions
-from promoarray.core.move import moved, require_taken
+from promoarray.core.index_keys import picking
+from promoarray.core.move import Move, fast_move, mover, require_taken
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import sharing
@@ -28,9 +27,10 @@ _shared = sharing(
 )
 
 
+@fast_move
 @names_keywords
 @_shared
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
     """Return the elements at some indices along an axis.
 
     Parameters
@@ -64,9 +64,10 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> PArray:
     return _picked("take", array, index, axis=0 if axis is None else axis)
 
 
+@fast_move
 @names_keywords
 @_shared
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Move[PArray]:
     """Return the elements that indices pick along an axis, each in its own row.
 
     Parameters
@@ -105,7 +106,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> PArray:
     return _picked("take_along_axis", array, index, axis=axis)
 
 
-def _picked(name: str, array: PArray, index: PArray, *, axis: int) -> PArray:
+def _picked(name: str, array: PArray, index: PArray, *, axis: int) -> Move[PArray]:
     require_taken(name, array, index)
     along = axis_in(name, axis, array.ndim)
-    return moved(name, array, positions(index, backend_of(array._buffer)), axis=along)
+    return picking(mover(array, name, axis=along), array, index)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from promoarray.backends import backend_of
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
-from promoarray.core.move import moved
+from promoarray.core.move import Move, copies, fast_move, moved, mover
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, integers
 from promoarray.functions._keywords import names_keywords
@@ -95,8 +96,9 @@ def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
     return arrays
 
 
+@fast_move
 @names_keywords
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
+def unstack(x: Any, /, *, axis: int = 0) -> Move[tuple[PArray, ...]]:
     """Return the slices along an axis.
 
     Parameters
@@ -122,5 +124,11 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[PArray, ...]:
     array = as_array(x, "unstack")
     if not array.ndim:
         raise ValueError("unstack needs one axis or more, and x has none")
-    front = moved("moveaxis", array, axis_in("unstack", axis, array.ndim), 0)
-    return tuple(front[i] for i in range(front.shape[0]))
+    to_front = mover(array, "moveaxis", axis_in("unstack", axis, array.ndim), 0)
+    read, behind = backend_of(array._buffer).read, () if copies(array, "item") else (...,)
+
+    def slices(buffer: Any) -> tuple[Any, ...]:
+        front = to_front(buffer)
+        return tuple([read(front, (i, *behind)) for i in range(front.shape[0])])
+
+    return Move((array,), slices)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.backends import backend_of
+from promoarray.core.array_base import storage_dtype
 from promoarray.core.fast_path import fast_function
-from promoarray.core.index_keys import positions
-from promoarray.core.move import moved
+from promoarray.core.index_keys import picking
+from promoarray.core.move import Move, copies, fast_move, move, moved, mover
 from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
+from promoarray.dtypes import INTEGERS
 from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
 from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
-from promoarray.promotion.in_force import get_policy
 
 __all__ = [
     "expand_dims",
@@ -72,8 +73,9 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
     return moved("reshape", array, lengths, copy=copy)
 
 
+@fast_move
 @_shared
-def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
+def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Move[PArray]:
     """Return the array with its axes in another order.
 
     Parameters
@@ -102,11 +104,12 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> PArray:
         raise ValueError(
             f"permute_dims: {quoted(axes)} is not a permutation of the {array.ndim} axes of x"
         )
-    return moved("permute_dims", array, axes_in("permute_dims", order, array.ndim))
+    return move("permute_dims", array, axes_in("permute_dims", order, array.ndim))
 
 
+@fast_move
 @_shared
-def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
+def moveaxis(x: Any, source: Axis, destination: Axis, /) -> Move[PArray]:
     """Return the array with some axes moved, the others in their order.
 
     Parameters
@@ -137,12 +140,13 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> PArray:
         raise ValueError(
             f"moveaxis: source {source} and destination {destination} differ in length"
         )
-    return moved("moveaxis", array, *places)
+    return move("moveaxis", array, *places)
 
 
+@fast_move
 @names_keywords
 @_shared
-def expand_dims(x: Any, /, axis: Axis) -> PArray:
+def expand_dims(x: Any, /, axis: Axis) -> Move[PArray]:
     """Return the array with new axes of length 1.
 
     Parameters
@@ -173,12 +177,13 @@ def expand_dims(x: Any, /, axis: Axis) -> PArray:
     if more > 64:  # NumPy's own error for them takes the square of the time
         raise ValueError(f"expand_dims: {more} axes are more than the 64 an array may have")
     axes = axes_in("expand_dims", named, array.ndim + more)
-    return moved("expand_dims", array, axis=axes)
+    return move("expand_dims", array, axis=axes)
 
 
+@fast_move
 @names_keywords
 @_shared
-def squeeze(x: Any, /, axis: Axis) -> PArray:
+def squeeze(x: Any, /, axis: Axis) -> Move[PArray]:
     """Return the array without some axes of length 1.
 
     Parameters
@@ -208,12 +213,13 @@ def squeeze(x: Any, /, axis: Axis) -> PArray:
             raise ValueError(
                 f"squeeze: axis {each} of shape {array.shape} has length {array.shape[each]}, not 1"
             )
-    return moved("squeeze", array, axis=axes)
+    return move("squeeze", array, axis=axes)
 
 
+@fast_move
 @names_keywords
 @_shared
-def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
+def flip(x: Any, /, *, axis: Axis | None = None) -> Move[PArray]:
     """Return the values in reverse along axes.
 
     Parameters
@@ -238,13 +244,17 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> PArray:
     PArray([3. , 2. , 1.5], dtype=float4_e2m1fn)
     """
     array = as_array(x, "flip")
-    out = moved("flip", array, axis=axes_in("flip", axis, array.ndim))
-    return out.__copy__() if "flip" in (array._policy or get_policy()).copies else out
+    view = mover(array, "flip", axis=axes_in("flip", axis, array.ndim))
+    if not copies(array, "flip"):
+        return Move((array,), view)
+    copy = backend_of(array._buffer).copy
+    return Move((array,), lambda buffer: copy(view(buffer)))
 
 
+@fast_move
 @names_keywords
 @_shared
-def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
+def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> Move[PArray]:
     """Return the values shifted along axes; those shifted beyond the end come in at the front.
 
     Parameters
@@ -274,17 +284,18 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> PArray:
     """
     array, shifts = as_array(x, "roll"), integers("roll", "shift", shift)
     if axis is None:
-        return moved("roll", array, shifts, axis=None)
+        return move("roll", array, shifts, axis=None)
     named = axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = tuple(axis_in("roll", each, array.ndim) for each in named)  # one may be named twice
     if isinstance(shifts, tuple) and len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise ValueError(f"roll: there are {len(shifts)} shifts for {len(axes)} axes")
-    return moved("roll", array, shifts, axis=axes)
+    return move("roll", array, shifts, axis=axes)
 
 
+@fast_move
 @names_keywords
 @_shared
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
     """Return each value repeated.
 
     Parameters
@@ -315,25 +326,20 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> PArray:
     """
     array = as_array(x, "repeat")
     require_one_namespace(array, repeats)
-    times = _times(repeats, backend_of(array._buffer))
-    if axis is not None:
-        axis = axis_in("repeat", axis, array.ndim)
-    return moved("repeat", array, times, axis=axis)
+    times = as_operand(repeats)
+    if not isinstance(times, PArray):
+        times = integers("repeat", "repeats", repeats)
+    elif storage_dtype(times).kind not in INTEGERS:
+        raise TypeError(f"repeat takes integers as repeats, not {times.dtype.name}")
+    along = None if axis is None else axis_in("repeat", axis, array.ndim)
+    if isinstance(times, PArray):
+        return picking(mover(array, "repeat", axis=along), array, times)
+    return move("repeat", array, times, axis=along)
 
 
-def _times(repeats: Any, backend: Any) -> Any:
-    """How often, as an int or a buffer of int64."""
-    array = as_operand(repeats)
-    if isinstance(array, PArray):
-        try:
-            return positions(array, backend)
-        except IndexError:
-            raise TypeError(f"repeat takes integers as repeats, not {array.dtype.name}") from None
-    return integers("repeat", "repeats", repeats)
-
-
+@fast_move
 @_shared
-def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
+def tile(x: Any, repetitions: tuple[int, ...], /) -> Move[PArray]:
     """Return the array repeated as tiles.
 
     Parameters
@@ -362,4 +368,6 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> PArray:
             [1, 2, 1, 2]], dtype=int8)
     """
     array, times = as_array(x, "tile"), integers("tile", "repetitions", repetitions)
-    return moved("tile", array, times)
+    if (min(times, default=0) if isinstance(times, tuple) else times) < 0:
+        raise ValueError(f"tile: repetitions are 0 or more, not {quoted(repetitions)}")
+    return move("tile", array, times)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.cast import convert
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
 from promoarray.core.index_keys import positions
+from promoarray.core.move import Move, fast_move
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.core.shapes import axes_in
+from promoarray.dtypes import DType
 from promoarray.errors import quoted
 from promoarray.functions._docs import template
 from promoarray.functions._keywords import names_keywords
@@ -119,8 +121,9 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
     return call("argmin", x, axis=axis, keepdims=keepdims)
 
 
+@fast_move
 @names_keywords
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Move[PArray]:
     """Count the elements that are not zero.
 
     Parameters
@@ -150,17 +153,23 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PAr
     PArray(2, dtype=int64)
     """
     array = as_array(x, "count_nonzero")
-    backend = backend_of(array._buffer)
+    backend, dtype = backend_of(array._buffer), storage_dtype(array)
     lone = not array.ndim and axis in (0, -1)  # which NumPy's reductions let pass
     axes = None if axis is None or lone else axes_in("count_nonzero", axis, array.ndim)
+    is_true, (index, as_index) = _truth(array), _counting(array)
     count = getattr(backend, "count_nonzero", None)
-    counts = count and count(array._buffer, storage_dtype(array), axes, keepdims)
-    if counts is None:
-        counts = backend.xp.count_nonzero(_truth(array, backend), axis=axes, keepdims=keepdims)
-    return _index(array, counts)
+
+    def counts(buffer: Any) -> Any:
+        if count is not None:
+            return as_index(count(buffer, dtype, axes, keepdims))
+        made = backend.xp.count_nonzero(is_true(buffer), axis=axes, keepdims=keepdims)
+        return as_index(*backend.adopt(made))
+
+    return Move((array,), counts, index)
 
 
-def nonzero(x: Any, /) -> tuple[PArray, ...]:
+@fast_move
+def nonzero(x: Any, /) -> Move[tuple[PArray, ...]]:
     """Return the indices of the elements that are not zero.
 
     Parameters
@@ -188,24 +197,37 @@ def nonzero(x: Any, /) -> tuple[PArray, ...]:
     array = as_array(x, "nonzero")
     if not array.ndim:
         raise ValueError("nonzero: a 0-d array has no axis to index; write x != 0")
-    backend = backend_of(array._buffer)
-    return tuple(_index(array, i) for i in backend.xp.nonzero(_truth(array, backend)))
+    backend, dtype = backend_of(array._buffer), storage_dtype(array)
+    is_true, (index, as_index) = _truth(array), _counting(array)
+    find = getattr(backend, "nonzero", None)
+
+    def found(buffer: Any) -> tuple[Any, ...]:
+        if find is not None:
+            return tuple([as_index(each) for each in find(buffer, dtype)])
+        return tuple(
+            [as_index(*backend.adopt(each)) for each in backend.xp.nonzero(is_true(buffer))]
+        )
+
+    return Move((array,), found, index)
 
 
-def _truth(array: PArray, backend: Any) -> Any:
-    """Whether each element is not zero, as a buffer."""
+def _truth(array: PArray) -> Callable[[Any], Any]:
+    """What tells of a buffer whether each element is not zero."""
     if array.dtype is dt.string:
         raise TypeError("strings do not compare with zero; write astype first")
-    return backend.cast(array._buffer, storage_dtype(array), dt.bool)
+    cast, dtype = backend_of(array._buffer).cast, storage_dtype(array)
+    return lambda buffer: cast(buffer, dtype, dt.bool)
 
 
-def _index(array: PArray, values: Any) -> PArray:
-    """Label indices with the dtype that the policy counts in."""
-    policy = array._policy or get_policy()
-    dtype = policy.counts or policy.strong(dt.weak_int)
-    backend = backend_of(array._buffer)
-    buffer, found = backend.adopt(values)
-    return array._wrap(convert(policy, buffer, found, dtype), dtype)
+def _counting(array: PArray) -> tuple[DType, Callable[..., Any]]:
+    """The dtype that the policy counts in, and what casts what was counted to it."""
+    policy, cast = array._policy or get_policy(), backend_of(array._buffer).cast
+    index, plan = policy.counts or policy.strong(dt.weak_int), policy.cast.plan
+
+    def as_index(buffer: Any, dtype: DType = dt.int64) -> Any:
+        return buffer if dtype is index else cast(buffer, dtype, index, *plan(dtype, index))
+
+    return index, as_index
 
 
 @fast_function("searchsorted", side="left")

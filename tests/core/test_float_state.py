@@ -201,6 +201,7 @@ def others(dtype: DType) -> dict[str, Callable[[], Any]]:
         "argmax": lambda: pa.argmax(x),
         "unique_values": lambda: pa.unique_values(x),
         "nonzero": lambda: pa.nonzero(x),
+        "count_nonzero": lambda: [pa.count_nonzero(v) for v in (x, x, x[:3], x[:3])],
         "searchsorted": lambda: pa.searchsorted(wide, wide),
         "x += y": lambda: in_place(y, "+"),
         "x *= 0.1": lambda: in_place(0.1, "*"),

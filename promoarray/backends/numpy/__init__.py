@@ -21,6 +21,8 @@ from promoarray.backends.numpy.cast import comparable as comparable
 from promoarray.backends.numpy.cast import short_caster as short_caster
 from promoarray.backends.numpy.compile import Compiled
 from promoarray.backends.numpy.kernels import kernel_of
+from promoarray.backends.numpy.moves import move as move
+from promoarray.backends.numpy.moves import mover as mover
 from promoarray.backends.numpy.short import short_kernel as short_kernel
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
@@ -91,16 +93,6 @@ def no_shape(shape: Any, error: Exception) -> Exception:
     if not all(isinstance(n, int) or hasattr(type(n), "__index__") for n in lengths):
         return TypeError(f"a shape is an int or a tuple of ints, not {quoted(shape)}")
     return ValueError(f"there is no array of shape {quoted(shape)}: {clipped(str(error))}")
-
-
-def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
-    """Run a function of the array API that moves values and never looks at them."""
-    if name == "reshape" and options.get("copy") is None:
-        return buffer.reshape(*args)
-    if name == "reshape":  # array-api-compat sets the shape, which NumPy 2.5 advises against
-        return np.reshape(buffer, *args, **options)
-    function = getattr(_functions(), name)
-    return np.asarray(function(buffer, *args, **options), buffer.dtype)
 
 
 def read(buffer: Buffer, key: Any) -> Buffer:
@@ -244,13 +236,25 @@ def compile(
     return Compiled(name, held, plan, casts, _linalg)
 
 
-def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer | None:
-    """Count the elements that are not zero, of long buffers without a copy; None of strings."""
-    found = folds.count(buffer, dtype, axis, keepdims)
-    if found is not None or dtype is dt.string:
+def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer:
+    """Count the elements that are not zero, of long buffers without a copy; not of strings."""
+    found = folds.count(buffer, dtype, axis, keepdims) if buffer.size >= folds.LONG else None
+    if found is not None:
         return found
+    if axis is None and not keepdims:
+        return np.asarray(np.count_nonzero(_truth(buffer, dtype)), np.int64)
     add_up: Any = np.add.reduce
     return np.asarray(add_up(cast(buffer, dtype, dt.bool), axis, np.int64, None, keepdims))
+
+
+def nonzero(buffer: Buffer, dtype: DType) -> tuple[Buffer, ...]:
+    """Where the elements are that are not zero; not of strings."""
+    return _truth(buffer, dtype).nonzero()
+
+
+def _truth(buffer: Buffer, dtype: DType) -> Buffer:
+    """What NumPy rightly compares with zero."""
+    return buffer if dtype in dt.NATIVE else cast(buffer, dtype, dt.bool)
 
 
 def _known(result: Buffer) -> DType:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -73,13 +73,19 @@ def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
 
 def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
     """``np.stack``, without the time that it takes to get to what joins them."""
-    shape = buffers[0].shape
-    ndim = len(shape)
-    fits = type(axis) is int and -ndim <= axis + 1 <= ndim + 1
-    if not fits or any(x.shape != shape for x in buffers):
-        return np.stack(buffers, axis=axis)  # which has the words for it
-    along = (slice(None),) * (axis % (ndim + 1)) + (None,)
-    return np.concatenate([x[along] for x in buffers], axis=len(along) - 1)
+    ndim = buffers[0].ndim
+    if type(axis) is int and -ndim <= axis + 1 <= ndim + 1:
+        along = axis % (ndim + 1)
+        new = _new_axis(along)
+        with suppress(ValueError, IndexError):
+            return np.concatenate([x[new] for x in buffers], axis=along)
+    return np.stack(buffers, axis=axis)  # which has the words for what is wrong
+
+
+@cache
+def _new_axis(along: int) -> tuple[slice | None, ...]:
+    """The key of a view with an axis of length 1 behind some of the axes."""
+    return (*[slice(None)] * along, None)
 
 
 def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:

@@ -87,6 +87,7 @@ Ref shape_of(PyObject *const *lengths, Py_ssize_t count) {
 bool reshape(const FastOperator *self, PyObject *const *args, Py_ssize_t count, PyObject **result) {
     PyTypeObject *cls = Py_TYPE(args[0]);
     if (count < 2 || !self->is_array(cls)) return false;
+    if (!self->is(BOUND, Py_None) && !self->is(BOUND, cls)) return false;
     const Read x = read(self, args[0], cls);
     if (!x.buffer || !x.key) return false;
     const Ref shape = shape_of(args + 1, count - 1);

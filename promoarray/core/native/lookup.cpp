@@ -93,12 +93,17 @@ Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
 #endif
 }
 
-Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
-                  const Read *given, Py_ssize_t count, PyObject *backend) {
+Ref kept_of(FastOperator *self, PyObject *policy, const Read *given, Py_ssize_t count,
+            PyObject *backend) {
     PyObject *keys[MOST + 1];
     for (Py_ssize_t i = 0; i < MOST; ++i) keys[i] = i < count ? given[i].key.get() : Py_None;
     if (backend != nullptr) keys[count] = backend;
-    Ref found = kept_for(self, policy, keys, backend != nullptr ? count + 1 : count);
+    return kept_for(self, policy, keys, backend != nullptr ? count + 1 : count);
+}
+
+Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
+                  const Read *given, Py_ssize_t count, PyObject *backend) {
+    Ref found = kept_of(self, policy, given, count, backend);
     if (!found || PyTuple_Size(found.get()) != CHOICE_FIELDS) return found;
     return chosen(self, found, operands, given, count);
 }

@@ -16,6 +16,7 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
     if (std::strcmp(kind, "getitem") == 0) return getitem_call;
     if (std::strcmp(kind, "setitem") == 0) return setitem_call;
     if (std::strcmp(kind, "reshape") == 0) return reshape_call;
+    if (std::strcmp(kind, "move") == 0) return move_call;
     if (std::strcmp(kind, "slow") == 0) return slow_call;
     self->reflected = std::strcmp(kind, "reflected") == 0;
     self->conditional = std::strcmp(kind, "conditional") == 0;

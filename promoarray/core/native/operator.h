@@ -82,8 +82,11 @@ Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls,
           Library library = Library::NUMPY);
 // The policy that decides for arrays of a class; null without an error if there is none yet.
 Ref policy_in_force(const FastOperator *self, PyTypeObject *cls);
-// What `policy.executables` has for operands of a back end, null for NumPy's; null without an error
-// if that is nothing.
+// What `policy.executables` has for the types of operands of a back end, null for NumPy's: an
+// Executable or a Choice; null without an error if that is nothing.
+Ref kept_of(FastOperator *self, PyObject *policy, const Read *given, Py_ssize_t count,
+            PyObject *backend = nullptr);
+// The executable for operands; null without an error if there is none.
 Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operands,
                   const Read *given, Py_ssize_t count, PyObject *backend = nullptr);
 // A Python scalar as the buffer an executable takes; None where the long way has to be asked.
@@ -118,6 +121,7 @@ PyObject *getitem_call(PyObject *self, PyObject *const *args, std::size_t nargs,
 PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
 PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *move_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
 extern PyType_Spec operator_spec, heard_spec, within_spec;
 
