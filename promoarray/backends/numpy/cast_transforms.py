@@ -22,7 +22,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import CastMode, Way, dtype_args
+from promoarray.kernels import CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.promotion.cast_transforms import double, real_part_counts, rounded, thresholds
 
