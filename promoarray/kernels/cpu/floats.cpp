@@ -16,8 +16,9 @@ PROMOARRAY_LOOP(single_to_16, u32, u16, const Format to = work.target.format;
 
 // By a table for all codes of bfloat16: of the upper half, odd if the lower one is not zero. It has two
 // bits more than any target, so rounding it once more is as good as rounding once.
-PROMOARRAY_LOOP(single_looked_up, u32, u8, const unsigned char *table = work.adjustment.table,
-                table[x >> 16 | ((x & 0xffff) != 0)])
+PROMOARRAY_LOOP(upper_half_to_odd, u32, u16, , (x | ((x & 0xffff) + 0xffff)) >> 16)
+PROMOARRAY_LOOP(bfloat_looked_up, u16, u8, const unsigned char *table = work.adjustment.table,
+                table[x])
 
 PROMOARRAY_CAST u32 encode_whole(f32 x, Format to, Edges edge) {
     return encode<Float32, true>(as_bits(x), to, edge);
@@ -234,7 +235,7 @@ bool is_plain(const CastMode &mode) {
     return mode.overflow == Beyond::infinity && keeps_inf(mode);
 }
 
-Loop single_to_small(const Work &work) {
+Loop single_to_small(Work &work) {
     const Type target = work.target;
     if (!target.format.has_sign) return single_scales[scale_row(work)];
     if (is_plain(work.mode)) {
@@ -243,7 +244,9 @@ Loop single_to_small(const Work &work) {
         if (is_float16(target)) return single_to_half;
     }
     if (const Loop found = narrow_loop(float32_type(), work)) return found;
-    if (target.bits <= 8 && work.adjustment.table != nullptr) return single_looked_up;
+    if (target.bits <= 8 && work.adjustment.table != nullptr) {
+        return chain(work, upper_half_to_odd, bfloat_looked_up);
+    }
     return target.bits <= 8 ? single_to_8 : single_to_16;
 }
 
