@@ -239,3 +239,20 @@ def test_a_later_replacement_comes_after_an_earlier():
     want = cast_codes(x, dt.uint16, dt.uint8)
     want[10:501], want[20:31] = 7, 8
     assert np.array_equal(out, want)
+
+
+def test_many_elements_are_adjusted_as_few_are():
+    """At level 1 what takes many steps is looked up where there are many elements."""
+    before, wrong = use_level(1), []
+    try:
+        for source, target, mode, transforms in cases():
+            if Kind.COMPLEX in (source.kind, target.kind) or source.bits < 16 or target.bits > 16:
+                continue
+            x = numbers(source)
+            run = caster(source, target, mode, transforms)
+            at = np.resize(np.arange(x.size), (1 << 18) + 3)
+            if run(x[at]).tobytes() != run(x)[at].tobytes():
+                wrong.append(f"{source} to {target} by {transforms}")
+    finally:
+        use_level(before)
+    assert not wrong, (len(wrong), wrong[:10])
