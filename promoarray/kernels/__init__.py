@@ -1,7 +1,8 @@
-"""The casts in C++: cast.h holds each scalar cast once, and cpu/ applies it to arrays: loops.cpp
-chooses among the loops, versions.cpp among their builds, walk.cpp walks arrays of any layout,
-combine.cpp computes between casts and module.cpp binds all that for Python. cuda/ has the texts
-for NVRTC, portable/ kernels in the functions of any array namespace.
+"""The casts in C++: cast.h defines each scalar cast, branch_free.h has those that loops vectorize,
+and cpu/ applies them to arrays: loops.cpp chooses among the loops, versions.cpp among their builds,
+walk.cpp walks arrays of any layout, combine.cpp computes between casts and module.cpp binds all
+that for Python. cuda/ has the texts for NVRTC, portable/ kernels in the functions of any array
+namespace.
 
 Not here: which mode a policy wants. The kernels take arrays, a row of integers for each dtype and a
 `CastMode`, and check them.
@@ -110,10 +111,14 @@ def dtype_args(dtype: DType) -> DTypeArgs:
 
 
 def cast_header() -> str:
-    """The text of cast.h, for compilers that run on the user's machine (NVRTC)."""
+    """The text of cast.h and branch_free.h, for compilers on the user's machine (NVRTC)."""
     from importlib import resources
 
-    return resources.files(__package__).joinpath("cast.h").read_text(encoding="utf-8")
+    here = resources.files(__package__)
+    return "".join(here.joinpath(name).read_text(encoding="utf-8") for name in _HEADERS)
+
+
+_HEADERS = ("cast.h", "branch_free.h")
 
 
 def _use_level_of_environment() -> None:

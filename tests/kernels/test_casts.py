@@ -45,6 +45,7 @@ from promoarray.kernels import (
     ScaleZero,
     cast,
     dtype_args,
+    use_level,
 )
 
 FLOATS = [d for d in REAL if d.kind is Kind.FLOAT]
@@ -94,6 +95,37 @@ def test_all_codes_of_8_bits_and_fewer_to_every_type(mode):
 def test_all_codes_of_16_bits_to_every_type(source, mode):
     codes = every_code(source)
     assert not [text for target in REAL for text in check(codes, source, target, mode)]
+
+
+MANY = 1 << 18
+"""Elements that are worth a table of the results for all codes of 16 bits."""
+
+
+@pytest.mark.parametrize("source", REAL, ids=str)
+def test_many_elements_are_cast_as_few_are(source):
+    """At level 1 what takes many steps is looked up where there are many elements."""
+    before = use_level(1)
+    wrong = []
+    try:
+        for target in FEW_BITS + SMALL_FLOATS if source.bits > 16 else REAL:
+            codes = some_codes(source, target)
+            at = np.resize(np.arange(codes.size), max(MANY, codes.size) + 3)
+            for mode in (RULES["default"], RULES["torch"], RULES["nan"]):
+                want = cast_codes(codes, source, target, mode, tuned=False)
+                got = cast_codes(codes[at], source, target, mode)
+                wrong += differences(codes[at], got, want[at], source, target)
+    finally:
+        use_level(before)
+    assert not wrong
+
+
+def some_codes(source: DType, target: DType) -> np.ndarray:
+    """All there are, or where casts differ."""
+    if source.bits <= 16:
+        return every_code(source)
+    if source.kind is Kind.FLOAT and target.kind is Kind.FLOAT:
+        return np.append(edges(source, target), random_codes(source, 1000))
+    return random_codes(source, 10_000)
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import CastMode, Way, dtype_args
+from promoarray.kernels import CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.promotion.cast_transforms import double, real_part_counts, rounded, thresholds
 
@@ -92,9 +92,7 @@ def _adjustment(
 ) -> Adjustment | None:
     """What a kernel does as the transforms do; None if it cannot."""
     way = getattr(transforms[0], "way", None) if len(transforms) == 1 else None
-    # (A float16's NaN may keep a payload that is lost on the way through float32.)
-    short = source.bits == 16 and (way in _SHORT_WAYS or source is not dt.float16)
-    if way is not None and (source.bits > 16 or short):
+    if way is not None and source.bits >= 16 and source is not target:
         return int(way)
     if source.bits <= 16:
         return _looked_up(source, target, mode, transforms)
@@ -103,9 +101,6 @@ def _adjustment(
         return None
     replaced = tuple(r for some in found for r in some or ())
     return replaced if len(replaced) <= MOST_REPLACED else None
-
-
-_SHORT_WAYS = (Way.TO_NEAREST_INTEGER, Way.THROUGH_INT64)
 
 
 def _keeps_zero(adjustment: Adjustment | None) -> bool:

@@ -56,6 +56,7 @@ PROMOARRAY_NEAREST(single, f32)
 PROMOARRAY_NEAREST(double, f64)
 
 PROMOARRAY_LOOP(upper_half, u32, u16, , x >> 16)
+PROMOARRAY_LOOP(upper_half_of_half, u16, u16, , quieted(decode_half(x), 1) >> 16)
 
 // A float16 towards zero; what is above 65504 is Inf. NaN loses its payload as ever.
 PROMOARRAY_CAST u32 half_towards_zero(u32 bits, u32 keep_nan_sign) {
@@ -159,6 +160,7 @@ Loop adjusting_loop(Work &work, Loop loop) {
     }
     work.edge = edges(target.format, work.mode);
     if (const Loop found = cut_short_loop(source, target)) return found;
+    if (is_float16(source)) return upper_half_of_half;
     Loop last = cut_short_loop(float32_type(), target);
     if (last == nullptr) last = way == Way::upper_half ? upper_half : single_towards_zero;
     if (is_float32(source)) return last;

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "float_state.h"
 #include "versions.h"
 
 namespace promoarray {
@@ -16,6 +18,21 @@ constexpr size_t gathered_bytes = 8 << 10;
 // The same of gathered elements and of parts of complex numbers: so few that the machine reads the
 // next ones while it still writes.
 constexpr size_t few = 256;
+// Elements that are worth a table of all codes of 16 bits.
+constexpr size_t worth_a_table = 1 << 18;
+
+constexpr Type bfloat16 = {Kind::real, 16, {8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, true, true}};
+
+// What level 1 makes in more steps than it takes to look it up, having no registers that read or write
+// float16, and none that shift each lane by itself: of numbers of 16 bits, by their own codes; of wider
+// ones floats of 8 bits and fewer, by those of bfloat16. (A scale has no sign, and needs few steps.)
+inline bool is_worth_a_table(Type source, Type target) {
+    const auto is_half = [](Type t) { return t.kind == Kind::real && t.format.exponent == 5; };
+    const bool to_few = target.kind == Kind::real && target.bits <= 8;
+    if (source.bits > 16) return to_few && target.format.has_sign;
+    const bool by_bits = target.kind == Kind::boolean || target.bits > 16;
+    return source.bits == 16 && !by_bits && (to_few || is_half(source) || is_half(target));
+}
 
 // A complex number counts as its two parts.
 class Caster {
@@ -29,9 +46,11 @@ class Caster {
         from_size_ = size_of(source);
         to_size_ = size_of(target);
         copies_ = adjustment == nullptr && from_size_ > 1 && same_type(source, target);
-        loop_ = adjustment == nullptr
-                    ? loops_.choose(source, target, mode, n, tuned, work_)
-                    : loops_.choose_adjusted(source, target, mode, n, tuned, *adjustment, work_);
+        const Adjustment adjusted = adjustment != nullptr ? *adjustment : Adjustment{};
+        loop_ = loops_.choose_adjusted(source, target, mode, n, tuned, adjusted, work_);
+        if (exists() && tuned && !copies_ && adjusted.table == nullptr && loops_.level == 1 &&
+            n >= worth_a_table && is_worth_a_table(source, target))
+            look_up(source, target, mode, n, adjusted);
     }
 
     // Bytes of a real element or of a part.
@@ -70,12 +89,29 @@ class Caster {
     }
 
    private:
+    // Make a table of what the loop does with all codes, and take it from now on.
+    void look_up(Type source, Type target, const CastMode &mode, size_t n, Adjustment adjustment) {
+        constexpr size_t codes = 1 << 16;
+        const std::shared_ptr<unsigned char[]> made(new unsigned char[codes * to_size_]);
+        const DefaultFloatState state;
+        if (source.bits > 16) loop_ = loops_.choose(bfloat16, target, mode, few, true, work_);
+        std::uint16_t some[few];
+        for (size_t at = 0; at < codes; at += few) {
+            for (size_t i = 0; i < few; ++i) some[i] = (std::uint16_t)(at + i);
+            loop_(some, made.get() + at * to_size_, few, work_);
+        }
+        adjustment.table = made.get();
+        table_ = made;
+        loop_ = loops_.choose_adjusted(source, target, mode, n, true, adjustment, work_);
+    }
+
     const Loops &loops_ = version();
     const bool from_pairs_, to_pairs_, to_bool_;
     size_t from_size_, to_size_;
     bool copies_;
     Loop loop_;
     Work work_;
+    std::shared_ptr<const unsigned char[]> table_;  // of which `work_` has the address
     alignas(64) unsigned char parts_[few * 8];
 };
 

@@ -1,6 +1,5 @@
 // A callable that casts operands, runs an operation on them, and casts its result: all that a plan
 // asks for, read from Python once. Operands that it is not made for are answered with None.
-// Plain C API, for the sake of the vectorcall.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,14 +8,9 @@
 #include <vector>
 
 #include "float_state.h"
+#include "kernel_type.h"
 #include "module.h"
 #include "steps.h"
-
-#if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
-#include <structmember.h>
-#define Py_T_PYSSIZET T_PYSSIZET
-#define Py_READONLY READONLY
-#endif
 
 namespace promoarray {
 namespace {
@@ -26,7 +20,13 @@ constexpr int MOST_OPTIONS = 4;   // what a function takes besides
 
 // An array that nobody else has any more, for the next call on operands of its shape: to make one
 // takes as long as an operation on it.
-struct Scratch;
+struct Scratch {
+    nb::object array;
+    View view;
+
+    // Whether nothing but this has the array: our reference, and that of the buffer.
+    bool is_own() const { return Py_REFCNT(array.ptr()) == 2; }
+};
 
 struct CastingKernel {
     PyObject_HEAD
@@ -40,29 +40,21 @@ struct CastingKernel {
     PyObject *computed_storage;  // NumPy's dtypes
     PyObject *result_storage;
     Scratch *kept[MOST];         // what operands were cast to; null while it is in use
+
+    std::array<PyObject *, 6> parts() const {
+        return {function, empty, empty_like, watched, computed_storage, result_storage};
+    }
+    void release() {
+        delete steps;
+        for (Scratch *scratch : kept) delete scratch;
+    }
 };
-
-CastingKernel *kernel_of(PyObject *object) { return reinterpret_cast<CastingKernel *>(object); }
-
-// All of Python's that it holds.
-std::array<PyObject *, 6> parts_of(const CastingKernel *self) {
-    return {self->function,         self->empty,          self->empty_like, self->watched,
-            self->computed_storage, self->result_storage};
-}
 
 #ifdef Py_GIL_DISABLED
 constexpr bool KEEPS_SCRATCH = false;  // two threads would take it at once
 #else
 constexpr bool KEEPS_SCRATCH = true;
 #endif
-
-struct Scratch {
-    nb::object array;
-    View view;
-
-    // Whether nothing but this has the array: our reference, and that of the buffer.
-    bool is_own() const { return Py_REFCNT(array.ptr()) == 2; }
-};
 
 nb::object new_array(const CastingKernel *self, const View &like, PyObject *storage) {
     const nb::object shape = nb::steal(like.shape());
@@ -217,7 +209,7 @@ nb::object run_function(CastingKernel *self, PyObject *const *args, const View *
 
 PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs,
                       PyObject *names) {
-    CastingKernel *self = kernel_of(object);
+    CastingKernel *self = kernel_of<CastingKernel>(object);
     const Steps &steps = *self->steps;
     View views[MOST];
     const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
@@ -265,11 +257,11 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
                                      &computed, &result, &empty, &like, &watched, &loop, &first,
                                      &longest))
         return nullptr;
-    try {
+    return made_or_raised([&]() -> PyObject * {
         auto steps = read_steps(function, rows, modes, loop, first);
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
-        CastingKernel *self = kernel_of(made);
+        CastingKernel *self = kernel_of<CastingKernel>(made);
         self->call = kernel_call;
         self->function = Py_NewRef(steps->computes() ? Py_None : function);
         const bool casts_alone = function == Py_None;
@@ -281,61 +273,16 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         self->computed_storage = Py_NewRef(computed);
         self->result_storage = Py_NewRef(result);
         return made;
-    } catch (nb::python_error &error) {
-        error.restore();
-    } catch (const nb::builtin_exception &error) {
-        const bool of_type = error.type() == nb::exception_type::type_error;
-        PyErr_SetString(of_type ? PyExc_TypeError : PyExc_ValueError, error.what());
-    }
-    return nullptr;
+    });
 }
-
-int kernel_traverse(PyObject *object, visitproc visit, void *arg) {
-    CastingKernel *self = kernel_of(object);
-    Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : parts_of(self))
-        Py_VISIT(part);
-    return 0;
-}
-
-// Not the type's tp_clear: nothing it holds leads back to it.
-void kernel_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
-    PyObject_GC_UnTrack(object);
-    CastingKernel *self = kernel_of(object);
-    delete self->steps;
-    for (Scratch *scratch : self->kept) delete scratch;
-    for (PyObject *part : parts_of(self))
-        Py_XDECREF(part);
-    reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
-}
-
-PyMemberDef kernel_members[] = {
-    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(CastingKernel, call), Py_READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-
-PyType_Slot kernel_slots[] = {
-    {Py_tp_doc, const_cast<char *>(
-        "An operation between its casts; of operands that it is not made for it answers None.")},
-    {Py_tp_new, reinterpret_cast<void *>(kernel_new)},
-    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-    {Py_tp_members, kernel_members},
-    {Py_tp_traverse, reinterpret_cast<void *>(kernel_traverse)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(kernel_dealloc)},
-    {0, nullptr}};
-
-PyType_Spec kernel_spec = {"promoarray.kernels._cpu.CastingKernel", sizeof(CastingKernel), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                               Py_TPFLAGS_IMMUTABLETYPE,
-                           kernel_slots};
 
 }  // namespace
 
 nanobind::object casting_kernel_type() {
-    PyObject *type = PyType_FromSpec(&kernel_spec);
-    if (type == nullptr) throw nanobind::python_error();
-    return nanobind::steal(type);
+    return kernel_type<CastingKernel>(
+        "promoarray.kernels._cpu.CastingKernel",
+        "An operation between its casts; of operands that it is not made for it answers None.",
+        kernel_new);
 }
 
 }  // namespace promoarray

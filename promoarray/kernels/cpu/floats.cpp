@@ -14,6 +14,12 @@ PROMOARRAY_LOOP(single_to_8, u32, u8, const Format to = work.target.format;
 PROMOARRAY_LOOP(single_to_16, u32, u16, const Format to = work.target.format;
                 const Edges edge = work.edge, encode<Float32>(x, to, edge))
 
+// By a table for all codes of bfloat16: of the upper half, odd if the lower one is not zero. It has two
+// bits more than any target, so rounding it once more is as good as rounding once.
+PROMOARRAY_LOOP(upper_half_to_odd, u32, u16, , (x | ((x & 0xffff) + 0xffff)) >> 16)
+PROMOARRAY_LOOP(bfloat_looked_up, u16, u8, const unsigned char *table = work.adjustment.table,
+                table[x])
+
 PROMOARRAY_CAST u32 encode_whole(f32 x, Format to, Edges edge) {
     return encode<Float32, true>(as_bits(x), to, edge);
 }
@@ -157,9 +163,24 @@ PROMOARRAY_LOOP(single_to_double, f32, f64, PROMOARRAY_KEEP, number_or_nan(x, ke
 // Where a number beyond the largest becomes Inf.
 PROMOARRAY_LOOP(double_to_single_plainly, f64, f32, PROMOARRAY_KEEP, number_or_nan((f32)x, keep))
 
+// (Magnitudes are compared as signed numbers, which x86 has for vectors at every level.)
 PROMOARRAY_LOOP(single_to_bfloat, u32, u16, const u32 nan = (u32)work.edge.nan;
                 const u32 kept = work.edge.nan_sign << 15,
-                (x & 0x7fffffffu) > 0x7f800000u ? nan | (x >> 16 & kept) : bfloat_of(x))
+                (i32)(x & 0x7fffffffu) > 0x7f800000 ? nan | (x >> 16 & kept) : bfloat_of(x))
+
+// `encode` with the numbers of float16, where a number beyond the largest becomes Inf.
+PROMOARRAY_CAST u32 half_of(u32 bits, u32 keep_nan_sign) {
+    constexpr u32 rebias = (u32)(Float32::bias - 15) << Float32::mantissa, half = 0x3f000000u;
+    constexpr i32 smallest = 113 << Float32::mantissa, beyond = 0x477ff000, infinity = 0x7f800000;
+    const i32 magnitude = (i32)(bits & 0x7fffffffu);
+    const u32 sign = bits >> 31 << 15;
+    const u32 normal = ((u32)magnitude - rebias + 0xfff + (bits >> 13 & 1)) >> 13;
+    const u32 subnormal = as_bits(as_float((u32)magnitude) + as_float(half)) - half;
+    const u32 finite = magnitude < smallest ? subnormal : normal;
+    const u32 number = (magnitude < beyond ? finite : 0x7c00u) | sign;
+    return magnitude > infinity ? 0x7e00u | (sign & keep_nan_sign << 15) : number;
+}
+PROMOARRAY_LOOP(single_to_half, u32, u16, const u32 keep = work.edge.nan_sign, half_of(x, keep))
 
 // To bfloat16 what it holds.
 PROMOARRAY_LOOP(upper_half, u32, u16, , x >> 16)
@@ -214,14 +235,18 @@ bool is_plain(const CastMode &mode) {
     return mode.overflow == Beyond::infinity && keeps_inf(mode);
 }
 
-Loop single_to_small(const Work &work) {
+Loop single_to_small(Work &work) {
     const Type target = work.target;
     if (!target.format.has_sign) return single_scales[scale_row(work)];
     if (is_plain(work.mode)) {
         if (const Loop found = short_loop(float32_type(), target)) return found;
         if (is_bfloat16(target)) return single_to_bfloat;
+        if (is_float16(target)) return single_to_half;
     }
     if (const Loop found = narrow_loop(float32_type(), work)) return found;
+    if (target.bits <= 8 && work.adjustment.table != nullptr) {
+        return chain(work, upper_half_to_odd, bfloat_looked_up);
+    }
     return target.bits <= 8 ? single_to_8 : single_to_16;
 }
 

@@ -1,6 +1,5 @@
 // A callable that reduces one short array to a number: its cast, the fold, what is made of that, and
 // the cast of the result. What it is not made for it hands to another callable.
-// Plain C API, for the sake of the vectorcall.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -11,14 +10,9 @@
 #include "array_view.h"
 #include "float_state.h"
 #include "folds.h"
+#include "kernel_type.h"
 #include "module.h"
 #include "versions.h"
-
-#if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
-#include <structmember.h>
-#define Py_T_PYSSIZET T_PYSSIZET
-#define Py_READONLY READONLY
-#endif
 
 namespace promoarray {
 namespace {
@@ -102,13 +96,10 @@ struct FoldingKernel {
     vectorcallfunc call;
     Folding *folding;
     PyObject *otherwise, *empty, *storage, *shape, *watched;
+
+    std::array<PyObject *, 5> parts() const { return {otherwise, empty, storage, shape, watched}; }
+    void release() { delete folding; }
 };
-
-FoldingKernel *kernel_of(PyObject *object) { return reinterpret_cast<FoldingKernel *>(object); }
-
-std::array<PyObject *, 5> parts_of(const FoldingKernel *self) {
-    return {self->otherwise, self->empty, self->storage, self->shape, self->watched};
-}
 
 // Whether all is reduced to one number: axis=, ddof= of a variance, and keepdims=, in this order.
 bool reads_options(PyObject *const *options, Py_ssize_t count, int ndim, double &ddof) {
@@ -151,7 +142,7 @@ PyObject *reduced(const FoldingKernel *self, const View &x, double ddof) {
 }
 
 PyObject *folding_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
-    const FoldingKernel *self = kernel_of(object);
+    const FoldingKernel *self = kernel_of<FoldingKernel>(object);
     const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
     double ddof = 0;
     View x;
@@ -198,12 +189,12 @@ PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
     if (!PyArg_ParseTuple(args, "sO!O!OOOO", &name, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
                           &storage, &empty, &watched, &otherwise))
         return nullptr;
-    try {
+    return made_or_raised([&]() -> PyObject * {
         auto folding = read_folding(name, rows, modes);
         PyObject *shape = PyTuple_New(0);
         PyObject *made = shape != nullptr ? PyType_GenericAlloc(type, 0) : nullptr;
         if (made == nullptr) return nullptr;
-        FoldingKernel *self = kernel_of(made);
+        FoldingKernel *self = kernel_of<FoldingKernel>(made);
         self->call = folding_call;
         self->folding = folding.release();
         self->otherwise = Py_NewRef(otherwise);
@@ -212,57 +203,16 @@ PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
         self->shape = shape;
         self->watched = Py_NewRef(watched);
         return made;
-    } catch (nb::python_error &error) {
-        error.restore();
-    } catch (const nb::builtin_exception &error) {
-        const bool of_type = error.type() == nb::exception_type::type_error;
-        PyErr_SetString(of_type ? PyExc_TypeError : PyExc_ValueError, error.what());
-    }
-    return nullptr;
+    });
 }
-
-int folding_traverse(PyObject *object, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : parts_of(kernel_of(object))) Py_VISIT(part);
-    return 0;
-}
-
-// Not the type's tp_clear: nothing it holds leads back to it.
-void folding_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
-    PyObject_GC_UnTrack(object);
-    FoldingKernel *self = kernel_of(object);
-    delete self->folding;
-    for (PyObject *part : parts_of(self)) Py_XDECREF(part);
-    reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
-}
-
-PyMemberDef folding_members[] = {
-    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(FoldingKernel, call), Py_READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-
-PyType_Slot folding_slots[] = {
-    {Py_tp_doc, const_cast<char *>(
-        "A reduction of a short array to a number; of others, what `otherwise` answers.")},
-    {Py_tp_new, reinterpret_cast<void *>(folding_new)},
-    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-    {Py_tp_members, folding_members},
-    {Py_tp_traverse, reinterpret_cast<void *>(folding_traverse)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(folding_dealloc)},
-    {0, nullptr}};
-
-PyType_Spec folding_spec = {"promoarray.kernels._cpu.FoldingKernel", sizeof(FoldingKernel), 0,
-                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                                Py_TPFLAGS_IMMUTABLETYPE,
-                            folding_slots};
 
 }  // namespace
 
 nanobind::object folding_kernel_type() {
-    PyObject *type = PyType_FromSpec(&folding_spec);
-    if (type == nullptr) throw nanobind::python_error();
-    return nanobind::steal(type);
+    return kernel_type<FoldingKernel>(
+        "promoarray.kernels._cpu.FoldingKernel",
+        "A reduction of a short array to a number; of others, what `otherwise` answers.",
+        folding_new);
 }
 
 }  // namespace promoarray

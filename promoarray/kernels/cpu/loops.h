@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "../cast.h"
+#include "../branch_free.h"  // which needs it
 #include "matrix.h"
 #include "search.h"
 

@@ -1,6 +1,5 @@
 // A callable that sorts few real numbers, or finds what is unique among them: by the codes they
 // have, so that the bits stay as they are. What it is not made for it answers with None.
-// Plain C API, for the sake of the vectorcall.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,13 +8,8 @@
 #include <string>
 
 #include "array_view.h"
+#include "kernel_type.h"
 #include "module.h"
-
-#if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
-#include <structmember.h>
-#define Py_T_PYSSIZET T_PYSSIZET
-#define Py_READONLY READONLY
-#endif
 
 namespace promoarray {
 namespace {
@@ -33,9 +27,10 @@ struct OrderingKernel {
     PyObject *empty;          // numpy.empty
     PyObject *storage;        // NumPy's dtypes: of the elements, and of indices
     PyObject *index_storage;
-};
 
-OrderingKernel *kernel_of(PyObject *object) { return reinterpret_cast<OrderingKernel *>(object); }
+    std::array<PyObject *, 3> parts() const { return {empty, storage, index_storage}; }
+    void release() {}
+};
 
 // --- Order ---------------------------------------------------------------------------------------
 
@@ -194,7 +189,7 @@ bool reads_options(PyObject *const *options, Py_ssize_t count, int ndim, bool &d
 
 PyObject *ordering_call(PyObject *object, PyObject *const *args, std::size_t nargs,
                         PyObject *names) {
-    const OrderingKernel *self = kernel_of(object);
+    const OrderingKernel *self = kernel_of<OrderingKernel>(object);
     View x;
     bool descending = false;
     const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
@@ -215,7 +210,7 @@ PyObject *ordering_new(PyTypeObject *type, PyObject *args, PyObject *) {
     PyObject *row, *index, *storage, *index_storage, *empty;
     if (!PyArg_ParseTuple(args, "sOOOOO", &made, &row, &index, &storage, &index_storage, &empty))
         return nullptr;
-    try {
+    return made_or_raised([&]() -> PyObject * {
         const std::string letters(made);
         const bool in_rows = letters == "s" || letters == "o";
         if (letters.empty() || letters.size() > 4 || (!in_rows && letters[0] != 'u') ||
@@ -227,7 +222,7 @@ PyObject *ordering_new(PyTypeObject *type, PyObject *args, PyObject *) {
             refuse("elements are real, and indices integers of 32 or 64 bits");
         PyObject *found = PyType_GenericAlloc(type, 0);
         if (found == nullptr) return nullptr;
-        OrderingKernel *self = kernel_of(found);
+        OrderingKernel *self = kernel_of<OrderingKernel>(found);
         self->call = ordering_call;
         self->type = of_elements;
         self->index = of_indices;
@@ -237,57 +232,16 @@ PyObject *ordering_new(PyTypeObject *type, PyObject *args, PyObject *) {
         self->storage = Py_NewRef(storage);
         self->index_storage = Py_NewRef(index_storage);
         return found;
-    } catch (nb::python_error &error) {
-        error.restore();
-    } catch (const nb::builtin_exception &error) {
-        const bool of_type = error.type() == nb::exception_type::type_error;
-        PyErr_SetString(of_type ? PyExc_TypeError : PyExc_ValueError, error.what());
-    }
-    return nullptr;
+    });
 }
-
-int ordering_traverse(PyObject *object, visitproc visit, void *arg) {
-    const OrderingKernel *self = kernel_of(object);
-    Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : {self->empty, self->storage, self->index_storage}) Py_VISIT(part);
-    return 0;
-}
-
-// Not the type's tp_clear: nothing it holds leads back to it.
-void ordering_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
-    PyObject_GC_UnTrack(object);
-    const OrderingKernel *self = kernel_of(object);
-    for (PyObject *part : {self->empty, self->storage, self->index_storage}) Py_XDECREF(part);
-    reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
-}
-
-PyMemberDef ordering_members[] = {
-    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(OrderingKernel, call), Py_READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-
-PyType_Slot ordering_slots[] = {
-    {Py_tp_doc, const_cast<char *>(
-        "A sort, or what is unique, of few real numbers; of others it answers None.")},
-    {Py_tp_new, reinterpret_cast<void *>(ordering_new)},
-    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-    {Py_tp_members, ordering_members},
-    {Py_tp_traverse, reinterpret_cast<void *>(ordering_traverse)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(ordering_dealloc)},
-    {0, nullptr}};
-
-PyType_Spec ordering_spec = {"promoarray.kernels._cpu.OrderingKernel", sizeof(OrderingKernel), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                                 Py_TPFLAGS_IMMUTABLETYPE,
-                             ordering_slots};
 
 }  // namespace
 
 nanobind::object ordering_kernel_type() {
-    PyObject *type = PyType_FromSpec(&ordering_spec);
-    if (type == nullptr) throw nanobind::python_error();
-    return nanobind::steal(type);
+    return kernel_type<OrderingKernel>(
+        "promoarray.kernels._cpu.OrderingKernel",
+        "A sort, or what is unique, of few real numbers; of others it answers None.",
+        ordering_new);
 }
 
 }  // namespace promoarray

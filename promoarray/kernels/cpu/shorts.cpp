@@ -12,6 +12,7 @@ namespace PROMOARRAY_VERSION {
 namespace {
 
 struct HalfCode { u16 code; };
+struct PlainHalfCode { u16 code; };  // whose NaN loses its payload, as by a cast to float32
 struct BfloatCode { u16 code; };
 
 constexpr std::size_t lanes = pair_size / 2;  // numbers of a register
@@ -95,6 +96,11 @@ PROMOARRAY_CAST Floats read(const f32 *x) { return loaded(x); }
 PROMOARRAY_CAST Floats read(const f64 *x) {
     return of_halves(odd_half(x), odd_half(x + lanes / 2));
 }
+PROMOARRAY_CAST Floats read(const PlainHalfCode *x) {
+    const Floats numbers = read(reinterpret_cast<const HalfCode *>(x));
+    const Floats nan = (Floats)(Words{} + 0x7fc00000);
+    return numbers == numbers ? numbers : with_sign_of(nan, numbers);
+}
 PROMOARRAY_CAST Floats read(const BfloatCode *x) {
     return (Floats)(words(&x->code) << 16);
 }
@@ -118,14 +124,14 @@ using ToHalf = Halves<_MM_FROUND_TO_NEAREST_INT>;
 
 // What is above the largest number is Inf, to which nothing is rounded towards zero.
 struct ToHalfTowardsZero {
+    using Cut = Halves<_MM_FROUND_TO_ZERO>;
     static PROMOARRAY_CAST Floats limited(Floats x) {
         const Floats infinity = (Floats)(Words{} + 0x7f800000);
         return magnitude_of(x) > 65504 ? with_sign_of(infinity, x) : x;
     }
-    static PROMOARRAY_CAST Codes codes(Pair x, i16 kept) {
-        return Halves<_MM_FROUND_TO_ZERO>::codes({limited(x.first), limited(x.second)}, kept);
-    }
-    static PROMOARRAY_CAST Codes numbers(Pair x) { return codes(x, 0); }
+    static PROMOARRAY_CAST Pair limited(Pair x) { return {limited(x.first), limited(x.second)}; }
+    static PROMOARRAY_CAST Codes numbers(Pair x) { return Cut::numbers(limited(x)); }
+    static PROMOARRAY_CAST Codes codes(Pair x, i16 kept) { return Cut::codes(limited(x), kept); }
 };
 
 struct ToBfloat {
@@ -187,22 +193,22 @@ Loop short_loop_to(Type source, bool from_other) {
     return is_signed(source) ? to_short<i8, Short> : to_short<u8, Short>;
 }
 
-template <typename OfHalf, typename OfBfloat>
+template <typename OfHalf, typename OfBfloat, typename Half>
 Loop short_loop_by(Type source, Type target) {
     if (is_float16(target)) return short_loop_to<OfHalf, BfloatCode>(source, is_bfloat16(source));
-    return is_bfloat16(target) ? short_loop_to<OfBfloat, HalfCode>(source, is_float16(source))
+    return is_bfloat16(target) ? short_loop_to<OfBfloat, Half>(source, is_float16(source))
                                : nullptr;
 }
 
 }  // namespace
 
 Loop short_loop(Type source, Type target) {
-    return short_loop_by<ToHalf, ToBfloat>(source, target);
+    return short_loop_by<ToHalf, ToBfloat, HalfCode>(source, target);
 }
 Loop cut_short_loop(Type source, Type target) {
     // (To odd, a float64 would be cut where it is to be rounded to float32 first.)
-    const bool is_double = is_float64(source);
-    return is_double ? nullptr : short_loop_by<ToHalfTowardsZero, ToUpperHalf>(source, target);
+    if (is_float64(source)) return nullptr;
+    return short_loop_by<ToHalfTowardsZero, ToUpperHalf, PlainHalfCode>(source, target);
 }
 #else
 Loop short_loop(Type, Type) { return nullptr; }

@@ -1,5 +1,5 @@
 // What the kernels for a GPU need besides the casts: codes in memory, walks over contiguous arrays.
-// CuPy gives this text to NVRTC after that of cast.h; it has no headers either.
+// CuPy gives this text to NVRTC after those of cast.h and branch_free.h; it has no headers either.
 #pragma once
 
 namespace promoarray {

@@ -1,6 +1,6 @@
 """Casts of one element as expressions of CUDA C, for the kernels of ``kernels.cuda.kernel_source``.
 
-Dtypes and modes are literals in them, and where cast.h has a cast without branches, that is taken.
+Dtypes and modes are literals in them, and where branch_free.h has a cast, that is taken.
 """
 
 from __future__ import annotations

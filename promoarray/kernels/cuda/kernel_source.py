@@ -73,7 +73,7 @@ class KernelSource(NamedTuple):
 
 @cache
 def preamble() -> str:
-    """The text of cast.h and device.h, as it goes in front of every kernel."""
+    """The text of cast.h, branch_free.h and device.h, as it goes in front of every kernel."""
     return _pasted(cast_header(), _text("device.h"))
 
 

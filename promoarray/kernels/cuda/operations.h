@@ -1,5 +1,5 @@
 // The elementwise operations for a GPU, one overload for each sort of number, as NumPy defines them.
-// CuPy gives this text to NVRTC after those of cast.h and device.h; it has no headers either.
+// CuPy gives this text to NVRTC after those of cast.h, branch_free.h and device.h; it has no headers either.
 //
 //   1. Values and their codes.
 //   2. Floats as IEEE 754 has them. CuPy compiles everything so that float32 subnormals are flushed
