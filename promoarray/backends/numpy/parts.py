@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from operator import attrgetter
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.backends.numpy.loops import LoopPlan, watched
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT, dtype_args, loop_of, run_ufunc_loop, share
+from promoarray.named_tuple import NamedTuple
 from promoarray.threads import get_num_threads
 
 Buffer = np.ndarray[Any, Any]
@@ -64,6 +66,12 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     threads = threads_for(max(_size(x, waits) for x in operands))
     if threads < 2 or (row and waits and threads < ENOUGH):
         return _with_short_buffers(kernel, operands, row) if row else None
+    order = _common_order(operands)
+    loop = _inner_loop(kernel, tuple(x.dtype for x in operands)) if order else None
+    if order and loop:
+        return _without_lock(loop, operands, order)
+    if waits and threads < ENOUGH:
+        return None
     try:
         shape = np.broadcast_shapes(*(x.shape for x in operands))
         *_, made = kernel.resolve_dtypes((*(x.dtype for x in operands), None))
@@ -75,14 +83,6 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     if not in_rows and not all(x.shape == shape and _lies(x.T, shape[::-1]) for x in operands):
         return None
     out = np.empty(shape, made, order="C" if in_rows else "F")
-    place, *given = (out, *operands) if in_rows else (x.T for x in (out, *operands))
-    if all(x.flags.aligned and (x.size == 1 or _lies_as(x, place)) for x in given):
-        loop = _inner_loop(kernel, tuple(x.dtype for x in operands))
-        if loop is not None:
-            raised = run_ufunc_loop(loop, tuple(given), place, PART)
-            return None if raised & watched() else out
-    if waits and threads < ENOUGH:
-        return None
     axis = int(np.argmax(np.abs(out.strides)))
     each = (x if x.size == 1 else np.broadcast_to(x, shape) for x in operands)
     place, *given = (x if x.size == 1 else np.moveaxis(x, axis, 0) for x in (out, *each))
@@ -94,15 +94,44 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     return out if in_parts(part, len(place), step, row) else None
 
 
-def _lies_as(x: Buffer, out: Buffer) -> bool:
-    """Whether a buffer has its elements where a C-contiguous result has them."""
-    return x.shape == out.shape and x.flags.c_contiguous
+def _common_order(operands: tuple[Buffer, ...]) -> Literal["C", "F"] | None:
+    """The order of a result that lies as all operands do but single elements; None of others."""
+    most = max(operands, key=_elements)
+    if not all(
+        x.flags.aligned and (x.shape == most.shape or (x.size == 1 and x.ndim <= most.ndim))
+        for x in operands
+    ):
+        return None
+    if all(x.flags.c_contiguous for x in operands):
+        return "C"
+    return "F" if all(x.flags.f_contiguous for x in operands) else None
+
+
+_elements = attrgetter("size")
+
+
+class InnerLoop(NamedTuple):
+    """NumPy's capsule of it, and what the result is stored in."""
+
+    loop: Any
+    storage: np.dtype[Any]
+
+
+def _without_lock(
+    loop: InnerLoop, operands: tuple[Buffer, ...], order: Literal["C", "F"]
+) -> Buffer | None:
+    out = np.empty(max(operands, key=_elements).shape, loop.storage, order)
+    place, *given = (out, *operands) if order == "C" else (x.T for x in (out, *operands))
+    raised = run_ufunc_loop(loop.loop, tuple(given), place, PART)
+    return None if raised & watched() else out
 
 
 @cache
-def _inner_loop(kernel: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> Any:
+def _inner_loop(kernel: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> InnerLoop | None:
     """NumPy's own loop for operands of these dtypes, which needs no lock of the interpreter; None
     where there is none. Loops of integers may raise an error of Python's, as powers do."""
+    if not all(d.isbuiltin == 1 for d in dtypes):
+        return None
     if not all(d.kind in "fc" for d in dtypes) and OF_UFUNC.get(kernel) not in WAITS_FOR_MEMORY:
         return None
     try:
@@ -111,7 +140,7 @@ def _inner_loop(kernel: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> Any:
         run_ufunc_loop(loop, tuple(np.empty(0, d) for d in dtypes), np.empty(0, entered[-1]), 1)
     except (AttributeError, TypeError, ValueError):  # of another NumPy, or a loop with the lock
         return None
-    return loop if entered[:-1] == dtypes else None
+    return InnerLoop(loop, entered[-1]) if entered[:-1] == dtypes else None
 
 
 def _part_of(size: int) -> int:
