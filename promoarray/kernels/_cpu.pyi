@@ -95,6 +95,22 @@ def share(function: Callable[[int], object], parts: int) -> None:
     first exception is raised again once all have stopped; what had not begun by then never does.
     """
 
+def run_ufunc_loop(
+    loop: object, operands: tuple[_Buffer, ...], result: _Buffer, length: int
+) -> int:
+    """Run the inner loop of a ufunc of NumPy's on parts of ``length`` elements, on threads of the
+    pool too.
+
+    ``loop`` is the capsule of ``ufunc._resolve_dtypes_and_context`` that
+    ``ufunc._get_strided_loop`` has filled in, for the very dtypes of the arrays, which nothing
+    checks here. Operands are C-contiguous and aligned, and have one element or as many as the
+    result, from which they lie apart.
+
+    Returns the floating-point exceptions, as ``combine`` does, and besides ``NOT_TOLD`` where NumPy
+    has to be asked for an error. ValueError if the loop needs the lock of the interpreter, or NumPy
+    has another layout of the capsule.
+    """
+
 def thread_count() -> int:
     """How many threads compute at once; 0 until that was set."""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime_CAPI  # type: ignore[attr-defined]
+from typing import Any
 
 import numpy as np
 import pytest
 
 import promoarray as pa
 from promoarray import kernels
-from promoarray.kernels import DEFAULT, dtype_args, share
+from promoarray.kernels import DEFAULT, dtype_args, run_ufunc_loop, share
 
 LONG = 1_000_000  # kernels/cpu/pool.h
 
@@ -167,3 +169,39 @@ def test_casts_in_parts_have_the_same_bits(source: pa.DType, target: pa.DType, l
         made.append(out.view(np.uint8).reshape(-1))
     assert np.array_equal(made[0], made[1])
     assert np.array_equal(made[0], made[2])
+
+
+def _inner_loop(ufunc: np.ufunc, *storages: str) -> Any:
+    given = (*(np.dtype(s) for s in storages), None)
+    _, loop = ufunc._resolve_dtypes_and_context(given)  # type: ignore[attr-defined]
+    ufunc._get_strided_loop(loop)  # type: ignore[attr-defined]
+    return loop
+
+
+def test_a_loop_of_numpys_runs_in_parts_and_says_what_it_met() -> None:
+    x, one = np.arange(1.0, 1001, dtype=np.float32), np.ones((), np.float32)
+    divide = _inner_loop(np.divide, "f4", "f4")
+    for length in (1, 7, 1000, 5000):
+        out = np.empty_like(x)
+        assert run_ufunc_loop(divide, (one, x), out, length) == 0
+        assert out.tobytes() == (one / x).tobytes()
+    x[[3, 997]] = 0
+    assert run_ufunc_loop(divide, (one, x), out, 10) == 1
+    assert run_ufunc_loop(_inner_loop(np.exp, "f4"), (x + 1000,), out, 10) == 2
+
+
+def test_what_a_loop_of_numpys_cannot_be_run_on_is_refused() -> None:
+    x, out = np.ones(8, np.float32), np.empty(8, np.float32)
+    loop = _inner_loop(np.add, "f4", "f4")
+    _, empty = np.add._resolve_dtypes_and_context((x.dtype, x.dtype, None))  # type: ignore[attr-defined]
+    for given, message in (
+        ((datetime_CAPI, (x, x), out, 8), "PyCapsule"),
+        ((empty, (x, x), out, 8), "not looked up"),
+        ((loop, (x, out), out, 8), "overlap"),
+        ((loop, (x, x[:4]), out, 8), "neither 1 element nor all"),
+        ((loop, (x, x), out, 0), "no length"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run_ufunc_loop(*given)
+    with pytest.raises(TypeError, match="1 to 3"):
+        run_ufunc_loop(loop, (), out, 8)

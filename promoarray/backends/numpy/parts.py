@@ -6,6 +6,9 @@ some rows together (``Panel`` in kernels/cpu/cursor.h); it is taken for what has
 so that the bits are NumPy's. Of an operand that broadcasting repeats, NumPy since 2.3 copies as
 many rows as its buffer holds, which takes as long as the operation: unless that holds one row.
 
+Of operands that lie as the result does the threads run NumPy's inner loop, without the lock of the
+interpreter; of others they call the ufunc, one part after another as far as Python is concerned.
+
 A part begins at a multiple of a power of two, as vectors do, so that no element is computed by
 another loop than in one go. Where there is a floating-point exception that is not ignored, all is
 done once more in one go: then NumPy tells of it as it always does, once, in the thread of the
@@ -17,15 +20,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from operator import attrgetter
+from typing import Any, Literal
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.kernels import OF_UFUNC
-from promoarray.backends.numpy.loops import LoopPlan
+from promoarray.backends.numpy.loops import LoopPlan, watched
 from promoarray.dtypes import BY_STORAGE
-from promoarray.kernels import DEFAULT, dtype_args, loop_of, share
+from promoarray.kernels import DEFAULT, dtype_args, loop_of, run_ufunc_loop, share
+from promoarray.named_tuple import NamedTuple
 from promoarray.threads import get_num_threads
 
 Buffer = np.ndarray[Any, Any]
@@ -33,13 +38,19 @@ Buffer = np.ndarray[Any, Any]
 LONG = 1_000_000
 """Elements from which on several threads are worth waking: as many as in ``kernels/cpu/pool.h``."""
 
-PART = 1 << 18
-"""Elements of which every part but the last has a multiple."""
+PART = 1 << 17
+"""Elements of a part, as in ``kernels/cpu/pool.h``; where Python begins it, every part but the last
+has a multiple."""
 
 
 def threads_for(size: int) -> int:
     """How many threads may work on so many elements."""
     return get_num_threads() if size >= LONG else 1
+
+
+def _size(x: Buffer, waits: bool) -> int:
+    """Elements; of what waits for memory those as wide as a float32, if that is fewer."""
+    return min(x.size, x.nbytes // 4) if waits else x.size
 
 
 def run(kernel: Any, *operands: Buffer) -> Buffer | None:
@@ -51,9 +62,16 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     if found is not None:
         return found
     row = _repeated_row(kernel, *operands)
-    fewest = ENOUGH if OF_UFUNC.get(kernel) in WAITS_FOR_MEMORY else 2
-    if threads_for(max(x.size for x in operands)) < fewest:
+    waits = OF_UFUNC.get(kernel) in WAITS_FOR_MEMORY
+    threads = threads_for(max(_size(x, waits) for x in operands))
+    if threads < 2 or (row and waits and threads < ENOUGH):
         return _with_short_buffers(kernel, operands, row) if row else None
+    order = _common_order(operands)
+    loop = _inner_loop(kernel, tuple(x.dtype for x in operands)) if order else None
+    if order and loop:
+        return _without_lock(loop, operands, order)
+    if waits and threads < ENOUGH:
+        return None
     try:
         shape = np.broadcast_shapes(*(x.shape for x in operands))
         *_, made = kernel.resolve_dtypes((*(x.dtype for x in operands), None))
@@ -65,19 +83,64 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     if not in_rows and not all(x.shape == shape and _lies(x.T, shape[::-1]) for x in operands):
         return None
     out = np.empty(shape, made, order="C" if in_rows else "F")
-    if all(x.size == 1 or (x.shape == shape and x.flags.c_contiguous) for x in (out, *operands)):
-        rows = [x.reshape(-1) for x in (out, *operands)]
-    else:
-        axis = int(np.argmax(np.abs(out.strides)))
-        each = (x if x.size == 1 else np.broadcast_to(x, shape) for x in operands)
-        rows = [x if x.size == 1 else np.moveaxis(x, axis, 0) for x in (out, *each)]
-    place, *given = rows
+    axis = int(np.argmax(np.abs(out.strides)))
+    each = (x if x.size == 1 else np.broadcast_to(x, shape) for x in operands)
+    place, *given = (x if x.size == 1 else np.moveaxis(x, axis, 0) for x in (out, *each))
 
     def part(at: slice) -> None:
         kernel(*(x if x.size == 1 else x[at] for x in given), out=place[at])
 
     step = max(1, _part_of(out.size) * len(place) // out.size)
     return out if in_parts(part, len(place), step, row) else None
+
+
+def _common_order(operands: tuple[Buffer, ...]) -> Literal["C", "F"] | None:
+    """The order of a result that lies as all operands do but single elements; None of others."""
+    most = max(operands, key=_elements)
+    if not all(
+        x.flags.aligned and (x.shape == most.shape or (x.size == 1 and x.ndim <= most.ndim))
+        for x in operands
+    ):
+        return None
+    if all(x.flags.c_contiguous for x in operands):
+        return "C"
+    return "F" if all(x.flags.f_contiguous for x in operands) else None
+
+
+_elements = attrgetter("size")
+
+
+class InnerLoop(NamedTuple):
+    """NumPy's capsule of it, and what the result is stored in."""
+
+    loop: Any
+    storage: np.dtype[Any]
+
+
+def _without_lock(
+    loop: InnerLoop, operands: tuple[Buffer, ...], order: Literal["C", "F"]
+) -> Buffer | None:
+    out = np.empty(max(operands, key=_elements).shape, loop.storage, order)
+    place, *given = (out, *operands) if order == "C" else (x.T for x in (out, *operands))
+    raised = run_ufunc_loop(loop.loop, tuple(given), place, PART)
+    return None if raised & watched() else out
+
+
+@cache
+def _inner_loop(kernel: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> InnerLoop | None:
+    """NumPy's own loop for operands of these dtypes, which needs no lock of the interpreter; None
+    where there is none. Loops of integers may raise an error of Python's, as powers do."""
+    if not all(d.isbuiltin == 1 for d in dtypes):
+        return None
+    if not all(d.kind in "fc" for d in dtypes) and OF_UFUNC.get(kernel) not in WAITS_FOR_MEMORY:
+        return None
+    try:
+        entered, loop = kernel._resolve_dtypes_and_context((*dtypes, None))  # type: ignore[attr-defined]
+        kernel._get_strided_loop(loop)  # type: ignore[attr-defined]
+        run_ufunc_loop(loop, tuple(np.empty(0, d) for d in dtypes), np.empty(0, entered[-1]), 1)
+    except (AttributeError, TypeError, ValueError):  # of another NumPy, or a loop with the lock
+        return None
+    return InnerLoop(loop, entered[-1]) if entered[:-1] == dtypes else None
 
 
 def _part_of(size: int) -> int:
@@ -95,10 +158,11 @@ WAITS_FOR_MEMORY = frozenset(
         *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
     }
 )
-"""What one thread computes as fast as memory brings it."""
+"""What one thread computes nearly as fast as memory brings it; no error of Python's comes of it."""
 
 ENOUGH = 4
-"""Threads from which on that may pay: on two cores it took 1.2 times as long as on one."""
+"""Threads from which on Python's way to begin a part may pay of these: it takes as long as some
+hundred thousand elements."""
 
 
 # --- rows that lie in columns ---------------------------------------------------------------------

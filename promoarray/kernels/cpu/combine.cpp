@@ -62,7 +62,7 @@ class Given {
     const bool same_;
     size_t spread_ = 0;  // how many of one element
     Caster cast_;
-    alignas(64) char cast_to_[gathered_bytes];
+    Scratch<gathered_bytes> cast_to_;
 };
 
 // The result: where it lies, and the cast on the way to it. An operand may lie there, too: loops of
@@ -94,7 +94,7 @@ class Made {
     Cursor cursor_;
     const bool same_;
     Caster cast_;
-    alignas(64) char computed_[gathered_bytes];
+    Scratch<gathered_bytes> computed_;
 };
 
 // All of them, as one thread goes through them. (Each is larger than the stacks of some threads

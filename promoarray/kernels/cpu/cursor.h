@@ -234,7 +234,7 @@ class Cursor {
     size_t panel_rows_ = 0;
     size_t in_row_ = 0;
     size_t index_[PyBUF_MAX_NDIM + 1] = {};
-    alignas(64) char gathered_[gathered_bytes];
+    Scratch<gathered_bytes> gathered_;
 };
 
 }  // namespace promoarray

@@ -1,15 +1,23 @@
 // The floating-point state of the thread: rounding, subnormals, traps, the flags of exceptions.
 #pragma once
 
+#include <cfenv>
+
 #if defined(__SSE2__) || defined(_M_X64)
 #define PROMOARRAY_HAS_MXCSR
 #include <immintrin.h>
 #else
-#include <cfenv>
 #include <cstdint>
 #endif
 
 namespace promoarray {
+
+// The exceptions raised by whatever computes here, x87 included, by which glibc raises some for
+// NumPy; as NumPy numbers them: division by zero 1, overflow 2, underflow 4, invalid 8.
+inline int raised_flags() {
+    const auto is = [](int flag, int bit) { return std::fetestexcept(flag) != 0 ? bit : 0; };
+    return is(FE_DIVBYZERO, 1) | is(FE_OVERFLOW, 2) | is(FE_UNDERFLOW, 4) | is(FE_INVALID, 8);
+}
 
 // While it lives, rounding is to nearest and with subnormals, whatever the thread has set
 // (-ffast-math and PyTorch can make it flush them to zero). Afterwards the state is as it was, the
@@ -21,8 +29,7 @@ class DefaultFloatState {
     DefaultFloatState() { clear(); }
     ~DefaultFloatState() { _mm_setcsr(before_); }
     void clear() { _mm_setcsr(0x1f80); }
-    // As NumPy numbers them: division by zero 1, overflow 2, underflow 4, invalid 8.
-    int raised() const {
+    int raised() const {  // numbered as in `raised_flags`
         const int flags = (int)_mm_getcsr();
         return (flags >> 2 & 7) | (flags & 1) << 3;
     }
@@ -36,10 +43,7 @@ class DefaultFloatState {
     }
     ~DefaultFloatState() { std::fesetenv(&before_); }
     void clear() { std::fesetenv(FE_DFL_ENV); }
-    int raised() const {
-        const auto is = [](int flag, int bit) { return std::fetestexcept(flag) != 0 ? bit : 0; };
-        return is(FE_DIVBYZERO, 1) | is(FE_OVERFLOW, 2) | is(FE_UNDERFLOW, 4) | is(FE_INVALID, 8);
-    }
+    int raised() const { return raised_flags(); }
 
    private:
     std::fenv_t before_;

@@ -43,6 +43,9 @@ NB_MODULE(_cpu, m) {
           "Take the loops of one level from now on; return the one before.");
     m.def("share", &share, nb::arg("function"), nb::arg("parts"),
           "Call function(part) with each number below `parts`, on threads of the pool too.");
+    m.def("run_ufunc_loop", &run_ufunc_loop, nb::arg("loop"), nb::arg("operands"),
+          nb::arg("result"), nb::arg("length"),
+          "Run the inner loop of a ufunc of NumPy's in parts, on threads of the pool too.");
     m.def("thread_count", &thread_count, "How many threads compute at once; 0 until it was set.");
     m.def("set_thread_count", &set_thread_count, nb::arg("count"));
     m.def("stop_threads", &stop_threads, nb::call_guard<nb::gil_scoped_release>(),

@@ -19,6 +19,11 @@ nanobind::object loop_of(const char *name, nanobind::handle row);
 // How many threads compute at once, as promoarray/threads.py decides where nobody has said so.
 int threads_to_use();
 
+// Run the inner loop of a ufunc of NumPy's on parts of so many elements, on threads of the pool too;
+// which floating-point exceptions that raised.
+int run_ufunc_loop(nanobind::handle capsule, nanobind::handle operands, nanobind::handle result,
+                   std::size_t length);
+
 // Call function(part) with each number below `parts`, on threads of the pool too.
 void share(nanobind::handle function, std::size_t parts);
 

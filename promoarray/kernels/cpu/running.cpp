@@ -5,6 +5,10 @@ namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
+// Elements of a row that are cast at a time: few enough that a machine which looks some hundred
+// instructions ahead casts the next ones while those before wait for one another.
+constexpr size_t PIECE = 128;
+
 template <typename T> class Target {
    public:
     explicit Target(const Lines &lines) : lines_(lines) {}
@@ -23,13 +27,13 @@ template <typename T> class Target {
 };
 
 template <typename T, typename Step> bool running_rows(const Lines &lines) {
-    Source<As<T, T>> source(lines);
+    Source<As<T, T>, PIECE> source(lines);
     Target<T> target(lines);
     bool strange = false;
     for (size_t row = 0; row < lines.outer; ++row) {
         T last = 0;
-        for (size_t at = 0; at < lines.n; at += CHUNK) {
-            const size_t n = lines.n - at < CHUNK ? lines.n - at : CHUNK;
+        for (size_t at = 0; at < lines.n; at += PIECE) {
+            const size_t n = lines.n - at < PIECE ? lines.n - at : PIECE;
             const size_t to = row * (lines.n + lines.initial) + lines.initial + at;
             const T *x = source.block(row * lines.n + at, n);
             T *PROMOARRAY_RESTRICT y = target.block(to);

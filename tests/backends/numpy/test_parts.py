@@ -74,14 +74,54 @@ def test_layouts_are_numpy_s() -> None:
         assert parts.run(np.subtract, a, b) is None
 
 
-def test_two_threads_do_not_wait_for_memory() -> None:
-    x = np.ones(parts.LONG, np.float32)
+@pytest.mark.parametrize("storage", ["f", "d", "e", "F"])
+def test_floats_that_lie_as_the_result_wait_for_no_lock(
+    storage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "LONG", 100)
+    monkeypatch.setattr(parts, "PART", 64)  # a few vectors, on whose ends hangs one of two NaN
+    monkeypatch.setattr(parts, "in_parts", None)  # in which Python begins each part
     pa.set_num_threads(2)
+    random, shape = np.random.default_rng(11), (29, 31)
+    compared = 0
     for name, ufunc in UFUNCS.items():
-        if ufunc.nin == 1 and "f->f" in ufunc.types:
+        if (
+            ufunc.signature
+            or ufunc.nout > 1
+            or not any(t.startswith(storage * ufunc.nin + "-") for t in ufunc.types)
+        ):
+            continue
+        x, y = (numbers(random, storage, 29 * 31).reshape(shape) for _ in range(2))
+        one = np.asarray(2.5, storage)
+        layouts = [(x, y), (x.T, y.T), (x, one), (one, x)] if ufunc.nin == 2 else [(x,), (x.T,)]
+        for given in layouts:
             with np.errstate(all="ignore"):
-                assert (parts.run(ufunc, x) is None) == (name in parts.WAITS_FOR_MEMORY), name
+                made, whole = parts.run(ufunc, *given), ufunc(*given)
+            assert made is not None, name
+            assert (made.dtype, made.strides) == (whole.dtype, whole.strides), name
+            assert made.tobytes("A") == whole.tobytes("A"), name
+            compared += 1
+    assert compared > 40
+
+
+def test_two_threads_take_what_is_worth_it_beside_memory() -> None:
     assert {*UFUNCS} > parts.WAITS_FOR_MEMORY
+    pa.set_num_threads(2)
+    few, many = np.ones(parts.LONG, np.int8), np.ones(4 * parts.LONG, np.int8)
+    assert parts.run(np.add, few, few) is None
+    assert np.array_equal(parts.run(np.add, many, many), many + many)
+    gaps = np.ones((1000, 2000), np.float32)[:, ::2]  # a part of which Python begins
+    assert parts.run(np.subtract, gaps, gaps) is None
+    assert parts.run(np.exp, gaps) is not None
+    pa.set_num_threads(parts.ENOUGH)
+    assert np.array_equal(parts.run(np.subtract, gaps, gaps), gaps - gaps)
+
+
+def test_loops_that_may_raise_errors_of_python_stay_with_it() -> None:
+    assert parts._inner_loop(np.power, (np.dtype("i4"),) * 2) is None
+    x, y = np.full(parts.LONG, 2, np.int32), np.full(parts.LONG, -1, np.int32)
+    with pytest.raises(ValueError, match="negative integer powers"):
+        parts.run(np.power, x, y)
 
 
 WAYS = {

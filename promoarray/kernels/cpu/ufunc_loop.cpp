@@ -1,0 +1,81 @@
+// The inner loop of a ufunc of NumPy's on several threads, none of which has the lock of the
+// interpreter: to hand that from one thread to another takes as long as a million elements.
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "arguments.h"
+#include "float_state.h"
+#include "module.h"
+#include "pool.h"
+#include "unlocked.h"
+
+namespace promoarray {
+namespace {
+
+constexpr int most_arrays = 4;
+
+// As NumPy documents `ufunc._get_strided_loop`; of another layout the capsule has another name.
+struct UfuncLoop {
+    static constexpr const char *name = "numpy_1.24_ufunc_call_info";
+    int (*run)(void *context, char *const *data, const Py_ssize_t *count, const Py_ssize_t *strides,
+               void *auxiliary);
+    void *context, *auxiliary;
+    char needs_lock, raises_nothing;
+};
+
+const UfuncLoop &read_loop(nb::handle capsule) {
+    const void *found = PyCapsule_GetPointer(capsule.ptr(), UfuncLoop::name);
+    if (found == nullptr) throw nb::python_error();
+    const auto *loop = static_cast<const UfuncLoop *>(found);
+    if (loop->run == nullptr) refuse("loop was not looked up: ufunc._get_strided_loop does");
+    if (loop->needs_lock) refuse("loop needs the lock of the interpreter");
+    return *loop;
+}
+
+}  // namespace
+
+int run_ufunc_loop(nb::handle capsule, nb::handle operands, nb::handle result, size_t length) {
+    const UfuncLoop &loop = read_loop(capsule);
+    const Py_ssize_t count = PyTuple_Check(operands.ptr()) ? PyTuple_Size(operands.ptr()) : 0;
+    if (count < 1 || count >= most_arrays)
+        throw nb::type_error("operands must be a tuple of 1 to 3 arrays");
+    if (length == 0) refuse("a part has no length");
+    const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
+    const Array out(result, "result", flags | PyBUF_WRITABLE);
+    const size_t n = out.count();
+    char *data[most_arrays];
+    Py_ssize_t strides[most_arrays];
+    std::unique_ptr<Array> given[most_arrays];
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        given[i] = std::make_unique<Array>(PyTuple_GetItem(operands.ptr(), i), "operand", flags);
+        check_apart(*given[i], out);
+        if (given[i]->count() != n && given[i]->count() != 1)
+            refuse("operand has neither 1 element nor all");
+        data[i] = given[i]->data();
+        strides[i] = given[i]->count() == n ? (Py_ssize_t)given[i]->item() : 0;
+    }
+    data[count] = out.data();
+    strides[count] = (Py_ssize_t)out.item();
+
+    std::atomic<int> raised{0};
+    {
+        const Unlocked unlocked;
+        run_parts((n + length - 1) / length, [&](size_t part) {
+            const size_t begin = part * length;
+            const auto own = (Py_ssize_t)(n - begin < length ? n - begin : length);
+            char *at[most_arrays];
+            for (Py_ssize_t i = 0; i <= count; ++i)
+                at[i] = data[i] + (Py_ssize_t)begin * strides[i];
+            const FloatStateGuard state;
+            std::feclearexcept(FE_ALL_EXCEPT);
+            if (loop.run(loop.context, at, &own, strides, loop.auxiliary) != 0) raised |= NOT_TOLD;
+            if (!loop.raises_nothing) raised |= raised_flags();
+            std::feclearexcept(FE_ALL_EXCEPT);  // as NumPy leaves them
+        });
+    }
+    if ((raised & NOT_TOLD) != 0) PyErr_Clear();  // NumPy is asked again, and says it
+    return raised;
+}
+
+}  // namespace promoarray
