@@ -14,6 +14,7 @@ from promoarray.core.kept import Executable, Scalar, key_of
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
 
 Buffer = Any
@@ -117,6 +118,21 @@ def keep_made(
 
 
 _CLASSES = list(WEAK)
+
+
+def keep_copy(
+    name: str, numbers: tuple[Any, ...], asked: object, out: Array, make_of: Callable[[Made], Make]
+) -> None:
+    """Keep what a function has made of numbers alone, so that it is copied the next time: where
+    none of them is so large that NumPy may have warned of it."""
+    if not isinstance(out._type, DType):
+        return
+    if all(type(n) is int or (type(n) is float and abs(n) <= _OF_FLOAT16) for n in numbers):
+        policy = out._policy or get_policy()
+        keep_made(policy, name, numbers, asked, out._buffer, out._type, make_of)
+
+
+_OF_FLOAT16 = 60000.0
 
 
 def _is_plain(asked: object) -> bool:

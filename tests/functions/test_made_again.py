@@ -82,6 +82,46 @@ def test_arrays_like_others_are_the_same_every_time(policy: str) -> None:
     assert wrong == {}
 
 
+RANGES: list[tuple[Any, ...]] = [(0,), (3,), (0, 3), (0.0, 3), (-0.0, 3.0), (0, 3.0), (2, 8, 2)]
+RANGES += [
+    (3.0,),
+    (0.5, 2),
+    (5, 0, -1),
+    (0, 1, 0.25),
+    (True, 3),
+    (200,),
+    (3, 0),
+    (1, 5, 0),
+]
+LINES = [(0, 1, 3), (0.0, 1.0, 3), (-0.0, 1, 3), (0, 300, 4), (1j, 2, 3), (0, 1e300, 2), (0, 1, 0)]
+EYES = [(3,), (3, 3), (2, 4), (0,), (2.0,), (-1,)]
+
+
+def counted(xp: Any, dtype: Any) -> Iterator[tuple[str, Make]]:
+    """What is made of numbers alone."""
+    for function, ways in ((xp.arange, RANGES), (xp.linspace, LINES), (xp.eye, EYES)):
+        for given in ways:
+            yield (
+                f"{function.__name__}{given}",
+                lambda there, f=function, g=given: f(*g, dtype=dtype, device=there),
+            )
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_ranges_are_the_same_every_time(policy: str) -> None:
+    few = [None, pa.bool, pa.int8, pa.uint8, pa.int64, pa.float16, pa.float32, pa.float64]
+    few += [pa.bfloat16, pa.float8_e4m3fn, pa.complex64]
+    with pa.policy(policy):
+        wrong = {str(d): f for d in few if (f := differing(counted(pa, d)))}
+    assert wrong == {}
+
+
+def test_what_numpy_warns_of_it_warns_of_every_time() -> None:
+    for _ in range(3):
+        with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+            pa.arange(0, 1e300, 1e299, dtype=pa.float32)
+
+
 @pytest.mark.parametrize("policy", ["jax", "jax@x32"])
 def test_weak_arrays_stay_weak_every_time(policy: str) -> None:
     with pa.policy(policy):
@@ -128,10 +168,13 @@ def test_another_policy_makes_another_at_once() -> None:
 
 def test_what_was_made_is_nobody_elses() -> None:
     x = pa.asarray([1, 2])
-    for make in (lambda: pa.full(2, 7), lambda: pa.full_like(x, 7)):
+    for make in (
+        *(lambda: pa.full(2, 7), lambda: pa.full_like(x, 7)),
+        *(lambda: pa.arange(7, 9), lambda: pa.linspace(7, 8, 2)),
+    ):
         for _ in range(3):
             made = make()
-            assert made.tolist() == [7, 7]
+            assert made.tolist() in ([7, 7], [7, 8])
             made[0] = 1
 
 
