@@ -94,6 +94,8 @@ def _as_source(obj: Any, copy: bool | None) -> Array | None:
     """Anything that is an array already; None for Python numbers and sequences."""
     if isinstance(obj, Array):
         return obj
+    if type(obj) in (list, tuple):
+        return None
     if isinstance(obj, (np.ndarray, np.generic)):
         if isinstance(obj.dtype, np.dtypes.StrDType):  # of fixed width
             obj = np.asarray(obj).astype(dt.string.storage)

@@ -76,28 +76,33 @@ def _made_of_number(value: Any, sign: float, dtype: DType | None, name: str) -> 
 
 def _from_nested(obj: Any, dtype: DType | None, name: str) -> Array:
     """Make an array of a number or nested sequences by ``from_python``."""
+    is_flat = type(obj) in (list, tuple) and WEAK.keys() >= {*map(type, obj)}
     try:
-        leaves = list(_leaves(obj))
+        leaves = list(obj if is_flat else _leaves(obj))
     except RecursionError:
         raise ValueError(f"{name}: the sequences are nested too deep for an array") from None
-    if dtype is dt.string or (leaves and all(type(leaf) is str for leaf in leaves)):
+    classes = {*map(type, leaves)}
+    if dtype is dt.string or classes == {str}:
         return _from_texts(obj, leaves, dtype)
-    if any(type(leaf) not in WEAK for leaf in leaves):
+    if not WEAK.keys() >= classes:
         return _from_arrays(obj, leaves, dtype)
-    weak = max(
-        (WEAK[type(leaf)] for leaf in leaves), key=lambda w: w.kind.category, default=dt.weak_float
-    )
+    weak = max((WEAK[c] for c in classes), key=_category, default=dt.weak_float)
     policy = get_policy()
     own = dtype or policy.stored.dtype(name, tuple(leaves))
     target = own or policy.strong(weak)
-    buffer = _filled(obj, leaves, target, policy.stored.rule(name))
+    shape = (len(leaves),) if is_flat else _shape(obj)  # refuses ragged sequences
+    buffer = _filled(shape, leaves, target, policy.stored.rule(name))
     lone = type(obj) in WEAK
     labelled = policy.weak_arrays and (lone or policy.stored.weak_lists)
     stays = labelled and own is None and weak is not dt.weak_bool
     out = Array.default._wrap(buffer, weak if stays else target)
-    if dtype is None:
+    if dtype is None and observers_anywhere:
         notify_default(weak, out, lone=lone)
     return out
+
+
+def _category(weak: DType) -> int:
+    return weak.kind.category
 
 
 def _from_range(numbers: range, dtype: DType | None, name: str) -> Array | None:
@@ -150,11 +155,13 @@ def _from_texts(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     return Array.default._wrap(np.array(obj, dt.string.storage).reshape(shape), dt.string)
 
 
-def _filled(obj: Any, leaves: list[Any], target: DType, fit: Fit) -> Any:
-    """Nested Python numbers as a buffer of a dtype, each rounded once."""
-    shape = _shape(obj)  # refuses ragged sequences
+def _filled(shape: tuple[int, ...], leaves: list[Any], target: DType, fit: Fit) -> Any:
+    """Python numbers as a buffer of a dtype, each rounded once."""
     leaves = [fit(leaf, target) for leaf in leaves]
-    is_complex = any(type(leaf) is complex for leaf in leaves)
+    classes = {*map(type, leaves)}
+    is_complex = complex in classes
+    if target.kind in INTEGERS and target.bits >= 8 and classes == {int}:
+        return np.array(leaves, target.storage).reshape(shape)
     if target.kind in INTEGERS and target.bits >= 8 and not is_complex:
         # Floats by the cast rule, and ints as they are: float64 does not hold each of them.
         exact = [leaf if type(leaf) is not float else 0 for leaf in leaves]

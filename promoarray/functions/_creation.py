@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,11 +46,37 @@ def notified(out: PArray, weak: DType, dtype: object) -> PArray:
     return asked_for(out, dtype)
 
 
-def zeros_of(shape: Any, dtype: DType, device: str | None) -> Any:
+def zeros_of(
+    shape: Any, dtype: DType, device: str | None = None, policy: Policy | None = None
+) -> Any:
     """A buffer of zeros, or of what the policy casts 0.0 to."""
     if dtype is dt.float8_e8m0fnu:  # its code 0 is 2**-127, and 0.0 mostly NaN
-        return filled(shape, scalar(get_policy(), 0.0, dtype), dtype, device)
+        return filled(shape, scalar(policy or get_policy(), 0.0, dtype), dtype, device)
     return on_device(device).zeros(shape, dtype, device)
+
+
+def filled_here(shape: Any, value: Any) -> Any:
+    """A buffer of NumPy's of one value."""
+    out = np.empty(shape, value.dtype)
+    out[...] = value
+    return out
+
+
+def maker_of(value: Any) -> Callable[[Any], Any]:
+    """From a shape to a buffer of NumPy's of one value."""
+    return lambda shape: filled_here(shape, value)
+
+
+def maker_of_zeros(policy: Policy, dtype: DType) -> Callable[[Any], Any]:
+    """The same of ``zeros_of``."""
+    if dtype is dt.float8_e8m0fnu:
+        return maker_of(scalar(policy, 0.0, dtype))
+    return partial(np.zeros, dtype=dtype.storage)
+
+
+def like(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """From a buffer to one of its shape."""
+    return lambda buffer: make(buffer.shape)
 
 
 def filled(shape: Any, value: Any, dtype: DType, device: str | None) -> Any:

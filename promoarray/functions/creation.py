@@ -6,22 +6,38 @@ Without a dtype the policy chooses, as for Python numbers: float64 in NumPy, flo
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core import asarray as conversion
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.fast_path import fast_function
+from promoarray.core.made import Made, keep_like, keep_made, keep_shaped
 from promoarray.core.operands import as_array, require_one_namespace, scalar_buffer
-from promoarray.core.read_dtype import kept_dtype
-from promoarray.dtypes import DType, as_dtype
-from promoarray.functions._creation import default, filled, notified, zeros_of
+from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.functions._creation import (
+    default,
+    filled,
+    filled_here,
+    like,
+    maker_of,
+    maker_of_zeros,
+    notified,
+    zeros_of,
+)
 from promoarray.functions._docs import template
 from promoarray.functions._keywords import names_keywords
 from promoarray.operations import Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.in_force import policy as in_force
+from promoarray.promotion.policy import Policy
 
 __all__ = [
     "asarray",
@@ -197,6 +213,7 @@ _OVERFLOW = """
     """
 
 
+@fast_function("empty", kind="shape", adopts=PArray)
 @_made()
 def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values.
@@ -211,9 +228,13 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     """
     target = default(dt.weak_float, dtype, "empty")
     buffer = on_device(device).empty(shape, target, device)
+    if device is None:
+        make = partial(np.empty, dtype=target.storage)
+        keep_shaped(get_policy(), "empty", dtype, make, target)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
+@fast_function("zeros", kind="shape", adopts=PArray)
 @_made(
     result=(
         "float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN."
@@ -231,9 +252,14 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     PArray([0., 0.], dtype=float32)
     """
     target = default(dt.weak_float, dtype, "zeros")
-    return notified(PArray._wrap(zeros_of(shape, target, device), target), dt.weak_float, dtype)
+    buffer = zeros_of(shape, target, device)
+    if device is None:
+        policy = get_policy()
+        keep_shaped(policy, "zeros", dtype, maker_of_zeros(policy, target), target)
+    return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
+@fast_function("ones", kind="shape", adopts=PArray)
 @_made()
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of ones.
@@ -247,10 +273,14 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
     PArray([[1., 1.]], dtype=float32)
     """
     target = default(dt.weak_float, dtype, "ones")
-    buffer = filled(shape, scalar_buffer(get_policy(), 1, target), target, device)
+    one = scalar_buffer(get_policy(), 1, target)
+    buffer = filled(shape, one, target, device)
+    if device is None:
+        keep_shaped(get_policy(), "ones", dtype, maker_of(one), target)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
+@fast_function("full", kind="shape", adopts=PArray)
 @_made(
     value=_VALUE,
     dtype="Default: the dtype that ``asarray(fill_value)`` has under the policy.",
@@ -266,7 +296,21 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
     PArray([7, 7], dtype=int64)
     """
     value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
-    return _full(shape, value)
+    out = _full(shape, value)
+    if device is None and type(fill_value) in WEAK:
+        kept = get_policy(), "full", (fill_value,), dtype
+        keep_made(*kept, value._buffer, value._type, _filler)
+    return out
+
+
+def _filler(made: Made) -> Callable[[Any, Any], Any]:
+    """How arrays are filled with a number that was stored before."""
+
+    def fill(shape: Any, number: Any) -> Any:
+        value = made.find(number)
+        return None if value is None else filled_here(shape, value)
+
+    return fill
 
 
 def _full(shape: Any, value: PArray) -> PArray:
@@ -279,10 +323,11 @@ def _full(shape: Any, value: PArray) -> PArray:
 # --- Like others ---------------------------------------------------------------------------------
 
 
-def _like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str]:
+def _like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str, Policy]:
     array = as_array(x, "a ..._like function")
     row = array.dtype if dtype is None else canonical(as_dtype(dtype), array)
-    return array, row, array.device if device is None else device
+    policy = array._policy or get_policy()
+    return array, row, array.device if device is None else device, policy
 
 
 def _labelled(x: PArray, buffer: Any, dtype: object, row: DType) -> Any:
@@ -290,6 +335,7 @@ def _labelled(x: PArray, buffer: Any, dtype: object, row: DType) -> Any:
     return asked_for(x._wrap(buffer, x._type if dtype is None else row), dtype)
 
 
+@fast_function("empty_like", kind="like")
 @_made_like()
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values, of the shape of another.
@@ -299,11 +345,15 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     >>> empty_like(asarray([[1, 2]], dtype=int4)).dtype
     promoarray.int4
     """
-    array, row, where = _like(x, dtype, device)
+    array, row, where, policy = _like(x, dtype, device)
     buffer = on_device(where).empty(array.shape, row, where)
+    if device is None:
+        make = like(partial(np.empty, dtype=row.storage))
+        keep_like(policy, "empty_like", array, dtype, make, row)
     return _labelled(array, buffer, dtype, row)
 
 
+@fast_function("zeros_like", kind="like")
 @_made_like()
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return zeros, of the shape of another array.
@@ -313,10 +363,14 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     >>> zeros_like(asarray([1, 2], dtype=int8))
     PArray([0, 0], dtype=int8)
     """
-    array, row, where = _like(x, dtype, device)
-    return _labelled(array, zeros_of(array.shape, row, where), dtype, row)
+    array, row, where, policy = _like(x, dtype, device)
+    buffer = zeros_of(array.shape, row, where, policy)
+    if device is None:
+        keep_like(policy, "zeros_like", array, dtype, like(maker_of_zeros(policy, row)), row)
+    return _labelled(array, buffer, dtype, row)
 
 
+@fast_function("ones_like", kind="like")
 @_made_like()
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return ones, of the shape of another array.
@@ -326,12 +380,15 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
     >>> ones_like(asarray([0.5, 2.0], dtype=float8_e5m2))
     PArray([1., 1.], dtype=float8_e5m2)
     """
-    array, row, where = _like(x, dtype, device)
-    one = scalar_buffer(array._policy or get_policy(), 1, row)
+    array, row, where, policy = _like(x, dtype, device)
+    one = scalar_buffer(policy, 1, row)
     buffer = filled(array.shape, one, row, where)
+    if device is None:
+        keep_like(policy, "ones_like", array, dtype, like(maker_of(one)), row)
     return _labelled(array, buffer, dtype, row)
 
 
+@fast_function("full_like", kind="like")
 @_made_like(value=_VALUE, overflow=_OVERFLOW)
 def full_like(
     x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
@@ -343,9 +400,18 @@ def full_like(
     >>> full_like(asarray([1, 2], dtype=int8), 7)
     PArray([7, 7], dtype=int8)
     """
-    array, row, where = _like(x, dtype, device)
+    array, row, where, policy = _like(x, dtype, device)
     require_one_namespace(array, fill_value)
-    value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
+    with nullcontext() if policy is get_policy() else in_force(policy):
+        value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
     out = _full(array.shape, value)
-    made = array._wrap(out._buffer, row)
-    return asked_for(made, kept_dtype(array) if dtype is None else dtype)
+    if device is None and type(fill_value) in WEAK:
+        stored = policy.once(Made, "full_like", type(fill_value), row)
+        stored.keep(value._buffer, fill_value)
+        number = type(fill_value), stored.find
+        keep_like(policy, "full_like", array, dtype, _fill_like, row, number)
+    return _labelled(array, out._buffer, dtype, row)
+
+
+def _fill_like(buffer: Any, value: Any) -> Any:
+    return filled_here(buffer.shape, value)

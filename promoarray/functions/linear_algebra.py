@@ -112,6 +112,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     return call("vecdot", x1, x2, axis=axis)
 
 
+@fast_function("tensordot", axes=2)
 def tensordot(
     x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> PArray:

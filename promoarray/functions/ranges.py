@@ -10,6 +10,8 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy, on_device
+from promoarray.core.fast_path import fast_function
+from promoarray.core.made import Made, keep_copy
 from promoarray.core.move import require_taken
 from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
@@ -25,6 +27,16 @@ from promoarray.promotion.scalars import bounds, in_range
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tril", "triu"]
 
 
+def _copied(made: Made) -> Callable[..., Any]:
+    """How ``arange`` copies what it made of the same numbers before."""
+
+    def make(start: Any, stop: Any = None, step: Any = 1) -> Any:
+        return made.copy(0, start, step) if stop is None else made.copy(start, stop, step)
+
+    return make
+
+
+@fast_function("arange", kind="numbers", adopts=PArray)
 def arange(
     start: Any,
     /,
@@ -66,7 +78,10 @@ def arange(
     PArray([0, 1, 2], dtype=int8)
     """
     start, stop = (0, start) if stop is None else (start, stop)
-    return _arange(start, stop, step, dtype, device)
+    out = _arange(start, stop, step, dtype, device)
+    if device is None:
+        keep_copy("arange", (start, stop, step), dtype, out, _copied)
+    return out
 
 
 @in_default_float_state
@@ -185,6 +200,7 @@ def _check_finite(*ends: float) -> None:
         raise ValueError(f"arange cannot compute length of a range of {ends}")
 
 
+@fast_function("linspace", kind="numbers", adopts=PArray)
 def linspace(
     start: Any,
     stop: Any,
@@ -232,7 +248,10 @@ def linspace(
     PArray([0. , 0.5, 1. ], dtype=float64)
     """
     ends = _number(start, "linspace"), _number(stop, "linspace")
-    return _linspace(ends, num, endpoint, dtype, device)
+    out = _linspace(ends, num, endpoint, dtype, device)
+    if device is None and endpoint is True:
+        keep_copy("linspace", (start, stop, num), dtype, out, _same)
+    return out
 
 
 @in_default_float_state
@@ -272,6 +291,15 @@ def _from_both_ends(
     return line
 
 
+def _same(made: Made) -> Callable[..., Any]:
+    return made.copy
+
+
+def _square(made: Made) -> Callable[..., Any]:
+    return lambda n_rows, n_cols=None: made.copy(n_rows, n_rows if n_cols is None else n_cols)
+
+
+@fast_function("eye", kind="numbers", adopts=PArray)
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -318,7 +346,10 @@ def eye(
     xp = on_device(device).xp
     values = xp.eye(n_rows, n_cols, k=k, device=device)
     target = default(dt.weak_float, dtype, "eye")
-    return cast_values(values, dt.weak_float, dtype, target, device)
+    out = cast_values(values, dt.weak_float, dtype, target, device)
+    if device is None and k == 0:
+        keep_copy("eye", (n_rows, n_rows if n_cols is None else n_cols), dtype, out, _square)
+    return out
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:

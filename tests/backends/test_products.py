@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import promoarray as pa
 from promoarray import kernels
 from promoarray.backends.numpy import products
+from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import DType
 
 INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
@@ -70,20 +71,63 @@ def test_integers_multiply_as_in_numpy(level: int, data: st.DataObject) -> None:
     assert np.array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("axes", [0, 1, 2, ((0,), (1,)), ((-1, 0), (0, 2)), ([], []), (2, 0)])
-def test_tensors_of_integers_contract_as_in_numpy(axes: Any) -> None:
+STORAGES = ["b1", "i1", "u8", "f2", "f4", "f8", "c8", "c16"]
+PAIRED = [-1, 0, 1, 2, 3, True, ((0,), (1,)), ((-1, 0), (0, 2)), ([], []), (2, 0), (np.int64(2), 0)]
+UNPAIRED = [4, ((0,), (0, 1)), ((0,), (9,)), ((1, 1), (1, 1)), ((0, 1), (0, 1)), ((0,),)]
+
+
+def tensordot(storage: str) -> Any:
+    """The kernel of a dtype."""
+    compute = pa.asarray(np.ones(1, storage)).dtype
+    return kernel_of("tensordot", compute)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("axes", PAIRED, ids=str)
+def test_tensors_contract_as_in_numpy_to_the_bit(storage: str, axes: Any) -> None:
     random = np.random.default_rng(0)
-    x = random.integers(-128, 128, (3, 4, 5), np.int8)
-    y = random.integers(-128, 128, (5, 4, 3) if axes in (1, (2, 0)) else (4, 5, 3), np.int8)
-    y = y if axes != ((0,), (1,)) else y.transpose(0, 2, 1)
-    y = y if axes != ((-1, 0), (0, 2)) else y.transpose(1, 0, 2)
-    wanted = np.tensordot(x, y, axes)
-    found = products.integer_tensordot(x, y, axes=axes)
-    assert found.dtype == wanted.dtype
-    assert np.array_equal(found, wanted)
-    for wrong in (4, ((0,), (0, 1)), ((0,), (9,)), ((1, 1), (1, 1))):
-        with pytest.raises((ValueError, IndexError)):
-            products.integer_tensordot(x, y[:, :2], axes=wrong)
+    lengths = {
+        2: ((3, 4, 5), (4, 5, 3)),
+        3: ((3, 4, 5),) * 2,
+        "((0,), (1,))": ((3, 4, 5), (4, 3, 5)),
+    }
+    lengths["((-1, 0), (0, 2))"] = (3, 4, 5), (5, 4, 3)
+    of_x, of_y = lengths.get(axes if type(axes) is int else str(axes), ((3, 4, 5), (5, 4, 3)))
+    x, y = (random.normal(0, 50, shape).astype(storage) for shape in (of_x, of_y))
+    for left, right in (
+        (x, y),
+        (np.asfortranarray(x), y),
+        (x, y[..., ::-1]),
+        (np.repeat(x, 2, axis=0)[::2], np.asfortranarray(y)),
+    ):
+        wanted = np.tensordot(left, right, axes)
+        found = tensordot(storage)(left, right, axes=axes)
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 8, 31, 130])
+def test_tensors_of_any_length_contract_as_in_numpy(storage: str, count: int) -> None:
+    random = np.random.default_rng(1)
+    shapes = [((count,), (count,), 1), ((count, 2), (2,), 1), ((), (count,), 0)]
+    shapes += [((2, count), (count, 3), 1), ((count,), (2,), 0), ((2, 2, count), (2, count, 3), 2)]
+    for of_x, of_y, axes in shapes:
+        x, y = (np.asarray(random.normal(0, 50, s)).astype(storage) for s in (of_x, of_y))
+        wanted = np.tensordot(x, y, axes)
+        found = tensordot(storage)(x, y, axes=axes)
+        assert (found.shape, found.tobytes()) == (wanted.shape, wanted.tobytes())
+
+
+@pytest.mark.parametrize("axes", UNPAIRED, ids=str)
+def test_tensors_that_do_not_meet_are_refused(axes: Any) -> None:
+    for storage in STORAGES:
+        x = np.ones((3, 4, 5), storage)
+        for _ in range(2):
+            with pytest.raises((ValueError, IndexError)):
+                tensordot(storage)(x, x[:, :2], axes=axes)
+            with pytest.raises((ValueError, IndexError)):
+                pa.tensordot(pa.asarray(x), pa.asarray(x[:, :2]), axes=axes)
 
 
 @pytest.mark.parametrize("dtype", [pa.bfloat16, pa.float16, pa.float8_e4m3fn], ids=str)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from promoarray import kernels
-from promoarray.backends.numpy import folds, products, searching
+from promoarray.backends.numpy import clips, folds, losses, means, products, searching
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.portable import complexes, linalg, statistics, variants, xla
 
@@ -53,18 +52,6 @@ def _truth(ufunc: np.ufunc) -> Callable[..., Any]:
 
 def _signbit(x: Buffer) -> Buffer:
     return np.signbit(x) if x.dtype.kind == "f" else x < 0
-
-
-def _clip(x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
-    if low and high:  # which leaves a -0.0 that is not below 0.0
-        within: Buffer = CLIP(x, *bounds)
-        return within
-    return np.maximum(x, *bounds) if low else np.minimum(x, *bounds) if high else x.copy()
-
-
-CLIP: Any = np.clip
-with suppress(ImportError):  # NumPy does not promise where the ufunc is
-    CLIP = getattr(import_module("numpy._core.umath"), "clip", np.clip)
 
 
 def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
@@ -142,62 +129,6 @@ def _reduced(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
     return run
 
 
-_ADD_UP: Any = np.add.reduce
-
-
-def _mean(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """``np.mean``; of all elements in its two steps, without the time it takes to get there."""
-    if x.size >= folds.LONG:
-        out = folds.fold("mean", x, axis, keepdims)
-        if out is not None:
-            return out
-    if x.dtype.char in "fd" and x.size and x.ndim:
-        total = _ADD_UP(x, axis, None, None, True)
-        if _divide(total, x.size // total.size):
-            return total if keepdims else _without(total, axis)
-    return np.mean(x, axis=axis, keepdims=keepdims)
-
-
-def _divide(total: Buffer, count: float) -> bool:
-    """Divide in place as NumPy divides by a count, in float64; whether it has nothing to tell of
-    it, as it tells of scalars in words of their own."""
-    if total.size > 1:
-        np.true_divide(total, np.float64(count), out=total, casting="unsafe")
-        return True
-    whole = total.item()
-    total.fill(whole / count)
-    return bool(whole == 0 or abs(whole / count) > _TINY)
-
-
-def _without(x: Buffer, axis: Any) -> Buffer:
-    """An array whose axes were reduced to a length of 1, without them."""
-    if axis is None or x.ndim == 1:
-        return x.reshape(())
-    return x.squeeze(axis)
-
-
-def _var(x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Any:
-    """``np.var``, without the time that it takes to get to its five steps."""
-    if x.dtype.char in "fd" and x.size and x.ndim and type(ddof) in (int, float):
-        center = _ADD_UP(x, axis, None, None, True)
-        count = x.size // center.size
-        if count > ddof and _divide(center, count):
-            gaps = np.subtract(x, center)
-            total = _ADD_UP(np.square(gaps, out=gaps), axis, None, None, True)
-            if _divide(total, count - ddof):
-                return total if keepdims else _without(total, axis)
-    return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
-
-
-def _std(x: Buffer, **options: Any) -> Any:
-    var = _var(x, **options)
-    return np.sqrt(var, out=var) if type(var) is np.ndarray else np.sqrt(var)
-
-
-_TINY = 1e-30
-"""Below it NumPy may have an underflow to tell, and 0 may be of either sign."""
-
-
 def _position(name: str) -> Callable[..., Any]:
     """As ``np.argmax`` and ``np.argmin`` do, without the time that they take to get here."""
 
@@ -217,12 +148,6 @@ def _outer(x: Buffer, y: Buffer) -> Buffer:
         raise ValueError(f"outer takes two vectors, not arrays of {x.ndim} and {y.ndim} axes")
     product: Buffer = x[:, None] * y[None, :]
     return product
-
-
-def _huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
-    error = np.abs(x - y)
-    loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
-    return loss
 
 
 def neighbours(x: Buffer, *, axis: int) -> tuple[Buffer, Buffer]:
@@ -265,6 +190,10 @@ VARIANTS = variants.of(np)
 """Those that single policies have."""
 
 VARIANTS |= {
+    "checked_clip": clips.checked,
+    "exact_integer_mean": means.mean_towards_zero(VARIANTS["exact_integer_mean"], lambda own: own),
+    "truncated_mean": means.mean_towards_zero(VARIANTS["truncated_mean"], means.widest),
+    "mean_or_zero": means.mean_or_zero,
     "max_or_lowest": _extreme_or_end(np.maximum, 0),
     "min_or_highest": _extreme_or_end(np.minimum, 1),
     "argmax_without_nan": _without_nan("argmax", VARIANTS["argmax_without_nan"]),
@@ -305,16 +234,16 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "nextafter": np.nextafter,
     "logaddexp": np.logaddexp,
     "where": _where,
-    "clip": _clip,
+    "clip": clips.clip,
     "matmul": np.matmul,
     "vecdot": np.vecdot,
-    "tensordot": np.tensordot,
+    "tensordot": products.tensordot,
     "outer": _outer,
     "concat": _concat,
     "stack": _stack,
     "l1_loss": lambda x, y: np.abs(x - y),
     "mse_loss": lambda x, y: np.square(x - y),
-    "huber_loss": _huber,
+    "huber_loss": losses.huber,
     "poisson_nll_loss": lambda x, y: np.exp(x) - y * x,
     "sin": np.sin,
     "cos": np.cos,
@@ -357,9 +286,9 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "trace": _trace,
     "cumulative_sum": _cumulative(np.add),
     "cumulative_prod": _cumulative(np.multiply),
-    "mean": _mean,
-    "std": _std,
-    "var": _var,
+    "mean": means.mean,
+    "std": means.std,
+    "var": means.var,
     "max": _reduced("max", np.maximum),
     "min": _reduced("min", np.minimum),
     "all": _truth(np.logical_and),

@@ -6,8 +6,8 @@ Floats that are cast on the way go by panels, so that no operand is ever cast wh
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def integer_matmul(x: Buffer, y: Buffer) -> Any:
         stacks = [
             np.broadcast_to(each, stack + each.shape[-2:]).reshape(-1, *each.shape[-2:])
             if each.size
-            else np.empty((math.prod(stack), *each.shape[-2:]), each.dtype)
+            else np.empty((prod(stack), *each.shape[-2:]), each.dtype)
             for each in (left, right)
         ]
         out = _multiplied(*stacks).reshape(*stack, left.shape[-2], right.shape[-1])
@@ -66,40 +66,69 @@ def _aligned(x: Buffer) -> Buffer:
     return x if x.flags.aligned else x.copy()
 
 
-def integer_tensordot(x: Buffer, y: Buffer, *, axes: Any = 2) -> Any:
-    """``np.tensordot`` of integers of one dtype."""
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(x.ndim, y.ndim):
-            return np.tensordot(x, y, axes)  # which has the words for it
-        axes = range(x.ndim - axes, x.ndim), range(axes)
-    first, second = ([each] if isinstance(each, int) else list(each) for each in axes)
-    if x.dtype != y.dtype or len(first) != len(second):
-        return np.tensordot(x, y, axes)
-    inside = all(-a.ndim <= i < a.ndim for a, of in ((x, first), (y, second)) for i in of)
-    first, second = [i % (x.ndim or 1) for i in first], [j % (y.ndim or 1) for j in second]
-    lengths = [x.shape[i] for i in first] if inside else None
-    once = len({*first}) == len(first) and len({*second}) == len(second)
-    if not once or lengths is None or lengths != [y.shape[j] for j in second]:
-        return np.tensordot(x, y, axes)
-    rows = [i for i in range(x.ndim) if i not in first]
-    columns = [j for j in range(y.ndim) if j not in second]
-    shape = [x.shape[i] for i in rows], [y.shape[j] for j in columns]
-    inner, m, n = map(math.prod, (lengths, *shape))
-    left = x.transpose(rows + first).reshape(m, inner)
-    right = y.transpose(second + columns).reshape(inner, n)
-    return _multiplied(left[None], right[None]).reshape(shape[0] + shape[1])
-
-
-_OF_INTEGERS: dict[str, Callable[..., Any]] = {
-    "matmul": integer_matmul,
-    "tensordot": integer_tensordot,
-}
-
-
 def of_integers(name: str, compute: DType) -> Callable[..., Any] | None:
     """The kernel of an operation on integers, where NumPy's is not the one to take."""
     known = compute in dt.NATIVE and compute.kind in (Kind.INT, Kind.UINT)
     return _OF_INTEGERS.get(name) if known else None
+
+
+# --- products of tensors --------------------------------------------------------------------------
+
+Product = Callable[[Buffer, Buffer], Buffer]
+
+
+def _tensordot(product: Product) -> Callable[..., Any]:
+    """``np.tensordot`` by a product of matrices, in its steps, without the time that it takes to
+    get to them."""
+
+    def run(x: Buffer, y: Buffer, *, axes: Any = 1) -> Any:
+        paired = _paired(x, y, axes) if isinstance(axes, (int, tuple, list)) else None
+        if paired is None:
+            return np.tensordot(x, y, axes)  # which has the words for it
+        x, y, count = paired
+        inside = x.ndim - count
+        inner, m, n = prod(y.shape[:count]), prod(x.shape[:inside]), prod(y.shape[count:])
+        out = product(x.reshape(m, inner), y.reshape(inner, n))
+        return out.reshape(x.shape[:inside] + y.shape[count:])
+
+    return run
+
+
+def _paired(x: Buffer, y: Buffer, axes: Any) -> tuple[Buffer, Buffer, int] | None:
+    """The arrays with the axes that meet moved to the end of the first and the begin of the second,
+    and how many they are; None where they do not meet."""
+    if not isinstance(axes, int):
+        first, second = (list(of) if isinstance(of, (list, tuple)) else [of] for of in axes)
+        if len(first) != len(second) or not (_are_of(x, first) and _are_of(y, second)):
+            return None
+        first, second = [i % x.ndim for i in first], [j % y.ndim for j in second]
+        axes = len({*first})
+        if not axes == len({*second}) == len(first):
+            return None
+        x = x.transpose([i for i in range(x.ndim) if i not in first] + first)
+        y = y.transpose(second + [j for j in range(y.ndim) if j not in second])
+    meet = 0 <= axes <= min(x.ndim, y.ndim) and x.shape[x.ndim - axes :] == y.shape[:axes]
+    return (x, y, axes) if meet else None
+
+
+def _are_of(x: Buffer, axes: list[Any]) -> bool:
+    return all(isinstance(i, int) and -x.ndim <= i < x.ndim for i in axes)
+
+
+def _integer_product(x: Buffer, y: Buffer) -> Any:
+    """``np.dot`` of two matrices of integers of one dtype."""
+    if (x.size <= FEW and y.size <= FEW) or x.dtype != y.dtype:
+        return np.dot(x, y)
+    return _multiplied(x[None], y[None])[0]
+
+
+tensordot = _tensordot(np.dot)
+"""``np.tensordot``; by default it pairs one axis, so that it is one of vectors, too."""
+
+_OF_INTEGERS: dict[str, Callable[..., Any]] = {
+    "matmul": integer_matmul,
+    "tensordot": _tensordot(_integer_product),
+}
 
 
 # --- floats that are cast on the way --------------------------------------------------------------
@@ -128,9 +157,9 @@ def in_panels(
     except ValueError:
         return None
     shape = (*stack, x.shape[-2], y.shape[-1])
-    whole += math.prod(shape)
+    whole += prod(shape)
     room = SCRATCH // computed.itemsize
-    if whole <= room or not math.prod(shape):
+    if whole <= room or not prod(shape):
         return None
     out = np.empty(shape, stored)
     left = np.broadcast_to(x, (*stack, *x.shape[-2:]))

@@ -14,10 +14,17 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, exponents, folds, loops, positions
+from promoarray.backends.numpy import (
+    blocks,
+    clips,
+    exponents,
+    folds,
+    loops,
+    losses,
+    positions,
+)
 from promoarray.backends.numpy.cast import comparable, widens
 from promoarray.backends.numpy.kernels import (
-    CLIP,
     ELEMENTWISE,
     KERNELS,
     OF_ONE_CALL,
@@ -25,7 +32,7 @@ from promoarray.backends.numpy.kernels import (
     kernel_of,
 )
 from promoarray.backends.numpy.told import telling
-from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
+from promoarray.dtypes import BY_STORAGE, INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.kernels.portable import complexes, statistics
 
@@ -61,6 +68,8 @@ def short_kernel(
     if name == "isin":
         common = comparable(common)
         return _between_casts(name, _isin, held, plan._replace(compute=common), dt.bool, casts)
+    if name == "huber_loss" and (found := _by_delta(held, plan, casts)):
+        return found
     kernel = kernel_of(name, common)
     if kernel is not None and name in _WITH_OPTIONS:
         return _with_options(name, kernel, held, plan, casts)
@@ -119,7 +128,7 @@ _SILENT = frozenset({"max", "min", "searchsorted", *_MOVING})
 
 _WITH_OPTIONS = _BY_ITSELF | {
     *("cumulative_sum", "cumulative_prod", "diff", "std", "var", "searchsorted"),
-    *("matmul", "vecdot", "outer"),
+    *("matmul", "vecdot", "tensordot", "outer"),
     *(kernel.__name__ for kernel in statistics.KERNELS),
     *("real_all", "real_any"),
 }
@@ -147,7 +156,7 @@ def _with_options(
 
 
 _FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var")}
-_FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min"}
+_FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min", "truncated_mean": "mean"}
 """What a fold of ours does of some elements, and which."""
 
 
@@ -156,10 +165,14 @@ def _folding(
 ) -> Callable[..., Any]:
     """A reduction to one number, which asks another kernel for all else."""
     common = plan.compute or plan.inputs[0]
-    ways = (held, common), (common, plan.result)
-    if name not in _FOLDS or common not in folds.FOLDED[_FOLDS[name]]:
+    if name not in _FOLDS or (name == "truncated_mean" and plan.result is not common):
         return otherwise
-    if plan.inputs[0] not in (held, common) or Kind.COMPLEX in (held.kind, plan.result.kind):
+    if _FOLDS[name] == "mean" and held is plan.inputs[0] is common and _adds_exactly(common):
+        common = dt.float64
+    ways = (held, common), (common, plan.result)
+    if common not in folds.FOLDED[_FOLDS[name]] or plan.inputs[0] not in (held, common):
+        return otherwise
+    if Kind.COMPLEX in (held.kind, plan.result.kind):
         return otherwise
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
     if any(transforms for _, transforms in found):
@@ -168,6 +181,11 @@ def _folding(
     modes = found[0][0], found[1][0]
     own = plan.result.storage, np.empty, loops.watched
     return kernels.FoldingKernel(_FOLDS[name], rows, modes, *own, otherwise)
+
+
+def _adds_exactly(dtype: DType) -> bool:
+    """Whether NumPy adds integers up in float64, where no sum of so few is rounded."""
+    return dtype.kind in INTEGERS and dtype.bits <= 32
 
 
 def _answer_of(kernel: Callable[..., Any], common: DType, count: int) -> DType | None:
@@ -191,16 +209,31 @@ def _of_bounds(
     """``clip`` with its bounds, or what a policy has for it."""
     common = plan.compute or plan.inputs[0]
     both = low and high
+    if name == "checked_clip" and not both:  # nothing to check
+        name = "clip" if common.kind in INTEGERS else "clip_beyond"
     if name == "clip":
-        name, ufunc = (
-            ("clip", CLIP) if both else ("maximum", np.maximum) if low else ("minimum", np.minimum)
-        )
+        if both:
+            name, ufunc = "clip", clips.CLIP
+        else:
+            name, ufunc = ("maximum", np.maximum) if low else ("minimum", np.minimum)
         return _of_ufunc(name, ufunc, held, plan, casts) if isinstance(ufunc, np.ufunc) else None
     if name in loops.CLIPS:
         name = name if both else f"{name}_low" if low else f"{name}_high"
         return _between_casts(name, None, held, plan, common, casts)
-    kernel = partial(KERNELS[name], low=low, high=high)
+    kernel: Callable[..., Any] = partial(KERNELS[name], low=low, high=high)
+    if name == "checked_clip":
+        same = plan._replace(inputs=(common,) * 3, compute=common, result=common)
+        loop = _between_casts("clip_beyond", None, same.inputs, same, common, casts)
+        kernel = clips.checked_by(clips.CLIP if common.kind in INTEGERS else loop, kernel)
     return _with_options(name, kernel, held, plan, casts)
+
+
+def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callable[..., Any] | None:
+    """Huber's error by a loop whose third operand is an option."""
+    common = plan.compute or plan.inputs[0]
+    with_delta = plan._replace(inputs=(*plan.inputs, common))
+    kernel = _between_casts(losses.LOOP, None, (*held, common), with_delta, common, casts)
+    return kernel and losses.by_delta(kernel, common.storage)
 
 
 _ORDERED = {

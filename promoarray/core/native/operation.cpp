@@ -47,12 +47,17 @@ bool take_items(Arguments &taken, PyObject *given) {
 
 // Options by name; false if one is unknown, or for the long way to look at.
 bool take_options(const FastOperator *self, Arguments &taken, PyObject *const *values,
-                  PyObject *names) {
+                  PyObject *names, PyObject *&dtype) {
     const Py_ssize_t known = PyTuple_Size(self->parts[DEFAULTS]);
     for (Py_ssize_t i = 0; i < known; ++i)
         taken.options[i] = PyTuple_GetItem(self->parts[DEFAULTS], i);
     const Py_ssize_t given = names != nullptr ? PyTuple_Size(names) : 0;
     for (Py_ssize_t k = 0; k < given; ++k) {
+        if (self->typed && self->is(DTYPE_NAME, PyTuple_GetItem(names, k))) {
+            if (!self->may_ask_for(values[k])) return false;
+            dtype = values[k] == Py_None ? nullptr : values[k];
+            continue;
+        }
         Py_ssize_t at = 0;
         while (at < known && PyTuple_GetItem(self->parts[OPTION_NAMES], at) != PyTuple_GetItem(names, k))
             ++at;
@@ -64,11 +69,13 @@ bool take_options(const FastOperator *self, Arguments &taken, PyObject *const *v
 
 bool take_arguments(const FastOperator *self, Arguments &taken, PyObject *const *args,
                     Py_ssize_t count, PyObject *names) {
-    if (!take_options(self, taken, args + count, names)) return false;
+    PyObject *dtype = nullptr;
+    if (!take_options(self, taken, args + count, names, dtype)) return false;
     if (self->sequence) return count == 1 && take_items(taken, args[0]);
     if (self->conditional && count-- > 0) taken.condition = *args++;
-    if (count < 1 || count > MOST) return false;
+    if (count < 1 || count + (dtype != nullptr) > MOST) return false;
     for (Py_ssize_t i = 0; i < count; ++i) taken.add(args[self->reflected ? count - 1 - i : i]);
+    if (dtype != nullptr) taken.add(dtype);
     return true;
 }
 

@@ -45,6 +45,8 @@ struct FastOperator {
     int reflected;    // the operands stand in the other order
     int conditional;  // a mask comes first, and is the option `condition`
     int sequence;     // the operands come in a list or tuple
+    int typed;        // the dtype that is asked for by `dtype=` is an operand, as that of astype
+    int shaped;       // a shape comes before the numbers that arrays are made of
     PyObject *parts[PARTS];
     PyObject *weak;     // references, as functions of Python's have them
     Cache executables;  // (policy, up to three operands), as `read` names operands
@@ -53,6 +55,10 @@ struct FastOperator {
     bool is(Part part, const void *object) const { return object == parts[part]; }
     bool is_array(PyTypeObject *type) const {
         return PyType_IsSubtype(type, reinterpret_cast<PyTypeObject *>(parts[ARRAY_SLOTS]));
+    }
+    // Whether the fast path knows of a dtype that is given as `dtype=`: one of ours, or none.
+    bool may_ask_for(PyObject *dtype) const {
+        return dtype == Py_None || is(DTYPE_CLASS, Py_TYPE(dtype));
     }
     bool is_observed() const { return PyList_Size(parts[OBSERVERS]) != 0; }
 };
@@ -122,6 +128,7 @@ PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs,
 
 PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *move_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *creation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
 extern PyType_Spec operator_spec, heard_spec, within_spec;
 
