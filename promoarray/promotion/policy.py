@@ -336,9 +336,10 @@ class Policy:
         self, name: str, operands: tuple[Operand, ...] = (), form: Form = Form.OPERATOR
     ) -> OperationRule:
         """Return the rule of an operation; a function's own as far as it takes the operands."""
-        own = form is Form.FUNCTION and self.signature_refusal(name, operands) is None
-        rule = _of(name, self.functions) if own else None
-        return rule or _of(name, self.operations) or refuse(f"{self.name} has no {name}")
+        own = _of(name, self.functions) if form is Form.FUNCTION else None
+        if own is not None and self.signature_refusal(name, operands) is None:
+            return own
+        return _of(name, self.operations) or refuse(f"{self.name} has no {name}")
 
     def signature_refusal(self, name: str, operands: tuple[Operand, ...]) -> Refusal | None:
         """Return why the framework's function takes no such operands, whatever their dtypes.
