@@ -1,0 +1,47 @@
+"""Kernels of complex numbers by our loops, where ``kernels.portable`` makes arrays of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from promoarray import kernels
+from promoarray.backends.numpy.loops import LoopPlan
+from promoarray.dtypes import BY_STORAGE
+from promoarray.kernels import DEFAULT
+
+Buffer = np.ndarray[Any, Any]
+Kernel = Callable[..., Buffer]
+
+
+def by_loop(name: str, otherwise: Kernel, *operands: Buffer) -> Buffer:
+    """An operation on complex numbers of one dtype; ``otherwise`` knows what NumPy warns of."""
+    storage = operands[0].dtype
+    row = kernels.dtype_args(BY_STORAGE[storage])
+    count = len(operands)
+    plan = LoopPlan(name, (row,) * (count + 2), (DEFAULT,) * (count + 1), storage)
+    out = plan.run(operands)
+    return otherwise(*operands) if out is None else out
+
+
+def multiplied_pow(variants: Mapping[str, Kernel]) -> Kernel:
+    """The powers by one exponent that counts factors."""
+    others = variants["multiplied_pow"]
+    reciprocal = partial(by_loop, "fused_reciprocal", variants["fused_reciprocal"])
+    square = partial(by_loop, "plain_square", variants["plain_square"])
+    ways: dict[complex, Kernel] = {
+        -2: lambda x: reciprocal(square(x)),
+        -1: reciprocal,
+        -0.5: lambda x: reciprocal(np.sqrt(x)),
+        2: square,
+        3: partial(by_loop, "plain_cube", lambda x: others(x, np.full((), 3, x.dtype))),
+    }
+
+    def run(x: Buffer, y: Buffer) -> Buffer:
+        way = ways.get(y.item()) if x.dtype.kind == "c" else None
+        return way(x) if way else others(x, y)
+
+    return run
