@@ -12,6 +12,7 @@ from promoarray import kernels
 from promoarray.backends.numpy.loops import LoopPlan
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT
+from promoarray.once import once
 
 Buffer = np.ndarray[Any, Any]
 Kernel = Callable[..., Buffer]
@@ -19,12 +20,14 @@ Kernel = Callable[..., Buffer]
 
 def by_loop(name: str, otherwise: Kernel, *operands: Buffer) -> Buffer:
     """An operation on complex numbers of one dtype; ``otherwise`` knows what NumPy warns of."""
-    storage = operands[0].dtype
-    row = kernels.dtype_args(BY_STORAGE[storage])
-    count = len(operands)
-    plan = LoopPlan(name, (row,) * (count + 2), (DEFAULT,) * (count + 1), storage)
-    out = plan.run(operands)
+    out = _plan(name, len(operands), operands[0].dtype).run(operands)
     return otherwise(*operands) if out is None else out
+
+
+@once
+def _plan(name: str, count: int, storage: np.dtype[Any]) -> LoopPlan:
+    row = kernels.dtype_args(BY_STORAGE[storage])
+    return LoopPlan(name, (row,) * (count + 2), (DEFAULT,) * (count + 1), storage)
 
 
 def multiplied_pow(variants: Mapping[str, Kernel]) -> Kernel:
