@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import kernels
-from promoarray.backends.numpy.loops import LoopPlan
+from promoarray.backends.numpy import loops
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT
 from promoarray.once import once
@@ -20,14 +20,17 @@ Kernel = Callable[..., Buffer]
 
 def by_loop(name: str, otherwise: Kernel, *operands: Buffer) -> Buffer:
     """An operation on complex numbers of one dtype; ``otherwise`` knows what NumPy warns of."""
-    out = _plan(name, len(operands), operands[0].dtype).run(operands)
+    out: Buffer | None = _kernel(name, len(operands), operands[0].dtype)(*operands)
     return otherwise(*operands) if out is None else out
 
 
 @once
-def _plan(name: str, count: int, storage: np.dtype[Any]) -> LoopPlan:
+def _kernel(name: str, count: int, storage: np.dtype[Any]) -> Callable[..., Any]:
     row = kernels.dtype_args(BY_STORAGE[storage])
-    return LoopPlan(name, (row,) * (count + 2), (DEFAULT,) * (count + 1), storage)
+    any_layout = (row,) * (count + 2), (DEFAULT,) * (count + 1)
+    rows, modes = (row,) * (2 * count + 3), (DEFAULT,) * (2 * count + 1)
+    own = storage, storage, np.empty, np.empty_like, loops.watched
+    return kernels.CastingKernel(name, rows, modes, *own, any_layout)
 
 
 def multiplied_pow(variants: Mapping[str, Kernel]) -> Kernel:
