@@ -128,7 +128,35 @@ VARIANTS: Mapping[str, Variant] = {
     "wrapped_logaddexp": Variant(_COMPLEX, "the imaginary part lies between -pi and pi"),
     "real_all": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
     "real_any": Variant(_COMPLEX, "a number counts as true if its real part is not 0"),
-    "nan_divide": Variant(_COMPLEX, "both parts of what is divided by zero are NaN"),
+    "nan_divide": Variant(
+        _COMPLEX,
+        "both parts of what is divided by zero are NaN; of two products one is not rounded",
+    ),
+    **dict.fromkeys(
+        ("plain_multiply", "plain_square"),
+        Variant(_COMPLEX, "every product of two parts is rounded"),
+    ),
+    **dict.fromkeys(
+        ("add_scaled", "subtract_scaled"),
+        Variant(
+            _COMPLEX,
+            "x2 is multiplied by the complex number 1, which makes a NaN of the part beside an "
+            "infinity or a NaN",
+        ),
+    ),
+    **dict.fromkeys(
+        ("fused_divide", "fused_reciprocal", "xla_multiply"),
+        Variant(_COMPLEX, "of a sum of two products of parts one is not rounded"),
+    ),
+    "xla_square": Variant(_COMPLEX, "the real part is (a - b) * (a + b) of the parts a and b"),
+    **dict.fromkeys(
+        ("xla_complex_divide", "xla_reciprocal"),
+        Variant(
+            _COMPLEX,
+            "of a sum of two products of parts one is not rounded; divided by zero a number is "
+            "infinite, divided by an infinity zero",
+        ),
+    ),
     "scaled": Variant(
         INEXACT, "a product with a Python int or float is x * scalar + 0: a zero is positive"
     ),
@@ -154,6 +182,8 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "integer_std": Variant(INTEGERS, "the square root of the variance without its fraction"),
     "sign_without_nan": Variant(_FLOATS, "the sign of NaN is 0"),
+    "sign_keeping_zero": Variant(_FLOATS, "a zero keeps its sign"),
+    **dict.fromkeys(("signed_maximum", "signed_minimum"), Variant(_FLOATS, "-0.0 is below 0.0")),
     "sign_of_order": Variant(
         _COMPLEX, "1, 0 or -1 as x is above, at or below zero by its real, then imaginary part"
     ),

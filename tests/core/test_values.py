@@ -23,6 +23,7 @@ import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.dtypes import CONCRETE, WEAK, DType, Format, Kind
+from promoarray.kernels.portable import complex_arithmetic
 from promoarray.operations import OPERATIONS
 from promoarray.policies import Operand, Plan, Policy, Rank, as_policy
 
@@ -238,10 +239,14 @@ def by_numpy(policy: Policy, name: str, plan: Plan, operands: tuple[Any, ...]) -
         first = cast(KERNELS[plan.decomposition.first](given[index]), plan.result)
         given[index] = cast(first, plan.compute or plan.result)
     kernel = policy.kernel(name, plan)
-    computed = KERNELS[kernel if name == "pow" else name](*given)
+    computed = KERNELS[kernel if name == "pow" or kernel in BY_PARTS else name](*given)
     if kernel == "remainder_keeping_zero":
         computed = np.where(computed == 0, np.copysign(computed, given[0]), computed)
     return cast(computed, plan.result)
+
+
+BY_PARTS = {kernel.__name__ for kernel in complex_arithmetic.KERNELS}
+"""Complex arithmetic by its definition: PyTorch rounds otherwise than NumPy."""
 
 
 def cells(policy: str, name: str) -> list[str]:

@@ -34,7 +34,7 @@ def ends(x: Any) -> list[str]:
     return [str(float(each)) for each in pa.astype(x, pa.float64)]
 
 
-# NumPy 2.4.6 and 1.26.4, PyTorch 2.13, JAX 0.10.2 and Paddle 3.3.1 on x86-64.
+# NumPy 2.4.6 and 1.26.4, PyTorch 2.13, JAX 0.10.2, Paddle 3.3.1 and TensorFlow 2.21 on x86-64.
 ROOTS = [
     ("numpy@2", "float32", by_operator, SHORT),
     ("numpy@2", "float32", pa.pow, SHORT),
@@ -55,7 +55,7 @@ ROOTS = [
     ("torch", "float64", by_array, PLAIN),
     *(
         (policy, dtype, by, PLAIN)
-        for policy in ("jax", "paddle", "paddle@3.3", "array_api")
+        for policy in ("jax", "paddle", "paddle@3.3", "tensorflow", "tensorflow@all", "array_api")
         for dtype in ("float32", "float64")
         for by in (by_operator, pa.pow, by_0d, by_array)
     ),

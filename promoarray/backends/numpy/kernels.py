@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from promoarray import kernels
-from promoarray.backends.numpy import clips, folds, losses, means, products, searching
+from promoarray.backends.numpy import (
+    clips,
+    complex_loops,
+    folds,
+    losses,
+    means,
+    products,
+    searching,
+)
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.portable import complexes, linalg, statistics, variants, xla
 
@@ -198,6 +206,7 @@ VARIANTS |= {
     "min_or_highest": _extreme_or_end(np.minimum, 1),
     "argmax_without_nan": _without_nan("argmax", VARIANTS["argmax_without_nan"]),
     "argmin_without_nan": _without_nan("argmin", VARIANTS["argmin_without_nan"]),
+    "multiplied_pow": complex_loops.multiplied_pow(VARIANTS),
 }
 
 KERNELS: dict[str, Callable[..., Any]] = {

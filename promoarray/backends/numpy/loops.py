@@ -22,6 +22,7 @@ from promoarray.backends.numpy import told
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.named_tuple import NamedTuple
+from promoarray.promotion.cast_transforms import real_part_counts
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -186,10 +187,12 @@ def loop_plan(
     cast.
     """
     computed = plan.compute or plan.inputs[0]
-    if computed.kind not in _REAL or (plan.compute is None and {*plan.inputs} != {computed}):
+    if plan.compute is None and {*plan.inputs} != {computed}:
+        return None
+    if computed.kind not in NUMERIC:
         return None
     if name in _LOGICAL and computed is dt.bool is plan.result and len({*held}) == 1:
-        return _logical_plan(name, held, casts)
+        return logical_plan(name, held, plan, casts)
     found = kernels.loop_of(name, kernels.dtype_args(computed))
     if found is None:
         return None
@@ -198,7 +201,9 @@ def loop_plan(
     pairs = [(a, b, computed) for a, b in zip(held, plan.inputs, strict=True)]
     modes = [_mode(casts, *steps) for steps in pairs]
     modes.append(_mode(casts, made, made, plan.result))
-    if None in modes or any(d.kind not in _REAL for d in (*held, plan.result)):
+    if None in modes or not all(_casts_whole(d, computed) for d in held):
+        return None
+    if not _casts_whole(made, plan.result):
         return None
     plain = plan.result is made and {*held} == {computed}
     if plain and not (ours or is_slow_in_numpy(name, computed)):
@@ -210,9 +215,18 @@ def loop_plan(
     return LoopPlan(name, rows, tuple(modes), plan.result.storage)  # type: ignore[arg-type]
 
 
-def _logical_plan(name: str, held: tuple[DType, ...], casts: Casts) -> LoopPlan | None:
-    """Of operands of one dtype as they are, not of bools: what is no zero is true."""
-    if held[0].kind not in _REAL or held[0] is dt.bool or casts(held[0], dt.bool)[1]:
+def logical_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> LoopPlan | None:
+    """Of operands of one dtype as they are, not of bools: what is no zero is true, or where it is
+    the real part that counts, that."""
+    computed = plan.compute or plan.inputs[0]
+    if name not in _LOGICAL or not computed is dt.bool is plan.result or len({*held}) > 1:
+        return None
+    if held[0].kind not in NUMERIC or held[0] is dt.bool:
+        return None
+    transforms = casts(held[0], dt.bool)[1]
+    if transforms == (real_part_counts,):
+        name = f"real_{name}"
+    elif transforms:
         return None
     row = kernels.dtype_args(held[0])
     if kernels.loop_of(name, row) is None:
@@ -234,7 +248,14 @@ def _is_kept(source: DType, entered: DType) -> bool:
     return source.kind in INTEGERS and source.bits <= 8 and entered in (dt.bfloat16, dt.float16)
 
 
-_REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
+NUMERIC = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT, Kind.COMPLEX})
+
+
+def _casts_whole(source: DType, target: DType) -> bool:
+    """Whether a loop casts one dtype to another: of a complex number it takes no part alone."""
+    if target.kind not in NUMERIC or source.kind not in NUMERIC:
+        return False
+    return source.kind is not Kind.COMPLEX or target.kind in (Kind.COMPLEX, Kind.BOOL)
 
 
 def _mode(casts: Casts, source: DType, entered: DType, computed: DType) -> CastMode | None:

@@ -59,6 +59,9 @@ def short_kernel(
         return None
     if plan.decomposition is not None:
         return _in_two_steps(held, plan, casts)
+    logic = loops.logical_plan(name, held, plan, casts)
+    if logic is not None:
+        return _of_logic(logic, held)
     if name in _ORDERED:
         return _ordering(name, held[0], plan)
     if plan.extra_results:
@@ -105,6 +108,22 @@ def _of_ufunc(
         has_loop = by_exponent or loops.loop_plan(name, held, plan, casts, ours=False) is not None
         return found if has_loop and found is not None else kernel
     return found
+
+
+def _of_logic(plan: loops.LoopPlan, held: tuple[DType, ...]) -> Callable[..., Any]:
+    """Logic of operands as they are held, not of bools."""
+    *given, row, result = plan.rows
+    return kernels.CastingKernel(
+        plan.name,
+        (*given, *given, row, result, result),
+        (DEFAULT,) * (2 * len(given) + 1),
+        held[0].storage,
+        plan.storage,
+        np.empty,
+        np.empty_like,
+        loops.watched,
+        (plan.rows, plan.modes),
+    )
 
 
 # --- What takes options ---------------------------------------------------------------------------
@@ -326,7 +345,8 @@ def _between_casts(
         return None
     names = loops.loop_names(name)
     wanted = len(held), False, made is not common
-    has_loop = Kind.COMPLEX not in {dtype.kind for dtype in held} and all(
+    of_parts = Kind.COMPLEX in {dtype.kind for dtype in held} and common.kind is not Kind.COMPLEX
+    has_loop = not of_parts and all(
         kernels.loop_of(each, kernels.dtype_args(common)) == wanted for each in names
     )
     if kernel is None and not has_loop:

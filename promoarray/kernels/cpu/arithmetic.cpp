@@ -97,6 +97,20 @@ struct Sign : UnaryOnCodes {
     }
 };
 
+// The same, but that a zero keeps its sign.
+struct SignKeepingZero : UnaryOnCodes {
+    template <typename T> static T of(T x) {
+        if constexpr (is_code<T>) return {x.magnitude() == 0 ? x.bits : Sign::of(x).bits};
+        else return (x < 0) | (x > 0) ? Sign::of(x) : x;
+    }
+};
+
+// As C has them, and NumPy from there.
+struct Hypot : Binary { template <typename T> static T of(T x, T y) { return std::hypot(x, y); } };
+struct NextAfter : Binary {
+    template <typename T> static T of(T x, T y) { return std::nextafter(x, y); }
+};
+
 template <typename Step>
 Run on_all(Type t) {
     return is_integer(t) ? on_words<Step>(t) : on_floats<Step>(t);
@@ -115,6 +129,9 @@ constexpr Row rows[] = {
     {"abs", 1, false, false, false, on_floats<Abs>},
     {"copysign", 2, false, false, false, on_floats<Copysign>},
     {"sign", 1, false, false, false, on_floats<Sign>},
+    {"sign_keeping_zero", 1, false, false, false, on_floats<SignKeepingZero>},
+    {"hypot", 2, false, false, true, on_wide<Hypot>},
+    {"nextafter", 2, false, false, true, on_wide<NextAfter>},
     {"floor", 1, false, false, false, on_floats<Floor>},
     {"ceil", 1, false, false, false, on_floats<Ceil>},
     {"trunc", 1, false, false, false, on_floats<Trunc>},

@@ -71,6 +71,8 @@ class Caster {
     size_t to_size() const { return to_size_; }
     // What `run` counts: parts where both are read, else elements.
     bool reads_both() const { return from_pairs_ && (to_pairs_ || to_bool_); }
+    // What that is of n elements.
+    size_t counted(size_t n) const { return reads_both() ? 2 * n : n; }
     // How many bytes n of those write.
     size_t written(size_t n) const {
         return to_bool_ ? n / 2 : n * to_size_ * (to_pairs_ && !from_pairs_ ? 2 : 1);

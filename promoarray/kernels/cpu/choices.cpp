@@ -213,6 +213,8 @@ Run where_of(Type t) {
 constexpr Row rows[] = {
     {"maximum", 2, false, false, false, on_numbers<Maximum>},
     {"minimum", 2, false, false, false, on_numbers<Minimum>},
+    {"signed_maximum", 2, false, false, false, on_floats<ClipLow<Signed>>},
+    {"signed_minimum", 2, false, false, false, on_floats<ClipHigh<Signed>>},
     {"clip_beyond", 3, false, false, false, clip_of<Within>},
     {"clip_beyond_low", 2, false, false, false, on_numbers<ClipLow<Within>>},
     {"clip_beyond_high", 2, false, false, false, on_numbers<ClipHigh<Within>>},

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "array_view.h"
 #include "cursor.h"
 #include "float_state.h"
 #include "module.h"
@@ -25,14 +26,15 @@ class Given {
    public:
     Given(const Array &array, const Array &out, const int *order, Type own, Type computed,
           const CastMode &mode, size_t count)
-        : cursor_(array, out, order, size_of(own)), same_(same_type(own, computed)),
+        : cursor_(array, out, order, item_of(own)), same_(same_type(own, computed)),
+          from_size_(item_of(own)), to_size_(item_of(computed)),
           cast_(own, computed, mode, count, true) {}
 
     void begin_at(size_t n) { cursor_.begin_at(n); }
     const Cursor &cursor() const { return cursor_; }
     // Whether they are read where they lie.
     bool is_in_place() const { return same_ && cursor_.lies_in_rows(); }
-    size_t widest() const { return std::max(cast_.from_size(), cast_.to_size()); }
+    size_t widest() const { return std::max(from_size_, to_size_); }
     // The next n elements, as the machine computes with them. One stands for them all.
     const char *read(size_t n) {
         if (cursor_.is_one()) {
@@ -41,17 +43,17 @@ class Given {
         }
         const char *found = cursor_.read(n);
         if (same_) return found;
-        cast_.run(found, cast_to_, n);
+        cast_.run(found, cast_to_, cast_.counted(n));
         return cast_to_;
     }
 
    private:
     void spread(size_t n) {
-        const size_t size = cast_.to_size();
+        const size_t size = to_size_;
         if (spread_ == 0) {
             const char *found = cursor_.read(1);
             if (same_) std::memcpy(cast_to_, found, size);
-            else cast_.run(found, cast_to_, 1);
+            else cast_.run(found, cast_to_, cast_.counted(1));
             spread_ = 1;
         }
         fill(cast_to_ + spread_ * size, cast_to_, n - spread_, size);
@@ -60,6 +62,7 @@ class Given {
 
     Cursor cursor_;
     const bool same_;
+    size_t from_size_, to_size_;  // of an element
     size_t spread_ = 0;  // how many of one element
     Caster cast_;
     Scratch<gathered_bytes> cast_to_;
@@ -70,22 +73,22 @@ class Given {
 class Made {
    public:
     Made(const Array &out, const int *order, Type made, Type own, const CastMode &mode, size_t count)
-        : cursor_(out, out, order, size_of(own)), same_(same_type(made, own)),
-          cast_(made, own, mode, count, true) {}
+        : cursor_(out, out, order, item_of(own)), same_(same_type(made, own)),
+          from_size_(item_of(made)), to_size_(item_of(own)), cast_(made, own, mode, count, true) {}
 
     void begin_at(size_t n) { cursor_.begin_at(n); }
     const Cursor &cursor() const { return cursor_; }
     bool is_in_place() const { return same_ && cursor_.lies_in_rows(); }
-    size_t widest() const { return std::max(cast_.from_size(), cast_.to_size()); }
+    size_t widest() const { return std::max(from_size_, to_size_); }
     // How many of a block come first, so that the next ones begin with a line of memory.
     size_t first(size_t block) {
         const auto beyond = reinterpret_cast<std::uintptr_t>(cursor_.place(block)) % line;
-        return block - beyond / cast_.to_size();
+        return block - beyond / to_size_;
     }
     // Where the next n go, and what is left to do when they are there.
     char *place(size_t n) { return same_ ? cursor_.place(n) : computed_; }
     void write(size_t n) {
-        if (!same_) cast_.run(computed_, cursor_.place(n), n);
+        if (!same_) cast_.run(computed_, cursor_.place(n), cast_.counted(n));
         cursor_.put(n);
     }
 
@@ -93,6 +96,7 @@ class Made {
     static constexpr size_t line = 64;
     Cursor cursor_;
     const bool same_;
+    size_t from_size_, to_size_;  // of an element
     Caster cast_;
     Scratch<gathered_bytes> computed_;
 };
@@ -225,6 +229,12 @@ void check_elements(const Array &array, const Type &own) {
     if (!array.native()) refuse(std::string(array.name()) + " must be in native byte order");
 }
 
+// Of a complex number a loop does not take one part.
+void check_parts(const Type &from, const Type &to) {
+    if (from.kind == Kind::complex && to.kind != Kind::complex && to.kind != Kind::boolean)
+        refuse("a complex number is not cast to a real one on the way");
+}
+
 // That an operand broadcasts to the result.
 void check_shape(const Array &operand, const Array &result) {
     const int missing = result.ndim() - operand.ndim();
@@ -279,7 +289,6 @@ Operation find_loop(const char *name, int operands, const Type *own, const Type 
 
 nb::object loop_of(const char *name, nb::handle row) {
     const Type type = read_type(row, "row");
-    if (type.kind == Kind::complex) return nb::none();
     const Operation found = version().operation(name, type);
     if (found.run == nullptr) return nb::none();
     return nb::make_tuple(found.operands, found.masked, found.tests);
@@ -295,7 +304,6 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
     made.operands = (int)count;
     for (Py_ssize_t i = 0; i < count + 2; ++i) {
         made.types[i] = read_type(item(rows, i), "a row");
-        if (made.types[i].kind == Kind::complex) refuse("a row is complex");
     }
     for (Py_ssize_t i = 0; i <= count; ++i) made.modes[i] = read_mode(item(modes, i));
     made.operation = mixed_loop(name, made);
@@ -309,6 +317,8 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
     for (Py_ssize_t i = 0; i < count; ++i)
         made.entered[i] = made.operation.masked && i == 0 ? bool_type() : computed;
     made.made = made.operation.tests ? bool_type() : computed;
+    for (Py_ssize_t i = 0; i < count; ++i) check_parts(made.types[i], made.entered[i]);
+    check_parts(made.made, made.result());
     made.by_bounds = version().operation((std::string(name) + "_by_bounds").c_str(), computed);
     if (made.by_bounds.operands != made.operation.operands) made.by_bounds = {};
     return made;

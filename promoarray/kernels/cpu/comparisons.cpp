@@ -81,6 +81,7 @@ constexpr Row rows[] = {
 Operation find_test(const char *name, Type type) { return find_row(rows, name, type); }
 
 Operation find_operation(const char *name, Type type) {
+    if (type.kind == Kind::complex) return find_complex(name, type);
     for (const auto find : {find_arithmetic, find_division, find_power, find_choice, find_loss}) {
         const Operation found = find(name, type);
         if (found.operands != 0) return found;

@@ -12,6 +12,11 @@
 
 namespace promoarray {
 
+// A complex number of two float64.
+struct WordPair {
+    std::uint64_t word[2];
+};
+
 template <typename Word>
 inline void fill_words(char *to, const char *from, size_t n) {
     Word word;
@@ -24,7 +29,8 @@ inline void fill(char *to, const char *from, size_t n, size_t size) {
     if (size == 1) std::memset(to, (unsigned char)*from, n);
     else if (size == 2) fill_words<std::uint16_t>(to, from, n);
     else if (size == 4) fill_words<std::uint32_t>(to, from, n);
-    else fill_words<std::uint64_t>(to, from, n);
+    else if (size == 8) fill_words<std::uint64_t>(to, from, n);
+    else fill_words<WordPair>(to, from, n);
 }
 
 template <typename Word>
@@ -58,7 +64,8 @@ inline void copy(const char *from, Py_ssize_t from_step, char *to, Py_ssize_t to
     else if (size == 1) copy_words<std::uint8_t>(from, from_step, to, to_step, n);
     else if (size == 2) copy_words<std::uint16_t>(from, from_step, to, to_step, n);
     else if (size == 4) copy_words<std::uint32_t>(from, from_step, to, to_step, n);
-    else copy_words<std::uint64_t>(from, from_step, to, to_step, n);
+    else if (size == 8) copy_words<std::uint64_t>(from, from_step, to, to_step, n);
+    else copy_words<WordPair>(from, from_step, to, to_step, n);
 }
 
 // Some rows of an array whose columns are in order in memory, and rows are not: read column by column,
@@ -79,7 +86,8 @@ class Panel {
         if (size == 1) turn<std::uint8_t>(from, stride, rows, length);
         else if (size == 2) turn<std::uint16_t>(from, stride, rows, length);
         else if (size == 4) turn<std::uint32_t>(from, stride, rows, length);
-        else turn<std::uint64_t>(from, stride, rows, length);
+        else if (size == 8) turn<std::uint64_t>(from, stride, rows, length);
+        else turn<WordPair>(from, stride, rows, length);
         row_ = words_.data();
         left_ = rows;
     }

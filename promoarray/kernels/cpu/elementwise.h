@@ -225,6 +225,7 @@ Operation find_row(const Row (&rows)[n], const char *name, Type type) {
 
 Operation find_arithmetic(const char *name, Type type);   // arithmetic.cpp
 Operation find_choice(const char *name, Type type);       // choices.cpp
+Operation find_complex(const char *name, Type type);      // complexes.cpp
 Operation find_division(const char *name, Type type);     // division.cpp
 Operation find_loss(const char *name, Type type);         // losses.cpp
 Operation find_power(const char *name, Type type);        // powers.cpp

@@ -13,7 +13,7 @@
 namespace promoarray {
 namespace {
 
-constexpr size_t BLOCK = 1024;  // elements; what a loop has on the stack
+constexpr size_t BLOCK = 1024;  // elements of 8 bytes; what a loop has on the stack
 constexpr size_t LARGEST = 16;  // bytes of an element: of a complex one
 
 Type part_of(Type type) {
@@ -69,8 +69,8 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
     auto steps = std::make_unique<Steps>();
     const auto type_at = [&](Py_ssize_t i) {
         const Type type = read_type(PyTuple_GetItem(rows.ptr(), i), "a row");
-        if (type.kind == Kind::complex && (!computes || !names.empty()))
-            refuse("a row is complex, for which there are functions alone");
+        if (type.kind == Kind::complex && !computes)
+            refuse("a row is complex, of which there is no cast alone");
         return type;
     };
     const auto mode_at = [&](Py_ssize_t i) { return read_mode(PyTuple_GetItem(modes.ptr(), i)); };
@@ -195,7 +195,7 @@ void Steps::cast(int i, const void *given, void *out, size_t n) const {
 // operation, twice what the whole of a + b takes for one element; from LONG elements on that no
 // longer shows, and threads and whoever waits for the GIL begin to count.
 int compute(const Steps &steps, const View *views, char *place, size_t n) {
-    const size_t size = size_of(steps.computed);
+    const size_t size = item_of(steps.computed), block = BLOCK * 8 / std::max<size_t>(size, 8);
     alignas(64) char scratch[MOST + 1][BLOCK * 8];
     const int way = way_of(steps.operands, n, [&](int i) { return views[i].count(); });
     const Operation &operation = steps.operations[way];
@@ -207,20 +207,20 @@ int compute(const Steps &steps, const View *views, char *place, size_t n) {
         what.run(operands, out, now);
         if (what.tells) raised |= state.raised();
     };
-    for (size_t at = 0; at < n; at += BLOCK) {
-        const size_t now = std::min(n - at, BLOCK);
+    for (size_t at = 0; at < n; at += block) {
+        const size_t now = std::min(n - at, block);
         const void *operands[MOST] = {};
         for (int i = 0; i < steps.operands; ++i) {
             const char *given = static_cast<const char *>(views[i].data());
             const bool is_one = views[i].count() != n;
-            if (!is_one) given += at * size_of(steps.own[i]);
+            if (!is_one) given += at * item_of(steps.own[i]);
             operands[i] = steps.casts(i) || is_one ? scratch[i] : given;
             if (is_one && at != 0) continue;
             if (steps.casts(i)) steps.cast(i, given, scratch[i], is_one ? 1 : now);
             else if (is_one) std::memcpy(scratch[i], given, size);
             if (is_one) fill(scratch[i] + size, scratch[i], now - 1, size);  // no later block is longer
         }
-        char *const to = place + at * size_of(steps.result);
+        char *const to = place + at * item_of(steps.result);
         char *const made = steps.leave ? scratch[MOST] : to;
         if (steps.first.operation.run != nullptr) {
             const int i = steps.first.operand;

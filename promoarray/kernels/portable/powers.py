@@ -11,6 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.kernels.portable.complex_arithmetic import (
+    fused_reciprocal,
+    plain_multiply,
+    plain_square,
+)
 from promoarray.kernels.portable.zero import is_zero
 
 Buffer = Any
@@ -55,6 +60,14 @@ _FACTORS: Mapping[complex, Way] = {
     -0.5: lambda xp, x: xp.reciprocal(xp.sqrt(x)),
     3: lambda xp, x: xp.multiply(xp.multiply(x, x), x),
 }
+_COMPLEX_FACTORS: Mapping[complex, Way] = {
+    **_ALL,
+    -2: lambda xp, x: fused_reciprocal(xp, plain_square(xp, x)),
+    -1: fused_reciprocal,
+    -0.5: lambda xp, x: fused_reciprocal(xp, xp.sqrt(x)),
+    2: plain_square,
+    3: lambda xp, x: plain_multiply(xp, plain_square(xp, x), x),
+}
 
 
 def _of_one(ways: Mapping[complex, Way], xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -76,7 +89,7 @@ def shortcut_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def multiplied_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return _of_one(_FACTORS, xp, x, y)
+    return _of_one(_COMPLEX_FACTORS if x.dtype.kind == "c" else _FACTORS, xp, x, y)
 
 
 KERNELS = plain_pow, whole_shortcut_pow, root_shortcut_pow, shortcut_pow, multiplied_pow

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.kernels.portable import powers, statistics, xla
+from promoarray.kernels.portable import complex_arithmetic, powers, statistics, xla
+from promoarray.kernels.portable.complex_arithmetic import of_parts
 from promoarray.kernels.portable.integers import beyond, not_zero, or_one, towards_zero
 from promoarray.kernels.portable.zero import is_zero
 
@@ -109,12 +110,6 @@ def six_bit_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(xp.logical_and(x == 0, y != 0), xp.zeros_like(power), power)
 
 
-def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    zero = is_zero(xp, y)
-    quotient = xp.true_divide(x, xp.where(zero, y.dtype.type(1), y))
-    return xp.where(zero, quotient.dtype.type(_NANS), quotient)
-
-
 def scaled(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.add(xp.multiply(x, y), xp.zeros_like(x))
 
@@ -145,10 +140,22 @@ def sign_without_nan(xp: Any, x: Buffer) -> Buffer:
     return xp.where(xp.isnan(x), sign.dtype.type(0), sign)
 
 
+def sign_keeping_zero(xp: Any, x: Buffer) -> Buffer:
+    return xp.where(is_zero(xp, x), x, xp.sign(x))
+
+
+def signed_maximum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return clip_signed_zeros(xp, x, y, low=True, high=False)
+
+
+def signed_minimum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return clip_signed_zeros(xp, x, y, low=False, high=True)
+
+
 def sign_of_order(xp: Any, x: Buffer) -> Buffer:
     nan = xp.isnan(x.real) | xp.isnan(x.imag)
     first = xp.where(is_zero(xp, x.real), xp.sign(x.imag), xp.sign(x.real))
-    return _complex(xp, xp.where(nan, first.dtype.type("nan"), first), 0)
+    return of_parts(xp, xp.where(nan, first.dtype.type("nan"), first), 0)
 
 
 def truncated_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -197,7 +204,7 @@ def standard_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 def real_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     zero = is_zero(xp, y)
     floor = xp.floor(xp.true_divide(x, xp.where(zero, y.dtype.type(1), y)).real)
-    return _complex(xp, xp.where(zero, floor.dtype.type(0), floor), 0)
+    return of_parts(xp, xp.where(zero, floor.dtype.type(0), floor), 0)
 
 
 def real_floor_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -207,7 +214,7 @@ def real_floor_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     zero = is_zero(xp, y)
     quotient = xp.true_divide(x, xp.where(zero, y.dtype.type(1), y))
-    whole = _complex(xp, _half_away(xp, quotient.real), _half_away(xp, quotient.imag))
+    whole = of_parts(xp, _half_away(xp, quotient.real), _half_away(xp, quotient.imag))
     rest = xp.subtract(x, xp.multiply(whole, y))
     return xp.where(zero, rest.dtype.type(_NANS), rest)
 
@@ -217,7 +224,7 @@ def standard_expm1(xp: Any, x: Buffer) -> Buffer:
     near = xp.expm1(xp.where(finite, x, zero))
     far = xp.exp(xp.where(finite, zero, x))  # its infinities are those of C99
     real = xp.where(finite, near.real, far.real - 1)
-    return _complex(
+    return of_parts(
         xp, xp.where(is_zero(xp, x), zero.real, real), xp.where(finite, near.imag, far.imag)
     )
 
@@ -227,14 +234,7 @@ def standard_tanh(xp: Any, x: Buffer) -> Buffer:
     inner, one = xp.tanh(xp.where(end, xp.zeros_like(x), x)), xp.ones_like(x.real)
     real = xp.where(end, xp.copysign(one, x.real), inner.real)
     imag = xp.where(end, xp.copysign(xp.zeros_like(one), x.imag), inner.imag)
-    return _complex(xp, real, imag)
-
-
-def _complex(xp: Any, real: Buffer, imag: Buffer | int) -> Buffer:
-    """Complex numbers of their parts: a sum would turn an infinite part into a NaN."""
-    out = xp.empty(real.shape, f"c{2 * real.itemsize}")
-    out.real, out.imag = real, imag
-    return out
+    return of_parts(xp, real, imag)
 
 
 # A scalar of a dtype, in place of an array of one value, which takes longer than an operation.
@@ -242,6 +242,7 @@ _NANS = complex(float("nan"), float("nan"))
 
 
 _VARIANTS = (
+    *complex_arithmetic.KERNELS,
     *powers.KERNELS,
     *statistics.KERNELS,
     *xla.KERNELS,
@@ -250,7 +251,6 @@ _VARIANTS = (
     remainder_keeping_zero,
     checked_divide,
     checked_clip,
-    nan_divide,
     scaled,
     scaled_by_reciprocal,
     round_half_away,
@@ -270,7 +270,10 @@ _VARIANTS = (
     double_reciprocal_pow,
     six_bit_pow,
     sign_without_nan,
+    sign_keeping_zero,
     sign_of_order,
+    signed_maximum,
+    signed_minimum,
     truncated_divide,
     xla_divide,
     xla_remainder,

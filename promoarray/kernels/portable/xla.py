@@ -7,29 +7,38 @@ decides, functions of ``xp`` compare, as in ``variants``.
 from __future__ import annotations
 
 import math
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
+from promoarray.kernels.portable.complex_arithmetic import (
+    quietly,
+    xla_multiply,
+    xla_reciprocal,
+)
 from promoarray.kernels.portable.zero import is_zero
 
 Buffer = Any
-
-quietly = np.errstate(all="ignore")
-"""Of kernels that go through infinities and NaN on their way to an answer."""
 
 
 @quietly
 def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     exponent = int(y.real)
+    multiply = partial(xla_multiply, xp) if x.dtype.kind == "c" else xp.multiply
     count, square, factors = abs(exponent), x, []
     while count:
         factors += [square] if count & 1 else []
         count >>= 1
-        square = xp.multiply(square, square) if count else square
-    power = reduce(xp.multiply, factors) if factors else xp.ones_like(x)
-    return xp.true_divide(xp.ones_like(x), power) if exponent < 0 else power
+        square = multiply(square, square) if count else square
+    if exponent == 3:  # x * x * x
+        factors.reverse()
+    power = reduce(multiply, factors) if factors else xp.ones_like(x)
+    if exponent >= 0:
+        return power
+    return (
+        xla_reciprocal(xp, power) if x.dtype.kind == "c" else xp.true_divide(xp.ones_like(x), power)
+    )
 
 
 @quietly

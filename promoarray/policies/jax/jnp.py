@@ -127,14 +127,19 @@ JNP = Policy(
     operand_types=with_bools,
     scalars=_scalars(dt.int64),
     kernels={
+        "multiply": ("xla_multiply",),
+        "divide": ("xla_complex_divide",),
+        "reciprocal": ("xla_reciprocal",),
+        "square": ("xla_square",),
         "floor_divide": ("xla_floor_divide", "float_divmod"),
         "remainder": ("remainder_keeping_zero",),
         **{
             name: (f"lexical_{name}",)
             for name in ("greater", "greater_equal", "less", "less_equal")
         },
-        "maximum": ("lexical_maximum",),
-        "minimum": ("lexical_minimum",),
+        "sign": ("sign_keeping_zero",),
+        "maximum": ("signed_maximum", "lexical_maximum"),
+        "minimum": ("signed_minimum", "lexical_minimum"),
         "expm1": ("standard_expm1",),
         "logaddexp": ("wrapped_logaddexp",),
         "all": ("real_all",),

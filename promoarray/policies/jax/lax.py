@@ -132,9 +132,14 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 LAX = JNP.derive(
     "jax@lax",
     kernels={
-        "divide": ("xla_divide",),
+        "multiply": ("xla_multiply",),
+        "divide": ("xla_divide", "xla_complex_divide"),
+        "square": ("xla_square",),
         "remainder": ("xla_remainder",),
         "pow": ("plain_pow",),
+        "sign": ("sign_keeping_zero",),
+        "maximum": ("signed_maximum",),
+        "minimum": ("signed_minimum",),
     },
     title="jax.lax",
     principle="No promotion: operands are of one dtype, and Python scalars of their default dtype.",

@@ -110,6 +110,13 @@ _A_TENSOR = (
     "the Python scalar becomes a tensor of its default dtype, which does not go with the other"
 )
 _FLOOR_DIVIDE = replace(WIDENING, scalar=_as_zero_d, why_scalar=_A_TENSOR)
+
+
+def _scalar_as_tensor(index: int, operand: Operand, common: DType) -> DType:
+    """Leave a Python float the float32 tensor that it was made, beside float64 too."""
+    return dt.float32 if operand.type is dt.weak_float and common is dt.float64 else common
+
+
 _WHERE = replace(SHUT, scalar=_as_tensor, why_scalar=_A_TENSOR)
 
 
@@ -221,8 +228,11 @@ def scaled(rule: OperationRule, *, right: bool = False) -> OperationRule:
         plan = rule(policy, name, operands)
         if isinstance(plan, Refusal) or (right and plan.result.kind is not Kind.FLOAT):
             return plan
-        scalars = (o.type in (dt.weak_int, dt.weak_float) for o in operands[right:])
-        return plan._replace(standard_kernel=not any(scalars))
+        if any(o.type in (dt.weak_int, dt.weak_float) for o in operands[right:]):
+            return plan
+        if name == "multiply" and plan.result.kind is Kind.COMPLEX:
+            return plan._replace(kernel="plain_multiply")
+        return plan._replace(standard_kernel=True)
 
     return scaling
 
@@ -280,7 +290,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     "remainder": TypeRule(operand_types=_truncating),
     "pow": TypeRule(operand_types=_truncating, standard_kernel=True),
     "copysign": TypeRule(operand_types=_truncating, admit=ORDERED),
-    "floor_divide": TypeRule(operand_types=_FLOOR_DIVIDE, admit=ORDERED),
+    "floor_divide": TypeRule(operand_types=_FLOOR_DIVIDE, admit=ORDERED, cast=_scalar_as_tensor),
     "where": TypeRule(operand_types=_WHERE),
     "matmul": TypeRule(operand_types=TRANSFORMED),
     "stack": _stack,
@@ -299,6 +309,7 @@ _KERNELS = {
     **OF_WHEELS,
     "pow": ("double_reciprocal_pow", "plain_pow"),
     "divide": ("checked_divide", "nan_divide"),
+    "square": ("plain_square",),
     "var": ("integer_var",),
     "std": ("integer_std",),
 }

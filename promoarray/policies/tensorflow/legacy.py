@@ -226,6 +226,9 @@ LEGACY = Policy(
     operand_types=supported_types,
     scalars=Scalars(fit=fits),
     kernels={
+        "multiply": ("plain_multiply",),
+        "square": ("plain_square",),
+        "pow": ("plain_pow",),
         "floor_divide": ("checked_floor_divide", "floor_of_quotient"),
         "remainder": ("checked_remainder", "remainder_keeping_zero"),
         "mean": ("truncated_mean", "mean_or_zero"),

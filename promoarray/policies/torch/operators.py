@@ -100,9 +100,21 @@ def either_in_opmath(index: int, operand: Operand, common: DType) -> DType:
 
 def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
     """Take ``s / x`` as ``x.reciprocal() * s`` (``Tensor.__rdiv__`` in torch/_tensor.py)."""
-    real = all(operand.type.kind is not Kind.COMPLEX for operand in operands)
-    scalar = operands[0].rank is Rank.SCALAR
-    return Decomposition("reciprocal", 1, "multiply") if real and scalar else None
+    first, second = operands
+    if first.rank is not Rank.SCALAR:
+        return None
+    if second.type.kind is Kind.COMPLEX:
+        return Decomposition("fused_reciprocal", 1, "plain_multiply")
+    real = first.type.kind is not Kind.COMPLEX
+    return Decomposition("reciprocal", 1, "multiply") if real else None
+
+
+def add(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Multiply the second operand by alpha, which is 1: in ``s + x`` that is the number."""
+    plan = TypeRule()(policy, name, operands)
+    if isinstance(plan, Refusal) or operands[0].rank is not Rank.SCALAR:
+        return plan
+    return plan._replace(standard_kernel=True)
 
 
 def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -148,6 +160,7 @@ _unary = TypeRule(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
+    "add": add,
     "subtract": subtract,
     "multiply": TypeRule(cast=either_in_opmath, note=_OPMATH_NOTE),
     Family.DIVIDE: TypeRule(
@@ -228,6 +241,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
 
 # Where a number comes first, the function has it as its first operand, the operator as its second.
 FUNCTIONS: dict[str | Family, OperationRule] = {
+    "add": TypeRule(),
     "multiply": TypeRule(cast=divisor_in_opmath, note=_OPMATH_NOTE),
     Family.DIVIDE: TypeRule(
         compute=_TO_FLOAT, cast=divisor_in_opmath, note=f"{_FLOAT_NOTE}; {_OPMATH_NOTE}"
@@ -288,6 +302,12 @@ V2_13 = Policy(
         fit_exponent=not_negative(exponent),
     ),
     kernels={
+        "add": ("add_scaled",),
+        "subtract": ("subtract_scaled",),
+        "multiply": ("plain_multiply",),
+        "divide": ("fused_divide",),
+        "reciprocal": ("fused_reciprocal",),
+        "square": ("plain_square",),
         "floor_divide": ("checked_floor_divide",),
         "remainder": ("checked_remainder", "remainder_keeping_zero"),
         "pow": ("reciprocal_pow", "plain_pow"),

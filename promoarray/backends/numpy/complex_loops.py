@@ -1,0 +1,53 @@
+"""Kernels of complex numbers by our loops, where ``kernels.portable`` makes arrays of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from promoarray import kernels
+from promoarray.backends.numpy import loops
+from promoarray.dtypes import BY_STORAGE
+from promoarray.kernels import DEFAULT
+from promoarray.once import once
+
+Buffer = np.ndarray[Any, Any]
+Kernel = Callable[..., Buffer]
+
+
+def by_loop(name: str, otherwise: Kernel, *operands: Buffer) -> Buffer:
+    """An operation on complex numbers of one dtype; ``otherwise`` knows what NumPy warns of."""
+    out: Buffer | None = _kernel(name, len(operands), operands[0].dtype)(*operands)
+    return otherwise(*operands) if out is None else out
+
+
+@once
+def _kernel(name: str, count: int, storage: np.dtype[Any]) -> Callable[..., Any]:
+    row = kernels.dtype_args(BY_STORAGE[storage])
+    any_layout = (row,) * (count + 2), (DEFAULT,) * (count + 1)
+    rows, modes = (row,) * (2 * count + 3), (DEFAULT,) * (2 * count + 1)
+    own = storage, storage, np.empty, np.empty_like, loops.watched
+    return kernels.CastingKernel(name, rows, modes, *own, any_layout)
+
+
+def multiplied_pow(variants: Mapping[str, Kernel]) -> Kernel:
+    """The powers by one exponent that counts factors."""
+    others = variants["multiplied_pow"]
+    reciprocal = partial(by_loop, "fused_reciprocal", variants["fused_reciprocal"])
+    square = partial(by_loop, "plain_square", variants["plain_square"])
+    ways: dict[complex, Kernel] = {
+        -2: lambda x: reciprocal(square(x)),
+        -1: reciprocal,
+        -0.5: lambda x: reciprocal(np.sqrt(x)),
+        2: square,
+        3: partial(by_loop, "plain_cube", lambda x: others(x, np.full((), 3, x.dtype))),
+    }
+
+    def run(x: Buffer, y: Buffer) -> Buffer:
+        way = ways.get(y.item()) if x.dtype.kind == "c" else None
+        return way(x) if way else others(x, y)
+
+    return run
