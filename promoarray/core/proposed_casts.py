@@ -7,6 +7,7 @@ one that is proposed keeps every value where any does, and else the most of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from promoarray import dtypes as dt
@@ -27,17 +28,14 @@ MANY = 16
 At = tuple[int, ...]
 """Which operands are cast."""
 
-Candidates = list[list[tuple[At, DType]]]
-"""Which operands are cast, and to what: those together that lose as much."""
-
 Opened = tuple[Operand | Rank, ...]
 """Operands, and of those that are cast only the rank."""
 
-_ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
+ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
 """Operations on bits and truth, for which floats have to become something else."""
 
 
-_FRACTIONS = (Family.DIVIDE, Family.MEAN, Family.FLOAT_UNARY, Family.FLOAT_BINARY, Family.NORM)
+FRACTIONS = (Family.DIVIDE, Family.MEAN, Family.FLOAT_UNARY, Family.FLOAT_BINARY, Family.NORM)
 """Operations whose results have fractions, which integers would lose."""
 
 
@@ -59,7 +57,7 @@ def proposed_casts(
     9. rounds least,
     10. is to the smallest dtype.
     """
-    return _best(policy, name, operands, form, free=OPERATIONS[name].family in _ON_BITS)
+    return _best(policy, name, operands, form, free=OPERATIONS[name].family in ON_BITS)
 
 
 def accepted_casts(
@@ -111,57 +109,111 @@ def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) 
 
 
 def _best(policy: Policy, name: str, operands: Operands, form: Form, *, free: bool) -> Casts | None:
-    types = tuple(operand.type for operand in operands)
-    arrays = tuple(i for i, operand in enumerate(operands) if operand.rank is not Rank.SCALAR)
-    fractions = OPERATIONS[name].family in _FRACTIONS
-    cost = partial(policy.once(_costs), fractions, types, arrays)
-    plans: dict[At, _Plans] = {}
-    for alike in policy.once(_candidates)(types, arrays, free):
-        found = []
-        for at, to in alike:
-            if at not in plans:
-                opened = tuple(o.rank if i in at else o for i, o in enumerate(operands))
-                plans[at] = policy.once(_opened)(name, opened, form)
-            plan = plans[at][to]
-            if plan is not None:
-                found.append((at, to, plan))
-        if found:  # what follows loses more, whatever its plan
-            at, to, plan = min(found, key=lambda each: cost(*each)) if found[1:] else found[0]
-            return dict.fromkeys(at, to), plan
-    return None
+    candidates, opened = policy.once(_asked)(operands, free)
+    plans_of = policy.once(_plans)
+    plans = tuple([plans_of(name, each, form) for each in opened])
+    fractions = OPERATIONS[name].family in FRACTIONS
+    found = policy.once(_chosen)(candidates, fractions, plans)
+    return found and (dict.fromkeys(*found[:2]), found[2])
 
 
-def _candidates(policy: Policy) -> Callable[[tuple[DType, ...], At, bool], Candidates]:
-    """The casts that may be proposed, by what they lose, least first.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidates:
+    """The casts of arrays that may be proposed; made once for each case.
 
-    A policy's own cache, as of ``_accepted``, for all operations and ranks: what is cast are
-    arrays of some dtypes.
+    Attributes
+    ----------
+    types : tuple of DType
+        What the operands are.
+    arrays : tuple of int
+        Which of them may be cast.
+    ways : tuple of tuple
+        Which are cast, in all ways that occur.
+    by_loss : list of list
+        The number of a way and what its operands become, by what that loses, least first.
     """
 
+    types: tuple[DType, ...]
+    arrays: At
+    ways: tuple[At, ...]
+    by_loss: list[list[tuple[int, DType]]]
+
+
+# What follows are a policy's own caches, as ``_accepted``.
+
+
+def _asked(policy: Policy) -> Callable[[Operands, bool], tuple[_Candidates, list[Opened]]]:
+    """The candidates for some operands, and these with what is cast opened in each way."""
+
+    @lru_cache(maxsize=1 << 12)
+    def asked(operands: Operands, free: bool) -> tuple[_Candidates, list[Opened]]:
+        types = tuple(operand.type for operand in operands)
+        arrays = tuple(i for i, o in enumerate(operands) if o.rank is not Rank.SCALAR)
+        candidates = policy.once(_candidates)(types, arrays, free)
+        opened = [
+            tuple(o.rank if i in at else o for i, o in enumerate(operands))
+            for at in candidates.ways
+        ]
+        return candidates, opened
+
+    return asked
+
+
+def _candidates(policy: Policy) -> Callable[[tuple[DType, ...], At, bool], _Candidates]:
+    """The candidates for all operations and ranks: what is cast are arrays of some dtypes."""
+
     @lru_cache(maxsize=1024)
-    def candidates(types: tuple[DType, ...], arrays: At, free: bool) -> Candidates:
+    def candidates(types: tuple[DType, ...], arrays: At, free: bool) -> _Candidates:
         sources = [policy.canonical.get(d, d) for d in map(policy.strong, types)]
         imaginary = _complex(sources)
-        by_loss: dict[tuple[float, ...], list[tuple[At, DType]]] = {}
+        ways: dict[At, int] = {}
+        by_loss: dict[tuple[float, ...], list[tuple[int, DType]]] = {}
         for at, to in _tried(policy, types, arrays):
-            if all(admits(types[i], to, free) for i in at):
-                lost = _lost(tuple(sources[i] for i in at), to, imaginary)
-                by_loss.setdefault(lost, []).append((at, to))
-        return [by_loss[lost] for lost in sorted(by_loss)]
+            if all([admits(types[i], to, free) for i in at]):
+                lost = _lost(tuple([sources[i] for i in at]), to, imaginary)
+                way = ways.setdefault(at, len(ways))
+                by_loss.setdefault(lost, []).append((way, to))
+        return _Candidates(types, arrays, tuple(ways), [by_loss[lost] for lost in sorted(by_loss)])
 
     admits = lru_cache(maxsize=1 << 12)(partial(_admits, policy))
     return candidates
 
 
+def _chosen(policy: Policy) -> Callable[..., tuple[At, DType, Plan] | None]:
+    """The best of the candidates by the plans that they lead to, which many operations share."""
+
+    @lru_cache(maxsize=1 << 14)
+    def chosen(
+        candidates: _Candidates, fractions: bool, plans: tuple[_Plans, ...]
+    ) -> tuple[At, DType, Plan] | None:
+        for alike in candidates.by_loss:
+            found = [
+                (candidates.ways[way], to, plan)
+                for way, to in alike
+                if (plan := plans[way].by_dtype[to]) is not None
+            ]
+            if found:  # what follows loses more, whatever its plan
+                cost = partial(_cost, policy, fractions, candidates.types, candidates.arrays)
+                return min(found, key=lambda each: cost(*each)) if found[1:] else found[0]
+        return None
+
+    return chosen
+
+
 def _tried(policy: Policy, types: tuple[DType, ...], arrays: At) -> Iterator[tuple[At, DType]]:
     """Casts of one array, and of all of them to one dtype."""
-    targets = dict.fromkeys(policy.canonical.get(d, d) for d in policy.dtypes)
-    for target in targets:
-        every = tuple(i for i in arrays if types[i] is not target)
-        if target is not dt.string and every:
+    for target in policy.once(_targets):
+        every = tuple([i for i in arrays if types[i] is not target])
+        if every:
             yield from (((i,), target) for i in every)
             if len(every) > 1:
                 yield every, target
+
+
+def _targets(policy: Policy) -> list[DType]:
+    """What arrays may be cast to."""
+    held = dict.fromkeys(policy.canonical.get(d, d) for d in policy.dtypes)
+    return [dtype for dtype in held if dtype is not dt.string]
 
 
 def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
@@ -170,26 +222,34 @@ def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
     return kept and policy.cast.refuses(policy.strong(source), target) is None
 
 
-class _Plans(dict[DType, "Plan | None"]):
-    """The plans of one operation when some operands have become a dtype; None if it is refused.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plans:
+    """The plan of an operation when some operands have become a dtype, None where refused.
 
-    What they were before does not matter, so a few of these serve all pairs of dtypes.
+    Those that are alike are one object.
     """
 
-    def __init__(self, policy: Policy, name: str, opened: Opened, form: Form) -> None:
-        super().__init__()
-        self._asked = policy, name, opened, form
-
-    def __missing__(self, to: DType) -> Plan | None:
-        policy, name, opened, form = self._asked
-        made = tuple(Operand(to, o) if isinstance(o, Rank) else o for o in opened)
-        plan = policy.plan(name, made, form)
-        return self.setdefault(to, plan if isinstance(plan, Plan) else None)
+    by_dtype: dict[DType, Plan | None]
 
 
-def _opened(policy: Policy) -> Callable[[str, Opened, Form], _Plans]:
-    """A policy's own cache, as of ``_accepted``."""
-    return lru_cache(maxsize=1 << 14)(partial(_Plans, policy))
+def _plans(policy: Policy) -> Callable[[str, Opened, Form], _Plans]:
+    """The plans for every dtype that what is opened may become.
+
+    What it was before does not matter, so a few of these serve all pairs of dtypes.
+    """
+
+    @lru_cache(maxsize=1 << 14)
+    def plans(name: str, opened: Opened, form: Form) -> _Plans:
+        made = {to: policy.plan(name, _closed(opened, to), form) for to in policy.once(_targets)}
+        given = {to: plan if isinstance(plan, Plan) else None for to, plan in made.items()}
+        return known.setdefault(tuple(given.values()), _Plans(given))
+
+    known: dict[tuple[Plan | None, ...], _Plans] = {}
+    return plans
+
+
+def _closed(opened: Opened, to: DType) -> Operands:
+    return tuple([Operand(to, o) if isinstance(o, Rank) else o for o in opened])
 
 
 def _cast(operands: Operands, casts: dict[int, DType]) -> Operands:
@@ -201,11 +261,6 @@ def _lost(sources: tuple[DType, ...], to: DType, imaginary: bool) -> tuple[float
     """What casts lose, the gravest first: what is worst about them, whatever the plan is then."""
     new = not imaginary and to.kind is Kind.COMPLEX
     return (new, *_gravest([gravity(source, to) for source in sources]))
-
-
-def _costs(policy: Policy) -> Callable[..., tuple[float, ...]]:
-    """A policy's own cache, as of ``_accepted``: many operations make the same plan."""
-    return lru_cache(maxsize=1 << 14)(partial(_cost, policy))
 
 
 def _cost(
