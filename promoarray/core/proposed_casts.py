@@ -164,12 +164,12 @@ def _candidates(policy: Policy) -> Callable[[tuple[DType, ...], At, bool], _Cand
 
     @lru_cache(maxsize=1024)
     def candidates(types: tuple[DType, ...], arrays: At, free: bool) -> _Candidates:
-        sources = [policy.canonical.get(d, d) for d in map(policy.strong, types)]
+        sources = policy.once(_sources)(types)
         imaginary = _complex(sources)
         ways: dict[At, int] = {}
         by_loss: dict[tuple[float, ...], list[tuple[int, DType]]] = {}
         for at, to in _tried(policy, types, arrays):
-            if all([admits(types[i], to, free) for i in at]):
+            if all(admits(types[i], to, free) for i in at):
                 lost = _lost(tuple([sources[i] for i in at]), to, imaginary)
                 way = ways.setdefault(at, len(ways))
                 by_loss.setdefault(lost, []).append((way, to))
@@ -193,11 +193,22 @@ def _chosen(policy: Policy) -> Callable[..., tuple[At, DType, Plan] | None]:
                 if (plan := plans[way].by_dtype[to]) is not None
             ]
             if found:  # what follows loses more, whatever its plan
-                cost = partial(_cost, policy, fractions, candidates.types, candidates.arrays)
+                asked = fractions, candidates.types, candidates.arrays
+                cost = partial(policy.once(_costs), *asked)
                 return min(found, key=lambda each: cost(*each)) if found[1:] else found[0]
         return None
 
     return chosen
+
+
+def _sources(policy: Policy) -> Callable[[tuple[DType, ...]], list[DType]]:
+    """What arrays of some types are before any cast."""
+
+    @lru_cache(maxsize=1024)
+    def sources(types: tuple[DType, ...]) -> list[DType]:
+        return [policy.canonical.get(d, d) for d in map(policy.strong, types)]
+
+    return sources
 
 
 def _tried(policy: Policy, types: tuple[DType, ...], arrays: At) -> Iterator[tuple[At, DType]]:
@@ -263,6 +274,11 @@ def _lost(sources: tuple[DType, ...], to: DType, imaginary: bool) -> tuple[float
     return (new, *_gravest([gravity(source, to) for source in sources]))
 
 
+def _costs(policy: Policy) -> Callable[..., tuple[float, ...]]:
+    """What casts cost, whatever the others are that are proposed beside them."""
+    return lru_cache(maxsize=1 << 14)(partial(_cost, policy))
+
+
 def _cost(
     policy: Policy,
     fractions: bool,
@@ -276,7 +292,7 @@ def _cost(
 
     See ``proposed_casts``; ``fractions`` tells whether the operation has any.
     """
-    sources = [policy.canonical.get(d, d) for d in map(policy.strong, types)]
+    sources = policy.once(_sources)(types)
     on_the_way = [
         gravity(to if i in at else sources[i], plan.inputs[i])
         for i in arrays
@@ -284,16 +300,16 @@ def _cost(
     ]
     raised = [to.kind.category - sources[i].kind.category for i in at]
     usual = {policy.strong(weak) for weak in dt.WEAK_TYPES} if any(raised) else set()
-    sizes = [*(each.bits for each in plan.inputs), *(to.bits for _ in at)]
+    sizes = [each.bits for each in plan.inputs] + [to.bits] * len(at)
     exponent = to.part.format.exponent if to.part.format else 0
     return (
         *_gravest(on_the_way),
         fractions and plan.result.kind in INTEGERS,
         sum(map(abs, raised)),
-        sum(to not in usual | _others(sources, i) for i in at),
+        sum([to not in usual and to not in _others(sources, i) for i in at]),
         len(at),
         to.kind in (*INTEGERS, Kind.FLOAT) and to.bits < 8,
-        sum(gravity(sources[i], to)[1] for i in at),
+        sum([gravity(sources[i], to)[1] for i in at]),
         max(sizes),
         sum(sizes),
         len(at) * exponent,
@@ -311,5 +327,5 @@ def _complex(dtypes: Iterable[DType]) -> bool:
     return any(dtype.kind is Kind.COMPLEX for dtype in dtypes)
 
 
-def _others(dtypes: list[DType], index: int) -> set[DType]:
-    return {dtype for i, dtype in enumerate(dtypes) if i != index}
+def _others(dtypes: list[DType], index: int) -> list[DType]:
+    return dtypes[:index] + dtypes[index + 1 :]

@@ -30,6 +30,9 @@ from promoarray.promotion.type_rules import TypeRule
 REFUSED, AS_FIRST, AS_SECOND = -1, -2, -3
 """In place of the number of a dtype: there is none, or it is that of an operand."""
 
+NO_LINE = 0
+"""The number of a line that is not there."""
+
 NOT_ASKED = -1
 """In place of an answer, where Python computes and no policy is asked."""
 
@@ -112,7 +115,7 @@ class Answers:
 
     def __init__(self) -> None:
         self.lines, self.entering, self.answering, self.rows = Pool(), Pool(), Pool(), Pool()
-        self.lines.number("")  # which the page takes for no line
+        self.lines.number("")  # ``NO_LINE``
 
     def tables(
         self, policy: Policy, asked: Sequence[Question], step: Callable[[float], None]
@@ -334,6 +337,8 @@ class _Asking:
 
     def line(self, text: str, operands: Operands) -> int:
         """The number of a line; that of the empty one is 0."""
+        if not text:
+            return NO_LINE
         known = operands.lines.get(text)
         if known is None:
             known = self.lines.get(text)

@@ -7,6 +7,7 @@ parameters with the default dtype, in as many lines as there are layers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from os.path import basename
@@ -74,8 +75,11 @@ class SharedCause:
 
     @property
     def places(self) -> list[str]:
-        """The lines of the program, with their files: "train.py:12"."""
-        return [f"{basename(file)}:{line}" for file, line in sorted(self._lines)]
+        """The lines of the program, with their files: "train.py:12"; with the folders of those
+        that have a name in common."""
+        names = Counter(basename(file) for file in {file for file, _ in self._lines})
+        sites = (self._lines[key] for key in sorted(self._lines))
+        return [str(s) if names[basename(s.file)] == 1 else s.path for s in sites]
 
     @property
     def what(self) -> str:
