@@ -98,9 +98,7 @@ class SharedCause:
         """The edit."""
         run, theirs = self._names
         if self.framework:
-            namespace = SPELLINGS[self.framework].namespace
-            dtype = f"{namespace}.{run[0]}" if self.framework == "torch" else f'"{run[0]}"'
-            return f"{namespace}.set_default_dtype({dtype})"
+            return default_named(self.framework, run[0])
         (policy,) = self.policies
         casts = f"cast to {listed(theirs)} where such data first come in"
         return f"{ENABLED[policy]}; or {casts}" if policy in ENABLED else casts
@@ -141,6 +139,13 @@ class SharedCause:
         yield from wrapped(root, Text(", ".join(self.policies)), console, width)
         yield from wrapped(Text("    at          ", "dim"), Text(self._where), console, width)
         yield from wrapped(Text("    write       ", "green"), Text(self.write), console, width)
+
+
+def default_named(framework: str, dtype: str) -> str:
+    """The edit that names the default dtype of a framework's modules."""
+    namespace = SPELLINGS[framework].namespace
+    written = f"{namespace}.{dtype}" if framework == "torch" else f'"{dtype}"'
+    return f"{namespace}.set_default_dtype({written})"
 
 
 @dataclass
