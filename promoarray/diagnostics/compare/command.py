@@ -127,6 +127,8 @@ class Comparison:
         """Return what all of its processes found."""
         own = ended.findings[0].run if ended.findings else self._run_name or self.framework
         run = _named(own) if own else process_default()
+        made = [each.report for each in ended.findings if isinstance(each.report, RecordedReport)]
+        run = next((each.run for each in made if each.calls), run)  # JAX chooses as it begins
         kind = RecordedReport if self.framework else Report
         given = self.args.script or ""
         script = "" if given.endswith(".ipynb") or not os.path.isfile(given) else given
