@@ -108,13 +108,11 @@ _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)", re.IGNORECASE)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         "promoarray", description="What dtype would this give in another framework?", epilog=EPILOG
     )
     parser.add_argument("--version", action="version", version=f"promoarray {__version__}")
-    commands = parser.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, parser_class=CommandParser
-    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (run, arguments, words) in _COMMANDS.items():
         command = commands.add_parser(name, help=words, description=words, epilog=EPILOG)
         command.set_defaults(run_command=run, parser=command)

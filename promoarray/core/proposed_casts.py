@@ -7,6 +7,7 @@ one that is proposed keeps every value where any does, and else the most of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from promoarray import dtypes as dt
@@ -27,17 +28,14 @@ MANY = 16
 At = tuple[int, ...]
 """Which operands are cast."""
 
-Candidates = list[list[tuple[At, DType]]]
-"""Which operands are cast, and to what: those together that lose as much."""
-
 Opened = tuple[Operand | Rank, ...]
 """Operands, and of those that are cast only the rank."""
 
-_ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
+ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
 """Operations on bits and truth, for which floats have to become something else."""
 
 
-_FRACTIONS = (Family.DIVIDE, Family.MEAN, Family.FLOAT_UNARY, Family.FLOAT_BINARY, Family.NORM)
+FRACTIONS = (Family.DIVIDE, Family.MEAN, Family.FLOAT_UNARY, Family.FLOAT_BINARY, Family.NORM)
 """Operations whose results have fractions, which integers would lose."""
 
 
@@ -59,7 +57,7 @@ def proposed_casts(
     9. rounds least,
     10. is to the smallest dtype.
     """
-    return _best(policy, name, operands, form, free=OPERATIONS[name].family in _ON_BITS)
+    return _best(policy, name, operands, form, free=OPERATIONS[name].family in ON_BITS)
 
 
 def accepted_casts(
@@ -111,57 +109,122 @@ def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) 
 
 
 def _best(policy: Policy, name: str, operands: Operands, form: Form, *, free: bool) -> Casts | None:
-    types = tuple(operand.type for operand in operands)
-    arrays = tuple(i for i, operand in enumerate(operands) if operand.rank is not Rank.SCALAR)
-    fractions = OPERATIONS[name].family in _FRACTIONS
-    cost = partial(policy.once(_costs), fractions, types, arrays)
-    plans: dict[At, _Plans] = {}
-    for alike in policy.once(_candidates)(types, arrays, free):
-        found = []
-        for at, to in alike:
-            if at not in plans:
-                opened = tuple(o.rank if i in at else o for i, o in enumerate(operands))
-                plans[at] = policy.once(_opened)(name, opened, form)
-            plan = plans[at][to]
-            if plan is not None:
-                found.append((at, to, plan))
-        if found:  # what follows loses more, whatever its plan
-            at, to, plan = min(found, key=lambda each: cost(*each)) if found[1:] else found[0]
-            return dict.fromkeys(at, to), plan
-    return None
+    candidates, opened = policy.once(_asked)(operands, free)
+    plans_of = policy.once(_plans)
+    plans = tuple([plans_of(name, each, form) for each in opened])
+    fractions = OPERATIONS[name].family in FRACTIONS
+    found = policy.once(_chosen)(candidates, fractions, plans)
+    return found and (dict.fromkeys(*found[:2]), found[2])
 
 
-def _candidates(policy: Policy) -> Callable[[tuple[DType, ...], At, bool], Candidates]:
-    """The casts that may be proposed, by what they lose, least first.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidates:
+    """The casts of arrays that may be proposed; made once for each case.
 
-    A policy's own cache, as of ``_accepted``, for all operations and ranks: what is cast are
-    arrays of some dtypes.
+    Attributes
+    ----------
+    types : tuple of DType
+        What the operands are.
+    arrays : tuple of int
+        Which of them may be cast.
+    ways : tuple of tuple
+        Which are cast, in all ways that occur.
+    by_loss : list of list
+        The number of a way and what its operands become, by what that loses, least first.
     """
 
+    types: tuple[DType, ...]
+    arrays: At
+    ways: tuple[At, ...]
+    by_loss: list[list[tuple[int, DType]]]
+
+
+# What follows are a policy's own caches, as ``_accepted``.
+
+
+def _asked(policy: Policy) -> Callable[[Operands, bool], tuple[_Candidates, list[Opened]]]:
+    """The candidates for some operands, and these with what is cast opened in each way."""
+
+    @lru_cache(maxsize=1 << 12)
+    def asked(operands: Operands, free: bool) -> tuple[_Candidates, list[Opened]]:
+        types = tuple(operand.type for operand in operands)
+        arrays = tuple(i for i, o in enumerate(operands) if o.rank is not Rank.SCALAR)
+        candidates = policy.once(_candidates)(types, arrays, free)
+        opened = [
+            tuple(o.rank if i in at else o for i, o in enumerate(operands))
+            for at in candidates.ways
+        ]
+        return candidates, opened
+
+    return asked
+
+
+def _candidates(policy: Policy) -> Callable[[tuple[DType, ...], At, bool], _Candidates]:
+    """The candidates for all operations and ranks: what is cast are arrays of some dtypes."""
+
     @lru_cache(maxsize=1024)
-    def candidates(types: tuple[DType, ...], arrays: At, free: bool) -> Candidates:
-        sources = [policy.canonical.get(d, d) for d in map(policy.strong, types)]
+    def candidates(types: tuple[DType, ...], arrays: At, free: bool) -> _Candidates:
+        sources = policy.once(_sources)(types)
         imaginary = _complex(sources)
-        by_loss: dict[tuple[float, ...], list[tuple[At, DType]]] = {}
+        ways: dict[At, int] = {}
+        by_loss: dict[tuple[float, ...], list[tuple[int, DType]]] = {}
         for at, to in _tried(policy, types, arrays):
             if all(admits(types[i], to, free) for i in at):
-                lost = _lost(tuple(sources[i] for i in at), to, imaginary)
-                by_loss.setdefault(lost, []).append((at, to))
-        return [by_loss[lost] for lost in sorted(by_loss)]
+                lost = _lost(tuple([sources[i] for i in at]), to, imaginary)
+                way = ways.setdefault(at, len(ways))
+                by_loss.setdefault(lost, []).append((way, to))
+        return _Candidates(types, arrays, tuple(ways), [by_loss[lost] for lost in sorted(by_loss)])
 
     admits = lru_cache(maxsize=1 << 12)(partial(_admits, policy))
     return candidates
 
 
+def _chosen(policy: Policy) -> Callable[..., tuple[At, DType, Plan] | None]:
+    """The best of the candidates by the plans that they lead to, which many operations share."""
+
+    @lru_cache(maxsize=1 << 14)
+    def chosen(
+        candidates: _Candidates, fractions: bool, plans: tuple[_Plans, ...]
+    ) -> tuple[At, DType, Plan] | None:
+        for alike in candidates.by_loss:
+            found = [
+                (candidates.ways[way], to, plan)
+                for way, to in alike
+                if (plan := plans[way].by_dtype[to]) is not None
+            ]
+            if found:  # what follows loses more, whatever its plan
+                asked = fractions, candidates.types, candidates.arrays
+                cost = partial(policy.once(_costs), *asked)
+                return min(found, key=lambda each: cost(*each)) if found[1:] else found[0]
+        return None
+
+    return chosen
+
+
+def _sources(policy: Policy) -> Callable[[tuple[DType, ...]], list[DType]]:
+    """What arrays of some types are before any cast."""
+
+    @lru_cache(maxsize=1024)
+    def sources(types: tuple[DType, ...]) -> list[DType]:
+        return [policy.canonical.get(d, d) for d in map(policy.strong, types)]
+
+    return sources
+
+
 def _tried(policy: Policy, types: tuple[DType, ...], arrays: At) -> Iterator[tuple[At, DType]]:
     """Casts of one array, and of all of them to one dtype."""
-    targets = dict.fromkeys(policy.canonical.get(d, d) for d in policy.dtypes)
-    for target in targets:
-        every = tuple(i for i in arrays if types[i] is not target)
-        if target is not dt.string and every:
+    for target in policy.once(_targets):
+        every = tuple([i for i in arrays if types[i] is not target])
+        if every:
             yield from (((i,), target) for i in every)
             if len(every) > 1:
                 yield every, target
+
+
+def _targets(policy: Policy) -> list[DType]:
+    """What arrays may be cast to."""
+    held = dict.fromkeys(policy.canonical.get(d, d) for d in policy.dtypes)
+    return [dtype for dtype in held if dtype is not dt.string]
 
 
 def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
@@ -170,26 +233,34 @@ def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
     return kept and policy.cast.refuses(policy.strong(source), target) is None
 
 
-class _Plans(dict[DType, "Plan | None"]):
-    """The plans of one operation when some operands have become a dtype; None if it is refused.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plans:
+    """The plan of an operation when some operands have become a dtype, None where refused.
 
-    What they were before does not matter, so a few of these serve all pairs of dtypes.
+    Those that are alike are one object.
     """
 
-    def __init__(self, policy: Policy, name: str, opened: Opened, form: Form) -> None:
-        super().__init__()
-        self._asked = policy, name, opened, form
-
-    def __missing__(self, to: DType) -> Plan | None:
-        policy, name, opened, form = self._asked
-        made = tuple(Operand(to, o) if isinstance(o, Rank) else o for o in opened)
-        plan = policy.plan(name, made, form)
-        return self.setdefault(to, plan if isinstance(plan, Plan) else None)
+    by_dtype: dict[DType, Plan | None]
 
 
-def _opened(policy: Policy) -> Callable[[str, Opened, Form], _Plans]:
-    """A policy's own cache, as of ``_accepted``."""
-    return lru_cache(maxsize=1 << 14)(partial(_Plans, policy))
+def _plans(policy: Policy) -> Callable[[str, Opened, Form], _Plans]:
+    """The plans for every dtype that what is opened may become.
+
+    What it was before does not matter, so a few of these serve all pairs of dtypes.
+    """
+
+    @lru_cache(maxsize=1 << 14)
+    def plans(name: str, opened: Opened, form: Form) -> _Plans:
+        made = {to: policy.plan(name, _closed(opened, to), form) for to in policy.once(_targets)}
+        given = {to: plan if isinstance(plan, Plan) else None for to, plan in made.items()}
+        return known.setdefault(tuple(given.values()), _Plans(given))
+
+    known: dict[tuple[Plan | None, ...], _Plans] = {}
+    return plans
+
+
+def _closed(opened: Opened, to: DType) -> Operands:
+    return tuple([Operand(to, o) if isinstance(o, Rank) else o for o in opened])
 
 
 def _cast(operands: Operands, casts: dict[int, DType]) -> Operands:
@@ -204,7 +275,7 @@ def _lost(sources: tuple[DType, ...], to: DType, imaginary: bool) -> tuple[float
 
 
 def _costs(policy: Policy) -> Callable[..., tuple[float, ...]]:
-    """A policy's own cache, as of ``_accepted``: many operations make the same plan."""
+    """What casts cost, whatever the others are that are proposed beside them."""
     return lru_cache(maxsize=1 << 14)(partial(_cost, policy))
 
 
@@ -221,7 +292,7 @@ def _cost(
 
     See ``proposed_casts``; ``fractions`` tells whether the operation has any.
     """
-    sources = [policy.canonical.get(d, d) for d in map(policy.strong, types)]
+    sources = policy.once(_sources)(types)
     on_the_way = [
         gravity(to if i in at else sources[i], plan.inputs[i])
         for i in arrays
@@ -229,16 +300,16 @@ def _cost(
     ]
     raised = [to.kind.category - sources[i].kind.category for i in at]
     usual = {policy.strong(weak) for weak in dt.WEAK_TYPES} if any(raised) else set()
-    sizes = [*(each.bits for each in plan.inputs), *(to.bits for _ in at)]
+    sizes = [each.bits for each in plan.inputs] + [to.bits] * len(at)
     exponent = to.part.format.exponent if to.part.format else 0
     return (
         *_gravest(on_the_way),
         fractions and plan.result.kind in INTEGERS,
         sum(map(abs, raised)),
-        sum(to not in usual | _others(sources, i) for i in at),
+        sum([to not in usual and to not in _others(sources, i) for i in at]),
         len(at),
         to.kind in (*INTEGERS, Kind.FLOAT) and to.bits < 8,
-        sum(gravity(sources[i], to)[1] for i in at),
+        sum([gravity(sources[i], to)[1] for i in at]),
         max(sizes),
         sum(sizes),
         len(at) * exponent,
@@ -256,5 +327,5 @@ def _complex(dtypes: Iterable[DType]) -> bool:
     return any(dtype.kind is Kind.COMPLEX for dtype in dtypes)
 
 
-def _others(dtypes: list[DType], index: int) -> set[DType]:
-    return {dtype for i, dtype in enumerate(dtypes) if i != index}
+def _others(dtypes: list[DType], index: int) -> list[DType]:
+    return dtypes[:index] + dtypes[index + 1 :]

@@ -6,7 +6,7 @@ import argparse
 import difflib
 import shlex
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 OF_PROGRAMS = ("compare", "diff", "bisect", "port")
 """The commands that run a program, whose own arguments stand behind ``--``."""
@@ -20,6 +20,14 @@ class CommandParser(argparse.ArgumentParser):
         if "SCRIPT:" in message:  # with -m MODULE, an argument of the module stands in its place
             message += self._behind_dashes("-m MODULE", "ARGS")
         super().error(message)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which choice a misspelled one nearly is, in place of all there are."""
+        known = () if action.choices is None else tuple(action.choices)
+        near = difflib.get_close_matches(str(value), map(str, known), n=1)
+        if near and value not in known:
+            raise argparse.ArgumentError(action, f"no {value!r}. Did you mean {near[0]}?")
+        super()._check_value(action, value)
 
     def unrecognized(self, words: Sequence[str]) -> NoReturn:
         """Say that nothing takes these words, and what was meant; then exit."""

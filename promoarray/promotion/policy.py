@@ -286,6 +286,18 @@ class Policy:
             the eigenvalues that ``eig`` finds are real.
         """
         plan = self.plan(name, self.squared(name, operands, values, form), form)
+        return self.decided(name, plan, operands, values, options=options)
+
+    def decided(
+        self,
+        name: str,
+        plan: Plan | Refusal,
+        operands: tuple[Operand, ...],
+        values: tuple[Any, ...],
+        *,
+        options: Mapping[str, Any] = NO_OPTIONS,
+    ) -> Decision | Refusal:
+        """Decide by a plan that has been made; else as ``decide``."""
         if isinstance(plan, Refusal):
             return plan
         if self.real_spectra and options.get("real"):

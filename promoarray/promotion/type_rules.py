@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,13 @@ class TypeRule:
         if any(computed is not None and None not in results for computed, results in kin):
             return Refusal(f"{name} is not defined for {common.name}")
         return Refusal(f"{name} is not defined for {common.kind.words} dtypes", common=common)
+
+    def answers_by(self, dtypes: tuple[DType, ...]) -> Hashable:
+        """All that its answers hang on besides the operation, where operands promote to one of
+        some dtypes."""
+        own = (self.operand_types, self.promote, self.cast, self.decomposition)
+        said = (self.standard_kernel, self.why, self.note)
+        return *map(id, own), *said, tuple(map(self._computed, dtypes))
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""

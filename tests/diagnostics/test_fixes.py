@@ -167,3 +167,13 @@ def test_a_number_that_does_not_fit_or_stands_on_the_left(expression: str, expec
     assert [*edits(report.divergences[0])] == [expected]
     with pa.policy("onnx"):
         assert eval(expected, {"xp": pa, "x": x, "n": 300}).dtype is made.dtype
+
+
+def test_one_edit_stands_for_several_policies_where_it_serves_all() -> None:
+    x = pa.arange(1, 4)
+    with pa.shadow("torch", "paddle@3.3") as report:
+        eval(code("1.0 / x"), {"x": x})
+    (divergence,) = report.divergences
+    assert edits(divergence) == {
+        "xp.asarray(1.0, dtype=xp.float64) / x": ["torch@2.13", "paddle@3.3"]
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import promoarray as pa
 from promoarray.diagnostics.shadow.report import Report
@@ -82,3 +83,16 @@ def test_lines_of_another_file_than_the_script_are_named() -> None:
     for script, where in {"": f"line {line}", __file__: f"line {line}", "train.py": named}.items():
         report.script = script
         assert report.by_policy()[0].words().endswith(f"to insert ({where})")
+
+
+def test_files_of_one_name_are_told_with_their_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = "one/model.py", "two/model.py", "main.py"
+    with pa.policy("numpy@2"), pa.shadow("jax@x32") as report:
+        for name in names:
+            code = compile("pa.asarray(x) + 1", str(tmp_path / name), "exec")
+            exec(code, {"x": OUTSIDE[0], "pa": pa})
+    (cause,) = report.shared_causes().found
+    assert cause.places == ["main.py:1", "one/model.py:1", "two/model.py:1"]

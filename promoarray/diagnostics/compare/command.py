@@ -19,7 +19,14 @@ from pathlib import Path
 from promoarray.diagnostics.compare import rewritten
 from promoarray.diagnostics.compare.frameworks import AUTO, OWN, framework_of, imported_by, names
 from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
-from promoarray.diagnostics.compare.program import STOPPED, Ended, Program, of_module, of_script
+from promoarray.diagnostics.compare.program import (
+    STOPPED,
+    Ended,
+    Program,
+    as_module,
+    of_module,
+    of_script,
+)
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
@@ -120,6 +127,8 @@ class Comparison:
         """Return what all of its processes found."""
         own = ended.findings[0].run if ended.findings else self._run_name or self.framework
         run = _named(own) if own else process_default()
+        made = [each.report for each in ended.findings if isinstance(each.report, RecordedReport)]
+        run = next((each.run for each in made if each.calls), run)  # JAX chooses as it begins
         kind = RecordedReport if self.framework else Report
         given = self.args.script or ""
         script = "" if given.endswith(".ipynb") or not os.path.isfile(given) else given
@@ -298,7 +307,7 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     """Say on standard error what went wrong."""
     sys.stdout.flush()
     if ended.status:
-        _say(stopped_in_words(report, ended))
+        _say(stopped_in_words(report, ended) + as_module(of.args.script))
     elif isinstance(report, RecordedReport):
         if not report.calls:
             nothing = f"the program called nothing that computes under {report.run.name}"

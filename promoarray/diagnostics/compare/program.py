@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import subprocess
@@ -159,6 +160,18 @@ def missing(script: str) -> str:
     if not Path(script).is_dir():
         return f"no such file: {script}"
     return f"the folder {script} has no __main__.py for Python to run; name a script in it"
+
+
+def as_module(script: str | None) -> str:
+    """Advise -m for a folder that imports from itself, of which Python knows no parent then."""
+    start = Path(script or "", "__main__.py")
+    try:
+        body = ast.parse(start.read_bytes()).body if script else []
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    relative = any(isinstance(each, ast.ImportFrom) and each.level for each in body)
+    name = start.parent.resolve().name
+    return f"; it has relative imports: run it as a package, -m {name}" if relative else ""
 
 
 def of_module(module: str, arguments: list[str]) -> Program:

@@ -61,11 +61,8 @@ class Case:
         self.supposed = supposed  # whether the arrays were made under another policy
         self.seen = tuple(map(self.described, entered)) if seen is None else seen
         self.plan = self.planned(form)
-        self.decided = (
-            self.plan
-            if isinstance(self.plan, Refusal)
-            else policy.decide(name, self.seen, entered, form)
-        )
+        self.decided = policy.decided(name, self.plan, self.seen, entered)
+        self._answer: Answer | None = None
         self._by_value: tuple[Operand, ...] | None = None
         self._rule: OperationRule | None = None
 
@@ -133,6 +130,11 @@ class Case:
 
     def answer(self) -> Answer:
         """The policy's answer: a dtype, a refusal, or a scalar that does not fit."""
+        if self._answer is None:
+            self._answer = self._answered()
+        return self._answer
+
+    def _answered(self) -> Answer:
         names = (self.policy.name,)
         if isinstance(self.decided, Refusal):
             error = self.decided.error
@@ -344,8 +346,9 @@ class Case:
 
     def otherwise(self, form: Form) -> str:
         """What the operator or function of that name does, where it is another one than asked."""
-        asked = form is self.form or self.inplace or not operation(self.name).symbol
-        plan = self.plan if asked else self.planned(form)
+        if form is self.form or self.inplace or not operation(self.name).symbol:
+            return ""
+        plan = self.planned(form)
         if plan == self.plan:
             return ""
         does = (

@@ -12,19 +12,26 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple, Self
 
+from promoarray.core.proposed_casts import FRACTIONS, ON_BITS
 from promoarray.core.refusals import remedy
 from promoarray.diagnostics.explain.operation import Case
 from promoarray.diagnostics.explain.report import Cast
 from promoarray.diagnostics.explore.pool import NUMBERS, Pool
 from promoarray.diagnostics.explore.questions import Entry, Question, entries, pair_of_scalars
 from promoarray.diagnostics.explore.words import MARK, Marker
-from promoarray.operations import OPERATIONS, Form
-from promoarray.promotion.plan import Operand, Refusal
+from promoarray.dtypes import WEAK_TYPES
+from promoarray.operations import OPERATIONS, Family, Form
+from promoarray.promotion.plan import MOVES, Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule
+from promoarray.promotion.source import Note
 from promoarray.promotion.type_rules import TypeRule
 
 REFUSED, AS_FIRST, AS_SECOND = -1, -2, -3
 """In place of the number of a dtype: there is none, or it is that of an operand."""
+
+NO_LINE = 0
+"""The number of a line that is not there."""
 
 NOT_ASKED = -1
 """In place of an answer, where Python computes and no policy is asked."""
@@ -108,7 +115,7 @@ class Answers:
 
     def __init__(self) -> None:
         self.lines, self.entering, self.answering, self.rows = Pool(), Pool(), Pool(), Pool()
-        self.lines.number("")  # which the page takes for no line
+        self.lines.number("")  # ``NO_LINE``
 
     def tables(
         self, policy: Policy, asked: Sequence[Question], step: Callable[[float], None]
@@ -148,34 +155,81 @@ def _ask(asking: list[_Asking], shown: tuple[Entry, ...]) -> Iterator[float]:
         The part that is done.
     """
     by_arity = {n: [each for each in asking if each.question.arity == n] for n in (1, 2)}
-    for number, x in enumerate(shown, 1):
-        for y in shown:
-            asked = Operands.of(x, y)
-            for each in by_arity[2]:
-                each.ask(asked)
-        asked = Operands.of(x)
-        for each in by_arity[1]:
-            each.ask(asked)
-        yield number / len(shown)
+    places = {(entry.dtype, entry.rank): place for place, entry in enumerate(shown)}
+    with_axes = [
+        places[entry.dtype, Rank.ARRAY] if entry.rank is Rank.ZERO_D else place
+        for place, entry in enumerate(shown)
+    ]
+    for i, x in enumerate(shown):
+        for j, y in enumerate(shown):
+            if pair_of_scalars(x, y):
+                for each in by_arity[2]:
+                    each.cells.append((NOT_ASKED, NOT_ASKED))
+                continue
+            _ask_of(by_arity[2], Operands.of(x, y), with_axes[i] * len(shown) + with_axes[j])
+        if pair_of_scalars(x):
+            for each in by_arity[1]:
+                each.cells.append((NOT_ASKED, NOT_ASKED))
+        else:
+            _ask_of(by_arity[1], Operands.of(x), with_axes[i])
+        yield (i + 1) / len(shown)
+
+
+def _ask_of(asking: list[_Asking], operands: Operands, with_axes: int) -> None:
+    """Note what is answered of some operands.
+
+    ``with_axes`` is the number of the cell in which 0-d arrays are arrays with axes, which comes
+    first: it serves where no rank is looked at.
+    """
+    for each in asking:
+        answered = each.of_any_rank and with_axes < len(each.cells)
+        each.cells.append(each.cells[with_axes] if answered else each.cell(operands))
 
 
 def _same_rule(policy: Policy, question: Question) -> Hashable:
     """A key that two questions share only if their answers differ in the operation's name alone.
 
     An operation rule is given the name, so only those are compared that are known to use it for
-    nothing but words: ``TypeRule``.
+    nothing but words and what ``_TOLD_APART`` has: ``TypeRule``.
     """
     row, name = question.row, question.row.name
-    rules = [policy.rule(name, (), form) for form in (Form.OPERATOR, Form.FUNCTION)]
-    if not all(isinstance(rule, TypeRule) for rule in rules) or policy.by_value is not None:
+    rules = _rules(policy, name)
+    by_name = getattr(policy.by_value, "by_name", None)
+    if not all(isinstance(rule, TypeRule) for rule in rules) or (policy.by_value and not by_name):
         return question
     families = (policy.signatures, policy.scalars.fit_family)
+    dtypes = tuple({*policy.dtypes, *policy.canonical.values(), *WEAK_TYPES})
+    own = [rule.answers_by(dtypes) for rule in rules if isinstance(rule, TypeRule)]
     return (
-        *map(id, rules),
-        *(row.family, row.arity, question.form, bool(row.symbol), name == "nextafter"),
+        *own,
+        *(row.family in families for families in _TOLD_APART),
+        *(row.arity, question.form, row.symbol if own[1:] else bool(row.symbol)),
+        *(name == "nextafter", by_name and by_name(name)),
         policy.kernels.get(name),
         *(id(of.get(name) or of.get(row.family)) for of in families),
     )
+
+
+_TOLD_APART = (
+    *((Family.EQUALITY, Family.ORDER), (Family.ISIN,), (Family.CLIP,), (Family.POW,)),
+    *(MOVES, FRACTIONS, ON_BITS),
+)
+"""The families whose scalars, plans, words or proposed casts are not as those of others."""
+
+
+def _rules(policy: Policy, name: str) -> list[OperationRule]:
+    """The rules of an operator and of the function of its name: mostly one."""
+    rules = (policy.rule(name, (), form) for form in (Form.OPERATOR, Form.FUNCTION))
+    return list({id(rule): rule for rule in rules}.values())
+
+
+def _of_any_rank(policy: Policy, name: str) -> bool:
+    """Whether all is said alike of 0-d arrays and others: the rule does not look, nor do notes,
+    and there is no other form, whose operands are written out."""
+    looks = policy.ranks or name in policy.ranked or policy.by_value is not None
+    notes = (note.ranks for note in policy.notes if isinstance(note, Note))
+    noted = any((Rank.ARRAY in ranks) != (Rank.ZERO_D in ranks) for ranks in notes)
+    return not looks and not noted and len(_rules(policy, name)) == 1
 
 
 class _Asking:
@@ -199,13 +253,10 @@ class _Asking:
         self.lines: dict[str, int] = {}
         """The numbers of lines that are the same of all operands."""
         self.cells: list[tuple[int, int]] = []
+        self.of_any_rank = _of_any_rank(policy, self.name)
         self.named = False
         """Whether a line has the operation's name where no mark can stand for it, so that the
         answers do not hold for other operations."""
-
-    def ask(self, operands: Operands) -> None:
-        """Note the answer for some operands."""
-        self.cells.append(self.cell(operands))
 
     def table(self) -> Table:
         """What was answered, in rows."""
@@ -216,8 +267,6 @@ class _Asking:
 
     def cell(self, operands: Operands) -> tuple[int, int]:
         """Both parts of a cell."""
-        if pair_of_scalars(*operands.entries):
-            return NOT_ASKED, NOT_ASKED
         seen = operands.seen[0] if operands.seen else None
         case = Case(self.name, self.question.form, operands.entered, self.policy, seen=seen)
         if seen is None:
@@ -288,6 +337,8 @@ class _Asking:
 
     def line(self, text: str, operands: Operands) -> int:
         """The number of a line; that of the empty one is 0."""
+        if not text:
+            return NO_LINE
         known = operands.lines.get(text)
         if known is None:
             known = self.lines.get(text)

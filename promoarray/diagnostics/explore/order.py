@@ -130,8 +130,8 @@ def right_above(policy: Policy) -> Edges:
     if isinstance(policy.promote, Lattice):
         return policy.promote.edges
     checked = Checked(policy)
-    above = {
-        a: {b for b in checked.dtypes if b is not a and (a, b) in checked.below}
+    above = {  # in order, by which those of a layer stand: that of sets changes with every run
+        a: [b for b in checked.dtypes if b is not a and (a, b) in checked.below]
         for a in checked.dtypes
     }
     try:
@@ -140,7 +140,7 @@ def right_above(policy: Policy) -> Edges:
         return {}
     every: dict[DType, set[DType]] = {}
     for dtype in upwards:
-        every[dtype] = above[dtype].union(*(every[b] for b in above[dtype]))
+        every[dtype] = set(above[dtype]).union(*(every[b] for b in above[dtype]))
     return {
         a: tuple(
             b for b in checked.dtypes if b in beyond and not any(b in every[c] for c in beyond)

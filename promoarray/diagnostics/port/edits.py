@@ -10,6 +10,7 @@ from promoarray.diagnostics.port.places import Extent, Places, cast_dtype
 from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
 from promoarray.diagnostics.shadow.common_fixes import Asked, common_fixes, holds, lost
 from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.shadow.shared_causes import MODULES, default_named
 from promoarray.diagnostics.shadow.spellings import SPELLINGS
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.operations import Form
@@ -111,7 +112,7 @@ def edit_of(port: Port, places: Places, group: Sequence[Seen]) -> Edit | Left | 
     optional = not any(s.answers or s.values for s in concerned)
     at = first.span, first.asked.name, policies
     if first.inside:
-        return Left(*at, "it is carried out inside of a library", optional)
+        return Left(*at, _inside(first), optional)
     if not first.edited:
         return Left(*at, "it is a part of what is called there", optional)
     node = places.node(first)
@@ -225,6 +226,14 @@ def _mixed(every: list[Asked]) -> set[int]:
     scalar = (tuple(o.rank is Rank.SCALAR for o in asked.operands) for asked in every)
     ranks = zip(*scalar, strict=False)
     return {index for index, each in enumerate(ranks) if len({*each}) > 1}
+
+
+def _inside(seen: Seen) -> str:
+    """Why what a library does is not edited, and what to write for parameters of its modules."""
+    why = "it is carried out inside of a library"
+    if seen.asked.name == DEFAULT_DTYPE and seen.framework in MODULES:
+        why += f": write {default_named(seen.framework, seen.results[0].name)} before it"
+    return why
 
 
 def _apart(node: ast.Compare) -> str:

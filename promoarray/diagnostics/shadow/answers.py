@@ -8,13 +8,14 @@ ranks and Python scalars. They are kept, and the report asks when it is printed.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, ValuesView
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from promoarray.core.array_base import type_of
 from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import looked_on
 from promoarray.diagnostics.record.ghost import Ghost
-from promoarray.diagnostics.shadow.common_fixes import fix_of
+from promoarray.diagnostics.shadow.common_fixes import fix_of, shared_fix
 from promoarray.diagnostics.shadow.divergence import Answer, LazyAnswers
 from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_held, as_seen_by
@@ -68,6 +69,7 @@ class OperationAnswers(LazyAnswers):
             operands = tuple(map(str, self._event.seen))
             every = zip(*self._said, strict=True)
             answers = {said[0].name: self._answer(*said, operands) for said in every}
+            self._share_a_fix(answers)
             run = self._event.policy.name
             answers[run] = Answer(self.dtypes[run], "", "", operands)
             self._found = {name: answers[name] for name in self.dtypes}
@@ -92,6 +94,24 @@ class OperationAnswers(LazyAnswers):
         edited = self._edited and origin == "root" and which == 0
         fix = fix_of(policy, event, run, seen if weak else None) if edited else None
         return Answer(answer, reason, origin, names, fix)
+
+    def _share_a_fix(self, answers: dict[str, Answer]) -> None:
+        """Put one edit in place of several, where one of them serves all policies.
+
+        Not of those that have other operands than the run, or no room for a Python scalar.
+        """
+        of = {
+            policy: fix
+            for policy, _, decided in zip(*self._said, strict=True)
+            if (fix := answers[policy.name].fix) is not None
+            if answers[policy.name].reason != WEAK_REASON
+            if not isinstance(decided, Refusal) or decided.error is None
+        }
+        if len(set(of.values())) < 2:
+            return
+        shared = shared_fix(tuple(of), self._event, _made(self._event, self._which), of.values())
+        if shared is not None:
+            answers |= {p.name: replace(answers[p.name], fix=shared) for p in of}
 
     def __getitem__(self, name: str) -> Answer:
         return self._all()[name]

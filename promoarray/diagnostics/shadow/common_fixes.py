@@ -8,7 +8,7 @@ that a refusal proposes are written, and the result is cast.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -85,9 +85,26 @@ def fix_of(
     by_value = isinstance(decided, Refusal) and decided.error is not None
     if by_value and event.form is not Form.INPLACE:  # whose target stays what it is
         return _fix_for_value(policy, event, wanted, seen)
-    operands = weak or tuple(as_looked_on(x, policy) for x in event.operands)
-    asked = Asked(event.name, event.form, operands, event.plan.inputs, wanted)
+    asked = _asked(policy, event, wanted, weak)
     return next(common_fixes(event.policy, (policy,), asked), None)
+
+
+def shared_fix(
+    policies: Sequence[Policy], event: OperationEvent, wanted: DType, fixes: Iterable[Fix]
+) -> Fix | None:
+    """Return the first of some edits that is right under all policies; None if none is."""
+    every = [(policy, _asked(policy, event, wanted)) for policy in policies]
+    serving = (
+        fix for fix in fixes if all(holds(event.policy, (p,), asked, fix) for p, asked in every)
+    )
+    return next(serving, None)
+
+
+def _asked(
+    policy: Policy, event: OperationEvent, wanted: DType, weak: Operands | None = None
+) -> Asked:
+    operands = weak or tuple(as_looked_on(x, policy) for x in event.operands)
+    return Asked(event.name, event.form, operands, event.plan.inputs, wanted)
 
 
 def _fix_for_value(

@@ -218,6 +218,11 @@ class _Writer(ast.NodeTransformer):
 
 
 def _made(tree: ast.expr, dtype: DType, words: Spelling, namespace: str) -> str:
+    match tree:
+        case ast.Subscript(value=ast.Attribute(attr="ogrid"), slice=ast.Tuple()):
+            return ""  # several arrays
+        case ast.Subscript():  # np.mgrid[0:3]
+            return ast.unparse(words.cast_of(tree, dtype, namespace))
     if not isinstance(tree, ast.Call) or any(word.arg == "dtype" for word in tree.keywords):
         return ""
     return ast.unparse(words.made(tree, dtype, namespace))

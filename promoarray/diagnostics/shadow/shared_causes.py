@@ -7,6 +7,7 @@ parameters with the default dtype, in as many lines as there are layers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from os.path import basename
@@ -74,8 +75,11 @@ class SharedCause:
 
     @property
     def places(self) -> list[str]:
-        """The lines of the program, with their files: "train.py:12"."""
-        return [f"{basename(file)}:{line}" for file, line in sorted(self._lines)]
+        """The lines of the program, with their files: "train.py:12"; with the folders of those
+        that have a name in common."""
+        names = Counter(basename(file) for file in {file for file, _ in self._lines})
+        sites = (self._lines[key] for key in sorted(self._lines))
+        return [str(s) if names[basename(s.file)] == 1 else s.path for s in sites]
 
     @property
     def what(self) -> str:
@@ -94,9 +98,7 @@ class SharedCause:
         """The edit."""
         run, theirs = self._names
         if self.framework:
-            namespace = SPELLINGS[self.framework].namespace
-            dtype = f"{namespace}.{run[0]}" if self.framework == "torch" else f'"{run[0]}"'
-            return f"{namespace}.set_default_dtype({dtype})"
+            return default_named(self.framework, run[0])
         (policy,) = self.policies
         casts = f"cast to {listed(theirs)} where such data first come in"
         return f"{ENABLED[policy]}; or {casts}" if policy in ENABLED else casts
@@ -137,6 +139,13 @@ class SharedCause:
         yield from wrapped(root, Text(", ".join(self.policies)), console, width)
         yield from wrapped(Text("    at          ", "dim"), Text(self._where), console, width)
         yield from wrapped(Text("    write       ", "green"), Text(self.write), console, width)
+
+
+def default_named(framework: str, dtype: str) -> str:
+    """The edit that names the default dtype of a framework's modules."""
+    namespace = SPELLINGS[framework].namespace
+    written = f"{namespace}.{dtype}" if framework == "torch" else f'"{dtype}"'
+    return f"{namespace}.set_default_dtype({written})"
 
 
 @dataclass

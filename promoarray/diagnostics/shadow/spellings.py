@@ -79,6 +79,7 @@ _TYPED = frozenset(
     (
         *("array", "asarray", "asanyarray", "arange", "full", "zeros", "ones", "empty"),
         *("eye", "identity", "tri", "linspace", "logspace", "geomspace", "randint", "integers"),
+        *("loadtxt", "genfromtxt"),
     )
 )
 """NumPy's functions that take a dtype: windows and most of those that draw numbers do not."""

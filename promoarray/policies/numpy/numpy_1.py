@@ -16,7 +16,7 @@ numpy/core/src/umath/ufunc_type_resolution.c. Recorded: conformance/golden/numpy
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -90,6 +90,10 @@ class ByValue:
     """``by_value``, and which values it tells apart."""
 
     __call__ = staticmethod(by_value)
+
+    def by_name(self, name: str) -> Hashable:
+        """All that it knows of an operation, the same for most."""
+        return name == "pow", name in AS_ARRAYS, SEARCHED.get(operation(name).family)
 
     def telling(
         self, name: str, operands: tuple[Operand, ...], form: Form, index: int

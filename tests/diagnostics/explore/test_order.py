@@ -88,3 +88,12 @@ def test_what_lies_below_nothing_is_named() -> None:
     assert order.alone
     assert not set(order.alone) & set(order.places)
     assert pa.uint16 in order.alone
+
+
+def test_a_drawing_is_the_same_in_every_run() -> None:
+    """What stands in a layer stands in the order of the policy's dtypes, not in a set's."""
+    policy = as_policy("mindspore")
+    assert list(right_above(policy)) == list(right_above(policy.derive("other")))
+    nodes = [name for name, *_ in order_of(policy).to_dict()["nodes"]]
+    alike = [name for name in nodes if name in ("uint16", "uint32", "uint64")]
+    assert alike == ["uint16", "uint32", "uint64"]

@@ -249,3 +249,18 @@ def test_auto_of_a_notebook_and_of_a_package(
     monkeypatch.chdir(tmp_path)
     assert framework_of(None, "package") == "torch"
     assert framework_of(None, "package.missing") == "promoarray"
+
+
+def test_the_summary_names_the_policy_that_jax_chose_as_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("jax", reason="needs JAX: pip install 'promoarray[test-jax]'")
+    monkeypatch.chdir(tmp_path)
+    Path("wide.py").write_text(
+        "import jax\nimport jax.numpy as jnp\n"
+        'jax.config.update("jax_enable_x64", True)\ny = jnp.ones(3) * 2\n'
+    )
+    assert cli.main(["compare", "wide.py", "--policies", "jax@x32"]) == 1
+    out = capfd.readouterr().out
+    assert " under jax@x64; " in out
+    assert " under jax@x32; " not in out

@@ -560,6 +560,43 @@ def test_what_is_made_of_numbers_alone_has_the_default_dtype(tmp_path: Path) -> 
     }
 
 
+def test_what_is_read_and_what_lists_and_grids_make_has_the_default_dtype(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import io
+        import numpy as np
+        a = np.loadtxt(io.StringIO("1 2"))
+        b = np.genfromtxt(io.StringIO("1 2"))
+        c = np.diag([1, 2])
+        d = np.vander([1.5, 2.0])
+        e = np.mgrid[0:3, 0:2]
+        f = np.ogrid[0:3]
+        g, h = np.ogrid[0:1:5j, 0:2]
+        given = np.arange(3, dtype=np.int8)
+        i = np.diag(given), np.vander(given), np.fromiter(given, np.int64)
+        j = np.loadtxt(io.StringIO("1 2"), np.float32), np.loadtxt(io.StringIO("1"), dtype=int)
+        k = np.genfromtxt(io.StringIO("1 2"), dtype=None)
+        """,
+        "jax@x32",
+    )
+    made = [d for d in report.divergences if d.name == "default dtype"]
+    edits = {}
+    for d in made:
+        fix, written = d.answers["jax@x32"].fix, d.site.expression
+        assert fix is not None
+        edits[written] = fix.written(written, d.site.file, "numpy")
+    assert edits == {
+        "np.loadtxt(io.StringIO('1 2'))": "np.loadtxt(io.StringIO('1 2'), dtype=np.float64)",
+        "np.genfromtxt(io.StringIO('1 2'))": "np.genfromtxt(io.StringIO('1 2'), dtype=np.float64)",
+        "np.diag([1, 2])": "np.diag([1, 2]).astype(np.int64)",
+        "np.vander([1.5, 2.0])": "np.vander([1.5, 2.0]).astype(np.float64)",
+        "np.mgrid[0:3, 0:2]": "np.mgrid[0:3, 0:2].astype(np.int64)",
+        "np.ogrid[0:3]": "np.ogrid[0:3].astype(np.int64)",
+        "np.ogrid[0:1:5j, 0:2]": "",  # several arrays
+    }
+
+
 @pytest.mark.parametrize(
     ("made", "edit"),
     [

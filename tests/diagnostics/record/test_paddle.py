@@ -351,6 +351,22 @@ def test_arrays_of_numpy_that_become_tensors_have_their_own_dtype() -> None:
     assert not report.divergences
 
 
+def test_a_layer_that_is_cast_has_the_dtype_that_the_program_names() -> None:
+    x = paddle.ones([1, 2], dtype="float32")
+    with pa.record("paddle", "numpy@2") as report:
+        cast = paddle.nn.Linear(2, 2)
+        cast.to(dtype="float32")
+        _ = cast(x)
+        own = paddle.nn.Layer().create_parameter([2], dtype="float32")
+        _ = own + x
+    assert {d.name for d in report.divergences} == {"default dtype"}  # of Linear, before the cast
+    assert sum(d.count for d in report.divergences) == 2
+    with pa.record("paddle", "numpy@2") as report:
+        own = paddle.nn.Layer(dtype="float32").create_parameter([2])  # which Paddle does not ask
+        _ = own + x
+    assert {d.name for d in report.divergences} == {"default dtype", "add"}
+
+
 def test_parameters_of_layers_have_the_default_dtype_unless_the_program_sets_it() -> None:
     create = paddle.nn.Layer.create_parameter
     with pa.record("paddle", "numpy@2") as report:

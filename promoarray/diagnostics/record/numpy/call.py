@@ -166,9 +166,11 @@ class Call:
         at = DTYPE_AT.get(self.callee.name)
         named = at is not None and len(self.args) > at
         self._count(MAKE)
-        if named or self.kwargs.get("dtype") is not None:
-            return self.recorder.made(self.results[0])
         between = self.callee.name in BETWEEN
+        no_float = self.results[0].dtype.kind is not Kind.FLOAT
+        found = type(number) is float and no_float and not between  # by genfromtxt, dtype=None
+        if named or found or self.kwargs.get("dtype") is not None:
+            return self.recorder.made(self.results[0])
         for result in self.results[1:]:  # the step that linspace tells
             self.recorder.made(result)
         if number is None or between:

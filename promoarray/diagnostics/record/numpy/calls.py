@@ -118,15 +118,17 @@ BETWEEN = names("linspace logspace geomspace")
 DEFAULTS: dict[str, float | None] = {
     **dict.fromkeys(OF_ANY, 0.0),
     **dict.fromkeys(names("hanning hamming blackman bartlett kaiser fftfreq rfftfreq"), 0.0),
+    **dict.fromkeys(names("loadtxt genfromtxt"), 0.0),
     **dict.fromkeys(BETWEEN, 0.0),
     **{f"random.{name}": 0.0 for name in _DRAWN_FLOATS},
     **{f"random.{name}": 0 for name in _DRAWN_INTS},
-    **dict.fromkeys(names("array asarray asanyarray arange full")),
+    **dict.fromkeys(names("array asarray asanyarray arange full diag diagflat vander")),
 }
 """What has a default dtype if none is named: a number like those it holds; None if it is given."""
 
 DTYPE_AT = {
     **dict.fromkeys(names("zeros ones empty identity array asarray asanyarray"), 1),
+    **dict.fromkeys(names("loadtxt genfromtxt"), 1),
     **dict.fromkeys(names("random.random random.standard_normal random.standard_exponential"), 1),
     **dict.fromkeys(names("full random.standard_gamma"), 2),
     **dict.fromkeys(names("arange eye tri random.randint random.integers"), 3),

@@ -24,6 +24,9 @@ from promoarray.operations import Form
 
 Key = tuple[int, int]
 
+GRIDS = type(np.mgrid), type(np.ogrid)
+"""Which make arrays of the numbers of slices: ``np.mgrid[0:3]``."""
+
 _MOST_HELD = 1 << 16
 
 
@@ -102,8 +105,12 @@ class Hook:
         """A part or a view of an array."""
         frame = sys._getframe(1)
         source, session = self._begun.pop((id(frame), number), None), self.session
-        if source is not None and session is not None and isinstance(source[0], ARRAYS):
+        if source is None or session is None:
+            return x
+        if isinstance(source[0], ARRAYS):
             session.viewed(name, source[0], x, frame)
+        elif isinstance(source[0], GRIDS):
+            session.gridded(x, frame)
         return x
 
     # -- calls ------------------------------------------------------------------------------------

@@ -13,10 +13,17 @@ from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.record.known import Known
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.operand import ARRAYS, alike, operand_of, result_of
+from promoarray.diagnostics.record.numpy.operand import (
+    ARRAYS,
+    alike,
+    operand_of,
+    result_of,
+    results_of,
+)
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.recorder import Recorder, Result
-from promoarray.diagnostics.record.report import MOVE, OPERATION, UNKNOWN
+from promoarray.diagnostics.record.report import MAKE, MOVE, OPERATION, UNKNOWN
+from promoarray.dtypes import Kind
 from promoarray.operations import Form
 
 MOST = 1 << 12
@@ -75,6 +82,11 @@ class Session:
         result = result_of(x)
         if source is not x and result is not None:
             self._guarded(self._viewed, name, source, result, frame)
+
+    def gridded(self, x: Any, frame: FrameType) -> None:
+        """Record what ``np.mgrid`` and ``np.ogrid`` make, which has a default dtype."""
+        if results := results_of(x):
+            self._guarded(self._gridded, results, frame)
 
     def forget(self, x: Any) -> None:
         """Forget what an array carries."""
@@ -198,6 +210,12 @@ class Session:
         recorder.assigned(*ghosts, frame, policy=past)
         recorder.noted = not recorder.heard.lasting
         return OPERATION
+
+    def _gridded(self, results: list[Result], frame: FrameType) -> None:
+        self.recorder.count(MAKE, "mgrid")
+        for result in results:
+            number = 0.0 if result.dtype.kind is Kind.FLOAT else 0
+            self.recorder.default(number, result, frame, lone=False)
 
     def _viewed(self, name: str, source: Any, result: Result, frame: FrameType) -> None:
         operand = operand_of(self.recorder, source) if name in ("real", "imag") else None

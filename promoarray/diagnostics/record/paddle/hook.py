@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterator
 from functools import wraps
+from itertools import product
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any
 
@@ -18,9 +19,9 @@ import paddle
 from promoarray.diagnostics.record import replaced
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.handlers import Handler, handler_in, other
-from promoarray.diagnostics.record.paddle.call import Call, amp
+from promoarray.diagnostics.record.paddle.call import DTYPES, Call, amp
 from promoarray.diagnostics.record.paddle.calls import KERNELS, words
-from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out, of_default
 from promoarray.diagnostics.record.report import MAKE
 
@@ -35,6 +36,7 @@ def _places() -> Iterator[Place]:
     yield Place(paddle, "set_default_dtype", before, of_default(_replaced, before))
     layer, name = paddle.nn.Layer, "create_parameter"
     yield Place(layer, name, layer.create_parameter, _watched(layer.create_parameter, name, _made))
+    yield Place(layer, "to", layer.to, _cast(layer.to))
     for owner in _PLACES:
         for name, before in tuple(vars(owner).items()):
             handler = handler_in(known, name)
@@ -55,11 +57,30 @@ def _places() -> Iterator[Place]:
 def _made(call: AnyCall) -> None:
     """A parameter of a layer, which names the default dtype where the program names none."""
     results = call.results()
+    named = call.kwargs.get("dtype") or call.args[3:4]
+    if named and call.frame.f_globals.get("__name__", "").partition(".")[0] != "paddle":
+        return call.made(MAKE)  # Paddle's own layers hand on the default
     defaults = {paddle.get_default_dtype()} if not call.recorder.default_named else set()
     if not results or results[0].dtype.name not in defaults:
         return call.made(MAKE)
     call.count(MAKE)
     return call.recorder.default(0.0, results[0], call.frame, lone=False, of_any=True)
+
+
+def _cast(to: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in the place of ``Layer.to``, which casts parameters where they are."""
+
+    @wraps(to)
+    def cast(self: Any, *args: Any, **kwargs: Any) -> Any:
+        layer = to(self, *args, **kwargs)
+        if kwargs.get("dtype") or args[1:2]:
+            held = ((x, DTYPES.get(x.dtype)) for x in (*self.parameters(), *self.buffers()))
+            cast_ones = [Result(x, dtype, x.ndim) for x, dtype in held if dtype is not None]
+            for watcher, result in product(_replaced.watchers, cast_ones):
+                watcher.recorder.made(result)
+        return layer
+
+    return cast
 
 
 _replaced = Replaced(_places)
