@@ -215,9 +215,7 @@ x = pa.asarray(np.ones(999_999, np.float32))
 x + x, pa.exp(x), x.astype(pa.bfloat16)
 print(count() - before)
 y = pa.asarray(np.ones(1_000_000, np.float32))
-y + y  # waits for memory, which three threads bring no sooner
-print(count() - before)
-pa.exp(y)
+y + y
 print(count() - before)
 from promoarray.kernels import _cpu
 _cpu.stop_threads()
@@ -226,7 +224,7 @@ print(count() - before, pa.exp(y).shape)
     if not os.path.isdir("/proc/self/task"):
         pytest.skip("this system does not list threads")
     found = run_python(code, PROMOARRAY_NUM_THREADS="3", OPENBLAS_NUM_THREADS="1")
-    assert found == ("0\n0\n2\n0 (1000000,)\n", "")
+    assert found == ("0\n2\n0 (1000000,)\n", "")
 
 
 @pytest.mark.slow
