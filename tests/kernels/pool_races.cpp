@@ -21,10 +21,10 @@ static void call(int seed) {
         std::vector<int> counted(parts * 64, 0);
         run_parts(parts, [&](std::size_t part) {
             for (std::size_t k = 0; k < 64; ++k) ++counted[part * 64 + k];
-            if (nests) run_parts(3, [&](std::size_t inner) { counted[part * 64] += (int)inner; });
+            if (nests) run_parts(3, [&](std::size_t inner) { counted[part * 64 + inner] += (int)inner; });
         }, round % 2 == 0 ? &around : nullptr);
-        for (std::size_t part = 0; part < parts; ++part)
-            wrong += counted[part * 64] != (nests ? 4 : 1) || counted[part * 64 + 63] != 1;
+        for (std::size_t i = 0; i < counted.size(); ++i)
+            wrong += counted[i] != 1 + (nests && i % 64 < 3 ? (int)(i % 64) : 0);
         if (seed == 0 && round % 50 == 0) set_thread_count(2 + round % 5);
     }
 }

@@ -49,7 +49,7 @@ _OPERATIONS: dict[str, set[Kind]] = {
         ("isnan isinf isfinite", {_FLOAT, _COMPLEX}),
         ("signbit", _REALS),
         ("round", {_FLOAT, _COMPLEX}),
-        ("floor ceil trunc sqrt copysign nextafter", {_FLOAT}),
+        ("floor ceil trunc sqrt copysign nextafter fma", {_FLOAT}),
         ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh", {_FLOAT}),
         ("exp expm1 log log1p log2 log10 atan2 hypot logaddexp poisson_nll_loss", {_FLOAT}),
         ("single_pow plain_pow whole_shortcut_pow root_shortcut_pow", {_FLOAT}),

@@ -99,6 +99,13 @@ PROMOARRAY_CAST Float settled(Float result, Float x, Float y) {
         asm(instruction " %0, %1;" : "=" letter(result) : letter(x));                 \
         return result;                                                                \
     }
+#define PROMOARRAY_MACHINE_OF_THREE(name, Float, letter, instruction, expression)     \
+    PROMOARRAY_CAST Float name(Float x, Float y, Float z) {                           \
+        Float result;                                                                 \
+        asm(instruction " %0, %1, %2, %3;"                                            \
+            : "=" letter(result) : letter(x), letter(y), letter(z));                  \
+        return result;                                                                \
+    }
 #define PROMOARRAY_COMPARE(name, Float, letter, instruction, expression)              \
     PROMOARRAY_CAST bool name(Float x, Float y) {                                     \
         u32 result;                                                                   \
@@ -110,6 +117,8 @@ PROMOARRAY_CAST Float settled(Float result, Float x, Float y) {
     PROMOARRAY_CAST Float name(Float x, Float y) { return expression; }
 #define PROMOARRAY_MACHINE_OF_ONE(name, Float, letter, instruction, expression) \
     PROMOARRAY_CAST Float name(Float x) { return expression; }
+#define PROMOARRAY_MACHINE_OF_THREE(name, Float, letter, instruction, expression) \
+    PROMOARRAY_CAST Float name(Float x, Float y, Float z) { return expression; }
 #define PROMOARRAY_COMPARE(name, Float, letter, instruction, expression) \
     PROMOARRAY_CAST bool name(Float x, Float y) { return expression; }
 #endif
@@ -122,6 +131,8 @@ PROMOARRAY_MACHINE(product, float, "f", "mul.rn.f32", x * y)
 PROMOARRAY_MACHINE(product, double, "d", "mul.rn.f64", x * y)
 PROMOARRAY_MACHINE(quotient, float, "f", "div.rn.f32", x / y)
 PROMOARRAY_MACHINE(quotient, double, "d", "div.rn.f64", x / y)
+PROMOARRAY_MACHINE_OF_THREE(fma, float, "f", "fma.rn.f32", __builtin_fmaf(x, y, z))
+PROMOARRAY_MACHINE_OF_THREE(fma, double, "d", "fma.rn.f64", __builtin_fma(x, y, z))
 PROMOARRAY_MACHINE_OF_ONE(root, float, "f", "sqrt.rn.f32", ::sqrtf(x))
 PROMOARRAY_MACHINE_OF_ONE(root, double, "d", "sqrt.rn.f64", ::sqrt(x))
 PROMOARRAY_MACHINE_OF_ONE(rounded_down, float, "f", "cvt.rmi.f32.f32", ::floorf(x))

@@ -26,6 +26,8 @@ def of_parts(xp: Any, real: Buffer, imag: Buffer | int) -> Buffer:
 
 def fused(xp: Any, x: Buffer, y: Buffer, z: Buffer) -> Buffer:
     """``x * y + z``, rounded once, as one instruction of most machines makes it."""
+    if xp is not np:  # a GPU has it, and CuPy's own casts and products flush float32 subnormals
+        return xp.fma(x, y, z)
     if x.dtype == np.float32:  # whose products float64 has exactly
         product = x.astype("float64") * y.astype("float64")
         return _odd_sum(xp, product, z.astype("float64")).astype("float32")
@@ -105,7 +107,8 @@ def fused_reciprocal(xp: Any, x: Buffer) -> Buffer:
 @quietly
 def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     quotient = _fused_quotient(xp, x, y, fuses_divisor=False)
-    return xp.where(_is_zero(xp, y), quotient.dtype.type(complex(np.nan, np.nan)), quotient)
+    nan = xp.full_like(quotient.real, np.nan)
+    return xp.where(_is_zero(xp, y), of_parts(xp, nan, nan), quotient)
 
 
 def _fused_quotient(xp: Any, x: Buffer, y: Buffer, *, fuses_divisor: bool) -> Buffer:
@@ -176,7 +179,7 @@ def _along(
 
 def _unit(xp: Any, part: Buffer) -> Buffer:
     """1 with its sign for an infinity, else 0 with its sign."""
-    return xp.copysign(xp.isinf(part).astype(part.dtype), part)
+    return xp.copysign(xp.where(xp.isinf(part), xp.ones_like(part), xp.zeros_like(part)), part)
 
 
 def _is_zero(xp: Any, x: Buffer) -> Buffer:
