@@ -127,12 +127,13 @@ def keep_copy(
     none of them is so large that NumPy may have warned of it."""
     if not isinstance(out._type, DType):
         return
-    if all(type(n) is int or (type(n) is float and abs(n) <= _OF_FLOAT16) for n in numbers):
+    if all(type(n) is int or (type(n) is float and abs(n) <= _HELD_BY_FLOAT16) for n in numbers):
         policy = out._policy or get_policy()
         keep_made(policy, name, numbers, asked, out._buffer, out._type, make_of)
 
 
-_OF_FLOAT16 = 60000.0
+_HELD_BY_FLOAT16 = 60000.0
+"""Of what is beyond 65504, the largest float16, NumPy may warn."""
 
 
 def _is_plain(asked: object) -> bool:
