@@ -12,6 +12,7 @@ from promoarray import kernels
 from promoarray.backends.numpy import loops
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT
+from promoarray.kernels.portable import powers
 from promoarray.once import once
 
 Buffer = np.ndarray[Any, Any]
@@ -38,13 +39,8 @@ def multiplied_pow(variants: Mapping[str, Kernel]) -> Kernel:
     others = variants["multiplied_pow"]
     reciprocal = partial(by_loop, "fused_reciprocal", variants["fused_reciprocal"])
     square = partial(by_loop, "plain_square", variants["plain_square"])
-    ways: dict[complex, Kernel] = {
-        -2: lambda x: reciprocal(square(x)),
-        -1: reciprocal,
-        -0.5: lambda x: reciprocal(np.sqrt(x)),
-        2: square,
-        3: partial(by_loop, "plain_cube", lambda x: others(x, np.full((), 3, x.dtype))),
-    }
+    cube = partial(by_loop, "plain_cube", lambda x: others(x, np.full((), 3, x.dtype)))
+    ways = powers.complex_factors(reciprocal, square, cube, np.sqrt)
 
     def run(x: Buffer, y: Buffer) -> Buffer:
         way = ways.get(y.item()) if x.dtype.kind == "c" else None

@@ -7,6 +7,7 @@ is NaN and -0.0 is -0.0. C's ``pow`` has inf and 0.0 there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from promoarray.kernels.portable.zero import is_zero
 
 Buffer = Any
 Way = Callable[[Any, Buffer], Buffer]
+Step = Callable[[Buffer], Buffer]
 
 
 def plain_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -60,14 +62,23 @@ _FACTORS: Mapping[complex, Way] = {
     -0.5: lambda xp, x: xp.reciprocal(xp.sqrt(x)),
     3: lambda xp, x: xp.multiply(xp.multiply(x, x), x),
 }
-_COMPLEX_FACTORS: Mapping[complex, Way] = {
-    **_ALL,
-    -2: lambda xp, x: fused_reciprocal(xp, plain_square(xp, x)),
-    -1: fused_reciprocal,
-    -0.5: lambda xp, x: fused_reciprocal(xp, xp.sqrt(x)),
-    2: plain_square,
-    3: lambda xp, x: plain_multiply(xp, plain_square(xp, x), x),
-}
+
+
+def complex_factors(
+    reciprocal: Step, square: Step, cube: Step, root: Step
+) -> Mapping[complex, Step]:
+    """PyTorch's ways of powers of complex numbers, by the exponent, made of what computes them."""
+    return {
+        -2: lambda x: reciprocal(square(x)),
+        -1: reciprocal,
+        -0.5: lambda x: reciprocal(root(x)),
+        2: square,
+        3: cube,
+    }
+
+
+def _plain_cube(xp: Any, x: Buffer) -> Buffer:
+    return plain_multiply(xp, plain_square(xp, x), x)
 
 
 def _of_one(ways: Mapping[complex, Way], xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -89,7 +100,11 @@ def shortcut_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def multiplied_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return _of_one(_COMPLEX_FACTORS if x.dtype.kind == "c" else _FACTORS, xp, x, y)
+    if x.dtype.kind != "c":
+        return _of_one(_FACTORS, xp, x, y)
+    reciprocal, square = partial(fused_reciprocal, xp), partial(plain_square, xp)
+    way = complex_factors(reciprocal, square, partial(_plain_cube, xp), xp.sqrt).get(y.item())
+    return _of_one(_ALL, xp, x, y) if way is None else way(x)
 
 
 KERNELS = plain_pow, whole_shortcut_pow, root_shortcut_pow, shortcut_pow, multiplied_pow
