@@ -273,9 +273,7 @@ def _linspace(
         last = rest[0] if rest else first
         values = _from_both_ends(xp, first, last, num, endpoint, device)
     else:
-        # NumPy has no dtype but object for ints beyond 64 bits.
-        floats = (float(v) if type(v) is int else v for v in ends)
-        values = xp.linspace(*floats, num, endpoint=endpoint, device=device)
+        values = xp.linspace(*ends, num, endpoint=endpoint, device=device)
         values = xp.floor(values) if kernel == "linspace" else values
     return cast_values(values, weak, dtype, target, device, "linspace")
 
