@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from promoarray.console import Printable, html_table
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import explicit
 from promoarray.core.operands import as_array
+from promoarray.diagnostics.former_pickles import loads_former_pickles
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.float_state import in_default_float_state
@@ -47,6 +48,7 @@ _WORDS = {
 }
 
 
+@loads_former_pickles
 @dataclass(frozen=True, slots=True, repr=False)
 class CastReport(Printable):
     """What a cast does to the values of an array.
@@ -87,10 +89,6 @@ class CastReport(Printable):
     largest_error: float
     mean_error: float
     note: str = ""
-
-    def __setstate__(self, state: list[Any]) -> None:
-        for field, value in zip(fields(self), [*state, ""], strict=False):  # 0.1.0 had no note
-            object.__setattr__(self, field.name, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as data."""

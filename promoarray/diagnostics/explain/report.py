@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, html_table
 from promoarray.diagnostics.explain.cast_values import CastValue
+from promoarray.diagnostics.former_pickles import loads_former_pickles
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,6 +40,7 @@ class Cast:
         return f"{self.operand}: {self.source} to {self.target}: {lost}"
 
 
+@loads_former_pickles
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What policies say of an operation.
@@ -68,11 +70,6 @@ class Answer:
     values: tuple[CastValue, ...] = ()
     signature: str = ""
     note: str = ""
-
-    def __setstate__(self, state: list[Any]) -> None:
-        # 0.1.0 had neither signature nor note.
-        for each, value in zip(fields(self), [*state, "", ""], strict=False):
-            object.__setattr__(self, each.name, value)
 
     @property
     def who(self) -> str:

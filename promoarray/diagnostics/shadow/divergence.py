@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.former_pickles import loads_former_pickles
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -18,6 +19,7 @@ ASKED_DTYPE = "dtype"
 """The operation of a place that makes an array of a dtype that the program asks for."""
 
 
+@loads_former_pickles
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What one policy says at one place.
@@ -47,10 +49,6 @@ class Answer:
     def __reduce__(self) -> tuple[type[Answer], tuple[object, ...]]:
         # As of ``Site``.
         return Answer, (self.dtype, self.reason, self.origin, self.operands, self.fix)
-
-    def __setstate__(self, state: list[object]) -> None:
-        for field, value in zip(fields(self), [*state, None], strict=False):  # 0.1.0 had no fix
-            object.__setattr__(self, field.name, value)
 
     def __str__(self) -> str:
         return self.dtype.name if self.dtype else "refuses"
