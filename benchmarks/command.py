@@ -55,12 +55,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="lines whose name has this")
     parser.add_argument("--quick", action="store_true", help="fewer elements, shorter")
     parser.add_argument("--passes", type=int, help="over each chapter (5; quick 3)")
+    parser.add_argument("--lot", default="", help="any word: other lines of chapter operations")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--plots", type=Path, metavar="DIR", help="needs matplotlib")
     options = parser.parse_args(arguments)
     passes = options.passes or (3 if options.quick else 5)
-    asked = Asked(options.chapter, options.peers, options.quick, passes, options.only)
-    machine = describe(options.peers) | {"passes": passes, "quick": options.quick}
+    asked = Asked(options.chapter, options.peers, options.quick, passes, options.only, options.lot)
+    machine = describe(options.peers) | {
+        "passes": passes,
+        "quick": options.quick,
+        "lot": options.lot,
+    }
     found = run(asked, lambda text: print(text, file=sys.stderr, flush=True))
     machine["load after"] = load()
     result = {"format": FORMAT, "machine": machine, **found}

@@ -60,6 +60,8 @@ class Options(NamedTuple):
     """How much is measured."""
 
     quick: bool = False
+    lot: str = ""
+    """What chapter operations draws its lines by."""
 
     @property
     def seconds(self) -> float:

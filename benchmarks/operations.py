@@ -1,7 +1,7 @@
 """Dispatch of all: every operator and function on one element, of dtypes and under policies drawn
 by lot, as times NumPy's ``x + x`` of two float32.
 
-All of them would be some hundred thousand. The lot is the same in every run.
+All of them would be some hundred thousand. Every run has the same lot; ``--lot`` draws another.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
     for group, (budget, pattern, names, narrow) in GROUPS.items():
         for name in names.split():
             text = pattern.format(name.replace(",", ", "))
-            for policy, given in drawn(text, QUICKLY if options.quick else DRAWN):
+            for policy, given in drawn(text, QUICKLY if options.quick else DRAWN, options.lot):
                 ways = {OURS: _call(text, given), REFERENCE: reference}
                 most = narrow if narrow and any(map(_is_narrow, given.values())) else budget
                 title = f"{group}: {policy}: {_written(text, given)}"
@@ -120,9 +120,9 @@ def _written(text: str, given: Given) -> str:
     return re.sub(r"\b[xy]\b", lambda found: str(given[found[0]]), text)
 
 
-def drawn(text: str, count: int) -> Iterator[tuple[str, Given]]:
+def drawn(text: str, count: int, by: str = "") -> Iterator[tuple[str, Given]]:
     """Policies, and what stands for x and y."""
-    lot = random.Random(text)
+    lot = random.Random(text + by)
     firsts: list[Any] = [*dt.CONCRETE]
     seconds = [*firsts, *SCALARS] if re.search(r"\by\b", text) else [None]
     cells = [*product(POLICIES, firsts, seconds)]

@@ -43,6 +43,7 @@ class Asked(NamedTuple):
     quick: bool
     passes: int
     only: str = ""
+    lot: str = ""
 
 
 Event = dict[str, Any]
@@ -59,7 +60,7 @@ def one_pass(asked: Asked) -> Iterator[Event]:
     from peers import keep_to_one_core
     from peers import load as load_peers
 
-    options = Options(asked.quick)
+    options = Options(asked.quick, asked.lot)
     wanted: tuple[str, ...] = ()
     if set(asked.chapters) & {*WITH_PEERS}:
         keep_to_one_core()
