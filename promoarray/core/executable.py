@@ -235,7 +235,8 @@ def _compiled(
     found = getattr(backend, "short_kernel", _none)
     kernel = found(policy.kernel(name, plan), held, strong, casts, **limits)
     widened = isinstance(kernel, np.ufunc)
-    widen = tuple(_widened(d, plan.inputs[0]) if widened else None for d in held)
+    ways = zip(held, plan.inputs, strict=True)
+    widen = tuple(_widened(*way) if widened else None for way in ways)
     return Executable(run, enter, plan.result, plan.extra_results, kernel, widen)
 
 

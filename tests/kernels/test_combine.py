@@ -62,6 +62,10 @@ REFERENCES: dict[str, Callable[..., Array]] = {
         for name in ("clip_beyond", "clip_up_to", "clip_signed_zeros", "low_bound_last")
         for end, low, high in (("", True, True), ("_low", True, False), ("_high", False, True))
     },
+    **{
+        name: partial(getattr(variants, name), np)
+        for name in ("sign_keeping_zero", "sign_without_nan", "scaled_negative", "hypot_of_squares")
+    },
     "where": np.where,
 }
 
@@ -128,6 +132,22 @@ def test_loops_give_what_casts_and_numpy_give(level, kind):
                 assert same_numbers(got, want, result), (name, lengths, result)
             done += 1
     assert done > 30
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["sign_keeping_zero", "sign_without_nan", "scaled_negative"])
+def test_every_number_of_16_bits_has_the_sign_it_has_as_float32(level, name, dtype):
+    row = dtype_args(dtype)
+    if loop_of(name, row) is None:
+        pytest.skip("this level has no loop of it")
+    codes = np.arange(1 << 16, dtype=np.uint16).view(dtype.storage)
+    got = np.empty_like(codes)
+    combine(name, (codes,), got, (row, row, row), (DEFAULT, DEFAULT))
+    with np.errstate(all="ignore"):
+        want = REFERENCES[name](codes.astype(np.float32)).astype(dtype.storage)
+    assert same_numbers(got, want, dtype)
+    known = ~np.isnan(want.astype(np.float32))
+    np.testing.assert_array_equal(got.view(np.uint16)[known], want.view(np.uint16)[known])
 
 
 CLIPPED = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int8)

@@ -55,8 +55,10 @@ def short_kernel(
     dtype of the result, its operands widened by NumPy's own casts, or one between casts of ours.
     """
     common = plan.compute or plan.inputs[0]
-    if len(held) > MOST or (plan.compute is None and {*plan.inputs} != {common}):
+    if len(held) > MOST:
         return None
+    if plan.compute is None and {*plan.inputs} != {common}:
+        return _of_unlike(name, held, plan)
     if plan.decomposition is not None:
         return _in_two_steps(held, plan, casts)
     logic = loops.logical_plan(name, held, plan, casts)
@@ -88,6 +90,18 @@ def short_kernel(
 
 MOST = 3
 """Operands of what is called from C++."""
+
+
+def _of_unlike(name: str, held: tuple[DType, ...], plan: Plan) -> np.ufunc | None:
+    """A ufunc that takes operands of different dtypes as they are, as NumPy 2 compares integers."""
+    ufunc, storages = KERNELS.get(name), tuple(dtype.storage for dtype in held)
+    if not isinstance(ufunc, np.ufunc) or held != plan.inputs or not dt.NATIVE.issuperset(held):
+        return None
+    try:
+        found = ufunc.resolve_dtypes((*storages, None))
+    except TypeError:
+        return None
+    return ufunc if found == (*storages, plan.result.storage) else None
 
 
 def _of_ufunc(

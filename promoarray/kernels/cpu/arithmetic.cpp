@@ -105,8 +105,21 @@ struct SignKeepingZero : UnaryOnCodes {
     }
 };
 
+// The same, but that NaN has none.
+struct SignWithoutNan : UnaryOnCodes {
+    template <typename T> static T of(T x) {
+        if constexpr (is_code<T>) return {x.is_nan() ? (u16)0 : Sign::of(x).bits};
+        else return Sign::of(where_so(x == x, x));
+    }
+    static f32 of(f32 x) { return (f32)((x > 0) - (x < 0)); }
+    static f64 of(f64 x) { return (f64)((x > 0) - (x < 0)); }
+};
+
 // As C has them, and NumPy from there.
 struct Hypot : Binary { template <typename T> static T of(T x, T y) { return std::hypot(x, y); } };
+struct HypotOfSquares : Binary {
+    template <typename T> static T of(T x, T y) { return std::sqrt(x * x + y * y); }
+};
 struct NextAfter : Binary {
     template <typename T> static T of(T x, T y) { return std::nextafter(x, y); }
 };
@@ -130,7 +143,9 @@ constexpr Row rows[] = {
     {"copysign", 2, false, false, false, on_floats<Copysign>},
     {"sign", 1, false, false, false, on_floats<Sign>},
     {"sign_keeping_zero", 1, false, false, false, on_floats<SignKeepingZero>},
+    {"sign_without_nan", 1, false, false, false, on_floats<SignWithoutNan>},
     {"hypot", 2, false, false, true, on_wide<Hypot>},
+    {"hypot_of_squares", 2, false, false, true, on_wide<HypotOfSquares>},
     {"nextafter", 2, false, false, true, on_wide<NextAfter>},
     {"floor", 1, false, false, false, on_floats<Floor>},
     {"ceil", 1, false, false, false, on_floats<Ceil>},

@@ -61,6 +61,14 @@ struct Minimum : Binary {
     template <typename C> static C of(C x, C y) { return Less::of(x, y) ? x : y; }
 };
 
+struct SignOfOrder : Unary {
+    template <typename T> static Complex<T> of(Complex<T> x) {
+        const T first = x.real != 0 ? x.real : x.imag;
+        const bool nan = (x.real != x.real) | (x.imag != x.imag);
+        return {nan ? std::numeric_limits<T>::quiet_NaN() : (T)((first > 0) - (first < 0)), 0};
+    }
+};
+
 // --- Arithmetic whose every step rounds -----------------------------------------------------------
 
 struct Product : Binary {
@@ -114,6 +122,10 @@ struct AddScaled : Binary {
     template <typename T> static Complex<T> of(Complex<T> x, Complex<T> y) {
         return {x.real + (y.real * (T)one - y.imag * (T)0), x.imag + (y.real * (T)0 + y.imag * (T)one)};
     }
+};
+
+struct ScaledNegative : Unary {
+    template <typename C> static C of(C x) { return AddScaled<-1>::of(C{0, 0}, x); }
 };
 
 // --- As PyTorch and Paddle: NumPy's quotient, of whose sums of products one is not rounded ---------
@@ -254,11 +266,13 @@ constexpr Row rows[] = {
     {"lexical_less_equal", 2, false, true, false, on_parts<LessEqual>},
     {"lexical_maximum", 2, false, false, false, on_parts<Maximum>},
     {"lexical_minimum", 2, false, false, false, on_parts<Minimum>},
+    {"sign_of_order", 1, false, false, false, on_parts<SignOfOrder>},
     {"plain_multiply", 2, false, false, true, by_itself<PlainMultiply>},
     {"plain_square", 1, false, false, true, by_itself<PlainSquare>},
     {"plain_cube", 1, false, false, true, by_itself<PlainCube>},
     {"add_scaled", 2, false, false, false, on_parts<AddScaled<1>>},
     {"subtract_scaled", 2, false, false, false, on_parts<AddScaled<-1>>},
+    {"scaled_negative", 1, false, false, false, on_parts<ScaledNegative>},
     {"fused_divide", 2, false, false, false, on_parts<FusedDivide>},
     {"fused_reciprocal", 1, false, false, false, on_parts<FusedReciprocal>},
     {"nan_divide", 2, false, false, false, on_parts<NanDivide>},

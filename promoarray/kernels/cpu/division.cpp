@@ -190,6 +190,9 @@ struct Selects : Binary {
 struct Scaled : Binary {
     template <typename T> static T of(T x, T y) { return x * y + (T)0; }
 };
+struct ScaledNegative : Unary {  // by -1: NaN keeps its sign, and neither zero
+    template <typename T> static T of(T x) { return x != x ? x : 0 - x; }
+};
 struct ScaledByReciprocal : Binary {
     template <typename T> static T of(T x, T y) { return x * (T)(1 / (f64)y) + (T)0; }
 };
@@ -263,6 +266,7 @@ constexpr Row rows[] = {
     {"first_selects", 2, false, false, false, on_wide<Selects<true>>},
     {"second_selects", 2, false, false, false, on_wide<Selects<false>>},
     {"scaled", 2, false, false, true, on_wide<Scaled>},
+    {"scaled_negative", 1, false, false, true, on_floats<ScaledNegative>},
     {"scaled_by_reciprocal", 2, false, false, true, on_wide<ScaledByReciprocal>},
 };
 

@@ -28,7 +28,7 @@ OF_ONE: tuple[Callable[..., Any], ...] = (
     *(pa.isfinite, pa.isnan, pa.isinf, pa.signbit, pa.floor, pa.ceil, pa.trunc, pa.round),
     *(pa.real, pa.imag, pa.any, pa.all, pa.sum, pa.prod, pa.max, pa.min, pa.mean, pa.sign),
     *(pa.argmax, pa.argmin, pa.std, pa.var, pa.diff, pa.cumulative_sum, pa.cumulative_prod),
-    *(pa.logical_not, pa.expm1, pa.log1p, pa.square),
+    *(pa.logical_not, pa.expm1, pa.log1p, pa.square, pa.negative),
 )
 OPTIONS: dict[str, dict[str, Any]] = {"isin": {"invert": True}, "diff": {"axis": 0}}
 NAMES = ("complex64", "complex128", "complex32", "bool", "int8", "uint4", "float16", "bfloat16")
@@ -88,3 +88,17 @@ def test_short_kernels_answer_as_what_they_stand_for(name: str) -> None:
         assert np.asarray(short).tobytes() == np.asarray(any_length).tobytes(), key
         held += 1
     assert held > 60
+
+
+@pytest.mark.parametrize("length", [1, 5000, 1 << 20])
+@pytest.mark.parametrize("compare", [operator.lt, operator.le, operator.gt, operator.ge])
+def test_integers_of_64_bits_compare_by_their_values(compare: Any, length: int) -> None:
+    signed = [-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1]
+    unsigned = [0, 1, 2**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1]
+    a = pa.asarray(np.resize(np.repeat(signed, 7), length + 48))
+    b = pa.asarray(np.resize(np.array(unsigned, np.uint64), length + 48))
+    x, y = (np.array([int(n) for n in each._buffer[-49:]], object) for each in (a, b))
+    with pa.policy("numpy@2"):
+        for _ in range(2):  # the second time by what was kept
+            np.testing.assert_array_equal(compare(a, b)._buffer[-49:], compare(x, y).astype(bool))
+            np.testing.assert_array_equal(compare(b, a)._buffer[-49:], compare(y, x).astype(bool))
