@@ -8,14 +8,13 @@ compiled for GPUs, and run by an interpreter of PTX, in test_cuda_*.py.
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import hashlib
+import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -84,39 +83,49 @@ extern "C" void run_%(name)s(void **at, unsigned long long n, unsigned int block
 # --- The compiler --------------------------------------------------------------------------------
 
 
-@cache
-def _folder() -> Path:
-    path = Path(tempfile.mkdtemp(prefix="promoarray-standin-"))
-    atexit.register(shutil.rmtree, path, ignore_errors=True)
-    return path
+folder = Path(os.devnull)
+"""The folder that the tests give it, where what is compiled lies. Processes that share one compile
+a kernel once."""
 
 
 def _compile(*arguments: str) -> None:
     """Unoptimized: it takes two thirds of the time, and no kernel runs for long."""
     command = ["g++", "-std=c++17", "-w", "-O0", "-ffp-contract=off", "-fPIC", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=_folder())
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode:
         raise RuntimeError(f"g++ does not compile a kernel:\n{done.stderr[:4000]}")
 
 
 @cache
 def _header(text: str) -> str:
-    """Compile what many kernels begin with once."""
-    name = f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.h"
-    (_folder() / name).write_text(_SHIM + text, encoding="utf-8")
+    """Compile what many kernels begin with once in each process, which names it after itself."""
+    name = f"{hashlib.sha256(text.encode()).hexdigest()[:16]}-{os.getpid()}.h"
+    (folder / name).write_text(_SHIM + text, encoding="utf-8")
     _compile("-x", "c++-header", name, "-o", f"{name}.gch")
     return name
 
 
-def _library(preamble: str, text: str) -> Any:
-    name = hashlib.sha256((preamble + text).encode()).hexdigest()[:16]
+def _library(preamble: str, text: str) -> str:
+    name = f"{hashlib.sha256((preamble + text).encode()).hexdigest()[:16]}-{os.getpid()}"
     source = f'#include "{_header(preamble)}"\n{text}'
-    (_folder() / f"{name}.cpp").write_text(source, encoding="utf-8")
+    (folder / f"{name}.cpp").write_text(source, encoding="utf-8")
     _compile("-shared", f"{name}.cpp", "-o", f"{name}.so")
-    return ctypes.CDLL(str(_folder() / f"{name}.so"))
+    return f"{name}.so"
 
 
-_functions: dict[str, Any] = {}
+class _Functions(dict[str, Any]):
+    """The compiled kernels by their titles, those of other processes too."""
+
+    def __missing__(self, title: str) -> Any:
+        library = ctypes.CDLL(str(folder / f"{title}.so"))
+        self[title] = found = getattr(library, title)
+        return found
+
+    def __contains__(self, title: object) -> bool:
+        return super().__contains__(title) or (folder / f"{title}.so").exists()
+
+
+_functions = _Functions()
 _asked: dict[str, tuple[str, str]] | None = None
 _AT_ONCE = 64
 
@@ -141,7 +150,9 @@ def _build(asked: dict[str, tuple[str, str]]) -> None:
     for preamble, titles in by_preamble.items():
         for part in batched(titles, _AT_ONCE):
             library = _library(preamble, "\n".join(asked[title][1] for title in part))
-            _functions.update((title, getattr(library, title)) for title in part)
+            for title in part:
+                with suppress(FileExistsError):  # another process was as quick
+                    (folder / f"{title}.so").symlink_to(library)
 
 
 def batched(values: list[str], size: int) -> Iterator[list[str]]:
