@@ -29,6 +29,7 @@ FLOORS = [
     [
         "console",
         "contextdecorator",
+        "data_class",
         "errors",
         "dtypes",
         "named_tuple",
