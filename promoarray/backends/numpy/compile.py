@@ -24,12 +24,12 @@ from promoarray.backends.numpy import (
 )
 from promoarray.backends.numpy.cast import caster
 from promoarray.backends.numpy.kernels import (
-    VARIANTS,
     kernel_of,
     neighbours,
 )
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.once import made_once
+from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
