@@ -27,6 +27,7 @@ FLOORS = [
     ["promotion"],
     ["kernels", "threads"],
     [
+        "collector",
         "console",
         "contextdecorator",
         "data_class",
