@@ -35,9 +35,11 @@ FLOORS = [
         "dtypes",
         "named_tuple",
         "once",
+        "one_block",
         "operations",
         "pages",
         "renamed",
+        "resumed",
         "other_names",
     ],
 ]
