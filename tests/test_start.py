@@ -11,7 +11,9 @@ import pytest
 import promoarray as pa
 
 LATER = (
-    *("difflib", "rich", "textwrap", "threading"),
+    *("dataclasses", "difflib", "rich", "textwrap", "threading"),
+    *("promoarray.backends.numpy.code_tables", "promoarray.backends.numpy.variants"),
+    *("promoarray.core.call_site", "promoarray.kernels.portable", "promoarray.other_names"),
     *("promoarray.console", "promoarray.core.display", "promoarray.core.proposed_casts"),
     *("promoarray.diagnostics", "promoarray.io", "promoarray.linalg", "promoarray.namespaces"),
     *("promoarray.functions.ranges", "promoarray.functions.sets", "promoarray.policies.torch"),
