@@ -19,8 +19,12 @@ from os import environ as _environ
 from sys import modules as _modules
 from typing import TYPE_CHECKING, Any
 
+from promoarray.collector import collector_paused as _collector_paused
+
+with _collector_paused():  # for a seventh of the time that these take
+    from promoarray.array_methods import add_methods as _add_methods
+
 from promoarray import dtypes
-from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
 from promoarray.errors import (
     ComputeError,
@@ -53,7 +57,6 @@ from promoarray.functions.searching import *
 from promoarray.functions.sorting import *
 from promoarray.functions.statistical import *
 from promoarray.functions.utility import *
-from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
@@ -127,7 +130,6 @@ namespaces                   namespace
 """
 _ROWS = [row.split() for row in _LATER.strip().splitlines()]
 _HOMES = {name: f"promoarray.{home}" for home, *names in _ROWS for name in names}
-_HOMES |= dict.fromkeys(NUMPYS, "promoarray.extras")
 """From a name that is loaded later to the module that has it."""
 
 # The chapters that arrays need list their names; what stands here is all else.
@@ -242,12 +244,19 @@ def __getattr__(name: str) -> Any:
         chapter = globals()[name] = import_module(_CHAPTERS[name] + name)
         _end_tracebacks_at_callers()
         return chapter
-    if name in _HOMES:
-        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        _end_tracebacks_at_callers()
-        return found
-    from promoarray.errors import quoted
+    home = _HOMES.get(name) or _home_of_numpys(name)
+    found = globals()[name] = getattr(import_module(home), name)
+    _end_tracebacks_at_callers()
+    return found
 
+
+def _home_of_numpys(name: str) -> str:
+    """The module of a function that NumPy has under this name."""
+    from promoarray.errors import quoted
+    from promoarray.other_names import NUMPYS, for_function
+
+    if name in NUMPYS:
+        return "promoarray.extras"
     raise AttributeError(f"module 'promoarray' has no attribute {quoted(name)}{for_function(name)}")
 
 

@@ -39,7 +39,6 @@ from promoarray.functions.statistical import (
     var,
 )
 from promoarray.functions.utility import all, any
-from promoarray.other_names import for_keyword
 from promoarray.parray import PArray
 
 # --- What differs from the function by more than how arguments are written -----------------------
@@ -281,6 +280,8 @@ def _method(name: str, parameters: tuple[Parameter, ...], function: Callable[...
         if args:
             _take_in_order(name, in_order, args, options)
         if not options.keys() <= known:
+            from promoarray.other_names import for_keyword
+
             unknown = next(key for key in options if key not in known)
             raise TypeError(f"x.{name} takes no {unknown}={for_keyword(unknown, known)}")
         for key in needed:

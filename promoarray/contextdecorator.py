@@ -1,17 +1,10 @@
-"""Context managers of users: for any number of blocks (``policy``, ``no_escape``), or for one."""
+"""Context managers of users, for any number of blocks: ``policy``, ``no_escape``."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from contextlib import AbstractContextManager, ContextDecorator, contextmanager
+from contextlib import ContextDecorator
 from contextvars import ContextVar
-from functools import wraps
-from types import TracebackType, coroutine
-from typing import Any, ClassVar, ParamSpec, TypeVar
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from typing import Any, ClassVar
 
 Entry = tuple[Any, "Context", "Entry | None"]
 """A block that was entered: what holds in it, its context manager, and the block around."""
@@ -64,119 +57,6 @@ class Context(ContextDecorator):
                 f"{called} decorates functions, not {function!r}; of a classmethod or a property "
                 f"write @{called}(...) in the line below"
             )
-        if inspect.iscoroutinefunction(function):
-            return _awaited(self, function)
-        if inspect.isgeneratorfunction(function):
-            return _generated(self, function)
-        if inspect.isasyncgenfunction(function):
-            return _iterated(self, function)
-        return super().__call__(function)
+        from promoarray.resumed import holding_while_it_runs
 
-
-def _awaited(context: Context, function: Any) -> Any:
-    @wraps(function)
-    async def held(*args: Any, **kwargs: Any) -> Any:
-        return await _steps(context, function(*args, **kwargs))
-
-    return held
-
-
-def _generated(context: Context, function: Any) -> Any:
-    @wraps(function)
-    def held(*args: Any, **kwargs: Any) -> Any:
-        return (yield from _steps(context, function(*args, **kwargs)))
-
-    return held
-
-
-def _iterated(context: Context, function: Any) -> Any:
-    @wraps(function)
-    async def held(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        made = function(*args, **kwargs)
-        step, given = made.asend, None
-        while True:
-            try:
-                item = await _steps(context, step(given))
-            except StopAsyncIteration:
-                return
-            finally:
-                given = None
-            try:
-                given = yield item
-            except GeneratorExit:
-                await _steps(context, made.aclose())
-                raise
-            except BaseException as error:
-                step, given = made.athrow, error
-            else:
-                step = made.asend
-
-    return held
-
-
-@coroutine  # so that it can be awaited, too
-def _steps(context: Context, made: Any) -> Generator[Any, Any, Any]:
-    """Run a generator, or what is awaited, each step of it in the context."""
-    step, given = made.send, None
-    while True:
-        with context:
-            try:
-                item = step(given)
-            except StopIteration as stop:
-                return stop.value
-            finally:
-                given = None  # of an error the traceback holds this frame
-        try:
-            given = yield item
-        except GeneratorExit:
-            with context:
-                made.close()
-            raise
-        except BaseException as error:
-            step, given = made.throw, error
-        else:
-            step = made.send
-
-
-class Block(AbstractContextManager[T]):
-    """A context manager for one block, to which it hands something over."""
-
-    def __init__(self, name: str, made: AbstractContextManager[T]) -> None:
-        self._name = name
-        self._unused = [made]  # taken out in one step, so that of two threads one gets it
-        self._made = made
-
-    def __enter__(self) -> T:
-        try:
-            return self._unused.pop().__enter__()
-        except IndexError:
-            raise RuntimeError(
-                f"this {self._name} has had its block; write 'with {self._name}(...) as ...' for "
-                "each, in every thread"
-            ) from None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool | None:
-        return self._made.__exit__(kind, error, traceback)
-
-    def __call__(self, function: Any) -> Any:
-        """Refuse to decorate: nobody would have what the block is handed."""
-        raise TypeError(
-            f"{self._name} decorates nothing, as what it finds would be lost; write "
-            f"'with {self._name}(...) as ...' around the call or inside the function"
-        )
-
-
-def one_block(function: Callable[P, Iterator[T]]) -> Callable[P, Block[T]]:
-    """Make a context manager of a generator function, as ``contextlib.contextmanager`` does."""
-    manager = contextmanager(function)
-
-    @wraps(function)
-    def made(*args: P.args, **kwargs: P.kwargs) -> Block[T]:
-        return Block(f"pa.{function.__name__}", manager(*args, **kwargs))
-
-    return made
+        return holding_while_it_runs(self, function) or super().__call__(function)

@@ -26,7 +26,6 @@ from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
 from promoarray.errors import quoted
-from promoarray.other_names import for_method
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
@@ -307,6 +306,8 @@ class PArray(Channels):
                     return more[name](self)
             message = f"'PArray' object has no attribute {quoted(name)}"
             if not name.startswith("_"):
+                from promoarray.other_names import for_method
+
                 package = _package()
                 ours = name in package.__all__ and callable(getattr(package, name))
                 message += for_method(name, is_function=ours)

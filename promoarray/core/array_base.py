@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Protocol, Self
 from promoarray.backends import backend_of, on_device
 from promoarray.core import host
 from promoarray.core._fast_path import ArraySlots
-from promoarray.core.call_site import of_promoarray
 from promoarray.dtypes import DType
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
@@ -50,9 +49,11 @@ class Array(ArraySlots):
         """The dtype of the elements; for a weakly typed array the one it is stored in."""
         dtype = storage_dtype(self)
         slot = self._type
-        if isinstance(slot, DType) or of_promoarray(sys._getframe(1)):
+        if isinstance(slot, DType):
             return dtype
-        return slot.read(dtype)
+        from promoarray.core.call_site import of_promoarray
+
+        return dtype if of_promoarray(sys._getframe(1)) else slot.read(dtype)
 
     @property
     def weak_type(self) -> bool:

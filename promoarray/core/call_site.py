@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 from opcode import opmap
 from types import CodeType, FrameType
+
+from promoarray.data_class import dataclass
 
 # os.path and not pathlib, which is slow to import, and with promoarray this is imported.
 PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep

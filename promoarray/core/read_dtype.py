@@ -16,7 +16,6 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.identity import compared_by_identity
 from promoarray.core.observers import Decision, Question, notify_decision, notify_question
 from promoarray.core.observers import observers_anywhere as observers
 from promoarray.dtypes import DType
@@ -127,6 +126,8 @@ def read_dtype(dtype: DType, answers: Mapping[str, DType], *, default: bool = Fa
     differing = {name: each for name, each in answers.items() if each is not dtype}
     if not differing or not observers:
         return dtype
+    from promoarray.core.identity import compared_by_identity
+
     read = ReadDType(dtype, differing, default)
     if compared_by_identity():
         decided(lambda policy, dtype: dtype, read)

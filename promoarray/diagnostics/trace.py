@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, counted, html_table, text
-from promoarray.contextdecorator import one_block
 from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import (
@@ -32,6 +31,7 @@ from promoarray.diagnostics.tracing.selection import ALL, Selection, selection
 from promoarray.diagnostics.tracing.timeline import Timeline
 from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import DType
+from promoarray.one_block import one_block
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

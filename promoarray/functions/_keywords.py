@@ -8,7 +8,6 @@ from inspect import signature
 from typing import Any, TypeVar, cast
 
 from promoarray.errors import quoted
-from promoarray.other_names import for_keyword
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -24,6 +23,8 @@ def names_keywords(function: Function) -> Function:
         try:
             return function(*args, **options)
         except TypeError:
+            from promoarray.other_names import for_keyword
+
             parameters = signature(function).parameters
             for name in options.keys() - parameters.keys():
                 if instead := for_keyword(name, parameters):

@@ -15,10 +15,10 @@ disagree about dtypes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
 
+from promoarray.data_class import dataclass, field, replace
 from promoarray.dtypes import WEAK, DType, Kind, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import Family, Form, operation

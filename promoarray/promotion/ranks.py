@@ -8,8 +8,8 @@ a lower one has come to may raise the one above (``lowest_first``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy_like import PolicyLike

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 from promoarray import dtypes as dt
+from promoarray.data_class import dataclass
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike

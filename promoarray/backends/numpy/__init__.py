@@ -26,10 +26,10 @@ from promoarray.backends.numpy.moves import mover as mover
 from promoarray.backends.numpy.short import short_kernel as short_kernel
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
-from promoarray.kernels.portable import linalg
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.loops import Casts
+    from promoarray.kernels.portable import linalg
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
@@ -214,6 +214,8 @@ def _linalg(
         _require_axis(buffers[0], options["axis"])
     if ordering.computes(name, compute):
         return ordering.KERNELS[name](*buffers, compute, **options)
+    from promoarray.kernels.portable import linalg
+
     return linalg.call(sys.modules[__name__], name, buffers, compute, **options)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy.kernels import ELEMENTWISE, OF_ONE_CALL, kernel_of
+from promoarray.backends.numpy.kernels import OF_ONE_CALL, is_elementwise, kernel_of
 from promoarray.backends.numpy.loops import Casts, common_shape, empty_like
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.kernels.cast_mode import CastMode
@@ -133,7 +133,7 @@ def _cast(values: Buffer, casts: tuple[Cast, ...], scratch: list[Buffer]) -> Buf
 def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> BlockPlan | None:
     """How a plan goes in blocks; None where it cannot, or NumPy's ufunc does all of it."""
     computed = [plan.compute or dtype for dtype in plan.inputs]
-    if name not in ELEMENTWISE or not dt.NATIVE.issuperset(computed):
+    if not is_elementwise(name) or not dt.NATIVE.issuperset(computed):
         return None
     kernel = kernel_of(name, computed[0])
     answer = answer_of(kernel, computed)

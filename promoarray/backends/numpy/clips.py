@@ -13,7 +13,6 @@ import numpy as np
 from promoarray import kernels
 from promoarray.backends.numpy import loops
 from promoarray.dtypes import BY_STORAGE
-from promoarray.kernels.portable import variants
 
 Buffer = np.ndarray[Any, Any]
 
@@ -35,6 +34,8 @@ _ALL: Any = np.logical_and.reduce
 
 def checked(x: Buffer, *bounds: Buffer, low: bool, high: bool) -> Buffer:
     """``variants.checked_clip``: of integers by NumPy's own, of floats by a loop of ours."""
+    from promoarray.kernels.portable import variants
+
     if low and high and not _ALL(np.less_equal(*bounds), None):
         refused: Buffer = variants.checked_clip(np, x, *bounds, low=low, high=high)  # which says so
         return refused

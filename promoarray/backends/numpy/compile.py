@@ -12,7 +12,6 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy import (
     blocks,
-    code_tables,
     exponents,
     folds,
     loops,
@@ -24,14 +23,15 @@ from promoarray.backends.numpy import (
 )
 from promoarray.backends.numpy.cast import caster
 from promoarray.backends.numpy.kernels import (
-    VARIANTS,
     kernel_of,
     neighbours,
 )
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.once import made_once
+from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
+    from promoarray.backends.numpy.code_tables import CodeTable
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
@@ -260,9 +260,13 @@ class Compiled:
             return self._loops.setdefault(name, found)
 
     @made_once
-    def _blocks(self) -> blocks.BlockPlan | code_tables.CodeTable | None:
+    def _blocks(self) -> blocks.BlockPlan | CodeTable | None:
         found = blocks.block_plan(self._name, self._held, self._plan, self._casts)
-        return found and code_tables.with_table(found, self._held)
+        if found is None:
+            return None
+        from promoarray.backends.numpy import code_tables
+
+        return code_tables.with_table(found, self._held)
 
     @made_once
     def _folds(self) -> folds.FoldPlan | None:

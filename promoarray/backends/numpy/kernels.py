@@ -16,7 +16,6 @@ import numpy as np
 from promoarray import kernels
 from promoarray.backends.numpy import (
     clips,
-    complex_loops,
     folds,
     losses,
     means,
@@ -24,7 +23,7 @@ from promoarray.backends.numpy import (
     searching,
 )
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels.portable import complexes, linalg, statistics, variants, xla
+from promoarray.promotion.variants import VARIANTS
 
 Buffer = np.ndarray[Any, Any]
 
@@ -172,44 +171,16 @@ def _diff(x: Buffer, *, axis: int = -1) -> Buffer:
     return gaps
 
 
-def _extreme_or_end(ufunc: np.ufunc, end: int) -> Callable[..., Any]:
-    """An extreme, or the end of the dtype: as ``np.max`` with an initial value does, without the
-    time that it takes to get here."""
-    reduce: Any = ufunc.reduce
+class _Kernels(dict[str, Callable[..., Any]]):
+    """Kernels by name; those of single policies are loaded once one of them is asked for."""
 
-    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
-        return reduce(x, axis, None, None, keepdims, statistics.ends(x.dtype)[end])
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        from promoarray.backends.numpy import variants
 
-    return run
+        return variants.KERNELS[name]
 
 
-def _without_nan(name: str, others: Callable[..., Any]) -> Callable[..., Any]:
-    """A position that skips NaN, where there is any."""
-
-    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
-        if np.logical_or.reduce(np.isnan(x), None):
-            return others(x, axis=axis, keepdims=keepdims)
-        return getattr(x, name)(axis=axis, keepdims=keepdims)
-
-    return run
-
-
-VARIANTS = variants.of(np)
-"""Those that single policies have."""
-
-VARIANTS |= {
-    "checked_clip": clips.checked,
-    "exact_integer_mean": means.mean_towards_zero(VARIANTS["exact_integer_mean"], lambda own: own),
-    "truncated_mean": means.mean_towards_zero(VARIANTS["truncated_mean"], means.widest),
-    "mean_or_zero": means.mean_or_zero,
-    "max_or_lowest": _extreme_or_end(np.maximum, 0),
-    "min_or_highest": _extreme_or_end(np.minimum, 1),
-    "argmax_without_nan": _without_nan("argmax", VARIANTS["argmax_without_nan"]),
-    "argmin_without_nan": _without_nan("argmin", VARIANTS["argmin_without_nan"]),
-    "multiplied_pow": complex_loops.multiplied_pow(VARIANTS),
-}
-
-KERNELS: dict[str, Callable[..., Any]] = {
+_STANDARD: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "subtract": np.subtract,
     "multiply": np.multiply,
@@ -306,8 +277,9 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "argmin": _position("argmin"),
     "searchsorted": searching.searchsorted,
     "diff": _diff,
-    **VARIANTS,
 }
+
+KERNELS = _Kernels(_STANDARD)
 """The kernel of every operation, and those that single policies have instead."""
 
 
@@ -320,16 +292,23 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     name : str
     compute : DType
     """
-    if name in linalg.NAMES:
+    if name not in KERNELS and name not in VARIANTS:
         return None
-    if compute.kind is Kind.COMPLEX and name in complexes.KERNELS:
-        return partial(complexes.KERNELS[name], np)
+    if compute.kind is Kind.COMPLEX and (formula := formula_of_complex(name)):
+        return formula
     kernel = products.of_integers(name, compute) or KERNELS[name]
     if name in _UFUNC_OF and compute.kind in _UFUNC_OF[name][1]:
         kernel = _UFUNC_OF[name][0]
     if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:
         return lambda *buffers, **options: kernel(*(b.astype(np.int8) for b in buffers), **options)
     return kernel
+
+
+def formula_of_complex(name: str) -> Callable[..., Any] | None:
+    """What computes complex numbers where NumPy has a ufunc for real ones only."""
+    from promoarray.kernels.portable import complexes
+
+    return partial(complexes.KERNELS[name], np) if name in complexes.KERNELS else None
 
 
 # What is a ufunc for these kinds, and something simpler for the others.
@@ -350,19 +329,30 @@ _NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})
 OF_ONE_CALL = frozenset(_UFUNC_OF)
 """The functions that make nothing besides their result."""
 
-ELEMENTWISE = frozenset(
+_ELEMENTWISE = frozenset(
     name
     for name, kernel in KERNELS.items()
     if isinstance(kernel, np.ufunc) and kernel.signature is None
-) | {
-    *OF_ONE_CALL,
-    *("l1_loss", "mse_loss", "huber_loss", "poisson_nll_loss"),
-    *VARIANTS.keys()
-    - {kernel.__name__ for kernel in statistics.KERNELS}
-    - xla.ASKING_SHAPES
-    - {"integer_pow", "real_all", "real_any"},
-}
-"""The kernels that compute each element by itself, whatever lies around it."""
+) | {*OF_ONE_CALL, "l1_loss", "mse_loss", "huber_loss", "poisson_nll_loss"}
+
+
+def is_elementwise(name: str) -> bool:
+    """Whether a kernel computes each element by itself, whatever lies around it."""
+    if name not in VARIANTS:
+        return name in _ELEMENTWISE
+    from promoarray.backends.numpy import variants
+
+    return name in variants.ELEMENTWISE
+
+
+def is_along_axes(name: str) -> bool:
+    """Whether a kernel of single policies goes along axes."""
+    if name not in VARIANTS:
+        return False
+    from promoarray.backends.numpy import variants
+
+    return name in variants.ALONG_AXES
+
 
 OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
 OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}

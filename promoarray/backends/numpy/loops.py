@@ -22,7 +22,6 @@ from promoarray.backends.numpy import told
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.named_tuple import NamedTuple
-from promoarray.promotion.cast_transforms import real_part_counts
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -224,10 +223,12 @@ def logical_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -
     if held[0].kind not in NUMERIC or held[0] is dt.bool:
         return None
     transforms = casts(held[0], dt.bool)[1]
-    if transforms == (real_part_counts,):
+    if transforms:
+        from promoarray.promotion.cast_transforms import real_part_counts
+
+        if transforms != (real_part_counts,):
+            return None
         name = f"real_{name}"
-    elif transforms:
-        return None
     row = kernels.dtype_args(held[0])
     if kernels.loop_of(name, row) is None:
         return None

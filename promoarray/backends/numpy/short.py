@@ -25,16 +25,17 @@ from promoarray.backends.numpy import (
 )
 from promoarray.backends.numpy.cast import comparable, widens
 from promoarray.backends.numpy.kernels import (
-    ELEMENTWISE,
     KERNELS,
     OF_ONE_CALL,
-    VARIANTS,
+    formula_of_complex,
+    is_along_axes,
+    is_elementwise,
     kernel_of,
 )
 from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
-from promoarray.kernels.portable import complexes, statistics
+from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -76,9 +77,9 @@ def short_kernel(
     if name == "huber_loss" and (found := _by_delta(held, plan, casts)):
         return found
     kernel = kernel_of(name, common)
-    if kernel is not None and name in _WITH_OPTIONS:
+    if kernel is not None and (name in _WITH_OPTIONS or is_along_axes(name)):
         return _with_options(name, kernel, held, plan, casts)
-    if name in VARIANTS or (common.kind is Kind.COMPLEX and name in complexes.KERNELS):
+    if name in VARIANTS or (common.kind is Kind.COMPLEX and formula_of_complex(name)):
         found = _between_casts(name, None, held, plan, common, casts)
         return found or _of_short(name, kernel, held, plan, common, casts)
     if name in _OF_ONE_ARRAY and kernel is not None and not isinstance(kernel, np.ufunc):
@@ -162,8 +163,6 @@ _SILENT = frozenset({"max", "min", "searchsorted", *_MOVING})
 _WITH_OPTIONS = _BY_ITSELF | {
     *("cumulative_sum", "cumulative_prod", "diff", "std", "var", "searchsorted"),
     *("matmul", "vecdot", "tensordot", "outer"),
-    *(kernel.__name__ for kernel in statistics.KERNELS),
-    *("real_all", "real_any"),
 }
 
 
@@ -305,7 +304,7 @@ def _of_short(
     casts: loops.Casts,
 ) -> Callable[..., Any] | None:
     """A function of each element by itself between casts: of longer operands it goes in blocks."""
-    takes = name in ELEMENTWISE or name in complexes.KERNELS
+    takes = is_elementwise(name)
     made = blocks.answer_of(kernel, [common for _ in held]) if takes else None
     if kernel is not None and common.kind in INEXACT:
         kernel = telling(kernel)

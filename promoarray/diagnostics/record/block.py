@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from promoarray.contextdecorator import one_block
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.errors import quoted
+from promoarray.one_block import one_block
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 

@@ -21,7 +21,6 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy
-from promoarray.contextdecorator import one_block
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, sites
 from promoarray.core.cast import convert
@@ -58,6 +57,7 @@ from promoarray.diagnostics.shadow.value_changes import Place, differences, one_
 from promoarray.diagnostics.shadow.verdict import Verdict, key_of, verdict_of
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
+from promoarray.one_block import one_block
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank

@@ -6,9 +6,8 @@ From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answ
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from promoarray import dtypes as dt
+from promoarray.data_class import replace
 from promoarray.dtypes import (
     BITS,
     INEXACT,

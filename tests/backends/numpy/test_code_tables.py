@@ -13,15 +13,15 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import code_tables
 from promoarray.backends.numpy.blocks import LONG, BlockPlan
-from promoarray.backends.numpy.kernels import ELEMENTWISE
+from promoarray.backends.numpy.kernels import is_elementwise
 from promoarray.operations import OPERATIONS
 from promoarray.policies import as_policy
 
 RNG = np.random.default_rng(3)
 NAMES = sorted(
     name
-    for name in ELEMENTWISE
-    if name in OPERATIONS and OPERATIONS[name].arity == 1 and hasattr(pa, name)
+    for name, operation in OPERATIONS.items()
+    if is_elementwise(name) and operation.arity == 1 and hasattr(pa, name)
 )
 NARROW = [d for d in dt.CONCRETE if d.kind in (dt.Kind.FLOAT, dt.Kind.INT) and d.bits <= 16]
 
