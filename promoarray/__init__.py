@@ -19,12 +19,8 @@ from os import environ as _environ
 from sys import modules as _modules
 from typing import TYPE_CHECKING, Any
 
-from promoarray.collector import collector_paused as _collector_paused
-
-with _collector_paused():  # for a seventh of the time that these take
-    from promoarray.array_methods import add_methods as _add_methods
-
 from promoarray import dtypes
+from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
 from promoarray.errors import (
     ComputeError,

@@ -27,7 +27,6 @@ FLOORS = [
     ["promotion"],
     ["kernels", "threads"],
     [
-        "collector",
         "console",
         "contextdecorator",
         "data_class",

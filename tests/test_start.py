@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import promoarray as pa
 
 LATER = (
@@ -32,25 +30,6 @@ print(*sys.modules.keys() - before)
 def test_no_array_and_no_operator_loads_what_it_does_not_need() -> None:
     run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     assert sorted({*LATER} & {*run.stdout.split()}) == []
-
-
-@pytest.mark.parametrize("before", ["enable", "disable"])
-@pytest.mark.parametrize("fails", [True, False])
-def test_an_import_leaves_the_garbage_collector_as_it_was(before: str, fails: bool) -> None:
-    script = f"""
-import gc, sys
-gc.{before}()
-was = gc.isenabled()
-if {fails}:
-    sys.modules["promoarray.kernels._cpu"] = None  # as where nothing is compiled
-try:
-    import promoarray
-except ImportError:
-    print("failed", end=" ")
-print(gc.isenabled() is was)
-"""
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["failed"] * fails + ["True"]
 
 
 def test_every_name_of_a_chapter_is_on_the_main_module() -> None:
