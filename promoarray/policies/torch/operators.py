@@ -114,7 +114,8 @@ def add(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | 
     plan = TypeRule()(policy, name, operands)
     if isinstance(plan, Refusal) or operands[0].rank is not Rank.SCALAR:
         return plan
-    return plan._replace(standard_kernel=True)
+    of_complex = plan.inputs[0].kind is Kind.COMPLEX
+    return plan._replace(kernel="scaled_add") if of_complex else plan
 
 
 def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
