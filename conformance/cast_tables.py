@@ -24,6 +24,7 @@ POLICIES: dict[str, tuple[dict[str, object], ...]] = {
     "jax": ({},),
     "torch": ({},),
     "torch@2.11": ({},),
+    "torch@2.11-cuda": ({},),
     "tensorflow": ({},),
     "paddle@3.3": ({},),
     "paddle@2.6": ({},),

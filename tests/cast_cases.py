@@ -32,6 +32,7 @@ RULES = {
     "torch": CastMode(LARGEST, INF, False, to_integer=ToInteger.TORCH, via_float32=True),
     "aclnn": CastMode(INF, LARGEST, to_integer=ToInteger.ACLNN, scale_negative=ScaleNegative(2)),
     "nan": CastMode(NAN, NAN, False, NanWithout.LARGEST, scale_zero=ScaleZero.SMALLEST),
+    "torch, cuda": CastMode(NAN, LARGEST, to_integer=ToInteger.TORCH_CUDA),
     "strict, via": CastMode(
         NAN, INF, to_integer=ToInteger.TENSORFLOW, scale_strict=True, via_float32=True
     ),

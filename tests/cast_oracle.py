@@ -273,6 +273,12 @@ def integers_of(whole: np.ndarray, source: DType, target: DType, way: ToInteger)
         if bits == 64 or (bits == 32 and signed):
             return clamped(whole, bits, signed)
         return clamped(whole, 32 if signed else 64, True)
+    if way is ToInteger.TORCH_CUDA:
+        through_int64 = target is dt.uint8
+        width = 64 if bits == 64 or through_int64 else 32
+        of_nan = 1 << width - 1 if 64 in (width, source.bits) else 0
+        held = clamped(whole, width, signed or through_int64)
+        return np.where(np.isnan(whole), np.uint64(of_nan), held)
     if way is ToInteger.TENSORFLOW and bits in (8, 16):
         held = register(whole, 32).view(np.int64).astype(np.float64)
         if bits == 8 and not signed and source in (dt.float16, dt.float64):

@@ -82,6 +82,22 @@ def test_what_counts_as_a_difference(theirs, ours, kind):
     assert (found.kind if found else None) == kind
 
 
+@pytest.mark.parametrize(
+    ("pattern", "operation", "covers"),
+    [
+        ("** **= pow : *", "**", True),
+        ("** **= pow : *", "mean", False),
+        ("* *= multiply", "multiply", True),
+        ("* *= multiply", "**=", False),
+        ("linalg.* : *", "linalg.svd", True),
+        ("* : complex*", "mean", True),
+    ],
+)
+def test_an_operator_in_a_pattern_means_itself(pattern, operation, covers):
+    found = Difference(operation, "complex64", "values", "complex64", "", "", "")
+    assert known.Departure("torch*", "a reason", [pattern]).covers("torch", found) is covers
+
+
 def test_sums_may_round_in_another_order_and_sines_in_the_last_place():
     made = "float32 (2,) 1.0 1000000.0"
     summed = 'a = array("float32", [1.0, 1000000.0], (2,))\nb = sum(a)'

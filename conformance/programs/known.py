@@ -24,7 +24,7 @@ class Departure:
     programs : list of str
         Patterns ``operations : operands : kind : detail``; the last parts may be left out, and each
         is one or more words with ``*`` and ``?``, but operands, which are one pattern, and more of
-        them apart by ``|``.
+        them apart by ``|``. Among other operations ``*`` and ``**`` are Python's operators.
     """
 
     framework: str
@@ -47,13 +47,21 @@ def _matches(pattern: str, difference: Difference) -> bool:
     parts = [part.strip() for part in pattern.split(" : ")]
     said = difference.operation, difference.operands, difference.kind, difference.detail
     return all(
-        any(fnmatchcase(text, each.strip()) for each in _choices(part, index))
+        any(fnmatchcase(text, each) for each in _choices(part, index))
         for index, (part, text) in enumerate(zip(parts, said, strict=False))
     )
 
 
 def _choices(part: str, index: int) -> list[str]:
-    return part.split("|") if index in (1, 3) else part.split()
+    if index in (1, 3):
+        return [each.strip() for each in part.split("|")]
+    words = part.split()
+    return [_literal(word) for word in words] if index == 0 and part != "*" else words
+
+
+def _literal(word: str) -> str:
+    """An operator as the pattern of itself alone."""
+    return word if any(map(str.isalpha, word)) else word.replace("*", "[*]")
 
 
 def departures() -> list[Departure]:

@@ -42,7 +42,8 @@ def histogram(
     -------
     counts : PArray, shape (N,)
         int64 under NumPy's and Paddle's policies, of the dtype of the edges under others, as
-        PyTorch and JAX count. Densities are what the policy divides.
+        PyTorch and JAX count. Densities are float64 under NumPy's policies, float32 under
+        Paddle's, and of the dtype of the edges under others.
     edges : PArray, shape (N + 1,)
         Floats keep their dtype, others become what ``mean`` makes of them; those given stay.
 
@@ -76,8 +77,9 @@ def histogram(
     places = concat([before, searchsorted(ordered, edges[-1:], side="right")])
     counts = diff(places)
     if density:
+        wide = policy.fixed.get("density", wide)
         share = astype(counts, wide)
-        return share / diff(edges) / sum(share), edges
+        return share / astype(diff(edges), wide) / sum(share), edges
     counted = policy.fixed.get("histogram") or averaged(edges, "histogram")
     return astype(counts, counted, copy=False), edges
 

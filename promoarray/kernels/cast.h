@@ -62,7 +62,7 @@ PROMOARRAY_CAST constexpr Format float32_format() {
 // The members of promoarray.kernels.CastMode, in its order; what each value means is said there.
 enum class Beyond { infinity, nan, largest };
 enum class NanWithout { opposite_zero, zero, largest };
-enum class ToInteger { numpy, x86, torch, saturate, aclnn, tensorflow };
+enum class ToInteger { numpy, x86, torch, saturate, aclnn, tensorflow, torch_cuda };
 enum class ScaleRounding { nearest, up, down, nearest_but_lowest_up };
 enum class ScaleNegative { nan, smallest, absolute };
 enum class ScaleZero { nan, smallest };
@@ -157,6 +157,17 @@ PROMOARRAY_CAST Limits packed(int bits, bool is_signed, bool by_halves) {
             by_halves ? 0x7fffull : 0x7fffffffull, ends.above};
 }
 
+// PTX's cvt.rzi into a register of 32 bits, of 64 where that is too narrow, of which the low bits are
+// kept. PyTorch takes uint8 through int64. NaN is 0, the highest bit where 64 bits are in play.
+PROMOARRAY_CAST Limits registers_of_cuda(const Type &source, const Type &target) {
+    const bool is_signed = target.kind == Kind::signed_integer;
+    const bool through_int64 = target.bits == 8 && !is_signed;
+    const int bits = target.bits == 64 || through_int64 ? 64 : 32;
+    Limits found = saturating(bits, is_signed || through_int64);
+    if (bits == 64 || source.bits == 64) found.nan = 1ull << (bits - 1);
+    return found;
+}
+
 PROMOARRAY_CAST Limits limits(const Type &source, const Type &target, const CastMode &mode) {
     const int bits = target.bits;
     const bool is_signed = target.kind == Kind::signed_integer;
@@ -173,6 +184,7 @@ PROMOARRAY_CAST Limits limits(const Type &source, const Type &target, const Cast
         const bool by_halves = source.bits == 64 || is_half;
         return packed(bits, is_signed, !is_signed && bits == 8 && by_halves);
     }
+    if (convention == ToInteger::torch_cuda) return registers_of_cuda(source, target);
     // x86-64 compilers convert to int32 and keep the low bits, to int64 where that is too narrow,
     // and to a 64-bit unsigned integer by halves. To uint32 they go by halves in vectors of
     // float32 (which float64 and bfloat16 fill too) and through int64 from the narrower floats.

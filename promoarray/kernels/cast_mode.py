@@ -67,6 +67,10 @@ class ToInteger(IntEnum):
     """X86 to signed integers of 32 and 64 bits. To unsigned ones by halves, and the lowest number
     of the signed one for all beyond. To 8 and 16 bits through int32, as X86, to the nearest end of
     the range; float16 and float64 to uint8 through uint16, whose upper half is 0."""
+    TORCH_CUDA = 6
+    """PyTorch on a GPU (``cvt.rzi`` of the PTX ISA): low bits of what saturates at 32 bits, signed
+    or not as the integer is, at 64 where that is too narrow, and at those of int64 for uint8. NaN
+    is 0; the highest of these bits if they are 64, or the float has as many."""
 
 
 class ScaleRounding(IntEnum):

@@ -21,7 +21,7 @@ from promoarray.promotion.policy import Policy
 BUILT_IN = {
     "numpy": ("2", "2.5", "1"),
     "jax": ("x64", "x32", "strict", "lax"),
-    "torch": ("2.13", "2.11"),
+    "torch": ("2.13", "2.11", "2.11-cuda"),
     "tensorflow": ("", "all", "safe"),
     "paddle": ("", "3.3", "2.6"),
     "aclnn": ("8.0", "8.5"),
@@ -100,7 +100,9 @@ def list_policies() -> list[str]:
 
 
 def _order(edition: str) -> tuple[float, str]:
-    return (float(edition), "") if edition.replace(".", "").isdigit() else (-1.0, edition)
+    number, _, device = edition.partition("-")
+    known = number.replace(".", "").isdigit()
+    return (float(number), device) if known else (-1.0, edition)
 
 
 def as_policy(policy: str | Policy) -> Policy:

@@ -145,6 +145,21 @@ VARIANTS: Mapping[str, Variant] = {
         ),
     ),
     **dict.fromkeys(
+        ("scaled_add", "scaled_subtract"),
+        Variant(
+            _COMPLEX,
+            "beside a Python int or float x is multiplied by the complex number 1, which makes a "
+            "NaN of the part beside an infinity or a NaN",
+        ),
+    ),
+    "nan_reciprocal": Variant(
+        _COMPLEX, "both parts of the reciprocal of zero are NaN; that of an infinity has no signs"
+    ),
+    **dict.fromkeys(
+        ("log_pow", "shortcut_log_pow"),
+        Variant(_COMPLEX, "exp(y * log(x)), whose every step rounds"),
+    ),
+    **dict.fromkeys(
         ("fused_divide", "fused_reciprocal", "xla_multiply"),
         Variant(_COMPLEX, "of a sum of two products of parts one is not rounded"),
     ),

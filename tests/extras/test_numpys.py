@@ -182,3 +182,23 @@ def test_gradient_refuses_what_it_cannot_do() -> None:
     for call, kind, words in cases:
         with pytest.raises(kind, match=words):
             call()
+
+
+@pytest.mark.parametrize(
+    ("policy", "made"),
+    [
+        ("numpy", ("float64", "float64")),
+        ("numpy@1", ("float64", "float64")),
+        ("paddle@3.3", ("float32", "float32")),
+        ("jax", ("float32", "float64")),
+        ("torch", ("float32", "float64")),
+    ],
+)
+def test_densities_have_the_dtype_of_the_framework(policy: str, made: tuple[str, str]) -> None:
+    """As NumPy 2.4.6, Paddle 3.3.1, JAX 0.10.2 and torch 2.13.0 answer of these dtypes."""
+    with pa.policy(policy):
+        for dtype, density in zip(("float32", "float64"), made, strict=True):
+            x = pa.asarray([1.0, 2.0, 2.0, 5.0], dtype=dtype)
+            found, edges = pa.extras.histogram(x, 3, density=True)
+            assert (found.dtype.name, edges.dtype.name) == (density, dtype)
+            assert abs(float(pa.sum(found) * (edges[1] - edges[0])) - 1) < 1e-6

@@ -128,6 +128,16 @@ struct ScaledNegative : Unary {
     template <typename C> static C of(C x) { return AddScaled<-1>::of(C{0, 0}, x); }
 };
 
+// Paddle multiplies the first operand by 1, and adds the second or takes it away: a real number, whose
+// imaginary part is 0 in a difference, too.
+template <int sign>
+struct ScaledAdd : Binary {
+    template <typename T> static Complex<T> of(Complex<T> x, Complex<T> y) {
+        const T real = x.real * (T)1 - x.imag * (T)0, imag = x.real * (T)0 + x.imag * (T)1;
+        return {real + (T)sign * y.real, imag + y.imag};
+    }
+};
+
 // --- As PyTorch and Paddle: NumPy's quotient, of whose sums of products one is not rounded ---------
 
 template <bool fuses, typename T> T sum(T x, T y, T z) { return fuses ? std::fma(x, y, z) : x * y + z; }
@@ -157,6 +167,14 @@ struct NanDivide : Binary {
     template <typename T> static Complex<T> of(Complex<T> x, Complex<T> y) {
         constexpr T nan = std::numeric_limits<T>::quiet_NaN();
         return is_true_number(y) ? fused_quotient<false>(x, y) : Complex<T>{nan, nan};
+    }
+};
+// Of an infinity 0, without signs.
+struct NanReciprocal : Unary {
+    template <typename T> static Complex<T> of(Complex<T> x) {
+        const Complex<T> found = NanDivide::of(Complex<T>{1, 0}, x);
+        if (!std::isinf(x.real) && !std::isinf(x.imag)) return found;
+        return {std::fabs(found.real), std::fabs(found.imag)};
     }
 };
 
@@ -275,7 +293,10 @@ constexpr Row rows[] = {
     {"scaled_negative", 1, false, false, false, on_parts<ScaledNegative>},
     {"fused_divide", 2, false, false, false, on_parts<FusedDivide>},
     {"fused_reciprocal", 1, false, false, false, on_parts<FusedReciprocal>},
+    {"scaled_add", 2, false, false, false, on_parts<ScaledAdd<1>>},
+    {"scaled_subtract", 2, false, false, false, on_parts<ScaledAdd<-1>>},
     {"nan_divide", 2, false, false, false, on_parts<NanDivide>},
+    {"nan_reciprocal", 1, false, false, false, on_parts<NanReciprocal>},
     {"xla_multiply", 2, false, false, false, on_parts<FusedMultiply>},
     {"xla_square", 1, false, false, false, on_parts<XlaSquare>},
     {"xla_complex_divide", 2, false, false, false, on_parts<XlaQuotient>},

@@ -74,6 +74,24 @@ def plain_multiply(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return of_parts(xp, a * c - b * d, a * d + b * c)
 
 
+@quietly
+def standard_multiply(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    """As C has it (Annex G): where both parts are NaN, the product with an infinity is one."""
+    product = plain_multiply(xp, x, y)
+    infinite = xp.isinf(x) | xp.isinf(y)
+    if not infinite.any():
+        return product
+    boxed = plain_multiply(xp, _boxed(xp, x), _boxed(xp, y))
+    found = of_parts(xp, np.inf * boxed.real, np.inf * boxed.imag)
+    return xp.where(infinite & xp.isnan(product.real) & xp.isnan(product.imag), found, product)
+
+
+def _boxed(xp: Any, x: Buffer) -> Buffer:
+    """An infinity as a corner or the middle of a side of a square; without NaN."""
+    unit = of_parts(xp, _unit(xp, x.real), _unit(xp, x.imag))
+    return xp.where(xp.isinf(x), unit, xp.nan_to_num(x, nan=0.0))
+
+
 def plain_square(xp: Any, x: Buffer) -> Buffer:
     return plain_multiply(xp, x, x)
 
@@ -93,6 +111,22 @@ def _add_scaled(xp: Any, x: Buffer, y: Buffer, one: int) -> Buffer:
     return of_parts(xp, x.real + real, x.imag + imag)
 
 
+def scaled_add(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _scaled_add(xp, x, y, 1)
+
+
+def scaled_subtract(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _scaled_add(xp, x, y, -1)
+
+
+@quietly
+def _scaled_add(xp: Any, x: Buffer, y: Buffer, sign: int) -> Buffer:
+    """``1 * x + y`` or ``1 * x - y`` of a real number ``y``: its imaginary part is 0 in both."""
+    zeros, ones = xp.zeros_like(x.real), xp.ones_like(x.real)
+    real, imag = x.real * ones - x.imag * zeros, x.real * zeros + x.imag * ones
+    return of_parts(xp, real + (y.real if sign > 0 else -y.real), imag + y.imag)
+
+
 @quietly
 def fused_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     quotient = _fused_quotient(xp, x, y, fuses_divisor=True)
@@ -109,6 +143,13 @@ def nan_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     quotient = _fused_quotient(xp, x, y, fuses_divisor=False)
     nan = xp.full_like(quotient.real, np.nan)
     return xp.where(_is_zero(xp, y), of_parts(xp, nan, nan), quotient)
+
+
+@quietly
+def nan_reciprocal(xp: Any, x: Buffer) -> Buffer:
+    found = nan_divide(xp, xp.ones_like(x), x)
+    infinite = xp.isinf(x.real) | xp.isinf(x.imag)
+    return xp.where(infinite, of_parts(xp, xp.abs(found.real), xp.abs(found.imag)), found)
 
 
 def _fused_quotient(xp: Any, x: Buffer, y: Buffer, *, fuses_divisor: bool) -> Buffer:
@@ -193,7 +234,10 @@ KERNELS = (
     subtract_scaled,
     fused_divide,
     fused_reciprocal,
+    scaled_add,
+    scaled_subtract,
     nan_divide,
+    nan_reciprocal,
     xla_multiply,
     xla_square,
     xla_complex_divide,

@@ -16,6 +16,8 @@ from promoarray.kernels.portable.complex_arithmetic import (
     fused_reciprocal,
     plain_multiply,
     plain_square,
+    quietly,
+    standard_multiply,
 )
 from promoarray.kernels.portable.zero import is_zero
 
@@ -45,17 +47,27 @@ def _plain_root(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.reshape(xp.sqrt(finite) + xp.zeros_like(x), shape)  # -0.0 + 0.0 is 0.0
 
 
+def shortcut_log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    way = _ENDS.get(y.item())
+    return log_pow(xp, x, y) if way is None else way(xp, x)
+
+
+@quietly
+def log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    product = standard_multiply(xp, *xp.broadcast_arrays(y, xp.log(x)))
+    # x86's NaN has its sign set, which C's exp gives to the zero that it is the angle of.
+    of_nan = (product.real == -np.inf) & xp.isnan(product.imag)
+    zero = xp.conj(xp.zeros_like(product))
+    return xp.where(of_nan, zero, xp.exp(product))
+
+
+_ENDS: Mapping[complex, Way] = {0: lambda xp, x: xp.ones_like(x), 1: lambda xp, x: x.copy()}
 _WHOLE: Mapping[complex, Way] = {
     -1: lambda xp, x: xp.reciprocal(x),
     2: lambda xp, x: xp.square(x),
 }
 _ROOT: Mapping[complex, Way] = {0.5: lambda xp, x: xp.sqrt(x)}
-_ALL: Mapping[complex, Way] = {
-    **_WHOLE,
-    **_ROOT,
-    0: lambda xp, x: xp.ones_like(x),
-    1: lambda xp, x: x.copy(),
-}
+_ALL: Mapping[complex, Way] = {**_WHOLE, **_ROOT, **_ENDS}
 _FACTORS: Mapping[complex, Way] = {
     **_ALL,
     -2: lambda xp, x: xp.reciprocal(xp.multiply(x, x)),
@@ -107,4 +119,12 @@ def multiplied_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return _of_one(_ALL, xp, x, y) if way is None else way(x)
 
 
-KERNELS = plain_pow, whole_shortcut_pow, root_shortcut_pow, shortcut_pow, multiplied_pow
+KERNELS = (
+    plain_pow,
+    log_pow,
+    shortcut_log_pow,
+    whole_shortcut_pow,
+    root_shortcut_pow,
+    shortcut_pow,
+    multiplied_pow,
+)

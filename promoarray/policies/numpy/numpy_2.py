@@ -343,7 +343,10 @@ NUMPY_2 = Policy(
     functions=FUNCTIONS,
     operand_types=highest_first,
     composed=frozenset({"quantile"}),
-    fixed={"cov": dt.float64, "histogram": dt.int64, "interp": dt.float64},
+    fixed={
+        **dict.fromkeys(("cov", "density", "interp"), dt.float64),
+        "histogram": dt.int64,
+    },
     # Beside all others the int of x ** 2 has no say anyhow (`fast_scalar_power`).
     squares=frozenset({dt.bool}),
     scalars=Scalars(

@@ -310,7 +310,7 @@ DOCUMENT = Policy(
         fit_exponent=not_negative(through(single=False)),  # 3.3.1 never comes back from one
     ),
     kernels={**CHECKED, "pow": ("double_reciprocal_pow", "plain_pow")},
-    fixed={"histogram": dt.int64},
+    fixed={"histogram": dt.int64, "density": dt.float32},
     refuses={"quantile": first_of(dt.float32, dt.float64)},
     defaults=NARROW,
     cast=PADDLE,

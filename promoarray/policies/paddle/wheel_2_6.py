@@ -32,6 +32,8 @@ from promoarray.policies.paddle.wheel_3_3 import (
     MEAN,
     SORTED,
     as_left,
+    biased,
+    by_logarithm,
     clip_rule,
     floats_from,
     scaled,
@@ -152,11 +154,13 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
 _LEFT = with_arrays(Arrays.FIRST, TypeRule(operand_types=CAST, admit=ORDERED))
 _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.ARITHMETIC: TypeRule(operand_types=PROMOTED),
+    "add": biased(TypeRule(operand_types=PROMOTED)),
+    "subtract": biased(TypeRule(operand_types=PROMOTED)),
     "multiply": scaled(TypeRule(operand_types=ArraysFirst(floats, scalar=with_complex))),
     Family.DIVIDE: scaled(_divide, right=True),
     Family.FLOOR_DIVIDE: _LEFT,
     "floor_divide": _LEFT,
-    Family.POW: TypeRule(operand_types=CAST, standard_kernel=True),
+    Family.POW: by_logarithm(TypeRule(operand_types=CAST, standard_kernel=True)),
     Family.EQUALITY: TypeRule(operand_types=CAST, result=to_bool),
     Family.ORDER: TypeRule(operand_types=CAST, result=to_bool, admit=ORDERED),
     Family.LOGICAL: after_complex,
@@ -233,7 +237,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.FLOOR_DIVIDE: TypeRule(operand_types=AGREED, admit=ORDERED),
     Family.EQUALITY: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
     Family.ORDER: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
-    "pow": TypeRule(operand_types=TRUNCATED, standard_kernel=True),
+    "pow": by_logarithm(TypeRule(operand_types=TRUNCATED, standard_kernel=True)),
     "equal": TypeRule(operand_types=TRUNCATED, result=to_bool),
     "where": TypeRule(
         operand_types=ArraysFirst(

@@ -237,6 +237,35 @@ def scaled(rule: OperationRule, *, right: bool = False) -> OperationRule:
     return scaling
 
 
+def biased(rule: OperationRule) -> OperationRule:
+    """Add a Python int or float by the kernel that scales, to the complex tensor times 1 + 0j."""
+
+    def biasing(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        plan = rule(policy, name, operands)
+        if isinstance(plan, Refusal) or plan.result.kind is not Kind.COMPLEX:
+            return plan
+        if operands[0].type in (dt.weak_int, dt.weak_float):
+            return plan._replace(kernel=f"{name}_scaled")
+        if operands[1].type in (dt.weak_int, dt.weak_float):
+            return plan._replace(kernel=f"scaled_{name}")
+        return plan
+
+    return biasing
+
+
+def by_logarithm(rule: OperationRule) -> OperationRule:
+    """Take complex powers by the C++ library, but those by the Python numbers 0 and 1."""
+
+    def raising(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        plan = rule(policy, name, operands)
+        if isinstance(plan, Refusal) or plan.result.kind is not Kind.COMPLEX:
+            return plan
+        one = operands[-1].type.weak and operands[-1].type is not dt.weak_complex
+        return plan._replace(kernel="shortcut_log_pow" if one else "log_pow")
+
+    return raising
+
+
 def _of_one(rule: OperationRule) -> OperationRule:
     """Make a Python complex a complex64 tensor of shape [1], whose dtype a 0-d tensor takes."""
 
@@ -252,6 +281,8 @@ def _of_one(rule: OperationRule) -> OperationRule:
 _COMPARE = TypeRule(result=to_bool)
 _WHOLE = "of integers every step loses its fraction"
 _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
+    "add": biased(OPERATIONS[Family.ARITHMETIC]),
+    "subtract": biased(OPERATIONS[Family.ARITHMETIC]),
     "multiply": scaled(TypeRule()),
     Family.DIVIDE: _of_one(
         TypeRule(
@@ -259,7 +290,7 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
             note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
         )
     ),
-    Family.POW: _of_one(OPERATIONS[Family.POW]),
+    Family.POW: _of_one(by_logarithm(OPERATIONS[Family.POW])),
     "remainder": _of_one(OPERATIONS[Family.FLOOR_DIVIDE]),
     Family.EQUALITY: _COMPARE,
     Family.ORDER: _COMPARE,
@@ -288,7 +319,7 @@ _truncating = replace(
 )
 FUNCTIONS: dict[str | Family, OperationRule] = {
     "remainder": TypeRule(operand_types=_truncating),
-    "pow": TypeRule(operand_types=_truncating, standard_kernel=True),
+    "pow": by_logarithm(TypeRule(operand_types=_truncating, standard_kernel=True)),
     "copysign": TypeRule(operand_types=_truncating, admit=ORDERED),
     "floor_divide": TypeRule(operand_types=_FLOOR_DIVIDE, admit=ORDERED, cast=_scalar_as_tensor),
     "where": TypeRule(operand_types=_WHERE),
@@ -309,6 +340,7 @@ _KERNELS = {
     **OF_WHEELS,
     "pow": ("double_reciprocal_pow", "plain_pow"),
     "divide": ("checked_divide", "nan_divide"),
+    "reciprocal": ("nan_reciprocal",),
     "square": ("plain_square",),
     "var": ("integer_var",),
     "std": ("integer_std",),

@@ -1,10 +1,10 @@
-"""PyTorch 2.13, and 2.11, which differs in one cast."""
+"""PyTorch 2.13, and 2.11, which differs in one cast; on a GPU, in those of floats to integers."""
 
 from promoarray.promotion.policy import Policy
 
 
 def edition(edition: str) -> Policy:
-    """PyTorch ``2.13`` or ``2.11``."""
+    """PyTorch ``2.13``, ``2.11`` or ``2.11-cuda``."""
     from promoarray.policies.torch.operators import POLICIES
 
     return POLICIES[edition]

@@ -1,6 +1,7 @@
-"""PyTorch's cast rule: ``Tensor.to`` on the CPU; 2.11 and 2.13 differ in one target.
+"""PyTorch's cast rule: ``Tensor.to`` on the CPU; 2.11 and 2.13 differ in one target, 2.11 on a GPU
+from that on the CPU in floats beyond an integer.
 
-Recorded: conformance/golden/casts, torch 2.13.0.
+Recorded: conformance/golden/casts, torch 2.13.0; of the GPU docs/gpu.md, torch 2.11.0.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from promoarray.promotion.cast_quirks import (
     lowest_scale_up,
     rounds_twice,
 )
-from promoarray.promotion.cast_rules import CastRule, case, dtypes
+from promoarray.promotion.cast_rules import (
+    FLOAT_DTYPES,
+    INTEGER_DTYPES,
+    CastRule,
+    case,
+    dtypes,
+)
 from promoarray.promotion.source import Note, Source
 
 _TORCH = "torch 2.13.0, CPU"
@@ -35,6 +42,29 @@ TORCH_2_11 = CastRule(
             dtypes("float4 float6"),
             borrowed=True,
         ),
+    ),
+)
+
+TORCH_2_11_CUDA = CastRule(
+    mode=TORCH_2_11.mode._replace(to_integer=ToInteger.TORCH_CUDA),
+    quirks=TORCH_2_11.quirks,
+    sources=(
+        Source("PTX ISA, cvt", "integer conversion: .sat, NaN inputs", "9.0"),
+        Source("torch.Tensor.to on an H100", "recorded in docs/gpu.md", "torch 2.11.0, CUDA 13.0"),
+    ),
+    notes=(
+        Note(
+            "Floats beyond an integer saturate as a register of 32 bits does, of 64 bits for int64,"
+            " uint64 and, signed, uint8; of that the low bits are kept.",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
+        Note(
+            "NaN is 0; from float64 and in a register of 64 bits it is the register's highest bit.",
+            INTEGER_DTYPES,
+            of=FLOAT_DTYPES,
+        ),
+        *(note for note in TORCH_2_11.notes if note is not SAID_BY_X86),
     ),
 )
 

@@ -20,7 +20,7 @@ from promoarray.dtypes import (
     Kind,
 )
 from promoarray.operations import Family
-from promoarray.policies.torch.casts import TORCH_2_11, TORCH_2_13
+from promoarray.policies.torch.casts import TORCH_2_11, TORCH_2_11_CUDA, TORCH_2_13
 from promoarray.policies.torch.promotion import (
     DTYPES,
     FLOATS,
@@ -113,7 +113,8 @@ def add(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | 
     plan = TypeRule()(policy, name, operands)
     if isinstance(plan, Refusal) or operands[0].rank is not Rank.SCALAR:
         return plan
-    return plan._replace(standard_kernel=True)
+    of_complex = plan.inputs[0].kind is Kind.COMPLEX
+    return plan._replace(kernel="scaled_add") if of_complex else plan
 
 
 def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -358,4 +359,14 @@ V2_11 = V2_13.derive(
     ),
 )
 
-POLICIES = {"2.13": V2_13, "2.11": V2_11}
+V2_11_CUDA = V2_11.derive(
+    "torch@2.11-cuda",
+    title="PyTorch 2.11 on a GPU",
+    cast=TORCH_2_11_CUDA,
+    notes=(
+        *V2_11.notes,
+        Note("Of PyTorch on a GPU the casts alone were recorded; all else is as on the CPU."),
+    ),
+)
+
+POLICIES = {"2.13": V2_13, "2.11": V2_11, "2.11-cuda": V2_11_CUDA}
