@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -39,6 +39,13 @@ def dtype_of(x: Any, home: Policy) -> DType | None:
     if dtype is None or isinstance(x, (np.ndarray, np.generic)):
         return home.canonical.get(dtype, dtype) if dtype else None
     return _WEAK_OF.get(dtype.kind, dtype) if getattr(x, "weak_type", False) else dtype
+
+
+def results_of(home: Policy, made: Any) -> Iterator[Result]:
+    """The arrays among what a call made."""
+    for x in call.flat((made,)):
+        if isinstance(x, jax.Array) and (dtype := dtype_of(x, home)) is not None:
+            yield Result(x, dtype, x.ndim)
 
 
 class Call(call.Call):
