@@ -140,7 +140,7 @@ class NeverHeld(SharedCause):
         """What the policy makes of such data."""
         before, after = self._names
         (policy,) = self.policies
-        return f"{policy} holds no {' or '.join(before)}, and makes {listed(after)} of them"
+        return f"{policy} holds no {listed(before, 'or')}, and makes {listed(after)} of them"
 
     @property
     def write(self) -> str:
@@ -169,7 +169,7 @@ class NarrowedByTheRun(SharedCause):
     def what(self) -> str:
         """What the run makes of such data."""
         before, after = self._names
-        return f"{self.run} holds no {' or '.join(before)}, and makes {listed(after)} of such data"
+        return f"{self.run} holds no {listed(before, 'or')}, and makes {listed(after)} of such data"
 
     @property
     def write(self) -> str:

@@ -597,6 +597,29 @@ def test_what_is_read_and_what_lists_and_grids_make_has_the_default_dtype(tmp_pa
     }
 
 
+def test_what_stands_for_one_operation_has_its_edit(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.array([3, 1, 2], dtype=np.int16)
+        a = np.percentile(x, [25, 50])
+        b = np.median(x)
+        c = np.convolve(x, x / 2)
+        """,
+        "torch@2.13",
+    )
+    edits = {}
+    for d in report.roots:
+        fix = d.answers["torch@2.13"].fix
+        edits[d.site.expression] = fix and fix.written(d.site.expression, d.site.file, "numpy")
+    assert edits == {
+        "np.percentile(x, [25, 50])": "np.percentile(x.astype(np.float64), [25, 50])",
+        "np.median(x)": "np.median(x.astype(np.float64))",
+        "x / 2": "x.astype(np.float64) / 2",
+    }
+
+
 def test_what_r_and_c_join_has_the_default_dtype_or_is_promoted(tmp_path: Path) -> None:
     report, printed = recorded(
         tmp_path,
