@@ -83,15 +83,23 @@ def narrowed(policy: Policy, data: tuple[Any, ...], source: DType, target: DType
 
 def _blocks(policy: Policy, data: Any, source: DType, target: DType) -> list[Lost]:
     """What is lost of an array, a block of it each."""
+    if data.size <= BLOCK:
+        lost = _lost(policy, data.ravel(), source, target)
+        return [] if lost is None else [_placed(lost, 0, data)]
     found, start = [], 0
     options: Any = {"flags": ["external_loop", "buffered", "zerosize_ok"], "order": "C"}
     for part in np.nditer(data, buffersize=BLOCK, **options):
         block: Any = part
         if (lost := _lost(policy, block, source, target)) is not None:
-            at = np.unravel_index(start + lost.at[0], data.shape)
-            found.append(lost._replace(at=tuple(int(i) for i in at)))
+            found.append(_placed(lost, start, data))
         start += block.size
     return found
+
+
+def _placed(lost: Lost, start: int, data: Any) -> Lost:
+    """What is lost of a block that begins somewhere in an array, by where that is in the array."""
+    at = np.unravel_index(start + lost.at[0], data.shape) if data.ndim else ()
+    return lost._replace(at=tuple(int(i) for i in at))
 
 
 def _lost(policy: Policy, block: Any, source: DType, target: DType) -> Lost | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import jax
@@ -27,7 +28,12 @@ def settled(recorder: Recorder) -> bool:
     Programs choose x64 before they compute anything. What one that changes it later computes in
     the other mode is recorded, and is no evidence of drift.
     """
-    return recorder.settle(as_policy(f"jax@{'x64' if jax.config.jax_enable_x64 else 'x32'}"))
+    return recorder.settle(_home(jax.config.jax_enable_x64))
+
+
+@cache
+def _home(x64: bool) -> Policy:
+    return as_policy("jax@x64" if x64 else "jax@x32")
 
 
 def dtype_of(x: Any, home: Policy) -> DType | None:

@@ -24,10 +24,19 @@ from promoarray.promotion.policy import Policy
 Arguments = tuple[tuple[Any, ...], Mapping[str, Any]]
 
 
+def may_narrow(home: Policy, given: Arguments) -> bool:
+    """Whether a call may be given what is narrowed, or name it: most are given JAX's arrays."""
+    args, kwargs = given
+    return bool(home.canonical) and any(isinstance(x, _OTHERS) for x in (*args, *kwargs.values()))
+
+
+_OTHERS = np.ndarray, np.generic, list, tuple, dict, type, np.dtype, str
+
+
 def into_call(home: Policy, name: str, handler: Handler, given: Arguments) -> Sequence[Entering]:
     """Return the arrays among the arguments of a function of JAX's that it narrows."""
     args, kwargs = given
-    if not home.canonical or name == "__getitem__" or handler in (cast, make):
+    if name == "__getitem__" or handler in (cast, make):
         return ()
     if DEFAULTS.get(name) is not None or _dtype_named(args, kwargs) is not None:
         return ()
@@ -46,7 +55,7 @@ def into_function(home: Policy, given: Any) -> Sequence[Entering]:
 
 def asked_for(home: Policy, given: Arguments) -> DType | None:
     """Return the dtype that a call names and that JAX narrows; None if it names no such."""
-    named = _dtype_named(*given) if home.canonical else None
+    named = _dtype_named(*given)
     return named if named in home.canonical else None
 
 

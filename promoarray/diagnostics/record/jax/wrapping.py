@@ -32,7 +32,7 @@ from promoarray.diagnostics.record.jax.calls import (
     UNSEEN,
     UPDATES,
 )
-from promoarray.diagnostics.record.jax.entering import Arguments, asked_for, into_call
+from promoarray.diagnostics.record.jax.entering import Arguments, asked_for, into_call, may_narrow
 from promoarray.diagnostics.record.jax.handlers import handler_of
 from promoarray.diagnostics.record.jax.transforms import CONTROL, TRANSFORMS, Control, Transform
 from promoarray.diagnostics.record.jax.wrapper import Wrapper, WrapperOfFunction
@@ -78,12 +78,14 @@ def _carried_out(
     bare, watchers = bare or func, REPLACED.watchers
     if not watchers or frame.f_code.co_filename.startswith(_OWN):
         return bare(*args, **kwargs)
-    handler = handler_of(name)
-    for watcher in watchers:
-        watcher.recorder.guarded(_before, watcher.recorder, name, handler, (args, kwargs), frame)
+    handler, given = handler_of(name), (args, kwargs)
+    recorders = [watcher.recorder for watcher in watchers]
+    narrowing = [r for r in recorders if settled(r) and may_narrow(r.home, given)]
+    for recorder in narrowing:
+        recorder.guarded(_before, recorder, name, handler, given, frame)
     made = carry_out(watchers, func, name, handler, args, kwargs, frame, bare)
-    for watcher in watchers:
-        watcher.recorder.guarded(_after, watcher.recorder, (args, kwargs), made, frame)
+    for recorder in narrowing:
+        recorder.guarded(_after, recorder, given, made, frame)
     return made
 
 
@@ -91,7 +93,6 @@ def _before(
     recorder: Recorder, name: str, handler: Handler, given: Arguments, frame: FrameType
 ) -> None:
     """Note what a call narrows."""
-    settled(recorder)
     if found := into_call(recorder.home, name, handler, given):
         recorder.entered(found, frame, makes=name in DEFAULTS)
 
