@@ -439,3 +439,31 @@ def test_an_int_of_more_digits_than_python_reads_is_no_infinity(capsys: Output) 
         assert code == 2
         assert len(err) < 1000
         assert "digits" not in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare {} --policies torch",
+        "diff {} --from numpy --to torch",
+        "bisect {} --from numpy@2 --to torch --expr y",
+        "port {} --to torch",
+    ],
+)
+@pytest.mark.parametrize("start", ["model", "model/__main__.py", "model/train.py"])
+def test_a_program_that_imports_from_its_package_is_told_of_m(
+    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, start: str
+) -> None:
+    if command.startswith("port") and start == "model":
+        pytest.skip("port takes files alone")
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for name in ("__init__", "core"):
+        (folder / f"{name}.py").touch()
+    for name in ("__main__", "train"):
+        (folder / f"{name}.py").write_text("import promoarray\nfrom . import core\n")
+    code, _, err = run(capsys, *command.format(start).split())
+    assert code not in (0, 1)
+    module = "model.train" if start.endswith("train.py") else "model"
+    assert err.rstrip().endswith(f"it has relative imports: run it as a package, -m {module}")

@@ -119,6 +119,30 @@ class MadeEvent(NamedTuple):
     asked: object
 
 
+class EntryEvent(NamedTuple):
+    """Data that a recorded framework takes in as a narrower dtype, or makes in one.
+
+    Attributes
+    ----------
+    policy : Policy
+    result : Array
+        What stands for them from here on; observers may change its type.
+    source : DType
+        Of the data, or asked for.
+    data : tuple
+        Arrays of another library; none of what the framework makes itself.
+    operands : tuple of int, or None
+        Which operands of the call they are: none of them where the call makes an array of them;
+        None if it has them in no such way.
+    """
+
+    policy: Policy
+    result: Array
+    source: DType
+    data: tuple[Any, ...]
+    operands: tuple[int, ...] | None
+
+
 class Decision(NamedTuple):
     """An answer about dtypes that the program read from arrays; it may branch on it.
 
@@ -283,6 +307,9 @@ class Observer:
 
     def on_made(self, made: MadeEvent) -> None:
         """Hear of an array of a dtype that was asked for; may change its type."""
+
+    def on_entry(self, entry: EntryEvent) -> None:
+        """Hear of data that a recorded framework narrows; may change the type of the result."""
 
     def on_decision(self, decision: Decision) -> None:
         """Hear of an answer about dtypes that the program read from arrays."""

@@ -60,6 +60,8 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
         elif action.metavar in words and not action.choices:
             action.complete = _one_of(str(action.metavar))  # type: ignore[attr-defined]
     found = str(shtab.complete(parser, shell, preamble=_functions(words).get(shell, "")))
+    # With shtab's condition ``source FILE`` takes the script for a function that zsh loads.
+    found = found.replace("[-1] == eval ]]", "[-1] == (eval|file) ]]")
     return found + BASH if shell == "bash" else found
 
 

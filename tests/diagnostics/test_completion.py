@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import select
 import shutil
+import signal
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,3 +75,64 @@ def test_what_fish_offers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         asked = f"source {path}; complete -C 'promoarray compare --policies {words}'"
         done = subprocess.run(["fish", "-N", "-c", asked], capture_output=True, text=True)
         assert [line.partition("\t")[0] for line in done.stdout.splitlines()] == [found], done
+
+
+ZSHRC = """
+PS1='READY> '
+fpath=({folder} $fpath)
+autoload -Uz compinit; compinit -u -d {folder}/dump
+{begin}
+_keep() {{ print -r -- "$BUFFER" > {folder}/buffer }}
+zle -N _keep; bindkey '^X' _keep
+"""
+"""A key writes down what the line is after the completion."""
+
+
+def completed(folder: Path, begin: str, words: str) -> str:
+    """What zsh makes of words at a tab, in a terminal of its own."""
+    import pty
+
+    (folder / ".zshrc").write_text(ZSHRC.format(folder=folder, begin=begin), encoding="utf-8")
+    buffer = folder / "buffer"
+    buffer.unlink(missing_ok=True)
+    child, terminal = pty.fork()
+    if child == 0:
+        settings = {**os.environ, "ZDOTDIR": str(folder), "TERM": "dumb"}
+        os.execvpe("zsh", ["zsh", "-i", "-o", "noglobalrcs"], settings)
+    seen = b""
+
+    def until(done: Callable[[], bool]) -> None:
+        nonlocal seen
+        end = time.monotonic() + 60
+        while not done() and time.monotonic() < end:
+            if select.select([terminal], [], [], 0.05)[0]:
+                seen += os.read(terminal, 1 << 16)
+
+    try:
+        until(lambda: b"READY> " in seen)
+        os.write(terminal, words.encode() + b"\t\x18")
+        until(lambda: buffer.is_file() and buffer.read_bytes().endswith(b"\n"))
+        return buffer.read_text(encoding="utf-8").rstrip()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(terminal)
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+@pytest.mark.parametrize(
+    "begin", ["source {file}", 'eval "$(cat {file})"', ":"], ids=["source", "eval", "fpath"]
+)
+def test_what_zsh_offers(tmp_path: Path, begin: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["completion", "zsh"]) == 0
+    file = tmp_path / "_promoarray"
+    file.write_text(capsys.readouterr().out, encoding="utf-8")
+    for words, whole in {
+        "compl": "completion",
+        "table jax@x3": "table jax@x32",
+        "compare --policies torch,jax@x3": "compare --policies torch,jax@x32",
+        "compare --fail-on root,bi": "compare --fail-on root,bits",
+        "explain divi": "explain divide",
+    }.items():
+        made = completed(tmp_path, begin.format(file=file), f"promoarray {words}")
+        assert made == f"promoarray {whole}", words

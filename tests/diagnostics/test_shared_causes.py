@@ -47,6 +47,14 @@ def test_what_a_policy_never_holds_is_one_cause() -> None:
     assert report.to_dict()["shared_causes"] == [cause.to_dict()]
 
 
+def test_several_dtypes_are_listed() -> None:
+    with pa.policy("numpy@2"), pa.shadow("jax@x32") as report:
+        for dtype in ("float64", "int64", "uint64"):
+            pa.asarray(np.zeros(2, dtype))
+    (cause,) = report.shared_causes().found
+    assert cause.what.startswith("jax@x32 holds no float64, int64 or uint64, and makes float32, ")
+
+
 def test_other_policies_have_their_own_causes_in_the_same_lines() -> None:
     report = ran("jax@x32", "torch@2.13")
     (cause,) = report.shared_causes().found

@@ -11,6 +11,7 @@ from promoarray.console import console
 from promoarray.diagnostics.bisect.report import Bisection
 from promoarray.diagnostics.bisect.search import Found, Search, Stopped
 from promoarray.diagnostics.bisect.value import shown
+from promoarray.diagnostics.compare.program import as_module
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.command import program_of, report_of
@@ -34,7 +35,7 @@ def main(args: argparse.Namespace) -> int:
         try:
             found = search.found()
         except Stopped as stopped:
-            return _say(str(stopped), stopped.status)
+            return _say(f"{stopped}{as_module(args.script)}", stopped.status)
     if found is None:
         return _nothing(args, before, after, search)
     bisection = Bisection(before, after, args.expression, found, _changes(found, before, after))

@@ -13,7 +13,7 @@ from promoarray.promotion.plan import Refusal
 
 def last_line(error: BaseException) -> str:
     """An error as a traceback ends."""
-    name, message = type(error).__name__, said(str, error)
+    name, message = type(error).__name__, said(str, error).rstrip()
     return f"{name}: {message}" if message else name
 
 

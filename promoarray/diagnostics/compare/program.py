@@ -163,15 +163,21 @@ def missing(script: str) -> str:
 
 
 def as_module(script: str | None) -> str:
-    """Advise -m for a folder that imports from itself, of which Python knows no parent then."""
-    start = Path(script or "", "__main__.py")
+    """Advise -m for a program that imports from its own package, which Python does not know then.
+
+    Of a folder it is its start that does, else the file.
+    """
+    path = Path(script or "").resolve()
+    start = path / "__main__.py" if path.is_dir() else path
     try:
         body = ast.parse(start.read_bytes()).body if script else []
     except (OSError, SyntaxError, ValueError):
         return ""
-    relative = any(isinstance(each, ast.ImportFrom) and each.level for each in body)
-    name = start.parent.resolve().name
-    return f"; it has relative imports: run it as a package, -m {name}" if relative else ""
+    if not any(isinstance(each, ast.ImportFrom) and each.level for each in body):
+        return ""
+    package = start.parent.name
+    name = package if start.name == "__main__.py" else f"{package}.{start.stem}"
+    return f"; it has relative imports: run it as a package, -m {name}"
 
 
 def of_module(module: str, arguments: list[str]) -> Program:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from promoarray.console import console
 from promoarray.diagnostics.compare import rewritten
 from promoarray.diagnostics.compare.probe import Probe
-from promoarray.diagnostics.compare.program import Ended, Program, of_module, of_script
+from promoarray.diagnostics.compare.program import Ended, Program, as_module, of_module, of_script
 from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
@@ -49,7 +49,7 @@ def main(args: argparse.Namespace) -> int:
         print(json.dumps(found.to_dict() | {"program": stopped(ended)}, indent=2))
     else:
         console().print(found)
-    return told(found, ended)
+    return told(found, ended, args.script)
 
 
 def _asked(before: Policy, after: Policy, framework: str, packages: tuple[str, ...]) -> Task:
@@ -79,13 +79,13 @@ def stopped(ended: Ended) -> dict[str, object]:
     }
 
 
-def told(found: Difference, ended: Ended) -> int:
+def told(found: Difference, ended: Ended, script: str | None) -> int:
     """Say on standard error what went wrong; return the exit status."""
     sys.stdout.flush()
     if ended.status:
         at = f" at {ended.where}" if ended.where else ""
         run = ended.findings[0].run if ended.findings else found.before.name
-        _say(f"the program stopped under {run}{at}: {ended.why}")
+        _say(f"the program stopped under {run}{at}: {ended.why}{as_module(script)}")
     for bug in ended.bugs:
         print(bug, file=sys.stderr)
         _say("this is a bug in promoarray. Please report it with the lines above")

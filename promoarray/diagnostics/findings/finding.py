@@ -157,7 +157,9 @@ def of_change(change: ValueChange, run: str) -> Iterator[Finding]:
         at, given, mine, other = each.example
         first = f"{given} at [{', '.join(map(str, at))}]" if at else given
         of = f"{each.elements} of {counted(change.size, 'element')}"
-        reason = f"{of}; the first, {first}, becomes {other} and not {mine}"
+        which = "the first" if each.largest is None else "the one that changes most"
+        becomes = f"becomes {other} and not {mine}"
+        reason = f"{of}; {which}, {first}, {becomes}"
         said = *places, change.cast, operation, (source, target), run, "", "", reason
         for name in each.policies:
             yield Finding("bits", False, name, *said, count=change.passes)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.diagnostics.compare.frameworks import OWN, framework_of
-from promoarray.diagnostics.compare.program import missing
+from promoarray.diagnostics.compare.program import as_module, missing
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.port.frameworks import refused, wanted
 from promoarray.diagnostics.port.runs import Recordings
@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
             print(bug, file=sys.stderr)
         policy = stopped.ran.policy
         when = f"under {policy}" if policy else f"before it imported {framework}"
-        _say(f"the program stopped {when}: {stopped}")
+        _say(f"the program stopped {when}: {stopped}{as_module(args.script)}")
         return FAILED
 
 

@@ -8,8 +8,7 @@ policy of that framework: where the two differ is *drift*.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from types import FrameType
@@ -17,15 +16,23 @@ from typing import Any, NamedTuple, TypeVar
 
 from promoarray.core.array_base import TypeRecord, type_of
 from promoarray.core.call_site import outside, standing_at
-from promoarray.core.observers import CastEvent, OperationEvent, SetitemEvent, notify_lock
+from promoarray.core.observers import (
+    CastEvent,
+    EntryEvent,
+    OperationEvent,
+    SetitemEvent,
+    notify_lock,
+)
 from promoarray.core.operands import operand_of
 from promoarray.diagnostics.record.carried import Carried
 from promoarray.diagnostics.record.cast_at_once import cast_at_once, ends_alike
+from promoarray.diagnostics.record.entering import Entering, alike
 from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.heard import Heard
 from promoarray.diagnostics.record.report import REFUSES, Drift, RecordedReport
 from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.diagnostics.shadow.report import MAX_SITES
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
@@ -47,31 +54,6 @@ class Result(NamedTuple):
     array: Any
     dtype: DType
     ndim: int
-
-
-class Heard(threading.local):
-    """What the call in hand of a thread has told the recorder, for those that are like it.
-
-    Attributes
-    ----------
-    tells : list of callable
-        Each tells the observer once more.
-    operations : int
-        How many operations there were at which nothing was noted.
-    arrays : set of int
-        The addresses of the arrays of which it was put down what they carry.
-    lasting : bool
-        Whether calls that are alike tell the same.
-    """
-
-    def __init__(self) -> None:
-        self.begin()
-
-    def begin(self) -> None:
-        """Hear of another call."""
-        self.tells: list[Callable[[], object]] = []
-        self.arrays: set[int] = set()
-        self.operations, self.lasting = 0, True
 
 
 class Recorder:
@@ -342,14 +324,55 @@ class Recorder:
             self.report.operations += 1
             self.heard.lasting = False  # of those elsewhere the default may matter
 
+    def entered(self, arrays: Iterable[Entering], frame: FrameType, *, makes: bool = False) -> None:
+        """Record arrays that the framework narrows: on these policies differ from here on.
+
+        Parameters
+        ----------
+        arrays : iterable of Entering
+        frame : FrameType
+        makes : bool
+            Whether the call makes an array of them, in a dtype that it can be asked for.
+        """
+        for dtype, ndim, data, operands in alike(arrays):
+            slot = self._enter(dtype, ndim, data, () if makes else operands, frame)
+            for x in data:
+                self.carried.put(x, slot)
+
+    def asked(self, dtype: DType, results: Iterable[Result], frame: FrameType) -> None:
+        """Record arrays that the framework makes in a narrower dtype than the program asks for."""
+        for result in results:
+            slot = self._enter(dtype, result.ndim, (), None, frame)
+            self.carried.put(result.array, slot)
+
+    def _enter(
+        self,
+        source: DType,
+        ndim: int,
+        data: tuple[Any, ...],
+        operands: tuple[int, ...] | None,
+        frame: FrameType,
+    ) -> DType | TypeRecord:
+        made = self._ghost.of(self.home.canonical[source], ndim)
+        event = EntryEvent(self.home, made, source, data, operands)
+        with notify_lock, standing_at(frame):
+            self._observer.on_entry(event)
+        return made._type
+
     def left(self, values: Mapping[str, Any]) -> dict[str, Ghost]:
         """Those of a program's globals on which some policy has another dtype."""
         slots = {name: self.carried.slot(x) for name, x in tuple(values.items())}
         return {
             name: self._ghost.of(slot, 1)
             for name, slot in slots.items()
-            if slot is not None and not slot.dtype.weak  # of which the dtype stored is not known
+            if slot is not None
+            and not slot.dtype.weak  # of which the dtype stored is not known
+            and not self._narrows(values[name])  # as that is no array of the framework's
         }
+
+    def _narrows(self, x: Any) -> bool:
+        dtype = BY_NAME.get(getattr(getattr(x, "dtype", None), "name", ""))
+        return dtype in self.home.canonical
 
     def moved(self, array: Any, result: Result) -> None:
         """Record values that were moved: the result carries what the array does."""

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 from promoarray import dtypes as dt
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import sites
-from promoarray.core.observers import CastEvent, Decision, MadeEvent, Question
+from promoarray.core.observers import CastEvent, Decision, EntryEvent, MadeEvent, Question
 from promoarray.core.operands import looked_on
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.decisions import Decided
-from promoarray.diagnostics.shadow.divergence import ASKED_DTYPE, DEFAULT_DTYPE, Answer
+from promoarray.diagnostics.shadow.divergence import ASKED_DTYPE, DEFAULT_DTYPE, ENTRY, Answer
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.held import held, lacks, why_lacking
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.questions import (
@@ -32,7 +33,7 @@ from promoarray.diagnostics.shadow.questions import (
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_seen_by, record
 from promoarray.dtypes import WEAK, DType
-from promoarray.promotion.plan import Operand
+from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
 
@@ -87,6 +88,13 @@ class AskedDtypes:
             key = ASKED_DTYPE, run, id(asked), dtype
             result._type = self._find(key, lambda: self._made(run, dtype, asked)).slot
 
+    def entered(self, entry: EntryEvent) -> None:
+        """Note the policies that do not narrow what the run narrows: data, or what is asked for."""
+        run, result, source, data, operands = entry
+        rank = Rank.ARRAY if result.ndim or not data else Rank.ZERO_D
+        key = ENTRY, run, source, rank, operands, bool(data)
+        result._type = self._find(key, lambda: self._entered(entry, rank)).slot
+
     def cast(self, cast: CastEvent) -> None:
         """Note the policies that refuse a cast, or make another dtype of it."""
         asked = cast.asked if type(cast.asked) is ReadDType else cast.target
@@ -128,6 +136,20 @@ class AskedDtypes:
         answers = {p: _would_make(p, asked, dtype, operands) for p in self._others(run)}
         name = DEFAULT_DTYPE if is_default(asked) else ASKED_DTYPE
         return self._found(name, operands, run, dtype, answers, asked)
+
+    def _entered(self, entry: EntryEvent, rank: Rank) -> Found:
+        run, source, indices = entry.policy, entry.source, entry.operands
+        target, names = type_of(entry.result._type), _names([Operand(source, rank)])
+        fix = None
+        if indices is not None:
+            fix = Fix(tuple((i, target) for i in indices), made=None if indices else target)
+        answers = {}
+        for policy in self._others(run):
+            answer = _would_make(policy, source, target, names)
+            apart = answer.dtype is not target
+            answers[policy] = replace(answer, origin="root", fix=fix) if apart else answer
+        name = ENTRY if entry.data else ASKED_DTYPE
+        return self._found(name, names, run, target, answers, source)
 
     def _cast(self, cast: CastEvent, asked: DType) -> Found:
         run, array, _, source, target, _ = cast

@@ -18,6 +18,9 @@ DEFAULT_DTYPE = "default dtype"
 ASKED_DTYPE = "dtype"
 """The operation of a place that makes an array of a dtype that the program asks for."""
 
+ENTRY = "entry"
+"""The operation of a place at which data of another library come in as a narrower dtype."""
+
 
 @loads_former_pickles
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core.array_base import Array, type_of
@@ -28,6 +30,7 @@ from promoarray.core.escape import Escape
 from promoarray.core.observers import (
     CastEvent,
     Decision,
+    EntryEvent,
     MadeEvent,
     Observer,
     OperationEvent,
@@ -43,12 +46,15 @@ from promoarray.core.passes import Passes
 from promoarray.diagnostics.shadow.asked import AskedDtypes
 from promoarray.diagnostics.shadow.divergence import (
     DEFAULT_DTYPE,
+    ENTRY,
     Answer,
     Divergence,
     without_edits,
 )
 from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.narrowing import Said, kept_by, lost_by, narrowed
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.diagnostics.shadow.slots import SeenByAll, as_seen_by, record
@@ -191,8 +197,32 @@ class ShadowObserver(Observer):
             self._note_values(cast.policy, "astype", cast.array, cast.source, cast.target, cast)
 
     def on_made(self, made: MadeEvent) -> None:
-        """Note the policies that lack the dtype that was asked for, or have another."""
+        """Note the policies that lack the dtype that was asked for, or have another; and what is
+        lost of the values if that is narrower."""
+        dtype, buffer = type_of(made.result._type), made.result._buffer
         self._asked.made(made)
+        for policy in self.policies:
+            target = policy.canonical.get(dtype)
+            if target is not None and isinstance(buffer, np.ndarray):
+                self._note_narrowed((buffer,), policy, dtype, target, lost_by((policy.name,)))
+
+    def on_entry(self, entry: EntryEvent) -> None:
+        """Note the policies that do not narrow the data, and what is lost of their values."""
+        run, result, source, data, _ = entry
+        target = type_of(result._type)
+        self._asked.entered(entry)
+        keep = tuple(p.name for p in self.policies if held(p, source) is source)
+        self._note_narrowed(data, run, source, target, kept_by(keep))
+
+    def _note_narrowed(
+        self, data: tuple[Any, ...], policy: Policy, source: DType, target: DType, said: Said
+    ) -> None:
+        """Note what a policy loses of data that it narrows as they come in."""
+        lost = narrowed(policy, data, source, target)
+        if lost is not None:
+            place = Place(*sites(), ENTRY, source.name, target.name)
+            size = sum(x.size for x in data)
+            self.report.record_values(one_pass(place, size, [said(lost)]))
 
     def on_question(self, question: Question) -> None:
         """Ask every policy for the dtype that the program asked for, and note where they differ."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from promoarray.diagnostics.shadow.divergence import ASKED_DTYPE, Answer, Divergence
+from promoarray.diagnostics.shadow.divergence import ASKED_DTYPE, ENTRY, Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.operations import OPERATIONS, Form
 from promoarray.pages import prose
@@ -34,6 +34,8 @@ def spelled(divergence: Divergence) -> str:
         return "{}[...] = {}".format(*divergence.operands)
     if divergence.name == ASKED_DTYPE:
         return f"dtype={divergence.operands[0]}"
+    if divergence.name == ENTRY:
+        return f"{divergence.operands[0]} data"
     symbol = OPERATIONS[divergence.name].symbol if divergence.name in OPERATIONS else ""
     if symbol and len(divergence.operands) == 2 and divergence.form is not Form.FUNCTION:
         return f" {symbol}{divergence.form} ".join(divergence.operands)

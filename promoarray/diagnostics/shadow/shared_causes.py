@@ -1,8 +1,9 @@
 """Root causes that many places share, and that one edit of the program mends.
 
-Two sorts of places have no cause of their own. A dtype that a policy never holds, as JAX without
-x64 holds no float64, differs wherever such data come to it. And a framework's modules make their
-parameters with the default dtype, in as many lines as there are layers.
+Three sorts of places have no cause of their own. A dtype that a policy never holds, as JAX without
+x64 holds no float64, differs wherever such data come to it; if it is the run's, every other policy
+differs there. And a framework's modules make their parameters with the default dtype, in as many
+lines as there are layers.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.console import counted, listed, wrapped
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
+from promoarray.diagnostics.shadow.divergence import (
+    ASKED_DTYPE,
+    DEFAULT_DTYPE,
+    ENTRY,
+    Divergence,
+)
 from promoarray.diagnostics.shadow.spellings import SPELLINGS
-from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
@@ -39,39 +44,53 @@ Origin = tuple[tuple[object, ...], str]
 
 @dataclass
 class SharedCause:
-    """One cause of many places.
+    """One cause of many places; each sort of them has its own words.
 
     Attributes
     ----------
-    framework : str
-        The framework whose modules make the parameters; "" of dtypes that a policy does not hold.
     policies : dict
         The names of the policies it is a root for, as keys.
     dtypes : dict
-        From each dtype of the run to what the policies have in its place.
+        From each dtype that is said to what becomes of it.
     count : int
         How often the places were passed.
     """
 
-    framework: str
     policies: dict[str, None] = field(default_factory=dict)
-    dtypes: dict[DType, DType] = field(default_factory=dict)
+    dtypes: dict[str, str] = field(default_factory=dict)
     count: int = 0
     _lines: dict[tuple[str, int], Site] = field(default_factory=dict)
     _counted: set[tuple[object, ...]] = field(default_factory=set)
 
+    @property
+    def what(self) -> str:
+        """The cause in words."""
+        raise NotImplementedError
+
+    @property
+    def write(self) -> str:
+        """The edit."""
+        raise NotImplementedError
+
     def add(self, place: Divergence, policy: str) -> None:
         """Add what a policy answers at a place."""
-        answers = place.answers
-        run, theirs = next(iter(answers.values())).dtype, answers[policy].dtype
-        assert run is not None
-        assert theirs is not None
+        before, after = self._becomes(place, policy)
         self.policies[policy] = None
-        self.dtypes[run] = theirs
+        self.dtypes[before] = after
         self._lines[place.program.file, place.program.line] = place.program
         if place.key not in self._counted:
             self._counted.add(place.key)
             self.count += place.count
+
+    def _becomes(self, place: Divergence, policy: str) -> tuple[str, str]:
+        """A dtype of the run, and what the policy has in its place."""
+        return str(next(iter(place.answers.values()))), str(place.answers[policy])
+
+    @property
+    def _names(self) -> tuple[list[str], list[str]]:
+        """The dtypes, and what becomes of them, in one order."""
+        before, after = zip(*sorted(self.dtypes.items()), strict=True)
+        return [*before], [*dict.fromkeys(after)]
 
     @property
     def places(self) -> list[str]:
@@ -80,35 +99,6 @@ class SharedCause:
         names = Counter(basename(file) for file in {file for file, _ in self._lines})
         sites = (self._lines[key] for key in sorted(self._lines))
         return [str(s) if names[basename(s.file)] == 1 else s.path for s in sites]
-
-    @property
-    def what(self) -> str:
-        """The cause in words."""
-        run, theirs = self._names
-        if self.framework:
-            return (
-                f"parameters of {self.framework}.nn's modules have the default dtype: "
-                f"{listed(run)} in the run, {listed(theirs)} under other policies"
-            )
-        (policy,) = self.policies
-        return f"{policy} holds no {' or '.join(run)}, and makes {listed(theirs)} of them"
-
-    @property
-    def write(self) -> str:
-        """The edit."""
-        run, theirs = self._names
-        if self.framework:
-            return default_named(self.framework, run[0])
-        (policy,) = self.policies
-        casts = f"cast to {listed(theirs)} where such data first come in"
-        return f"{ENABLED[policy]}; or {casts}" if policy in ENABLED else casts
-
-    @property
-    def _names(self) -> tuple[list[str], list[str]]:
-        """The dtypes of the run, and those in their place, in one order."""
-        pairs = sorted((run.name, theirs.name) for run, theirs in self.dtypes.items())
-        run, theirs = zip(*pairs, strict=True)
-        return [*run], [*dict.fromkeys(theirs)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""
@@ -139,6 +129,80 @@ class SharedCause:
         yield from wrapped(root, Text(", ".join(self.policies)), console, width)
         yield from wrapped(Text("    at          ", "dim"), Text(self._where), console, width)
         yield from wrapped(Text("    write       ", "green"), Text(self.write), console, width)
+
+
+@dataclass
+class NeverHeld(SharedCause):
+    """A dtype of the run that a policy never holds."""
+
+    @property
+    def what(self) -> str:
+        """What the policy makes of such data."""
+        before, after = self._names
+        (policy,) = self.policies
+        return f"{policy} holds no {listed(before, 'or')}, and makes {listed(after)} of them"
+
+    @property
+    def write(self) -> str:
+        """What makes the policy hold it, or makes the run go without."""
+        (policy,) = self.policies
+        casts = f"cast to {listed(self._names[1])} where such data first come in"
+        return f"{ENABLED[policy]}; or {casts}" if policy in ENABLED else casts
+
+
+@dataclass
+class NarrowedByTheRun(SharedCause):
+    """Data that come in as a narrower dtype, as the policy of the run never holds theirs.
+
+    Attributes
+    ----------
+    run : str
+        That policy.
+    """
+
+    run: str = ""
+
+    def _becomes(self, place: Divergence, policy: str) -> tuple[str, str]:
+        return place.operands[0].removesuffix("[]"), str(place.answers[self.run])
+
+    @property
+    def what(self) -> str:
+        """What the run makes of such data."""
+        before, after = self._names
+        return f"{self.run} holds no {listed(before, 'or')}, and makes {listed(after)} of such data"
+
+    @property
+    def write(self) -> str:
+        """What makes the run hold it, or all others go without."""
+        casts = f"cast to {listed(self._names[1])} where they are made, which all policies keep"
+        enabled = ENABLED.get(self.run)
+        return f"{casts}; or {enabled} and keeps them as they are" if enabled else casts
+
+
+@dataclass
+class ParametersOfModules(SharedCause):
+    """The default dtype, which a framework's modules give their parameters.
+
+    Attributes
+    ----------
+    framework : str
+    """
+
+    framework: str = ""
+
+    @property
+    def what(self) -> str:
+        """What the parameters are."""
+        before, after = self._names
+        return (
+            f"parameters of {self.framework}.nn's modules have the default dtype: "
+            f"{listed(before)} in the run, {listed(after)} under other policies"
+        )
+
+    @property
+    def write(self) -> str:
+        """What names the default dtype."""
+        return default_named(self.framework, self._names[0][0])
 
 
 def default_named(framework: str, dtype: str) -> str:
@@ -180,22 +244,25 @@ def shared_causes(policies: Iterable[Policy], places: Iterable[Divergence]) -> S
         for name, answer in place.answers.items():
             if answer.origin != "root" or name not in by_name:
                 continue
-            key, framework = _key(place, by_name[name])
-            if key:
-                cause = by_key.setdefault(key, SharedCause(framework))
+            key, cause = _cause(place, by_name[name])
+            if cause is not None:
+                cause = by_key.setdefault(key, cause)
                 cause.add(place, name)
                 causes.of[place.key, name] = cause
     causes.found = [*by_key.values()]
     return causes
 
 
-def _key(place: Divergence, policy: Policy) -> tuple[Hashable, str]:
-    """What places of one cause have in common, None of others; and the framework of modules."""
-    run, theirs = next(iter(place.answers.values())).dtype, place.answers[policy.name].dtype
+def _cause(place: Divergence, policy: Policy) -> tuple[Hashable, SharedCause | None]:
+    """The cause that a place may share, and what places of it have in common."""
+    (name, mine), theirs = next(iter(place.answers.items())), place.answers[policy.name].dtype
+    run = mine.dtype
     if run is not None and theirs is not None and policy.canonical.get(run) is theirs:
-        return (policy.name,), ""
+        return policy.name, NeverHeld()
+    if theirs is not None and place.name in (ENTRY, ASKED_DTYPE) and place.framework:
+        return (ENTRY, name), NarrowedByTheRun(run=name)
     folder = MODULES.get(place.framework)
     made = place.name == DEFAULT_DTYPE and place.program != place.site
     if made and folder and folder in place.site.file.replace("\\", "/"):
-        return (place.framework, run, theirs), place.framework
-    return None, ""
+        return (place.framework, run, theirs), ParametersOfModules(framework=place.framework)
+    return None, None

@@ -57,12 +57,15 @@ class Difference(NamedTuple):
     example : Example
     beyond : bool
         Whether all that differ lie beyond the dtype, so that they agree once they are clipped.
+    largest : float or None
+        By how much the example differs, if it is the one that differs most.
     """
 
     policies: tuple[str, ...]
     elements: int
     example: Example
     beyond: bool = False
+    largest: float | None = None
 
 
 class Place(NamedTuple):
@@ -102,7 +105,8 @@ class ValueChange:
             known = self.differences.get(policies)
             before = known.elements if known else 0
             beyond = each.beyond and (known is None or known.beyond)
-            kept = (known or each)._replace(elements=before + each.elements, beyond=beyond)
+            shown = each if known is None or (each.largest or 0) > (known.largest or 0) else known
+            kept = shown._replace(elements=before + each.elements, beyond=beyond)
             self.differences[policies] = kept
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,6 +135,7 @@ class ValueChange:
                     "value": each.example.given,
                     "run": each.example.run,
                     "becomes": each.example.other,
+                    **({} if each.largest is None else {"largest": str(each.largest)}),
                 }
                 for each in tuple(self.differences.values())
             ],
@@ -153,12 +158,17 @@ class ValueChange:
     def said(self) -> Iterator[str]:
         """Say what each group of policies makes of the first element that differs."""
         for each in tuple(self.differences.values()):
-            at = f"[{', '.join(map(str, each.example.at))}] " if each.example.at else ""
-            yield (
-                f"{each.elements} of {self.size} differ under {listed(list(each.policies))}: "
-                f"{at}{each.example.given} is {each.example.other} there, {each.example.run} in "
-                "the run"
-            )
+            at, given, run, other = each.example
+            where, who = f"[{', '.join(map(str, at))}] " if at else "", listed(list(each.policies))
+            of = f"{each.elements} of {self.size}"
+            if each.largest is None:
+                yield f"{of} differ under {who}: {where}{given} is {other} there, {run} in the run"
+                continue
+            by = f", by {each.largest:.3g} at most" if math.isfinite(each.largest) else ""
+            if given == other:  # it is the run that changes them
+                yield f"{of} change{by}: {where}{given} becomes {run}; kept under {who}"
+            else:
+                yield f"{of} change under {who}{by}: {where}{given} becomes {other}"
 
 
 @dataclass(eq=False)

@@ -597,6 +597,60 @@ def test_what_is_read_and_what_lists_and_grids_make_has_the_default_dtype(tmp_pa
     }
 
 
+def test_what_stands_for_one_operation_has_its_edit(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.array([3, 1, 2], dtype=np.int16)
+        a = np.percentile(x, [25, 50])
+        b = np.median(x)
+        c = np.convolve(x, x / 2)
+        """,
+        "torch@2.13",
+    )
+    edits = {}
+    for d in report.roots:
+        fix = d.answers["torch@2.13"].fix
+        edits[d.site.expression] = fix and fix.written(d.site.expression, d.site.file, "numpy")
+    assert edits == {
+        "np.percentile(x, [25, 50])": "np.percentile(x.astype(np.float64), [25, 50])",
+        "np.median(x)": "np.median(x.astype(np.float64))",
+        "x / 2": "x.astype(np.float64) / 2",
+    }
+
+
+def test_what_r_and_c_join_has_the_default_dtype_or_is_promoted(tmp_path: Path) -> None:
+    report, printed = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        from numpy import c_
+        a = np.r_[1:4, 0.5]
+        b = np.r_[1:4]
+        c = c_[[1, 2], [3, 4]]
+        given = np.ones(3, dtype=np.float32)
+        d = np.r_[0, given, 1]
+        e = np.c_[given, given]
+        f = np.r_["0,2", given, np.arange(3, dtype=np.int32)]
+        g = np.r_[b, b[0]:b[2]]
+        print(b, g, *(x.shape for x in (c, d, e, f, b[1:2], given[None, :])))
+        """,
+        "jax@x32",
+    )
+    edits = {}
+    for d in report.divergences:
+        answer, written = d.answers["jax@x32"], d.site.expression
+        edits[written] = answer.fix.written(written, d.site.file, "numpy") if answer.fix else ""
+    assert edits == {
+        "np.r_[1:4, 0.5]": "np.r_[1:4, 0.5].astype(np.float64)",
+        "np.r_[1:4]": "np.r_[1:4].astype(np.int64)",
+        "c_[[1, 2], [3, 4]]": "c_[[1, 2], [3, 4]].astype(np.int64)",
+        "np.r_['0,2', given, np.arange(3, dtype=np.int32)]": "",
+    }
+    assert printed == "[1 2 3] [1 2 3 1 2] (2, 2) (5,) (3, 2) (2, 3) (1,) (1, 3)\n"
+
+
 @pytest.mark.parametrize(
     ("made", "edit"),
     [

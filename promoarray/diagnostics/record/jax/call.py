@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import jax
@@ -27,7 +28,12 @@ def settled(recorder: Recorder) -> bool:
     Programs choose x64 before they compute anything. What one that changes it later computes in
     the other mode is recorded, and is no evidence of drift.
     """
-    return recorder.settle(as_policy(f"jax@{'x64' if jax.config.jax_enable_x64 else 'x32'}"))
+    return recorder.settle(_home(jax.config.jax_enable_x64))
+
+
+@cache
+def _home(x64: bool) -> Policy:
+    return as_policy("jax@x64" if x64 else "jax@x32")
 
 
 def dtype_of(x: Any, home: Policy) -> DType | None:
@@ -39,6 +45,13 @@ def dtype_of(x: Any, home: Policy) -> DType | None:
     if dtype is None or isinstance(x, (np.ndarray, np.generic)):
         return home.canonical.get(dtype, dtype) if dtype else None
     return _WEAK_OF.get(dtype.kind, dtype) if getattr(x, "weak_type", False) else dtype
+
+
+def results_of(home: Policy, made: Any) -> Iterator[Result]:
+    """The arrays among what a call made."""
+    for x in call.flat((made,)):
+        if isinstance(x, jax.Array) and (dtype := dtype_of(x, home)) is not None:
+            yield Result(x, dtype, x.ndim)
 
 
 class Call(call.Call):

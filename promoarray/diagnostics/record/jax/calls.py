@@ -232,7 +232,7 @@ MOVES = names("""
     scipy.linalg.convolution_matrix scipy.linalg.fiedler scipy.linalg.fiedler_companion
     scipy.linalg.hankel scipy.linalg.leslie stats.mode
     nn.relu nn.relu6 nn.hard_tanh nn.identity nn.sparse_plus
-    random.permutation random.choice at.get at.apply
+    random.permutation random.choice at.get at.apply device_put
 """)
 """The dtype stays as it is."""
 

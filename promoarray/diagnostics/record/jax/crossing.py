@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from types import FunctionType, MethodType
+from types import FrameType, FunctionType, MethodType
 from typing import Any
 
 from jax.tree_util import tree_leaves
 
 from promoarray.core.array_base import TypeRecord
+from promoarray.diagnostics.record.jax.call import settled
+from promoarray.diagnostics.record.jax.entering import into_function
 from promoarray.diagnostics.record.jax.wrapper import Wrapper
 from promoarray.diagnostics.record.recorder import Recorder
 
@@ -92,6 +94,7 @@ def crossed(
     functions: Sequence[Function],
     given: Any,
     call: Callable[[], Any],
+    frame: FrameType,
     giving: int | None = None,
 ) -> tuple[Any, tuple[Crossing, ...]]:
     """Carry out a call that may have functions traced; return its result, and what crossed.
@@ -103,16 +106,27 @@ def crossed(
         As ``traced`` gave them.
     given : object
     call : callable
+    frame : FrameType
+        Where it stands.
     giving : int, optional
         How many of the functions give results; by default all.
     """
     giving = len(functions) if giving is None else giving
+    for recorder in recorders:
+        recorder.guarded(_enter, recorder, given, frame)
     crossings = tuple(Crossing(r, given, functions, giving) for r in recorders)
     _OPEN.calls.append(crossings)
     try:
         return call(), crossings
     finally:
         _OPEN.calls.remove(crossings)
+
+
+def _enter(recorder: Recorder, given: Any, frame: FrameType) -> None:
+    """Note what is narrowed of what functions are given."""
+    settled(recorder)
+    if found := into_function(recorder.home, given):
+        recorder.entered(found, frame)
 
 
 def traced(function: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from types import MethodType
@@ -66,7 +67,7 @@ class Transformed(WrapperOfFunction):
         bound = (self._inner.__self__,) if isinstance(self._inner, MethodType) else ()
         given = (*bound, *args), kwargs
         kinds = tuple(_kind(x) for x in tree_leaves(given))
-        result, crossings = crossed(recorders, (self._inner,), given, call)
+        result, crossings = crossed(recorders, (self._inner,), given, call, sys._getframe(1))
         for recorder, crossing in zip(recorders, crossings, strict=True):
             known = self._made.setdefault(recorder, {})
             made = crossing.made
@@ -129,7 +130,9 @@ class Control(WrapperOfFunction):
         asks = [f for name in asking for f in _several(bound.arguments[name])]
         given = [bound.arguments.get(name) for name in values]
         call = partial(self.__wrapped__, *bound.args, **bound.kwargs)
-        result, crossings = crossed(recorders, (*gives, *asks), given, call, len(gives))
+        result, crossings = crossed(
+            recorders, (*gives, *asks), given, call, sys._getframe(1), len(gives)
+        )
         for crossing in crossings:
             crossing.put(result, crossing.made)
         return result

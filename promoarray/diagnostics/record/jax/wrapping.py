@@ -22,13 +22,17 @@ from jax._src.array import ArrayImpl
 from jax._src.numpy.array_methods import _IndexUpdateRef
 from jax.scipy import linalg, special, stats
 
+from promoarray.diagnostics.record.handlers import Handler
+from promoarray.diagnostics.record.jax.call import results_of, settled
 from promoarray.diagnostics.record.jax.calls import (
+    DEFAULTS,
     DISTRIBUTIONS,
     METHODS,
     OPERATORS,
     UNSEEN,
     UPDATES,
 )
+from promoarray.diagnostics.record.jax.entering import Arguments, asked_for, into_call, may_narrow
 from promoarray.diagnostics.record.jax.handlers import handler_of
 from promoarray.diagnostics.record.jax.transforms import CONTROL, TRANSFORMS, Control, Transform
 from promoarray.diagnostics.record.jax.wrapper import Wrapper, WrapperOfFunction
@@ -74,7 +78,29 @@ def _carried_out(
     bare, watchers = bare or func, REPLACED.watchers
     if not watchers or frame.f_code.co_filename.startswith(_OWN):
         return bare(*args, **kwargs)
-    return carry_out(watchers, func, name, handler_of(name), args, kwargs, frame, bare)
+    handler, given = handler_of(name), (args, kwargs)
+    recorders = [watcher.recorder for watcher in watchers]
+    narrowing = [r for r in recorders if settled(r) and may_narrow(r.home, given)]
+    for recorder in narrowing:
+        recorder.guarded(_before, recorder, name, handler, given, frame)
+    made = carry_out(watchers, func, name, handler, args, kwargs, frame, bare)
+    for recorder in narrowing:
+        recorder.guarded(_after, recorder, given, made, frame)
+    return made
+
+
+def _before(
+    recorder: Recorder, name: str, handler: Handler, given: Arguments, frame: FrameType
+) -> None:
+    """Note what a call narrows."""
+    if found := into_call(recorder.home, name, handler, given):
+        recorder.entered(found, frame, makes=name in DEFAULTS)
+
+
+def _after(recorder: Recorder, given: Arguments, made: Any, frame: FrameType) -> None:
+    """Note what a call made in a narrower dtype than it was asked for."""
+    if asked := asked_for(recorder.home, given):
+        recorder.asked(asked, results_of(recorder.home, made), frame)
 
 
 class Heard(Wrapper):
@@ -103,6 +129,8 @@ def _places() -> Iterator[Place]:
             if plain and prefix + name not in UNSEEN:
                 kind = HeardFunction if hasattr(type(func), "__get__") else Heard
                 yield Place(module, name, func, kind(prefix + name, func))
+    put = jax.device_put
+    yield Place(jax, "device_put", put, HeardFunction("device_put", put))
     for name, gives in TRANSFORMS.items():
         func = vars(jax)[name]
         yield Place(jax, name, func, Transform(func, _recorders, gives))

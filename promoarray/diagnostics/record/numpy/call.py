@@ -126,9 +126,10 @@ class Call:
             return self._made(UNKNOWN)
         self._count(APPROXIMATE)
         before: Any = None
+        whole = not steps[1:] and expansion.parameters[: len(steps[0].operands)]
         for step in steps:
             operands = tuple(before if x == "_" else values[x] for x in step.operands)
-            before = self._step(step.operation, operands)
+            before = self._step(step.operation, operands, edited=step.operands == whole)
         if type_of(before._type) is not self.results[0].dtype:
             return self.recorder.made(self.results[0])
         self.recorder.carried.put(self.results[0].array, before._type)
@@ -246,14 +247,19 @@ class Call:
         named = self.kwargs.get("a_min", self.kwargs.get("min"))
         return self.args[1] if len(self.args) > 1 else named
 
-    def _step(self, name: str, operands: tuple[Any, ...]) -> Any:
-        """Record a step of something greater, whose result no variable has."""
+    def _step(self, name: str, operands: tuple[Any, ...], *, edited: bool = False) -> Any:
+        """Record a step of something greater, whose result no variable has.
+
+        If it is all of it, as far as dtypes go, its operands are those of the call, and can be cast
+        there (``edited``).
+        """
         home = self.recorder.home
         plan = home.plan(name, tuple(seen_by(x, home) for x in operands))
         dtype = home.strong(getattr(plan, "result", self.results[0].dtype))
         ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
         result = Result(_Held(), dtype, ndim)
-        return self.recorder.saw(name, operands, result, self.frame, exact=False)
+        edited = edited and dtype is self.results[0].dtype
+        return self.recorder.saw(name, operands, result, self.frame, exact=False, edited=edited)
 
     def _count(self, kind: str) -> None:
         self.kind = kind

@@ -27,6 +27,9 @@ Key = tuple[int, int]
 GRIDS = type(np.mgrid), type(np.ogrid)
 """Which make arrays of the numbers of slices: ``np.mgrid[0:3]``."""
 
+JOINERS = type(np.r_), type(np.c_)
+"""Which join what they are given: ``np.r_[1:4, 0.5]``."""
+
 _MOST_HELD = 1 << 16
 
 
@@ -101,6 +104,13 @@ class Hook:
         session.operator(name, operands, x, frame, form)
         return x
 
+    def key(self, number: int, x: Any) -> Any:
+        """What ``np.r_`` and ``np.c_`` are given to join."""
+        begun = self._begun.get((id(sys._getframe(1)), number))
+        if begun is not None:
+            begun.append(x)
+        return x
+
     def viewed(self, number: int, name: str, x: Any) -> Any:
         """A part or a view of an array."""
         frame = sys._getframe(1)
@@ -111,6 +121,8 @@ class Hook:
             session.viewed(name, source[0], x, frame)
         elif isinstance(source[0], GRIDS):
             session.gridded(x, frame)
+        elif isinstance(source[0], JOINERS) and source[1:]:
+            session.joined(source[1], x, frame)
         return x
 
     # -- calls ------------------------------------------------------------------------------------

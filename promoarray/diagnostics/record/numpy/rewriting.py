@@ -48,6 +48,9 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.Invert: "bitwise_invert",
 }
 
+JOINERS = frozenset({"r_", "c_"})
+"""What joins the parts of its key."""
+
 ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat"})
 """Attributes that are views of an array, or parts of it."""
 
@@ -238,8 +241,12 @@ class _Rewriter(Scopes):
         return self._looked_at(node, self._subscript, _item(node))
 
     def _subscript(self, node: ast.Subscript) -> ast.expr:
-        self._inside(node)
         number = self._number()
+        if _name_of(node.value) in JOINERS:
+            node.value, key = self.visit(node.value), self._key(node.slice)
+            node.slice = self._hook("key", key, number, key)
+        else:
+            self._inside(node)
         node.value = self._hook("first", node.value, number, node.value)
         return self._hook("viewed", node, number, "__getitem__", node)
 
@@ -399,6 +406,11 @@ def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
 
 def _constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
+
+
+def _name_of(node: ast.expr) -> str:
+    """The last name of what ``np.r_`` is."""
+    return getattr(node, "attr", getattr(node, "id", ""))
 
 
 def _item(node: ast.Subscript) -> tuple[ast.expr, ...]:

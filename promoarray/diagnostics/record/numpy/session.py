@@ -22,7 +22,7 @@ from promoarray.diagnostics.record.numpy.operand import (
 )
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.recorder import Recorder, Result
-from promoarray.diagnostics.record.report import MAKE, MOVE, OPERATION, UNKNOWN
+from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN
 from promoarray.dtypes import Kind
 from promoarray.operations import Form
 
@@ -87,6 +87,11 @@ class Session:
         """Record what ``np.mgrid`` and ``np.ogrid`` make, which has a default dtype."""
         if results := results_of(x):
             self._guarded(self._gridded, results, frame)
+
+    def joined(self, key: Any, x: Any, frame: FrameType) -> None:
+        """Record what ``np.r_`` and ``np.c_`` make of what they are given."""
+        if (result := result_of(x)) is not None:
+            self._guarded(self._joined, key, result, frame)
 
     def forget(self, x: Any) -> None:
         """Forget what an array carries."""
@@ -217,6 +222,21 @@ class Session:
             number = 0.0 if result.dtype.kind is Kind.FLOAT else 0
             self.recorder.default(number, result, frame, lone=False)
 
+    def _joined(self, key: Any, result: Result, frame: FrameType) -> None:
+        """As ``concatenate``; with no array among what is joined, it has the default dtype."""
+        parts = key if isinstance(key, tuple) else (key,)
+        given = [each for each in parts if isinstance(each, ARRAYS)]
+        operands = [operand_of(self.recorder, each) for each in given]
+        if not given and result.dtype.kind in _NUMBERS:
+            self.recorder.count(MAKE, "r_")
+            self.recorder.default(_NUMBERS[result.dtype.kind], result, frame, lone=False)
+        elif given[1:] and None not in operands:
+            self.recorder.count(APPROXIMATE, "r_")
+            self.recorder.saw("concat", operands, result, frame, exact=False)
+        elif given:
+            self.recorder.count(MOVE, "r_")
+            self.recorder.moved(given[0], result)
+
     def _viewed(self, name: str, source: Any, result: Result, frame: FrameType) -> None:
         operand = operand_of(self.recorder, source) if name in ("real", "imag") else None
         if operand is not None:
@@ -225,6 +245,10 @@ class Session:
         elif source in self.recorder.carried:
             self.recorder.count(MOVE, name)
             self.recorder.moved(source, result)
+
+
+_NUMBERS: dict[Kind, Any] = {Kind.BOOL: False, Kind.INT: 0, Kind.FLOAT: 0.0, Kind.COMPLEX: 0j}
+"""A Python number of each kind that such numbers have."""
 
 
 def _made(x: Any) -> list[Any]:

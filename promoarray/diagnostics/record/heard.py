@@ -1,0 +1,31 @@
+"""What the call in hand has told a recorder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+class Heard(threading.local):
+    """What the call in hand of a thread has told the recorder, for those that are like it.
+
+    Attributes
+    ----------
+    tells : list of callable
+        Each tells the observer once more.
+    operations : int
+        How many operations there were at which nothing was noted.
+    arrays : set of int
+        The addresses of the arrays of which it was put down what they carry.
+    lasting : bool
+        Whether calls that are alike tell the same.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Hear of another call."""
+        self.tells: list[Callable[[], object]] = []
+        self.arrays: set[int] = set()
+        self.operations, self.lasting = 0, True
