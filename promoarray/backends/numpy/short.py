@@ -7,7 +7,7 @@ goes by ``compile.Compiled``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from promoarray.backends.numpy import (
     loops,
     losses,
     positions,
+    programs,
 )
 from promoarray.backends.numpy.cast import comparable, widens
 from promoarray.backends.numpy.kernels import (
@@ -71,8 +72,8 @@ def short_kernel(
     if name == "isin":
         common = comparable(common)
         return _between_casts(name, _isin, held, plan._replace(compute=common), dt.bool, casts)
-    if name == "huber_loss" and (found := _by_delta(held, plan, casts)):
-        return found
+    if name == "huber_loss":
+        return _by_delta(held, plan, casts)
     kernel = kernel_of(name, common)
     if kernel is not None and name in _WITH_OPTIONS:
         return _with_options(name, kernel, held, plan, casts)
@@ -104,9 +105,8 @@ def _of_ufunc(
     if plain and {*held} == {common} and not own_loop:
         return kernel
     found = _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
-    if plain and all(_widens(d, common, casts) for d in held):
-        has_loop = by_exponent or loops.loop_plan(name, held, plan, casts, ours=False) is not None
-        return found if has_loop and found is not None else kernel
+    if found is None and plain and all(_widens(d, common, casts) for d in held):
+        return kernel
     return found
 
 
@@ -248,11 +248,24 @@ def _of_bounds(
 
 
 def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callable[..., Any] | None:
-    """Huber's error by a loop whose third operand is an option."""
+    """Huber's error by a loop whose third operand is an option, or by programs that have it."""
     common = plan.compute or plan.inputs[0]
     with_delta = plan._replace(inputs=(*plan.inputs, common))
     kernel = _between_casts(losses.LOOP, None, (*held, common), with_delta, common, casts)
-    return kernel and losses.by_delta(kernel, common.storage)
+    if kernel:
+        return losses.by_delta(kernel, common.storage)
+    otherwise = _of_short("huber_loss", losses.huber, held, plan, common, casts)
+    answers = blocks.answer_of(losses.huber, [common for _ in held])
+    if otherwise is None or answers is None:
+        return otherwise
+
+    def of_delta(delta: float) -> Callable[..., Any] | None:
+        in_steps = partial(losses.in_steps, delta=delta)
+        program = programs.written(in_steps, common.storage, len(held), answers)
+        way = held, plan, BY_STORAGE[answers], casts
+        return program and _between_casts("huber_loss", in_steps, *way, program=program)
+
+    return losses.by_known_delta(of_delta, otherwise)
 
 
 _ORDERED = {
@@ -329,10 +342,12 @@ def _between_casts(
     made: DType,
     casts: loops.Casts,
     first: tuple[int, str, Any, Any] | None = None,
+    program: programs.Written | None = None,
 ) -> Callable[..., Any] | None:
     """A kernel between casts of ours; None if one has a second step, or there is no loop.
 
-    ``first`` is what is done to an operand before, as ``CastingKernel`` takes it.
+    ``first`` is what is done to an operand before, as ``CastingKernel`` takes it, ``program`` what
+    the kernel is where nothing in its name says so.
     """
     common = plan.compute or plan.inputs[0]
     dtypes = (*held, *plan.inputs, common, made, plan.result)
@@ -365,7 +380,17 @@ def _between_casts(
         whole and (whole.rows, whole.modes),
         first,
         folds.LONG - 1 if name in folds.FOLDED else -1,
+        None if has_loop else program or _program(name, common, len(held), made),
     )
+
+
+@cache
+def _program(name: str, common: DType, count: int, made: DType) -> programs.Written | None:
+    """What computes each element, without a call of Python's."""
+    if name not in ELEMENTWISE and name not in complexes.KERNELS:
+        return None
+    kernel = kernel_of(name, common)
+    return kernel and programs.written(kernel, common.storage, count, made.storage)
 
 
 def _in_two_steps(
