@@ -49,6 +49,11 @@ def _flat(x: PArray) -> PArray:
     return reshape(x, (-1,))
 
 
+def _vector(x: PArray) -> PArray:
+    """The same values along one axis."""
+    return x if x.ndim == 1 else _flat(x)
+
+
 def _as(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
     """Give a method the name and the docstring of its function."""
     method.__name__, method.__doc__ = function.__name__, function.__doc__
@@ -70,17 +75,19 @@ def _cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
     """Without an axis, along the flattened array."""
 
     def method(x: PArray, *, axis: int | None = None, dtype: object = None) -> Any:
-        if axis is None:
-            return function(_flat(x), axis=0, dtype=dtype)
-        return function(x, axis=axis, dtype=dtype)
+        array, along = (_vector(x), 0) if axis is None else (x, axis)
+        if dtype is None:
+            return function(array, axis=along)
+        return function(array, axis=along, dtype=dtype)
 
     return _as(function, method)
 
 
 def _take(x: PArray, indices: Any, *, axis: int | None = None) -> PArray:
     """Return the elements at some indices along an axis; without one, of the flattened array."""
-    array, index = (x, axis) if axis is not None else (_flat(x), 0)
-    return take(array, asarray(indices), axis=index)
+    array, along = (x, axis) if axis is not None else (_vector(x), 0)
+    index = indices if isinstance(indices, PArray) else asarray(indices)
+    return take(array, index, axis=along)
 
 
 def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) -> PArray:

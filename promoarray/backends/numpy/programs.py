@@ -23,8 +23,8 @@ nothing is told of what they raise."""
 
 
 def written(kernel: Kernel, storage: np.dtype[Any], count: int, made: Any) -> Written | None:
-    """A kernel of so many operands of a dtype as a program; None of what cannot be written down, and
-    where it makes another dtype than ``made``."""
+    """A kernel of so many operands of a dtype as a program; None of what cannot be written down,
+    and where it makes another dtype than ``made``."""
     program = _Program()
     operands = [program.slot(storage) for _ in range(count)]
     if isinstance(kernel, partial) and kernel.args == (np,) and not kernel.keywords:
