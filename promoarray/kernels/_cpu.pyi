@@ -178,7 +178,7 @@ class CastingKernel:
         the second, both.
     rows : tuple
         Of each operand, of what each becomes, of what is computed in, of what that makes, and of
-        the result. None is complex but those of a ufunc.
+        the result.
     modes : tuple
         Of the casts of each operand to what it becomes, from there to what is computed in, and to
         the result.

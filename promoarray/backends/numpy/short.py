@@ -17,6 +17,7 @@ from promoarray import kernels
 from promoarray.backends.numpy import (
     blocks,
     clips,
+    complex_loops,
     exponents,
     folds,
     loops,
@@ -36,6 +37,7 @@ from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.kernels.portable import complexes, statistics
+from promoarray.promotion.cast_transforms import real_part_counts
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -77,6 +79,10 @@ def short_kernel(
     kernel = kernel_of(name, common)
     if kernel is not None and name in _WITH_OPTIONS:
         return _with_options(name, kernel, held, plan, casts)
+    if name == "multiplied_pow" and common.kind is Kind.COMPLEX:
+        return _by_factors(kernel, held, plan, common, casts)
+    if name == "plain_pow":
+        return _plain_power(kernel, held, plan, common, casts)
     if name in VARIANTS or (common.kind is Kind.COMPLEX and name in complexes.KERNELS):
         found = _between_casts(name, None, held, plan, common, casts)
         return found or _of_short(name, kernel, held, plan, common, casts)
@@ -268,6 +274,53 @@ def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callab
     return losses.by_known_delta(of_delta, otherwise)
 
 
+def _by_factors(
+    kernel: Callable[..., Any] | None,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    """PyTorch's powers of complex numbers: by one exponent a function of the base, of most others
+    NumPy's power."""
+    otherwise = _of_short("multiplied_pow", kernel, held, plan, common, casts)
+    power = _between_casts("pow", np.power, held, plan, common, casts)
+    if held[1] is not common or otherwise is None or power is None:
+        return otherwise
+    of_base = held[:1], plan._replace(inputs=plan.inputs[:1])
+    ways: dict[complex, Any] = {
+        exponent: _between_casts(name, None, *of_base, common, casts)
+        for exponent, name in complex_loops.FACTORS.items()
+    }
+    ways |= dict.fromkeys(complex_loops.IN_STEPS)
+
+    def run(x: Buffer, y: Buffer) -> Any:
+        if y.ndim:
+            return otherwise(x, y)
+        exponent = y.item()
+        if exponent not in ways:
+            return power(x, y)
+        way = ways[exponent]
+        return way(x) if way else otherwise(x, y)
+
+    return run
+
+
+def _plain_power(
+    kernel: Callable[..., Any] | None,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    """Powers of which NumPy's own loops have no shortcut, and the others by steps."""
+    otherwise = _of_short("plain_pow", kernel, held, plan, common, casts)
+    power = _between_casts("pow", np.power, held, plan, common, casts)
+    if otherwise is None or power is None:
+        return otherwise
+    return lambda x, y: (power if exponents.is_as_numpy(x, y) else otherwise)(x, y)
+
+
 _ORDERED = {
     "sort": "s",
     "argsort": "o",
@@ -353,8 +406,10 @@ def _between_casts(
     dtypes = (*held, *plan.inputs, common, made, plan.result)
     if dt.string in dtypes:
         return None
-    entered = ((dtype, common) for dtype in plan.inputs)
-    pairs = (*zip(held, plan.inputs, strict=True), *entered, (made, plan.result))
+    inputs = [_entered(*pair, casts) for pair in zip(held, plan.inputs, strict=True)]
+    dtypes = (*held, *inputs, common, made, plan.result)
+    entered = ((dtype, common) for dtype in inputs)
+    pairs = (*zip(held, inputs, strict=True), *entered, (made, plan.result))
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
     if any(transforms for _, transforms in found):
         return None
@@ -391,6 +446,13 @@ def _program(name: str, common: DType, count: int, made: DType) -> programs.Writ
         return None
     kernel = kernel_of(name, common)
     return kernel and programs.written(kernel, common.storage, count, made.storage)
+
+
+def _entered(source: DType, target: DType, casts: loops.Casts) -> DType:
+    """What an operand becomes first: a bool of the real part alone is that of the part."""
+    if target is dt.bool and source.kind is Kind.COMPLEX:
+        return source.part if casts(source, target)[1] == (real_part_counts,) else target
+    return target
 
 
 def _in_two_steps(

@@ -67,12 +67,7 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
         throw nb::type_error("rows must be 2 for each of 1 to 3 operands and 3 more, modes 2 fewer");
     }
     auto steps = std::make_unique<Steps>();
-    const auto type_at = [&](Py_ssize_t i) {
-        const Type type = read_type(PyTuple_GetItem(rows.ptr(), i), "a row");
-        if (type.kind == Kind::complex && !computes)
-            refuse("a row is complex, of which there is no cast alone");
-        return type;
-    };
+    const auto type_at = [&](Py_ssize_t i) { return read_type(PyTuple_GetItem(rows.ptr(), i), "a row"); };
     const auto mode_at = [&](Py_ssize_t i) { return read_mode(PyTuple_GetItem(modes.ptr(), i)); };
     steps->operands = (int)count;
     for (int i = 0; i < count; ++i) steps->own[i] = type_at(i);
