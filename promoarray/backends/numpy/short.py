@@ -318,6 +318,8 @@ def _plain_power(
     power = _between_casts("pow", np.power, held, plan, common, casts)
     if otherwise is None or power is None:
         return otherwise
+    if held[1].kind in INTEGERS or held[1] is dt.bool:  # no root among their powers
+        return power
     return lambda x, y: (power if exponents.is_as_numpy(x, y) else otherwise)(x, y)
 
 

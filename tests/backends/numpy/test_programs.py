@@ -12,6 +12,7 @@ import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import loops, programs
+from promoarray.backends.numpy.cast import short_caster
 from promoarray.backends.numpy.kernels import ELEMENTWISE, kernel_of
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels.portable import complexes
@@ -168,3 +169,65 @@ def test_huber_by_programs_is_huber_in_steps(dtype: str, delta: float) -> None:
             loss = pa.extras.huber_loss(*given, delta=delta, reduction="none")
             cast = pa.asarray(wanted[rows]).astype(loss.dtype)
             assert loss._buffer.tobytes() == cast._buffer.tobytes()
+
+
+EXPONENTS = (-3, -2, -1, -0.5, 0, 0.5, 1, 2, 2.5, 3, 4, 1j, 0.5 + 1j, float("nan"), float("inf"))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_powers_by_one_exponent_are_those_of_steps(dtype: str) -> None:
+    """What short kernels make of single exponents is what PyTorch's way makes of rows of them."""
+    x = sample(getattr(dt, dtype), ROWS, np.random.default_rng(4))
+    kernel: Any = kernel_of("multiplied_pow", getattr(dt, dtype))
+    with pa.policy("torch"), np.errstate(all="ignore"):
+        for exponent in EXPONENTS:
+            wanted = kernel(x, np.asarray(exponent, x.dtype))
+            for rows in (slice(0, 1), slice(None)):
+                found = (pa.asarray(x[rows]) ** exponent)._buffer
+                assert bits(found) == bits(wanted[rows]), exponent
+            assert bits((pa.asarray(x[0]) ** exponent)._buffer) == bits(
+                kernel(x[0], np.asarray(exponent, x.dtype))
+            )
+
+
+@pytest.mark.parametrize("exponents", ["int64", "float64", "bool"])
+def test_real_powers_by_one_exponent_are_those_of_steps(exponents: str) -> None:
+    x = sample(dt.float64, ROWS, np.random.default_rng(4))
+    kernel: Any = kernel_of("plain_pow", dt.float64)
+    values = [0, 1, 2, 3, -1, 0.5, -0.5, 2.5] if exponents == "float64" else [0, 1, 2, 3]
+    with pa.policy("torch@2.11"), np.errstate(all="ignore"):
+        for value in values:
+            y = np.asarray([value]).astype(exponents)
+            power = pa.asarray(x) ** pa.asarray(y.repeat(ROWS))
+            wanted = kernel(x, y.repeat(ROWS).astype("f8"))
+            assert bits(power._buffer) == bits(wanted), value
+            assert bits((pa.asarray(x[:1]) ** pa.asarray(y))._buffer) == bits(wanted[:1]), value
+
+
+def test_casts_of_complex_numbers_alone_are_those_of_long_ones() -> None:
+    rng = np.random.default_rng(6)
+    kinds = [d for d in dt.CONCRETE if d.kind in loops.NUMERIC]
+    for source in (dt.complex32, dt.complex64, dt.complex128):
+        whole = sample(dt.complex64, ROWS, rng)
+        values = pa.asarray(whole).astype(source)._buffer
+        for target in kinds:
+            if target is source:
+                continue
+            short = short_caster(source, target)
+            assert short is not None
+            rows = kernels.dtype_args(source), kernels.dtype_args(target), kernels.DEFAULT
+            out = np.empty(values.shape, target.storage)
+            kernels.cast(values, out, *rows)
+            for at in range(0, ROWS, 200):
+                made = short(values[at : at + 200])
+                assert made is not None
+                assert made.tobytes() == out[at : at + 200].tobytes(), (source, target)
+
+
+def test_logic_of_real_parts_alone() -> None:
+    x = pa.asarray([1j, 1 + 0j, 0j, -0.0 + 2j, complex("nan")], dtype=pa.complex128)
+    y = pa.asarray([0, 0, 0, 1, 0], dtype=pa.int2)
+    with pa.policy("tensorflow@all"):
+        assert pa.logical_or(x, y)._buffer.tolist() == [False, True, False, True, True]
+    with pa.policy("numpy"):
+        assert pa.logical_or(x, y)._buffer.tolist() == [True, True, False, True, True]
