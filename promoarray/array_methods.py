@@ -54,6 +54,11 @@ def _vector(x: PArray) -> PArray:
     return x if x.ndim == 1 else _flat(x)
 
 
+def _array(x: Any) -> PArray:
+    """What a method is given as an array."""
+    return x if isinstance(x, PArray) else asarray(x)
+
+
 def _as(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
     """Give a method the name and the docstring of its function."""
     method.__name__, method.__doc__ = function.__name__, function.__doc__
@@ -86,15 +91,14 @@ def _cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
 def _take(x: PArray, indices: Any, *, axis: int | None = None) -> PArray:
     """Return the elements at some indices along an axis; without one, of the flattened array."""
     array, along = (x, axis) if axis is not None else (_vector(x), 0)
-    index = indices if isinstance(indices, PArray) else asarray(indices)
-    return take(array, index, axis=along)
+    return take(array, _array(indices), axis=along)
 
 
 def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) -> PArray:
     """Return where values would be inserted into the sorted elements to keep the order."""
-    return searchsorted(
-        x, asarray(v), side=side, sorter=None if sorter is None else asarray(sorter)
-    )
+    if sorter is None and side == "left":
+        return searchsorted(x, _array(v))
+    return searchsorted(x, _array(v), side=side, sorter=None if sorter is None else _array(sorter))
 
 
 def _squeeze(x: PArray, *, axis: Any = None) -> PArray:
@@ -118,7 +122,7 @@ def _swapaxes(x: PArray, axis1: int, axis2: int) -> PArray:
 
 def _dot(x: PArray, other: Any) -> PArray:
     """Return the product: of matrices and vectors ``x @ y``, with a 0-d array ``x * y``."""
-    y = asarray(other)
+    y = _array(other)
     if not x.ndim or not y.ndim:
         return multiply(x, y)
     return matmul(x, y) if y.ndim <= 2 else tensordot(x, y, axes=((-1,), (-2,)))
@@ -166,7 +170,7 @@ def _copy(x: PArray) -> PArray:
 
 def _flatten(x: PArray) -> PArray:
     """Return a copy with one axis."""
-    return reshape(x, (-1,), copy=True)
+    return x.__copy__() if x.ndim == 1 else reshape(x, (-1,), copy=True)
 
 
 def _ravel(x: PArray) -> PArray:
