@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from promoarray.kernels import run_ufunc_loop
+
 Kernel = Callable[..., Any]
 Written = tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...], bool]
 """A program as ``CastingKernel`` takes it: the bytes of each slot, constants, steps, and whether
@@ -211,6 +213,8 @@ class _Value(NDArrayOperatorsMixin):
         if entered != kinds or not all(kind.isbuiltin == 1 for kind in (*kinds, made)):
             return NotImplemented
         ufunc._get_strided_loop(loop)  # type: ignore[attr-defined]
+        empty = tuple(np.empty(0, kind) for kind in kinds)
+        run_ufunc_loop(loop, empty, np.empty(0, made), 1)  # ValueError of another NumPy's
         values = [_as_value(self._program, x, kind) for x, kind in zip(given, kinds, strict=True)]
         out = self._program.slot(made)
         self._program.step(loop, *values, out)
