@@ -93,9 +93,19 @@ GROUPS = {
         """
         expand_dims(x,axis=0) squeeze(x,axis=0) flip(x) roll(x,1) permute_dims(x,(0,))
         moveaxis(x,0,-1) repeat(x,2) tile(x,(2,)) broadcast_to(x,(2,)) take(x,index)
-        take_along_axis(x,index) unstack(x)
+        take_along_axis(x,index) unstack(x) meshgrid(x,y) broadcast_arrays(x,y) tril(x[None])
+        triu(x[None])
         """,
     ),
+    "methods": Group(
+        12,
+        "x.{}",
+        """
+        take(index) cumsum() cumprod() sort() fill(1) copy() flatten() ravel() repeat(2) squeeze()
+        round() clip(0,1) item() tolist() dot(y) searchsorted(y) sum() mean() max() argmax() all()
+        """,
+    ),
+    "of lists": Group(4, "xp.asarray({})", "[1.5] [1,2,3] [True] [1j] [[1.5,2.5],[3.5,4.5]] 1.5 2"),
 }
 """What is measured, and its budgets."""
 
@@ -123,7 +133,7 @@ def _written(text: str, given: Given) -> str:
 def drawn(text: str, count: int, by: str = "") -> Iterator[tuple[str, Given]]:
     """Policies, and what stands for x and y."""
     lot = random.Random(text + by)
-    firsts: list[Any] = [*dt.CONCRETE]
+    firsts: list[Any] = [*dt.CONCRETE] if re.search(r"\bx\b", text) else [None]
     seconds = [*firsts, *SCALARS] if re.search(r"\by\b", text) else [None]
     cells = [*product(POLICIES, firsts, seconds)]
     while cells and count:

@@ -48,6 +48,16 @@ def _flat(x: PArray) -> PArray:
     return reshape(x, (-1,))
 
 
+def _vector(x: PArray) -> PArray:
+    """The same values along one axis."""
+    return x if x.ndim == 1 else _flat(x)
+
+
+def _array(x: Any) -> PArray:
+    """What a method is given as an array."""
+    return x if isinstance(x, PArray) else asarray(x)
+
+
 def _as(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
     """Give a method the name and the docstring of its function."""
     method.__name__, method.__doc__ = function.__name__, function.__doc__
@@ -69,24 +79,25 @@ def _cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
     """Without an axis, along the flattened array."""
 
     def method(x: PArray, *, axis: int | None = None, dtype: object = None) -> Any:
-        if axis is None:
-            return function(_flat(x), axis=0, dtype=dtype)
-        return function(x, axis=axis, dtype=dtype)
+        array, along = (_vector(x), 0) if axis is None else (x, axis)
+        if dtype is None:
+            return function(array, axis=along)
+        return function(array, axis=along, dtype=dtype)
 
     return _as(function, method)
 
 
 def _take(x: PArray, indices: Any, *, axis: int | None = None) -> PArray:
     """Return the elements at some indices along an axis; without one, of the flattened array."""
-    array, index = (x, axis) if axis is not None else (_flat(x), 0)
-    return take(array, asarray(indices), axis=index)
+    array, along = (x, axis) if axis is not None else (_vector(x), 0)
+    return take(array, _array(indices), axis=along)
 
 
 def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) -> PArray:
     """Return where values would be inserted into the sorted elements to keep the order."""
-    return searchsorted(
-        x, asarray(v), side=side, sorter=None if sorter is None else asarray(sorter)
-    )
+    if sorter is None and side == "left":
+        return searchsorted(x, _array(v))
+    return searchsorted(x, _array(v), side=side, sorter=None if sorter is None else _array(sorter))
 
 
 def _squeeze(x: PArray, *, axis: Any = None) -> PArray:
@@ -110,7 +121,7 @@ def _swapaxes(x: PArray, axis1: int, axis2: int) -> PArray:
 
 def _dot(x: PArray, other: Any) -> PArray:
     """Return the product: of matrices and vectors ``x @ y``, with a 0-d array ``x * y``."""
-    y = asarray(other)
+    y = _array(other)
     if not x.ndim or not y.ndim:
         return multiply(x, y)
     return matmul(x, y) if y.ndim <= 2 else tensordot(x, y, axes=((-1,), (-2,)))
@@ -158,7 +169,7 @@ def _copy(x: PArray) -> PArray:
 
 def _flatten(x: PArray) -> PArray:
     """Return a copy with one axis."""
-    return reshape(x, (-1,), copy=True)
+    return x.__copy__() if x.ndim == 1 else reshape(x, (-1,), copy=True)
 
 
 def _ravel(x: PArray) -> PArray:

@@ -16,6 +16,7 @@ from promoarray.backends import backend_of, find, on_device
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.kept import Executable
+from promoarray.core.made_of_data import keep_data
 from promoarray.core.observers import CastEvent, notify_cast, notify_made, observers_anywhere
 from promoarray.core.operands import wrap
 from promoarray.core.python_data import from_python
@@ -50,6 +51,8 @@ def asarray(
         if copy is False:
             raise ValueError("copy=False: Python numbers have to be copied into an array")
         made = from_python(obj, wanted and canonical(wanted), name)
+        if device is None and copy is None and name == "asarray":
+            keep_data(obj, dtype, made)
         return asked_for(made if device is None else made.to_device(device), dtype)
     target = canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.

@@ -53,7 +53,8 @@ PARTS: dict[str, Any] = {
 ``"conditional"`` (a mask comes first), ``"sequence"`` (they come in a list), ``"getitem"``,
 ``"setitem"``, ``"reshape"`` and ``"move"`` (arrays, and what is known by its value); ``"like"``
 takes a ``dtype=`` besides, as the last operand; ``"shape"`` (and numbers) and ``"numbers"`` (alone)
-make arrays, of a ``dtype=`` or none (``core.made``); ``"slow"`` has no fast path.
+make arrays, of a ``dtype=`` or none (``core.made``), and so does ``"data"`` of numbers in lists or
+alone, and of arrays as ``"operands"``; ``"slow"`` has no fast path.
 ``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what executables call
 it; ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of the arrays it
 makes of NumPy's. ``in_parts`` is asked first to run a kernel on long operands. ``backends`` has the

@@ -29,8 +29,9 @@ class Executable(NamedTuple):
         options to the buffer of the result, or to a tuple of them where it has several.
     scalars : tuple of (callable or None)
         How each operand that is a Python scalar becomes a buffer.
-    result : DType or None
-        What the result is called; None of what moves values, where it is what the first operand is.
+    result : DType, None or ...
+        What the result is called; of what moves values None where it is what the first operand is,
+        and ``...`` where each of several is what its operand is.
     extra_results : tuple of DType
         The same of the further results of an operation that has several.
     kernel : callable or None
@@ -45,7 +46,7 @@ class Executable(NamedTuple):
 
     run: Callable[..., Any]
     scalars: tuple[Scalar | None, ...]
-    result: DType | None
+    result: Any
     extra_results: tuple[DType, ...]
     kernel: Callable[..., Any] | None = None
     widen: tuple[Any, ...] = ()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from types import EllipsisType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -37,26 +38,32 @@ class Move(Generic[Made]):
     run : callable
         From their buffers to that of the result, or to a tuple of them. It does the same with every
         array of their types and ranks under this policy, or raises.
-    result : DType, optional
-        Default: what the first array is of.
+    result : DType or ..., optional
+        Default: what the first array is of; ``...``: of several what each of the arrays is of.
     """
 
     __slots__ = ("arrays", "result", "run")
 
     def __init__(
-        self, arrays: tuple[Array, ...], run: Callable[..., Any], result: DType | None = None
+        self,
+        arrays: tuple[Array, ...],
+        run: Callable[..., Any],
+        result: DType | EllipsisType | None = None,
     ) -> None:
         self.arrays, self.run, self.result = arrays, run, result
 
     def __call__(self) -> Made:
         """The answer."""
-        first, dtype = self.arrays[0], self.result or self.arrays[0]._type
         out = self.run(*[x._buffer for x in self.arrays])
-        made: Any = (
-            tuple([first._wrap(buffer, dtype) for buffer in out])
-            if type(out) is tuple
-            else first._wrap(out, dtype)
-        )
+        made: Any
+        if self.result is ...:
+            made = tuple([x._wrap(b, x._type) for x, b in zip(self.arrays, out, strict=True)])
+        else:
+            first, dtype = self.arrays[0], self.result or self.arrays[0]._type
+            several = type(out) is tuple
+            made = (
+                tuple([first._wrap(b, dtype) for b in out]) if several else first._wrap(out, dtype)
+            )
         return made  # type: ignore[no-any-return]
 
 
@@ -104,6 +111,8 @@ def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
 def _keep(name: str, call: Move[Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
     """Keep a call under what ``native/moving.cpp`` looks it up by."""
     arrays = call.arrays
+    if not arrays:
+        return
     given, beside = args[: len(arrays)], (*args[len(arrays) :], *options.values())
     held = {(type(x), type(x._buffer)) for x in arrays}
     if held != {(type(arrays[0]), np.ndarray)} or any(
@@ -111,7 +120,7 @@ def _keep(name: str, call: Move[Any], args: tuple[Any, ...], options: dict[str, 
     ):
         return
     types = tuple(type_of(x._type) for x in arrays)
-    looked_at = types[1:] if call.result is None else types
+    looked_at = types[1:] if call.result is None else () if call.result is ... else types
     if not all(map(is_plain, beside)) or any(dtype.weak for dtype in looked_at):
         return
     policy = arrays[0]._policy or get_policy()
@@ -123,10 +132,10 @@ def _keep(name: str, call: Move[Any], args: tuple[Any, ...], options: dict[str, 
 
 
 def is_plain(value: Any) -> bool:
-    """Whether an argument is known by its value: None, an int or a bool, or a tuple of ints."""
+    """Whether an argument is known by its value: None, a bool, an int, a text, a tuple of ints."""
     if type(value) is tuple:
         return all(type(each) is int for each in value)
-    return value is None or type(value) in (int, bool)
+    return value is None or type(value) in (int, bool, str)
 
 
 def require_taken(name: str, *arrays: Array) -> None:

@@ -64,7 +64,10 @@ def array(
     >>> array([1, 2.5], ndmin=2)
     PArray([[1. , 2.5]], dtype=float64)
     """
-    made = asarray(obj, dtype=dtype, device=device, copy=copy)
+    if device is None and copy is not False and type(obj) in (list, tuple):
+        made = asarray(obj, dtype=dtype)  # which copies them anyway
+    else:
+        made = asarray(obj, dtype=dtype, device=device, copy=copy)
     return reshape(made, (1,) * (ndmin - made.ndim) + made.shape) if ndmin > made.ndim else made
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.backends import backend_of
 from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import integers
@@ -68,7 +69,8 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return np.broadcast_shapes(*(integers("broadcast_shapes", "shape", s) for s in shapes))
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
+@fast_move
+def broadcast_arrays(*arrays: Any) -> Move[tuple[PArray, ...]]:
     """Return views in the shape that all arrays broadcast to.
 
     Parameters
@@ -98,7 +100,18 @@ def broadcast_arrays(*arrays: Any) -> tuple[PArray, ...]:
     >>> y.shape, y.dtype
     ((2, 2), promoarray.float64)
     """
-    entered = [as_array(x, "broadcast_arrays") for x in arrays]
+    entered = tuple([as_array(x, "broadcast_arrays") for x in arrays])
     require_taken("broadcast_arrays", *entered)
-    shape = broadcast_shapes(*(x.shape for x in entered))
-    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in entered)
+    return Move(entered, _spread, ...)
+
+
+def _spread(*buffers: Any) -> tuple[Any, ...]:
+    """Buffers in the shape that all of them broadcast to."""
+    shapes = [x.shape for x in buffers]
+    if len({*shapes}) < 2:
+        return buffers
+    of_numpy = all(type(x) is np.ndarray for x in buffers)
+    shape = np.broadcast(*buffers).shape if of_numpy else broadcast_shapes(*shapes)
+    return tuple(
+        [x if x.shape == shape else backend_of(x).move("broadcast_to", x, shape) for x in buffers]
+    )

@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 
-@fast_function("asarray", form=Form.OPERATOR, adopts=PArray)
+@fast_function("asarray", kind="data", form=Form.OPERATOR, adopts=PArray)
 @names_keywords
 def asarray(
     obj: Any,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.core.fast_path import fast_function
 from promoarray.core.made import Made, keep_copy
-from promoarray.core.move import require_taken
+from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
-from promoarray.functions._creation import cast_values, default, zeros_of
+from promoarray.functions._creation import cast_values, default, filled_here, zeros_of
 from promoarray.functions._docs import template
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
@@ -352,7 +353,8 @@ def eye(
     return out
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
+@fast_move
+def meshgrid(*arrays: Any, indexing: str = "xy") -> Move[tuple[PArray, ...]]:
     """Return coordinate matrices of one-dimensional arrays.
 
     Parameters
@@ -387,23 +389,31 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[PArray, ...]:
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {quoted(indexing)}")
-    entered = [as_array(x, "meshgrid") for x in arrays]
+    entered = tuple([as_array(x, "meshgrid") for x in arrays])
     require_taken("meshgrid", *entered)
     if any(x.ndim > 1 for x in entered):
         raise ValueError("meshgrid takes arrays of one axis")
     axes = list(range(len(entered)))
     if indexing == "xy":
         axes[:2] = axes[1::-1]
-    shape = [1] * len(entered)
-    for axis, x in zip(axes, entered, strict=True):
-        shape[axis] = x.size
+    return Move(entered, partial(_grids, axes), ...)
+
+
+def _grids(axes: list[int], *buffers: Any) -> tuple[Any, ...]:
+    """Buffers of one axis each, along these axes, in memory of their own."""
+    shape = [1] * len(axes)
+    for axis, x in zip(axes, buffers, strict=True):
+        shape[axis] = math.prod(x.shape)
     grids = []
-    for axis, x in zip(axes, entered, strict=True):
-        backend, own = backend_of(x._buffer), [1] * len(entered)
-        own[axis] = x.size
-        lying = backend.move("reshape", x._buffer, tuple(own))
-        spread = backend.move("broadcast_to", lying, tuple(shape))
-        grids.append(x._wrap(backend.copy(spread), x._type))
+    for axis, x in zip(axes, buffers, strict=True):
+        own = [1] * len(axes)
+        own[axis] = shape[axis]
+        if type(x) is np.ndarray:
+            grids.append(filled_here(shape, x.reshape(own)))
+            continue
+        backend = backend_of(x)
+        lying = backend.move("reshape", x, tuple(own))
+        grids.append(backend.copy(backend.move("broadcast_to", lying, tuple(shape))))
     return tuple(grids)
 
 
@@ -428,8 +438,9 @@ _triangular = template(
 )
 
 
+@fast_move
 @_triangular(k="The last diagonal to keep: 0 is the main one, 1 the next above.")
-def tril(x: Any, /, *, k: int = 0) -> PArray:
+def tril(x: Any, /, *, k: int = 0) -> Move[PArray]:
     """Return the lower triangle of matrices, and zeros above.
 
     Examples
@@ -441,8 +452,9 @@ def tril(x: Any, /, *, k: int = 0) -> PArray:
     return _triangle("tril", x, k)
 
 
+@fast_move
 @_triangular(k="The first diagonal to keep: 0 is the main one, 1 the next above.")
-def triu(x: Any, /, *, k: int = 0) -> PArray:
+def triu(x: Any, /, *, k: int = 0) -> Move[PArray]:
     """Return the upper triangle of matrices, and zeros below.
 
     Examples
@@ -454,15 +466,21 @@ def triu(x: Any, /, *, k: int = 0) -> PArray:
     return _triangle("triu", x, k)
 
 
-def _triangle(name: str, x: Any, k: int) -> PArray:
+def _triangle(name: str, x: Any, k: int) -> Move[PArray]:
     array = as_array(x, name)
     if array.ndim < 2:
         raise ValueError(f"{name} needs two axes or more, and x has {array.ndim}")
     backend, dtype = backend_of(array._buffer), array.dtype
-    corner = array._buffer  # for the shape alone
-    if not is_lazy(backend):
-        corner = backend.xp.ones(array.shape[-2:], dtype=backend.xp.bool, device=array.device)
-    kept = getattr(backend.xp, name)(corner, k=k)
-    operands = array._buffer, zeros_of((), dtype, array.device)
-    ((out, _),) = backend.call("where", operands, dtype, condition=kept)
-    return array._wrap(out, array._type)
+    zero = zeros_of((), dtype, array.device, array._policy)
+    if hasattr(backend, "mover"):
+        return move(name, array, zero, k=k)
+
+    def run(buffer: Any) -> Any:
+        corner = buffer  # for the shape alone
+        if not is_lazy(backend):
+            corner = backend.xp.ones(buffer.shape[-2:], dtype=backend.xp.bool, device=array.device)
+        kept = getattr(backend.xp, name)(corner, k=k)
+        ((out, _),) = backend.call("where", (buffer, zero), dtype, condition=kept)
+        return out
+
+    return Move((array,), run)

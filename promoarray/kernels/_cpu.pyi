@@ -178,7 +178,7 @@ class CastingKernel:
         the second, both.
     rows : tuple
         Of each operand, of what each becomes, of what is computed in, of what that makes, and of
-        the result. None is complex but those of a ufunc.
+        the result.
     modes : tuple
         Of the casts of each operand to what it becomes, from there to what is computed in, and to
         the result.
@@ -197,6 +197,12 @@ class CastingKernel:
         loop, and the modes of the casts to the result and back.
     longest : int, optional
         Elements of an operand of which it makes anything; below 0 its own choice.
+    program : tuple, optional
+        What the function does to each element, for operands of one shape and single ones
+        (``backends.numpy.programs``): the bytes of each slot, operands first and the result last;
+        pairs of a slot and the bytes of a constant; steps of a loop and its places, each a slot and
+        an offset; whether nothing is told of what they raise. A loop is a capsule, as
+        ``run_ufunc_loop`` takes it, or "copy", "where" or "cast" with what they are of.
     """
 
     def __new__(
@@ -212,6 +218,7 @@ class CastingKernel:
         loop: tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None = None,
         first: tuple[int, str, tuple[int, ...], tuple[int, ...]] | None = None,
         longest: int = -1,
+        program: tuple[Any, ...] | None = None,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any) -> Any:
         """The result; None where there is something to tell of, and without ``loop`` where an

@@ -49,6 +49,25 @@ MOVES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any]]] = {
         lambda xp, x: xp.take_along_axis(x, PLACES, axis=0),
         lambda a: np.take_along_axis(a, np.asarray([[1, 0, 1], [0, 0, 1]]), 0),
     ),
+    "tril": (lambda xp, x: xp.tril(x), np.tril),
+    "tril by a diagonal": (lambda xp, x: xp.tril(x, k=-1), lambda a: np.tril(a, -1)),
+    "triu": (lambda xp, x: xp.triu(x, k=1), lambda a: np.triu(a, 1)),
+    "meshgrid": (
+        lambda xp, x: xp.meshgrid(x[0], x[1][:2]),
+        lambda a: tuple(np.meshgrid(a[0], a[1][:2])),
+    ),
+    "meshgrid ij": (
+        lambda xp, x: xp.meshgrid(x[0], x[1][:2], indexing="ij"),
+        lambda a: tuple(np.meshgrid(a[0], a[1][:2], indexing="ij")),
+    ),
+    "broadcast_arrays": (
+        lambda xp, x: xp.broadcast_arrays(x, x[0]),
+        lambda a: tuple(np.broadcast_arrays(a, a[0])),
+    ),
+    "broadcast_arrays of one shape": (
+        lambda xp, x: xp.broadcast_arrays(x, x),
+        lambda a: (a, a),
+    ),
     "unstack": (lambda xp, x: xp.unstack(x, axis=1), lambda a: tuple(a.T)),
     "nonzero": (lambda xp, x: xp.nonzero(x), np.nonzero),
     "count_nonzero": (lambda xp, x: xp.count_nonzero(x), lambda a: np.asarray(np.count_nonzero(a))),

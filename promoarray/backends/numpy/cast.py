@@ -97,14 +97,14 @@ def short_caster(
 def _short(
     source: DType, target: DType, mode: CastMode
 ) -> Callable[[Buffer], Buffer | None] | None:
-    if not {source.kind, target.kind} <= _REAL:
+    if not {source.kind, target.kind} <= _NUMERIC:
         return None
     given, made = dtype_args(source), dtype_args(target)
     rows = given, made, made, made, made
     return CastingKernel(None, rows, (mode,) * 3, target.storage, target.storage, np.empty)
 
 
-_REAL = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT})
+_NUMERIC = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT, Kind.COMPLEX})
 
 
 def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:

@@ -34,6 +34,13 @@ def _kernel(name: str, count: int, storage: np.dtype[Any]) -> Callable[..., Any]
     return kernels.CastingKernel(name, rows, modes, *own, any_layout)
 
 
+FACTORS = {-1: "fused_reciprocal", 2: "plain_square", 3: "plain_cube"}
+"""The loops of powers by one exponent."""
+
+IN_STEPS = -2, -0.5, 0, 0.5, 1
+"""Other exponents that have a way of their own."""
+
+
 def multiplied_pow(variants: Mapping[str, Kernel]) -> Kernel:
     """The powers by one exponent that counts factors."""
     others = variants["multiplied_pow"]

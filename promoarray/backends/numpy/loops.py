@@ -159,8 +159,19 @@ def heeded() -> list[str]:
 
 
 def watched() -> int:
-    """The same by its numbers; and that a loop could not tell the result."""
-    return sum(_NUMBERS[kind] for kind in heeded()) | kernels.NOT_TOLD
+    """The same by its numbers; and that a loop could not tell the result.
+
+    NumPy makes an object of each state that is set: of the last one that was asked it is known.
+    """
+    state = told.state()
+    known, found = _last[0]
+    if state is None or state is not known:
+        found = sum(_NUMBERS[kind] for kind in heeded()) | kernels.NOT_TOLD
+        _last[0] = state, found
+    return found
+
+
+_last: list[tuple[Any, int]] = [(None, 0)]
 
 
 def may_raise() -> bool:

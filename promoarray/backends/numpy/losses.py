@@ -1,4 +1,4 @@
-"""Huber's error over NumPy buffers, in a loop of ours where there is one."""
+"""Huber's error over NumPy buffers: in a loop of ours, or in steps of NumPy's."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from promoarray.backends.numpy import loops
 from promoarray.dtypes import BY_STORAGE
 
 Buffer = np.ndarray[Any, Any]
+Kernel = Callable[..., Buffer | None]
 
 LOOP = "huber_loss_by_delta"
 """The loop, of which ``delta`` is the third operand."""
@@ -22,10 +23,10 @@ def huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
     """Half the square of the error up to ``delta``, linear beyond it."""
     loop, bound = _loop(x.dtype), as_buffer(delta, x.dtype)
     found = loop.run((x, y, bound)) if loop is not None and bound is not None else None
-    return _in_steps(x, y, delta) if found is None else found
+    return in_steps(x, y, delta=delta) if found is None else found
 
 
-def _in_steps(x: Buffer, y: Buffer, delta: float) -> Buffer:
+def in_steps(x: Buffer, y: Buffer, *, delta: float) -> Buffer:
     error = np.abs(x - y)
     loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
     return loss
@@ -37,6 +38,17 @@ def by_delta(kernel: Callable[..., Buffer | None], storage: Any) -> Callable[...
     def run(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer | None:
         bound = as_buffer(delta, storage)
         return None if bound is None else kernel(x, y, bound)
+
+    return run
+
+
+def by_known_delta(kernel_of: Callable[[Any], Kernel | None], otherwise: Kernel) -> Kernel:
+    """The same by a kernel for each ``delta``, of which programs have few."""
+    known = lru_cache(maxsize=64, typed=True)(kernel_of)
+
+    def run(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer | None:
+        kernel = known(delta) if type(delta) is float else None
+        return kernel(x, y) if kernel else otherwise(x, y, delta=delta)
 
     return run
 

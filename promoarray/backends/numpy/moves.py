@@ -5,12 +5,14 @@ stands beside the arrays, without the layers of Python that NumPy's own function
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from operator import itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
+
+from promoarray.backends.numpy.kernels import KERNELS
 
 Buffer = np.ndarray[Any, Any]
 Move = Callable[..., Buffer]
@@ -158,6 +160,29 @@ def _tile(ndim: int, times: Any) -> Move:
     return run
 
 
+def _triangle(lower: bool, ndim: int, zero: Buffer, *, k: int) -> Move:
+    """A triangle of matrices, and ``zero`` elsewhere: as ``np.tril`` and ``np.triu`` have it."""
+
+    def run(x: Buffer) -> Buffer:
+        rows, columns = x.shape[-2:]
+        make = _corner if rows * columns <= _SMALL else _corner.__wrapped__
+        out: Buffer = KERNELS["where"](x, zero, condition=make(lower, rows, columns, k))
+        return out
+
+    return run
+
+
+_SMALL = 4096
+"""Elements of a matrix up to which its triangle is kept."""
+
+
+@lru_cache(maxsize=64, typed=True)
+def _corner(lower: bool, rows: int, columns: int, k: int) -> Buffer:
+    """Which elements of a matrix are in its triangle."""
+    below = np.tri(rows, columns, k if lower else k - 1, np.bool)
+    return below if lower else ~below
+
+
 # --- Picked by indices of int64 ------------------------------------------------------------------
 
 
@@ -196,4 +221,6 @@ _MOVES: dict[str, Callable[..., Move]] = {
     "take": _take,
     "take_along_axis": _take_along_axis,
     "tile": _tile,
+    "tril": partial(_triangle, True),
+    "triu": partial(_triangle, False),
 }

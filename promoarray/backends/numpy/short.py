@@ -7,7 +7,7 @@ goes by ``compile.Compiled``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from promoarray import kernels
 from promoarray.backends.numpy import (
     blocks,
     clips,
+    complex_loops,
     exponents,
     folds,
     loops,
     losses,
     positions,
+    programs,
 )
 from promoarray.backends.numpy.cast import comparable, widens
 from promoarray.backends.numpy.kernels import (
@@ -74,11 +76,15 @@ def short_kernel(
     if name == "isin":
         common = comparable(common)
         return _between_casts(name, _isin, held, plan._replace(compute=common), dt.bool, casts)
-    if name == "huber_loss" and (found := _by_delta(held, plan, casts)):
-        return found
+    if name == "huber_loss":
+        return _by_delta(held, plan, casts)
     kernel = kernel_of(name, common)
     if kernel is not None and (name in _WITH_OPTIONS or is_along_axes(name)):
         return _with_options(name, kernel, held, plan, casts)
+    if name == "multiplied_pow" and common.kind is Kind.COMPLEX:
+        return _by_factors(kernel, held, plan, common, casts)
+    if name == "plain_pow":
+        return _plain_power(kernel, held, plan, common, casts)
     if name in VARIANTS or (common.kind is Kind.COMPLEX and formula_of_complex(name)):
         found = _between_casts(name, None, held, plan, common, casts)
         return found or _of_short(name, kernel, held, plan, common, casts)
@@ -119,9 +125,8 @@ def _of_ufunc(
     if plain and {*held} == {common} and not own_loop:
         return kernel
     found = _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
-    if plain and all(_widens(d, common, casts) for d in held):
-        has_loop = by_exponent or loops.loop_plan(name, held, plan, casts, ours=False) is not None
-        return found if has_loop and found is not None else kernel
+    if found is None and plain and all(_widens(d, common, casts) for d in held):
+        return kernel
     return found
 
 
@@ -261,11 +266,73 @@ def _of_bounds(
 
 
 def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callable[..., Any] | None:
-    """Huber's error by a loop whose third operand is an option."""
+    """Huber's error by a loop whose third operand is an option, or by programs that have it."""
     common = plan.compute or plan.inputs[0]
     with_delta = plan._replace(inputs=(*plan.inputs, common))
     kernel = _between_casts(losses.LOOP, None, (*held, common), with_delta, common, casts)
-    return kernel and losses.by_delta(kernel, common.storage)
+    if kernel:
+        return losses.by_delta(kernel, common.storage)
+    otherwise = _of_short("huber_loss", losses.huber, held, plan, common, casts)
+    answers = blocks.answer_of(losses.huber, [common for _ in held])
+    if otherwise is None or answers is None:
+        return otherwise
+
+    def of_delta(delta: float) -> Callable[..., Any] | None:
+        in_steps = partial(losses.in_steps, delta=delta)
+        program = programs.written(in_steps, common.storage, len(held), answers)
+        way = held, plan, BY_STORAGE[answers], casts
+        return program and _between_casts("huber_loss", in_steps, *way, program=program)
+
+    return losses.by_known_delta(of_delta, otherwise)
+
+
+def _by_factors(
+    kernel: Callable[..., Any] | None,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    """PyTorch's powers of complex numbers: by one exponent a function of the base, of most others
+    NumPy's power."""
+    otherwise = _of_short("multiplied_pow", kernel, held, plan, common, casts)
+    power = _between_casts("pow", np.power, held, plan, common, casts)
+    if held[1] is not common or otherwise is None or power is None:
+        return otherwise
+    of_base = held[:1], plan._replace(inputs=plan.inputs[:1])
+    ways: dict[complex, Any] = {
+        exponent: _between_casts(name, None, *of_base, common, casts)
+        for exponent, name in complex_loops.FACTORS.items()
+    }
+    ways |= dict.fromkeys(complex_loops.IN_STEPS)
+
+    def run(x: Buffer, y: Buffer) -> Any:
+        if y.ndim:
+            return otherwise(x, y)
+        exponent = y.item()
+        if exponent not in ways:
+            return power(x, y)
+        way = ways[exponent]
+        return way(x) if way else otherwise(x, y)
+
+    return run
+
+
+def _plain_power(
+    kernel: Callable[..., Any] | None,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    """Powers of which NumPy's own loops have no shortcut, and the others by steps."""
+    otherwise = _of_short("plain_pow", kernel, held, plan, common, casts)
+    power = _between_casts("pow", np.power, held, plan, common, casts)
+    if otherwise is None or power is None:
+        return otherwise
+    if held[1].kind in INTEGERS or held[1] is dt.bool:  # no root among their powers
+        return power
+    return lambda x, y: (power if exponents.is_as_numpy(x, y) else otherwise)(x, y)
 
 
 _ORDERED = {
@@ -342,17 +409,21 @@ def _between_casts(
     made: DType,
     casts: loops.Casts,
     first: tuple[int, str, Any, Any] | None = None,
+    program: programs.Written | None = None,
 ) -> Callable[..., Any] | None:
     """A kernel between casts of ours; None if one has a second step, or there is no loop.
 
-    ``first`` is what is done to an operand before, as ``CastingKernel`` takes it.
+    ``first`` is what is done to an operand before, as ``CastingKernel`` takes it, ``program`` what
+    the kernel is where nothing in its name says so.
     """
     common = plan.compute or plan.inputs[0]
     dtypes = (*held, *plan.inputs, common, made, plan.result)
     if dt.string in dtypes:
         return None
-    entered = ((dtype, common) for dtype in plan.inputs)
-    pairs = (*zip(held, plan.inputs, strict=True), *entered, (made, plan.result))
+    inputs = [_entered(*pair, casts) for pair in zip(held, plan.inputs, strict=True)]
+    dtypes = (*held, *inputs, common, made, plan.result)
+    entered = ((dtype, common) for dtype in inputs)
+    pairs = (*zip(held, inputs, strict=True), *entered, (made, plan.result))
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
     if any(transforms for _, transforms in found):
         return None
@@ -378,7 +449,28 @@ def _between_casts(
         whole and (whole.rows, whole.modes),
         first,
         folds.LONG - 1 if name in folds.FOLDED else -1,
+        None if has_loop else program or _program(name, common, len(held), made),
     )
+
+
+@cache
+def _program(name: str, common: DType, count: int, made: DType) -> programs.Written | None:
+    """What computes each element, without a call of Python's."""
+    if not is_elementwise(name) and not (
+        common.kind is Kind.COMPLEX and formula_of_complex(name)
+    ):
+        return None
+    kernel = kernel_of(name, common)
+    return kernel and programs.written(kernel, common.storage, count, made.storage)
+
+
+def _entered(source: DType, target: DType, casts: loops.Casts) -> DType:
+    """What an operand becomes first: a bool of the real part alone is that of the part."""
+    if target is not dt.bool or source.kind is not Kind.COMPLEX:
+        return target
+    from promoarray.promotion.cast_transforms import real_part_counts
+
+    return source.part if casts(source, target)[1] == (real_part_counts,) else target
 
 
 def _in_two_steps(

@@ -91,6 +91,12 @@ except (ImportError, LookupError):  # NumPy does not promise where its state is
     _DEFAULT = None
 
 
+def state() -> Any:
+    """The object that stands for what NumPy does of floating-point exceptions; None if NumPy does
+    not say."""
+    return None if _DEFAULT is None else _STATE.get()
+
+
 def telling(function: Function) -> Function:
     """Have NumPy warn at the line of the program of what a function of ours computes."""
     if _DEFAULT is not None:

@@ -1,23 +1,54 @@
-// What makes arrays of Python's numbers: a shape and what fills it, or the ends of a range. How an
-// array was made of numbers of the same classes is kept as an executable, which is given them.
+// What makes arrays of Python's numbers: a shape and what fills it, the ends of a range, or lists of
+// them. How an array was made of numbers of the same classes is kept as an executable, which is given
+// them.
 #include "../../kernels/cpu/float_state.h"
 #include "operator.h"
 
 namespace promoarray {
 namespace {
 
+PyTypeObject *const NUMBERS[] = {&PyBool_Type, &PyLong_Type, &PyFloat_Type, &PyComplex_Type};
+constexpr int KINDS = sizeof NUMBERS / sizeof *NUMBERS;
+
+// Which kind of number of Python's it is; KINDS of none.
+int kind_of(PyObject *number) {
+    int kind = 0;
+    while (kind < KINDS && Py_TYPE(number) != NUMBERS[kind]) ++kind;
+    return kind;
+}
+
 // The class of the highest kind among numbers, None of none; null if one is no number of Python's.
 PyObject *highest(PyObject *const *numbers, Py_ssize_t count) {
-    PyTypeObject *const classes[] = {&PyBool_Type, &PyLong_Type, &PyFloat_Type, &PyComplex_Type};
-    constexpr int CLASSES = sizeof classes / sizeof *classes;
     int most = -1;
     for (Py_ssize_t i = 0; i < count; ++i) {
-        int kind = 0;
-        while (kind < CLASSES && Py_TYPE(numbers[i]) != classes[kind]) ++kind;
-        if (kind == CLASSES) return nullptr;
+        const int kind = kind_of(numbers[i]);
+        if (kind == KINDS) return nullptr;
         if (kind > most) most = kind;
     }
-    return most < 0 ? Py_None : reinterpret_cast<PyObject *>(classes[most]);
+    return most < 0 ? Py_None : reinterpret_cast<PyObject *>(NUMBERS[most]);
+}
+
+constexpr int MOST_NESTED = 32;  // lists in lists
+
+// Whether an int is beyond 64 bits, of which some policies make floats and some nothing.
+bool is_long(PyObject *number) {
+    int beyond;
+    PyLong_AsLongLongAndOverflow(number, &beyond);
+    return beyond != 0;
+}
+
+// Which kinds of numbers there are in nested lists and tuples, as bits; that of KINDS if something
+// else is among them, or a long int.
+int kinds_in(PyObject *data, int depth) {
+    const bool is_list = PyList_CheckExact(data);
+    if (!is_list && !PyTuple_CheckExact(data))
+        return 1 << (PyLong_CheckExact(data) && is_long(data) ? KINDS : kind_of(data));
+    if (depth == MOST_NESTED) return 1 << KINDS;
+    int kinds = 0;
+    const Py_ssize_t count = is_list ? PyList_Size(data) : PyTuple_Size(data);
+    for (Py_ssize_t i = 0; i < count && kinds < 1 << KINDS; ++i)
+        kinds |= kinds_in(is_list ? PyList_GetItem(data, i) : PyTuple_GetItem(data, i), depth + 1);
+    return kinds;
 }
 
 // What is asked for by `dtype=`, the only option; null if it is for the long way to look at.
@@ -25,6 +56,20 @@ PyObject *asked_for(const FastOperator *self, PyObject *const *values, PyObject 
     if (names == nullptr) return Py_None;
     const bool alone = PyTuple_Size(names) == 1 && self->is(DTYPE_NAME, PyTuple_GetItem(names, 0));
     return alone && self->may_ask_for(values[0]) ? values[0] : nullptr;
+}
+
+// An array of a class, of what the executable for a key makes of numbers. False if the long way has
+// to be taken; else there is a result, null with the error set.
+bool make_by(FastOperator *self, PyTypeObject *cls, const Read *key, Py_ssize_t keys,
+             PyObject *const *args, Py_ssize_t count, PyObject **result) {
+    const Ref policy = policy_in_force(self, cls);
+    Ref found = policy ? executable_of(self, policy.get(), args, key, keys) : Ref(nullptr);
+    if (!found) return *result = nullptr, PyErr_Occurred() != nullptr;
+    Ref out(PyObject_Vectorcall(field(found, RUN), args, count, nullptr));
+    if (!out && PyErr_ExceptionMatches(PyExc_Exception)) return PyErr_Clear(), false;
+    if (out.get() == Py_None) return false;
+    *result = out ? wrap(cls, out, field(found, RESULT)) : nullptr;
+    return true;
 }
 
 // False if the long way has to be taken; else there is a result, null with the error set.
@@ -38,14 +83,28 @@ bool make(FastOperator *self, PyObject *const *args, Py_ssize_t count, PyObject 
     Read key[2];
     key[0].key = Ref::to(kind);
     key[1].key = Ref::to(dtype);
-    const Ref policy = policy_in_force(self, cls);
-    Ref found = policy ? executable_of(self, policy.get(), args, key, 2) : Ref(nullptr);
-    if (!found) return *result = nullptr, PyErr_Occurred() != nullptr;
-    Ref out(PyObject_Vectorcall(field(found, RUN), args, count, nullptr));
-    if (!out && PyErr_ExceptionMatches(PyExc_Exception)) return PyErr_Clear(), false;
-    if (out.get() == Py_None) return false;
-    *result = out ? wrap(cls, out, field(found, RESULT)) : nullptr;
-    return true;
+    return make_by(self, cls, key, 2, args, count, result);
+}
+
+// The same of one number, or of a list or tuple of numbers, which may be nested.
+bool make_of_data(FastOperator *self, PyObject *const *args, PyObject *names, PyObject **result) {
+#ifdef Py_GIL_DISABLED
+    return false;  // another thread may change a list meanwhile
+#endif
+    const bool lone = !PyList_CheckExact(args[0]) && !PyTuple_CheckExact(args[0]);
+    if (self->is_observed()) return false;
+    const int kinds = kinds_in(args[0], 0);
+    PyObject *dtype = kinds != 0 && kinds < 1 << KINDS ? asked_for(self, args + 1, names) : nullptr;
+    if (dtype == nullptr) return false;
+    int kind = 0;
+    while (kinds >> (kind + 1) != 0) ++kind;
+    PyTypeObject *const several = kinds == 1 << kind ? &PyList_Type : &PyTuple_Type;
+    Read key[3];  // as `keep_data` (made_of_data.py) has it
+    key[0].key = Ref::to(lone ? Py_None : reinterpret_cast<PyObject *>(several));
+    key[1].key = Ref::to(reinterpret_cast<PyObject *>(NUMBERS[kind]));
+    key[2].key = Ref::to(dtype);
+    auto *cls = reinterpret_cast<PyTypeObject *>(self->parts[ADOPTS]);
+    return make_by(self, cls, key, 3, args, 1, result);
 }
 
 }  // namespace
@@ -57,6 +116,17 @@ PyObject *creation_call(PyObject *object, PyObject *const *args, std::size_t nar
     PyObject *result;
     if (make(self, args, PyVectorcall_NARGS(nargs), names, &result)) return result;
     return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
+}
+
+PyObject *data_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
+    FastOperator *self = operator_of(object);
+    PyObject *result;
+    {
+        const FloatStateGuard state;
+        const bool alone = PyVectorcall_NARGS(nargs) == 1;
+        if (alone && make_of_data(self, args, names, &result)) return result;
+    }
+    return operation_call(object, args, nargs, names);
 }
 
 }  // namespace promoarray

@@ -1,4 +1,4 @@
-// `x[key]` and `x[key] = value` where the key is an int or a slice, as most are; and `reshape`.
+// `x[key]` and `x[key] = value` where the key is an int, a slice or `...`, as most are; and `reshape`.
 #include "../../kernels/cpu/float_state.h"
 #include "operator.h"
 
@@ -6,7 +6,8 @@ namespace promoarray {
 namespace {
 
 bool is_simple(PyObject *key) {
-    return Py_TYPE(key) == &PyLong_Type || Py_TYPE(key) == &PySlice_Type;
+    return Py_TYPE(key) == &PyLong_Type || Py_TYPE(key) == &PySlice_Type ||
+           key == Py_Ellipsis;
 }
 
 // The one element at a key: in the array's memory, or its own where the policy copies it. Null

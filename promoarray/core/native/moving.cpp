@@ -9,7 +9,8 @@ namespace {
 // Whether an argument is known by its value; `is_plain` (move.py) says the same.
 bool is_plain(PyObject *value) {
     const PyTypeObject *type = Py_TYPE(value);
-    if (value == Py_None || type == &PyLong_Type || type == &PyBool_Type) return true;
+    if (value == Py_None || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type)
+        return true;
     if (type != &PyTuple_Type) return false;
     for (Py_ssize_t i = 0; i < PyTuple_Size(value); ++i)
         if (!PyLong_CheckExact(PyTuple_GetItem(value, i))) return false;
@@ -50,12 +51,15 @@ Ref key_of(const FastOperator *self, const Read *given, Py_ssize_t arrays, PyObj
     return key;
 }
 
-PyObject *wrap_each(PyTypeObject *cls, const Ref &buffers, PyObject *type) {
+// The types of the results: one of all, or where `type` is `...` those of the arrays, one of each.
+PyObject *wrap_each(const FastOperator *self, PyObject *const *arrays, const Ref &buffers, PyObject *type) {
+    PyTypeObject *cls = Py_TYPE(arrays[0]);
     const Py_ssize_t count = PyTuple_Size(buffers.get());
     Ref made(PyTuple_New(count));
     for (Py_ssize_t i = 0; made && i < count; ++i) {
         Ref buffer = Ref::to(PyTuple_GetItem(buffers.get(), i));
-        PyObject *array = wrap(cls, buffer, type);
+        const Ref own = type == Py_Ellipsis ? read(self, arrays[i], cls).key : Ref::to(type);
+        PyObject *array = wrap(cls, buffer, own.get());
         if (array == nullptr) return nullptr;
         PyTuple_SetItem(made.get(), i, array);
     }
@@ -90,7 +94,7 @@ bool move(FastOperator *self, PyObject *const *args, Py_ssize_t count, PyObject 
     if (!out) return true;
     const Read first = read(self, args[0], cls);
     PyObject *type = field(executable, RESULT) != Py_None ? field(executable, RESULT) : first.key.get();
-    *result = PyTuple_CheckExact(out.get()) ? wrap_each(cls, out, type) : wrap(cls, out, type);
+    *result = PyTuple_CheckExact(out.get()) ? wrap_each(self, args, out, type) : wrap(cls, out, type);
     return true;
 }
 

@@ -18,6 +18,7 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
     if (std::strcmp(kind, "reshape") == 0) return reshape_call;
     if (std::strcmp(kind, "move") == 0) return move_call;
     if (std::strcmp(kind, "slow") == 0) return slow_call;
+    if (std::strcmp(kind, "data") == 0) return data_call;
     self->shaped = std::strcmp(kind, "shape") == 0;
     if (self->shaped || std::strcmp(kind, "numbers") == 0) return creation_call;
     self->reflected = std::strcmp(kind, "reflected") == 0;
@@ -59,7 +60,7 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     const Py_ssize_t options = PyTuple_Size(given[OPTION_NAMES]);
     if (self->call == nullptr || options != PyTuple_Size(given[DEFAULTS]) ||
         options != PyTuple_Size(given[PASSED_NAMES]) || options > MOST_OPTIONS ||
-        (self->conditional && options == 0) || (self->call == creation_call && !PyType_Check(given[ADOPTS])) || !PyType_Check(given[ARRAY_SLOTS])) {
+        (self->conditional && options == 0) || ((self->call == creation_call || self->call == data_call) && !PyType_Check(given[ADOPTS])) || !PyType_Check(given[ARRAY_SLOTS])) {
         PyErr_SetString(PyExc_ValueError, "a FastOperator of no known kind, or its options");
         return nullptr;
     }

@@ -128,6 +128,7 @@ PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs,
 
 PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *move_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *data_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *creation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
 extern PyType_Spec operator_spec, heard_spec, within_spec;

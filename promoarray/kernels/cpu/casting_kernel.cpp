@@ -39,10 +39,11 @@ struct CastingKernel {
     PyObject *watched;           // which floating-point exceptions NumPy does not ignore
     PyObject *computed_storage;  // NumPy's dtypes
     PyObject *result_storage;
+    PyObject *program;           // what that was read from, which has the loops of NumPy's; or None
     Scratch *kept[MOST];         // what operands were cast to; null while it is in use
 
-    std::array<PyObject *, 6> parts() const {
-        return {function, empty, empty_like, watched, computed_storage, result_storage};
+    std::array<PyObject *, 7> parts() const {
+        return {function, empty, empty_like, watched, computed_storage, result_storage, program};
     }
     void release() {
         delete steps;
@@ -220,15 +221,16 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         return nullptr;
     }
     const View *like = &views[0];
-    bool fits = true;
+    bool fits = true, in_loop = steps.computes() || self->function == Py_None;
     for (int i = 0; fits && i < steps.operands; ++i) {
         fits = views[i].open(args[i], steps.own[i]) && views[i].count() <= self->longest;
         if (fits && views[i].ndim() > like->ndim()) like = &views[i];
     }
+    for (int i = 0; fits && in_loop && i < steps.operands; ++i)
+        in_loop = views[i].ndim() == 0 || views[i].is_like(*like);
     if (self->function == Py_None) {
-        for (int i = 0; fits && i < steps.operands; ++i)
-            fits = views[i].ndim() == 0 || views[i].is_like(*like);
-    } else {
+        fits = fits && in_loop;
+    } else if (!in_loop) {
         // A function broadcasts its operands, or joins them: it makes no more than a product of them.
         size_t most = 1;
         for (int i = 0; fits && i < steps.operands; ++i)
@@ -238,7 +240,7 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
     int raised = 0;
     nb::object out;
     if (!fits && steps.any[0]) out = run_any(self, args);
-    else if (fits && self->function == Py_None) out = run_loop(self, views, *like, raised);
+    else if (fits && in_loop && options == 0) out = run_loop(self, views, *like, raised);
     else if (fits) out = run_function(self, args, views, names);
     if (out.is_valid() && !is_told(self, raised)) return out.release().ptr();
     if (PyErr_Occurred()) return nullptr;
@@ -248,22 +250,24 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
 PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"function", "rows",       "modes",   "computed_storage", "result_storage",
                                   "empty",    "empty_like", "watched", "loop",             "first",
-                                  "longest",  nullptr};
+                                  "longest",  "program",    nullptr};
     PyObject *function, *rows, *modes, *computed, *result, *empty;
-    PyObject *like = Py_None, *watched = Py_None, *loop = Py_None, *first = Py_None;
+    PyObject *like = Py_None, *watched = Py_None, *loop = Py_None, *first = Py_None, *program = Py_None;
     Py_ssize_t longest = -1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOOn", const_cast<char **>(names),
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOOnO", const_cast<char **>(names),
                                      &function, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
                                      &computed, &result, &empty, &like, &watched, &loop, &first,
-                                     &longest))
+                                     &longest, &program))
         return nullptr;
     return made_or_raised([&]() -> PyObject * {
-        auto steps = read_steps(function, rows, modes, loop, first);
+        auto steps = read_steps(function, rows, modes, loop, first, program);
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         CastingKernel *self = kernel_of<CastingKernel>(made);
         self->call = kernel_call;
-        self->function = Py_NewRef(steps->computes() ? Py_None : function);
+        const bool is_loop = steps->computes() && !steps->program;
+        self->function = Py_NewRef(is_loop ? Py_None : function);
+        self->program = Py_NewRef(program);
         const bool casts_alone = function == Py_None;
         self->longest = longest >= 0 ? (size_t)longest : casts_alone ? SHORT : LONG;
         self->steps = steps.release();

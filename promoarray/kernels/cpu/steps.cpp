@@ -67,12 +67,7 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
         throw nb::type_error("rows must be 2 for each of 1 to 3 operands and 3 more, modes 2 fewer");
     }
     auto steps = std::make_unique<Steps>();
-    const auto type_at = [&](Py_ssize_t i) {
-        const Type type = read_type(PyTuple_GetItem(rows.ptr(), i), "a row");
-        if (type.kind == Kind::complex && !computes)
-            refuse("a row is complex, of which there is no cast alone");
-        return type;
-    };
+    const auto type_at = [&](Py_ssize_t i) { return read_type(PyTuple_GetItem(rows.ptr(), i), "a row"); };
     const auto mode_at = [&](Py_ssize_t i) { return read_mode(PyTuple_GetItem(modes.ptr(), i)); };
     steps->operands = (int)count;
     for (int i = 0; i < count; ++i) steps->own[i] = type_at(i);
@@ -189,12 +184,42 @@ void Steps::cast(int i, const void *given, void *out, size_t n) const {
     }
 }
 
+// A program between the casts. An operand without axes is read over and over, as NumPy's loops do.
+int run_program(const Steps &steps, const View *views, char *place, size_t n) {
+    constexpr size_t most = 512;
+    alignas(64) char scratch[MOST + 1][most * LARGEST];
+    const size_t block = std::min(most, steps.program->block());
+    bool single[MOST] = {};
+    int raised = 0;
+    for (size_t at = 0; at < n; at += block) {
+        const size_t now = std::min(n - at, block);
+        const void *operands[MOST] = {};
+        for (int i = 0; i < steps.operands; ++i) {
+            const char *given = static_cast<const char *>(views[i].data());
+            single[i] = views[i].ndim() == 0;
+            if (!single[i]) given += at * item_of(steps.own[i]);
+            operands[i] = steps.casts(i) ? scratch[i] : given;
+            if (!steps.casts(i) || (single[i] && at != 0)) continue;
+            const DefaultFloatState state;
+            steps.cast(i, given, scratch[i], single[i] ? 1 : now);
+        }
+        char *const to = place + at * item_of(steps.result);
+        char *const made = steps.leave ? scratch[MOST] : to;
+        raised |= steps.program->run(operands, single, made, now);
+        if (!steps.leave) continue;
+        const DefaultFloatState state;
+        steps.leave->run(made, to, now);
+    }
+    return raised;
+}
+
 // This is a second way beside `run_any`, for contiguous operands of up to LONG elements: blocks lie
 // on the stack, casts were chosen when the kernel was made, and the GIL stays where it is. Cursors
 // over any layout, checks of what overlaps and blocks of each thread's own cost a microsecond an
 // operation, twice what the whole of a + b takes for one element; from LONG elements on that no
 // longer shows, and threads and whoever waits for the GIL begin to count.
 int compute(const Steps &steps, const View *views, char *place, size_t n) {
+    if (steps.program) return run_program(steps, views, place, n);
     const size_t size = item_of(steps.computed), block = BLOCK * 8 / std::max<size_t>(size, 8);
     alignas(64) char scratch[MOST + 1][BLOCK * 8];
     const int way = way_of(steps.operands, n, [&](int i) { return views[i].count(); });
@@ -241,10 +266,13 @@ int compute(const Steps &steps, const View *views, char *place, size_t n) {
 }
 
 std::unique_ptr<Steps> read_steps(PyObject *function, nb::handle rows, nb::handle modes,
-                                  nb::handle any, nb::handle first) {
+                                  nb::handle any, nb::handle first, nb::handle program) {
     const std::vector<std::string> names = read_names(function);
     auto steps = read_casts(names, function != Py_None, rows, modes);
-    if (names.empty()) return steps;
+    if (names.empty()) {
+        if (!program.is_none()) steps->program = std::make_unique<Program>(program, steps->operands);
+        return steps;
+    }
     if (PyTuple_Check(any.ptr()) && PyTuple_Size(any.ptr()) == 2)
         read_any(*steps, names, PyTuple_GetItem(any.ptr(), 0), PyTuple_GetItem(any.ptr(), 1));
     if (!first.is_none()) read_first(*steps, first);

@@ -5,6 +5,7 @@
 
 #include "array_view.h"
 #include "combine.h"
+#include "program.h"
 #include "versions.h"
 
 namespace promoarray {
@@ -35,6 +36,7 @@ struct Steps {
     // By `way_of`; none where a function of Python's computes.
     Operation operations[WAYS] = {};
     std::unique_ptr<Combination> any[WAYS];          // the same for any operands, where there is one
+    std::unique_ptr<const Program> program;          // what computes, where no operation does
     // What is done to one operand first, and rounded as the result is.
     struct {
         int operand = 0;
@@ -42,7 +44,7 @@ struct Steps {
         Cast leave, widen;
     } first;
 
-    bool computes() const { return operations[0].run != nullptr; }
+    bool computes() const { return operations[0].run != nullptr || program != nullptr; }
     bool casts(int i) const { return enter[i] || widen[i]; }
     // n elements of an operand as what is computed in.
     void cast(int i, const void *given, void *out, size_t n) const;
@@ -62,9 +64,10 @@ int compute(const Steps &steps, const View *views, char *place, size_t n);
 
 // What a kernel's arguments say: the loop of an operation, or a tuple of one for each way, None where
 // nothing is computed, or else a function; the rows and modes of all that is cast; those of the loop on
-// any operands, and what is done to one operand first, both None where there is none.
+// any operands, what is done to one operand first, and the program that does what the function does,
+// each None where there is none.
 std::unique_ptr<Steps> read_steps(PyObject *function, nanobind::handle rows,
                                   nanobind::handle modes, nanobind::handle any,
-                                  nanobind::handle first);
+                                  nanobind::handle first, nanobind::handle program);
 
 }  // namespace promoarray

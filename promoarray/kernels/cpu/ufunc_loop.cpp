@@ -8,6 +8,7 @@
 #include "float_state.h"
 #include "module.h"
 #include "pool.h"
+#include "ufunc_loop.h"
 #include "unlocked.h"
 
 namespace promoarray {
@@ -15,28 +16,19 @@ namespace {
 
 constexpr int most_arrays = 4;
 
-// As NumPy documents `ufunc._get_strided_loop`; of another layout the capsule has another name.
-struct UfuncLoop {
-    static constexpr const char *name = "numpy_1.24_ufunc_call_info";
-    int (*run)(void *context, char *const *data, const Py_ssize_t *count, const Py_ssize_t *strides,
-               void *auxiliary);
-    void *context, *auxiliary;
-    char needs_lock, raises_nothing;
-};
+}  // namespace
 
 const UfuncLoop &read_loop(nb::handle capsule) {
     const void *found = PyCapsule_GetPointer(capsule.ptr(), UfuncLoop::name);
     if (found == nullptr) throw nb::python_error();
     const auto *loop = static_cast<const UfuncLoop *>(found);
     if (loop->run == nullptr) refuse("loop was not looked up: ufunc._get_strided_loop does");
-    if (loop->needs_lock) refuse("loop needs the lock of the interpreter");
     return *loop;
 }
 
-}  // namespace
-
 int run_ufunc_loop(nb::handle capsule, nb::handle operands, nb::handle result, size_t length) {
     const UfuncLoop &loop = read_loop(capsule);
+    if (loop.needs_lock) refuse("loop needs the lock of the interpreter");
     const Py_ssize_t count = PyTuple_Check(operands.ptr()) ? PyTuple_Size(operands.ptr()) : 0;
     if (count < 1 || count >= most_arrays)
         throw nb::type_error("operands must be a tuple of 1 to 3 arrays");

@@ -1,0 +1,277 @@
+"""Kernels of each element written down once, as programs of NumPy's inner loops: short operands go
+through them in C++ (``kernels/cpu/program.cpp``), where every call of NumPy's would take as long as
+an operation.
+
+A kernel is run on values that compute nothing: every function of NumPy's that it calls leaves a
+step behind. So there is one definition of a kernel, and its bits are NumPy's. What looks at
+elements or shapes cannot be written down, and stays with Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from promoarray.kernels import run_ufunc_loop
+
+Kernel = Callable[..., Any]
+Written = tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...], bool]
+"""A program as ``CastingKernel`` takes it: the bytes of each slot, constants, steps, and whether
+nothing is told of what they raise."""
+
+
+def written(kernel: Kernel, storage: np.dtype[Any], count: int, made: Any) -> Written | None:
+    """A kernel of so many operands of a dtype as a program; None of what cannot be written down,
+    and where it makes another dtype than ``made``."""
+    program = _Program()
+    operands = [program.slot(storage) for _ in range(count)]
+    if isinstance(kernel, partial) and kernel.args == (np,) and not kernel.keywords:
+        kernel = partial(kernel.func, _Namespace(program))
+    try:
+        with np.errstate(all="warn"):
+            result = kernel(*operands)
+        return program.finished(result, count) if result.dtype == made else None
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        return None
+
+
+class _Program:
+    """The slots and steps so far. A slot is written to before it is read."""
+
+    def __init__(self) -> None:
+        self.dtypes: list[np.dtype[Any]] = []
+        self.constants: dict[int, bytes] = {}
+        self.steps: list[tuple[Any, tuple[_Value, ...]]] = []
+        self.read: set[int] = set()
+        self.quiet = True
+        self._known: dict[tuple[bytes, np.dtype[Any]], int] = {}
+
+    def slot(self, dtype: Any) -> _Value:
+        self.dtypes.append(np.dtype(dtype))
+        return _Value(self, len(self.dtypes) - 1, self.dtypes[-1])
+
+    def constant(self, value: Any, dtype: np.dtype[Any]) -> _Value:
+        with np.errstate(over="raise"):
+            data = np.asarray(value, dtype).tobytes()
+        if (data, dtype) not in self._known:
+            self._known[data, dtype] = len(self.dtypes)
+            self.constants[self.slot(dtype).index] = data
+        return _Value(self, self._known[data, dtype], dtype)
+
+    def step(self, loop: Any, *places: _Value) -> None:
+        *given, out = places
+        self.read |= {place.index for place in given}
+        if out.index in self.read:
+            raise TypeError("a program writes to no value that was read")
+        self.quiet = self.quiet and {*np.geterr().values()} == {"ignore"}
+        self.steps.append((loop, tuple(place.copied() for place in places)))
+
+    def finished(self, result: _Value, operands: int) -> Written:
+        """The program, its result in the last slot."""
+        if result.is_part or result.index < operands or result.index in self.constants:
+            result = result.copy()
+        order = [i for i in range(len(self.dtypes)) if i != result.index] + [result.index]
+        number = {slot: i for i, slot in enumerate(order)}
+        steps = tuple(
+            (loop, tuple((number[place.index], place.offset) for place in places))
+            for loop, places in self.steps
+        )
+        constants = tuple((number[slot], data) for slot, data in self.constants.items())
+        return tuple(self.dtypes[i].itemsize for i in order), constants, steps, self.quiet
+
+
+class _Namespace:
+    """NumPy, but for what it makes of a shape alone."""
+
+    def __init__(self, program: _Program) -> None:
+        self._program = program
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def empty(self, shape: Any, dtype: Any) -> _Value:
+        if shape is not _SHAPE:
+            raise TypeError("a program has one shape")
+        return self._program.slot(dtype)
+
+
+class _Shape:
+    """The shape of all values, which nobody may look at."""
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("a program does not look at shapes")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+_SHAPE = _Shape()
+
+
+class _Value(NDArrayOperatorsMixin):
+    """What a slot holds of each element, or one part of it."""
+
+    shape = _SHAPE
+
+    def __init__(
+        self, program: _Program, index: int, dtype: np.dtype[Any], offset: int = 0
+    ) -> None:
+        self._program, self.index, self.dtype, self.offset = program, index, dtype, offset
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def is_part(self) -> bool:
+        return self.dtype != self._program.dtypes[self.index]
+
+    def copied(self) -> _Value:
+        """The same place, whatever becomes of this name."""
+        return _Value(self._program, self.index, self.dtype, self.offset)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a program looks at no element")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("a program has no elements yet")
+
+    # --- Parts and copies ------------------------------------------------------------------------
+
+    def _part(self, which: int) -> _Value:
+        if self.dtype.kind != "c":
+            raise TypeError("parts are those of complex numbers")
+        size = self.dtype.itemsize // 2
+        return _Value(self._program, self.index, np.dtype(f"f{size}"), which * size)
+
+    @property
+    def real(self) -> _Value:
+        return self._part(0) if self.dtype.kind == "c" else self
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self._part(0)._hold(value)
+
+    @property
+    def imag(self) -> _Value:
+        if self.dtype.kind != "c":
+            return self._program.constant(0, self.dtype)
+        return self._part(1)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self._part(1)._hold(value)
+
+    def _hold(self, value: Any) -> None:
+        """Write a value of the same dtype, or a number, into a part."""
+        given = _as_value(self._program, value, self.dtype)
+        self._program.step(f"copy{_SIZES[self.dtype.itemsize]}", given, self)
+
+    def copy(self) -> _Value:
+        out = self._program.slot(self.dtype)
+        out._hold(self)
+        return out
+
+    def astype(self, dtype: Any) -> _Value:
+        """As NumPy casts it; not of floats to integers, which hang on the machine."""
+        kind = np.dtype(dtype)
+        if kind == self.dtype:
+            return self.copy()
+        if kind.kind == "c":
+            part = np.dtype(f"f{kind.itemsize // 2}")
+            out = self._program.slot(kind)
+            out.real = self.real if self.real.dtype == part else self.real.astype(part)
+            out.imag = self.imag if self.imag.dtype == part else self.imag.astype(part)
+            return out
+        is_known = {self.dtype, kind} <= _LETTERS.keys() and kind != np.bool
+        if not is_known or (self.dtype.kind == "f" and kind.kind != "f") or self._loses(kind):
+            raise TypeError(f"a program does not cast {self.dtype} to {kind}")
+        out = self._program.slot(kind)
+        self._program.step(f"cast{_LETTERS[self.dtype]}{_LETTERS[kind]}", self, out)
+        return out
+
+    def _loses(self, kind: np.dtype[Any]) -> bool:
+        """Whether float16 is cast, or made of what it may not hold."""
+        return self.dtype == np.float16 or (kind == np.float16 and self.dtype.itemsize > 1)
+
+    def __setitem__(self, mask: Any, value: Any) -> None:
+        """Under this name are other values from now on."""
+        if self.is_part or not isinstance(mask, _Value) or mask.dtype != np.bool:
+            raise TypeError("a program writes where a mask says")
+        self.index = _where(self._program, mask, value, self.copied()).index
+
+    # --- What NumPy calls ------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
+        if method != "__call__" or options or ufunc.nout != 1 or ufunc.signature is not None:
+            return NotImplemented
+        *kinds, _ = ufunc.resolve_dtypes((*map(_asked, given), None))
+        (*entered, made), loop = ufunc._resolve_dtypes_and_context((*kinds, None))  # type: ignore[attr-defined]
+        if entered != kinds or not all(kind.isbuiltin == 1 for kind in (*kinds, made)):
+            return NotImplemented
+        ufunc._get_strided_loop(loop)  # type: ignore[attr-defined]
+        empty = tuple(np.empty(0, kind) for kind in kinds)
+        run_ufunc_loop(loop, empty, np.empty(0, made), 1)  # ValueError of another NumPy's
+        values = [_as_value(self._program, x, kind) for x, kind in zip(given, kinds, strict=True)]
+        out = self._program.slot(made)
+        self._program.step(loop, *values, out)
+        return out
+
+    def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
+        if function is np.where and len(given) == 3 and not options:
+            return _where(self._program, *given)
+        if function in _FILLED and len(given) == 1 and not options:
+            return self._program.constant(_FILLED[function], self.dtype)
+        if function is np.full_like and len(given) == 2 and not options:
+            return _as_value(self._program, given[1], self.dtype)
+        if function is np.empty_like and len(given) == 1 and not options:
+            return self._program.slot(self.dtype)
+        return NotImplemented
+
+
+_FILLED = {np.zeros_like: 0, np.ones_like: 1}
+
+_SIZES = {1: "1", 2: "2", 4: "4", 8: "8", 16: "x"}
+_LETTERS = {
+    np.dtype(kind): letter
+    for kind, letter in zip(
+        ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"),
+        "?bhiqBHIQefd",
+        strict=True,
+    )
+}
+"""What ``program.cpp`` calls lengths and dtypes."""
+
+
+def _asked(x: Any) -> Any:
+    """An operand as NumPy's promotion sees it: Python's numbers by their class."""
+    if isinstance(x, (_Value, np.generic)):
+        return x.dtype
+    if type(x) is bool:
+        return np.dtype(bool)
+    if type(x) in (int, float, complex):
+        return type(x)
+    raise TypeError("a program has values and numbers")
+
+
+def _as_value(program: _Program, x: Any, dtype: np.dtype[Any]) -> _Value:
+    """An operand in the dtype that a loop takes."""
+    if not isinstance(x, _Value):
+        _asked(x)
+        return program.constant(x, dtype)
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+def _where(program: _Program, mask: Any, x: Any, y: Any) -> _Value:
+    if not isinstance(mask, _Value) or mask.dtype != np.bool:
+        raise TypeError("a program chooses where a mask says")
+    dtype = np.result_type(*(v.dtype if isinstance(v, (_Value, np.generic)) else v for v in (x, y)))
+    if np.dtype(dtype).isbuiltin != 1:
+        raise TypeError("a program has NumPy's own dtypes")
+    chosen = [_as_value(program, v, dtype) for v in (x, y)]
+    out = program.slot(dtype)
+    program.step(f"where{_SIZES[dtype.itemsize]}", mask, *chosen, out)
+    return out

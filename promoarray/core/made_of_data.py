@@ -1,0 +1,107 @@
+"""How arrays are made of Python's numbers, alone or in lists, kept for the fast path.
+
+NumPy makes them, where a policy stores every number as it is; what NumPy refuses, ragged lists and
+ints that do not fit, the long way has the words for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.backends.numpy.cast import caster
+from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.kept import Executable
+from promoarray.core.observers import observers_anywhere
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.policy import Policy
+
+_NATURAL = {bool: dt.bool, int: dt.int64, float: dt.float64, complex: dt.complex128}
+"""What NumPy stores numbers in, in the order of their kinds."""
+
+_INTS = 0, 1, -1, 2**31 - 1, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63)
+_FLOATS = 0.1, -0.0, 5e-324, 1e300, -1e300, math.inf, -math.inf, math.nan
+_PROBES: dict[type, tuple[Any, ...]] = {
+    bool: (False, True),
+    int: _INTS,
+    float: _FLOATS,
+    complex: tuple(complex(x, y) for x in _FLOATS for y in _FLOATS),
+}
+"""Numbers by which it is asked whether a policy stores them as they are."""
+
+
+def keep_data(data: Any, asked: object, out: Array) -> None:
+    """Keep how ``asarray`` made an array of a number, or of nested lists, under what
+    ``native/creation.cpp`` looks it up by: the kinds of numbers, and the dtype asked for."""
+    if observers_anywhere or not (asked is None or type(asked) is DType):
+        return
+    classes = frozenset(_classes(data))
+    if not classes or not classes <= WEAK.keys():
+        return
+    policy, highest = get_policy(), max(classes, key=[*_NATURAL].index)
+    several = None if type(data) in WEAK else list if len(classes) == 1 else tuple
+    key = "asarray", several, highest, asked
+    if key in policy.executables:
+        return
+    mixed = frozenset(_NATURAL) if several is tuple else classes
+    make = policy.once(_maker, mixed, highest, storage_dtype(out), asked)
+    if make is not None:
+        policy.executables[key] = Executable(make, (), out._type, ())
+
+
+def _classes(data: Any) -> set[type]:
+    """The classes of the numbers in nested lists and tuples, and of what else there is."""
+    if type(data) not in (list, tuple):
+        return {type(data)}
+    found: set[type] = set()
+    for item in data:
+        found |= _classes(item)
+    return found
+
+
+def _maker(
+    policy: Policy, classes: frozenset[type], highest: type, target: DType, asked: object
+) -> Callable[[Any], Any] | None:
+    """From numbers of these classes, or of lower kinds than the highest, to a buffer of a dtype;
+    None where the policy does more than to cast them."""
+    kinds = [*_NATURAL]
+    lower = [c for c in kinds[: kinds.index(highest) + 1] if c in classes]
+    natural = _NATURAL[highest]
+    whole = target.kind in INTEGERS
+    if target.kind is Kind.STRING or (whole and (highest is not int or target.bits < 8)):
+        return None
+    held = [x for c in lower for x in _PROBES[c] if not whole or _fits(x, target)]
+    if any(_told(policy, (x,), target, asked) for x in held):
+        return None
+    if len(lower) > 1 and _told(policy, tuple(c(1) for c in lower), target, asked):
+        return None
+    if whole or natural is target:
+        return partial(np.array, dtype=target.storage)
+    cast = caster(natural, target, *policy.cast.plan(natural, target))
+    storage = natural.storage
+    return lambda numbers: cast(np.array(numbers, storage))
+
+
+def _fits(number: int, dtype: DType) -> bool:
+    ends = np.iinfo(dtype.storage)
+    return bool(ends.min <= number <= ends.max)
+
+
+def _told(policy: Policy, numbers: tuple[Any, ...], target: DType, asked: object) -> bool:
+    """Whether a policy refuses numbers, gives them another dtype or other values."""
+    fit = policy.stored.rule("asarray")
+    try:
+        if asked is None and policy.stored.dtype("asarray", numbers) not in (None, target):
+            return True
+        stored = [fit(x, target) for x in numbers]
+    except (TypeError, ValueError, OverflowError):
+        return True
+    return any(
+        type(x) is not type(y) or repr(x) != repr(y) for x, y in zip(numbers, stored, strict=True)
+    )

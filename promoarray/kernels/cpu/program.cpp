@@ -1,0 +1,260 @@
+#include "program.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "arguments.h"
+#include "float_state.h"
+
+namespace promoarray {
+namespace {
+
+constexpr size_t MOST_BLOCK = 512;        // elements
+constexpr size_t MEMORY = 256 << 10;      // bytes of all slots
+constexpr size_t LINE = 64;
+constexpr size_t MOST_SLOTS = 250, LARGEST = 16;
+
+// What NumPy tells of; inexact results, which raise a flag too, it does not.
+constexpr int TOLD = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
+
+void lower_flags() {
+    if (std::fetestexcept(TOLD) != 0) std::feclearexcept(TOLD);
+}
+
+size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+// What the slots of this thread's programs lie in: none of them calls another.
+char *memory_of_thread() {
+    thread_local const std::unique_ptr<char[]> memory(new char[MEMORY + LINE]);
+    const auto at = reinterpret_cast<std::uintptr_t>(memory.get());
+    return memory.get() + ((at + LINE - 1) / LINE * LINE - at);
+}
+
+// --- What is no ufunc, as loops like theirs --------------------------------------------------------
+
+template <size_t size>
+int copy(void *, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
+    for (Py_ssize_t i = 0; i < *count; ++i)
+        std::memcpy(data[1] + i * steps[1], data[0] + i * steps[0], size);
+    return 0;
+}
+
+template <size_t size>
+int choose(void *, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
+    for (Py_ssize_t i = 0; i < *count; ++i) {
+        const int which = data[0][i * steps[0]] != 0 ? 1 : 2;
+        std::memcpy(data[3] + i * steps[3], data[which] + i * steps[which], size);
+    }
+    return 0;
+}
+
+// As C casts numbers, which is as NumPy does but for floats beyond integers: of those there is none.
+template <typename From, typename To>
+int convert(void *, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
+    for (Py_ssize_t i = 0; i < *count; ++i) {
+        From from;
+        std::memcpy(&from, data[0] + i * steps[0], sizeof from);
+        const To to = static_cast<To>(from);
+        std::memcpy(data[1] + i * steps[1], &to, sizeof to);
+    }
+    return 0;
+}
+
+// Integers of 8 bits as float16, which has all of them.
+template <typename From>
+int convert_to_half(void *, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
+    for (Py_ssize_t i = 0; i < *count; ++i) {
+        const int value = *reinterpret_cast<const From *>(data[0] + i * steps[0]);
+        const int size = value < 0 ? -value : value;
+        int exponent = 0;
+        while (size >> exponent > 1) ++exponent;
+        const int code = size == 0 ? 0 : (exponent + 15) << 10 | (size << (10 - exponent) & 0x3ff);
+        const auto half = static_cast<std::uint16_t>(code | (value < 0 ? 0x8000 : 0));
+        std::memcpy(data[1] + i * steps[1], &half, sizeof half);
+    }
+    return 0;
+}
+
+using Run = decltype(UfuncLoop::run);
+
+template <typename From>
+Run convert_from(char to) {
+    constexpr bool is_float = static_cast<From>(0.5) != static_cast<From>(0);
+    switch (to) {
+        case 'f': return convert<From, float>;
+        case 'd': return convert<From, double>;
+        case 'e':
+            if constexpr (sizeof(From) == 1) return convert_to_half<From>;
+            else return nullptr;
+    }
+    if constexpr (!is_float) {
+        switch (to) {
+            case 'b': return convert<From, std::int8_t>;
+            case 'h': return convert<From, std::int16_t>;
+            case 'i': return convert<From, std::int32_t>;
+            case 'q': return convert<From, std::int64_t>;
+            case 'B': return convert<From, std::uint8_t>;
+            case 'H': return convert<From, std::uint16_t>;
+            case 'I': return convert<From, std::uint32_t>;
+            case 'Q': return convert<From, std::uint64_t>;
+        }
+    }
+    return nullptr;
+}
+
+// By the letters that `struct` has for them.
+Run conversion(char from, char to) {
+    switch (from) {
+        case '?': return convert_from<std::uint8_t>(to);  // of which NumPy makes 0 and 1 alone
+        case 'b': return convert_from<std::int8_t>(to);
+        case 'h': return convert_from<std::int16_t>(to);
+        case 'i': return convert_from<std::int32_t>(to);
+        case 'q': return convert_from<std::int64_t>(to);
+        case 'B': return convert_from<std::uint8_t>(to);
+        case 'H': return convert_from<std::uint16_t>(to);
+        case 'I': return convert_from<std::uint32_t>(to);
+        case 'Q': return convert_from<std::uint64_t>(to);
+        case 'f': return convert_from<float>(to);
+        case 'd': return convert_from<double>(to);
+    }
+    return nullptr;
+}
+
+template <template <size_t> class Loop>
+Run of_size(char size) {
+    switch (size) {
+        case '1': return Loop<1>::run;
+        case '2': return Loop<2>::run;
+        case '4': return Loop<4>::run;
+        case '8': return Loop<8>::run;
+        case 'x': return Loop<16>::run;
+    }
+    return nullptr;
+}
+template <size_t size> struct Copy { static constexpr Run run = copy<size>; };
+template <size_t size> struct Choose { static constexpr Run run = choose<size>; };
+
+// A loop of NumPy's, or the name of one of these: "copy" and "where" with the bytes of an element,
+// 'x' for 16, "cast" with two letters.
+UfuncLoop loop_at(nb::handle given) {
+    if (!PyUnicode_Check(given.ptr())) return read_loop(given);
+    const std::string name = nb::borrow<nb::str>(given).c_str();
+    UfuncLoop loop = {nullptr, nullptr, nullptr, 0, 0};
+    if (name.size() == 5 && name.compare(0, 4, "copy") == 0) loop.run = of_size<Copy>(name[4]);
+    if (name.size() == 6 && name.compare(0, 5, "where") == 0) loop.run = of_size<Choose>(name[5]);
+    if (name.size() == 6 && name.compare(0, 4, "cast") == 0) loop.run = conversion(name[4], name[5]);
+    if (loop.run == nullptr) refuse("a program has no loop " + name);
+    return loop;
+}
+
+nb::handle item(nb::handle tuple, Py_ssize_t i, Py_ssize_t size) {
+    if (!PyTuple_Check(tuple.ptr()) || (size >= 0 && PyTuple_Size(tuple.ptr()) != size))
+        throw nb::type_error("a program is made of tuples");
+    return PyTuple_GetItem(tuple.ptr(), i);
+}
+
+Py_ssize_t number(nb::handle given, Py_ssize_t low, Py_ssize_t high) {
+    const Py_ssize_t found = PyLong_AsSsize_t(given.ptr());
+    if (found == -1 && PyErr_Occurred()) throw nb::python_error();
+    if (found < low || found > high) refuse("a number of a program is out of bounds");
+    return found;
+}
+
+}  // namespace
+
+Program::Program(nb::handle given, int operands) : operands_(operands) {
+    const nb::handle lengths = item(given, 0, 4), constants = item(given, 1, 4);
+    const nb::handle steps = item(given, 2, 4);
+    quiet_ = item(given, 3, 4).ptr() == Py_True;
+    const auto size_of = [](nb::handle tuple) {
+        if (!PyTuple_Check(tuple.ptr())) throw nb::type_error("a program is made of tuples");
+        return PyTuple_Size(tuple.ptr());
+    };
+    const Py_ssize_t slots = size_of(lengths);
+    number(nb::int_(slots), operands + 1, MOST_SLOTS);
+    size_t bytes = 0;
+    for (Py_ssize_t i = 0; i < slots; ++i) {
+        length_.push_back((size_t)number(item(lengths, i, -1), 1, LARGEST));
+        bytes += length_.back();
+    }
+    block_ = std::min(MOST_BLOCK, (MEMORY - (size_t)slots * LINE) / bytes);
+    constant_.assign((size_t)slots, nullptr);
+    for (Py_ssize_t i = 0; i < size_of(constants); ++i) {
+        const nb::handle pair = item(constants, i, -1), value = item(pair, 1, 2);
+        const auto slot = (size_t)number(item(pair, 0, 2), operands, slots - 2);
+        if (!PyBytes_Check(value.ptr()) || (size_t)PyBytes_Size(value.ptr()) != length_[slot])
+            refuse("a constant of a program is not as long as its slot");
+        constant_[slot] = PyBytes_AsString(value.ptr());
+    }
+    std::vector<bool> is_there((size_t)slots, false);
+    for (size_t i = 0; i < is_there.size(); ++i) is_there[i] = (int)i < operands || constant_[i];
+    for (Py_ssize_t i = 0; i < size_of(steps); ++i) {
+        const nb::handle one = item(steps, i, -1), places = item(one, 1, 2);
+        ProgramStep step = {};
+        step.loop = loop_at(item(one, 0, 2));
+        step.places = (int)number(nb::int_(size_of(places)), 2, MOST_PLACES);
+        for (int k = 0; k < step.places; ++k) {
+            const nb::handle pair = item(places, k, -1);
+            Place &at = step.at[k];
+            at.slot = (int)number(item(pair, 0, 2), 0, slots - 1);
+            at.offset = number(item(pair, 1, 2), 0, (Py_ssize_t)length_[(size_t)at.slot] - 1);
+            if (k < step.places - 1 && !is_there[(size_t)at.slot]) refuse("a program reads what is not there");
+        }
+        const auto out = (size_t)step.at[step.places - 1].slot;
+        if ((int)out < operands || constant_[out]) refuse("a program writes over what it is given");
+        is_there[out] = true;
+        steps_.push_back(step);
+    }
+    if (!is_there.back()) refuse("a program makes no result");
+}
+
+int Program::run(const void *const *operands, const bool *single, void *out, size_t n) const {
+    // 1. Where the slots lie, and which hold one value for all elements: what is made of such alone.
+    char *data[MOST_SLOTS];
+    bool one[MOST_SLOTS];
+    char *memory = memory_of_thread();
+    const size_t slots = length_.size();
+    for (size_t i = 0; i < slots; ++i) {
+        one[i] = (int)i < operands_ ? single[i] : true;
+        if ((int)i < operands_) data[i] = static_cast<char *>(const_cast<void *>(operands[i]));
+        else if (constant_[i]) data[i] = const_cast<char *>(constant_[i]);
+        else if (i == slots - 1) data[i] = static_cast<char *>(out);
+        else data[i] = std::exchange(memory, memory + in_lines(n * length_[i]));
+    }
+    for (const ProgramStep &step : steps_) {
+        bool of_ones = true;
+        for (int k = 0; k < step.places - 1; ++k) of_ones &= one[step.at[k].slot];
+        one[step.at[step.places - 1].slot] &= of_ones;
+    }
+    if (n != 1) one[slots - 1] = false;
+
+    // 2. The loops. The flags of exceptions are down before and after, as NumPy leaves them.
+    lower_flags();
+    int failed = 0;
+    for (const ProgramStep &step : steps_) {
+        char *at[MOST_PLACES];
+        Py_ssize_t strides[MOST_PLACES];
+        for (int k = 0; k < step.places; ++k) {
+            const auto slot = (size_t)step.at[k].slot;
+            at[k] = data[slot] + step.at[k].offset;
+            // As NumPy's are: what it makes of one element is an array of its own, whose loop may
+            // take other instructions than one that goes nowhere.
+            const bool writes = k == step.places - 1;
+            strides[k] = one[slot] && !writes ? 0 : (Py_ssize_t)length_[slot];
+        }
+        const Py_ssize_t count = one[step.at[step.places - 1].slot] ? 1 : (Py_ssize_t)n;
+        failed |= step.loop.run(step.loop.context, at, &count, strides, step.loop.auxiliary);
+    }
+    int raised = quiet_ ? 0 : raised_flags();
+    lower_flags();
+    if (failed != 0 || PyErr_Occurred() != nullptr) {
+        PyErr_Clear();  // NumPy is asked again, and says it
+        raised |= NOT_TOLD;
+    }
+    return raised;
+}
+
+}  // namespace promoarray

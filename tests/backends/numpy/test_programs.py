@@ -1,0 +1,233 @@
+"""Kernels written down as programs: the bits of NumPy's calls, and what those would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray import kernels
+from promoarray.backends.numpy import loops, programs
+from promoarray.backends.numpy.cast import short_caster
+from promoarray.backends.numpy.kernels import ELEMENTWISE, kernel_of
+from promoarray.dtypes import BY_STORAGE
+from promoarray.kernels.portable import complexes
+
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e30)
+ROWS = 700
+"""More elements than a program takes at a time, and no multiple of that."""
+
+
+def sample(dtype: dt.DType, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Any bits, special values, and numbers as programs have them."""
+    storage = dtype.storage
+    if dtype is dt.bool:
+        return rng.integers(0, 2, count).astype(bool)
+    part = np.dtype(f"f{storage.itemsize // 2}") if storage.kind == "c" else storage
+    shape = count * storage.itemsize // part.itemsize
+    bits = rng.integers(0, 256, (shape, part.itemsize), dtype=np.uint8).view(part).reshape(shape)
+    if part.kind in "iu":
+        return np.where(rng.integers(0, 2, shape) > 0, bits, rng.integers(0, 9, shape)).astype(part)
+    kinds = (
+        bits,
+        rng.choice(np.array(SPECIAL), shape).astype(part),
+        rng.standard_normal(shape).astype(part),
+        rng.integers(-5, 6, shape).astype(part),
+    )
+    found: np.ndarray = np.choose(rng.integers(0, 4, shape), kinds).astype(part).view(storage)
+    return found
+
+
+def layouts(dtype: dt.DType, count: int, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
+    """Operands of one shape, and single ones among them."""
+    for length in (1, 7, ROWS):
+        yield [sample(dtype, length, rng) for _ in range(count)]
+    single = [sample(dtype, 1, rng).reshape(()) for _ in range(count)]
+    yield single
+    for at in range(count if count > 1 else 0):
+        yield [x if i == at else sample(dtype, ROWS, rng) for i, x in enumerate(single)]
+
+
+def bits(x: np.ndarray) -> bytes:
+    """Those of each number. Which of two NaN NumPy's loops add up to hangs on where they lie."""
+    if x.dtype.kind not in "fc":
+        return x.tobytes()
+    part = x.reshape(-1).view(f"f{x.itemsize // (2 if x.dtype.kind == 'c' else 1)}")
+    return np.where(np.isnan(part), part.dtype.type(np.nan), part).tobytes()
+
+
+def kernel_and_program(
+    name: str, dtype: dt.DType, count: int
+) -> tuple[Any, kernels.CastingKernel] | None:
+    """What NumPy calls, and the same as a program, where it is one."""
+    kernel = kernel_of(name, dtype)
+    assert kernel is not None
+    try:
+        ones = [np.ones(1, dtype.storage)] * count
+        made = np.asarray(kernel(*ones)).dtype
+    except (TypeError, ValueError, OverflowError):
+        return None
+    program = programs.written(kernel, dtype.storage, count, made)
+    if program is None:
+        return None
+    row, result = kernels.dtype_args(dtype), kernels.dtype_args(BY_STORAGE[made])
+    casting = kernels.CastingKernel(
+        lambda *_: pytest.fail("the function was asked"),
+        (*[row] * (2 * count + 1), result, result),
+        (kernels.DEFAULT,) * (2 * count + 1),
+        dtype.storage,
+        made,
+        np.empty,
+        np.empty_like,
+        loops.watched,
+        program=program,
+    )
+    return kernel, casting
+
+
+@pytest.mark.parametrize("name", sorted(ELEMENTWISE | complexes.KERNELS.keys()))
+@pytest.mark.filterwarnings("ignore")
+def test_a_program_has_the_bits_of_the_calls(name: str) -> None:
+    rng = np.random.default_rng(5)
+    for dtype in dt.NATIVE:
+        for count in (1, 2):
+            found = kernel_and_program(name, dtype, count) if dtype.kind in loops.NUMERIC else None
+            if found is None:
+                continue
+            kernel, program = found
+            for operands in layouts(dtype, count, rng):
+                with np.errstate(all="ignore"):
+                    made = program(*operands)
+                    try:
+                        wanted = np.asarray(kernel(*operands))
+                    except (ValueError, ZeroDivisionError):
+                        assert made is None
+                        continue
+                assert made is not None
+                assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)
+                assert bits(made) == bits(wanted), (dtype, count, operands[0].shape)
+
+
+def test_what_is_slow_by_calls_is_a_program() -> None:
+    """Of these each call of NumPy's takes as long as an addition."""
+    for name, dtype, count in (
+        ("polar_pow", dt.complex128, 2),
+        ("standard_expm1", dt.complex64, 1),
+        ("wrapped_logaddexp", dt.complex64, 2),
+        ("mse_loss", dt.complex64, 2),
+        ("poisson_nll_loss", dt.bool, 2),
+        ("atan2", dt.float32, 2),
+        ("pow", dt.float64, 2),
+    ):
+        assert kernel_and_program(name, dtype, count) is not None, name
+
+
+def test_what_looks_at_elements_or_shapes_is_none() -> None:
+    for name in ("multiplied_pow", "plain_pow", "reciprocal_divide", "checked_floor_divide"):
+        assert kernel_and_program(name, dt.float32, 2) is None, name
+
+
+def test_exceptions_are_numpys_to_tell() -> None:
+    found = kernel_and_program("divide", dt.float32, 2)
+    assert found is not None
+    one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
+    with np.errstate(all="ignore"):
+        assert found[1](one, zero) == np.inf
+    with np.errstate(divide="raise"):
+        assert found[1](one, zero) is None
+        assert found[1](one, one) == 1
+
+
+def test_what_is_quiet_tells_nothing() -> None:
+    found = kernel_and_program("polar_pow", dt.complex64, 2)
+    assert found is not None
+    with np.errstate(all="raise"):
+        assert found[1](np.zeros(1, "c8"), np.ones(1, "c8")) == 0
+
+
+def test_an_operation_warns_where_its_program_met_something() -> None:
+    x, y = pa.asarray([1e30], dtype=pa.float32), pa.asarray([2], dtype=pa.int64)
+    with pa.policy("torch"), pytest.warns(RuntimeWarning, match="overflow") as told:
+        assert pa.isinf(x**y)
+    assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("delta", [1.0, 0.5, 2, 1e-40])
+@pytest.mark.parametrize("dtype", ["complex64", "int32", "uint8", "int64"])
+def test_huber_by_programs_is_huber_in_steps(dtype: str, delta: float) -> None:
+    rng = np.random.default_rng(2)
+    x, y = (sample(getattr(dt, dtype), ROWS, rng) for _ in range(2))
+    with np.errstate(all="ignore"):
+        error = np.abs(x - y)
+        wanted = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
+        for rows in (slice(0, 1), slice(None)):
+            given = pa.asarray(x[rows]), pa.asarray(y[rows])
+            loss = pa.extras.huber_loss(*given, delta=delta, reduction="none")
+            cast = pa.asarray(wanted[rows]).astype(loss.dtype)
+            assert loss._buffer.tobytes() == cast._buffer.tobytes()
+
+
+EXPONENTS = (-3, -2, -1, -0.5, 0, 0.5, 1, 2, 2.5, 3, 4, 1j, 0.5 + 1j, float("nan"), float("inf"))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_powers_by_one_exponent_are_those_of_steps(dtype: str) -> None:
+    """What short kernels make of single exponents is what PyTorch's way makes of rows of them."""
+    x = sample(getattr(dt, dtype), ROWS, np.random.default_rng(4))
+    kernel: Any = kernel_of("multiplied_pow", getattr(dt, dtype))
+    with pa.policy("torch"), np.errstate(all="ignore"):
+        for exponent in EXPONENTS:
+            wanted = kernel(x, np.asarray(exponent, x.dtype))
+            for rows in (slice(0, 1), slice(None)):
+                found = (pa.asarray(x[rows]) ** exponent)._buffer
+                assert bits(found) == bits(wanted[rows]), exponent
+            assert bits((pa.asarray(x[0]) ** exponent)._buffer) == bits(
+                kernel(x[0], np.asarray(exponent, x.dtype))
+            )
+
+
+@pytest.mark.parametrize("exponents", ["int64", "float64", "bool"])
+def test_real_powers_by_one_exponent_are_those_of_steps(exponents: str) -> None:
+    x = sample(dt.float64, ROWS, np.random.default_rng(4))
+    kernel: Any = kernel_of("plain_pow", dt.float64)
+    values = [0, 1, 2, 3, -1, 0.5, -0.5, 2.5] if exponents == "float64" else [0, 1, 2, 3]
+    with pa.policy("torch@2.11"), np.errstate(all="ignore"):
+        for value in values:
+            y = np.asarray([value]).astype(exponents)
+            power = pa.asarray(x) ** pa.asarray(y.repeat(ROWS))
+            wanted = kernel(x, y.repeat(ROWS).astype("f8"))
+            assert bits(power._buffer) == bits(wanted), value
+            assert bits((pa.asarray(x[:1]) ** pa.asarray(y))._buffer) == bits(wanted[:1]), value
+
+
+def test_casts_of_complex_numbers_alone_are_those_of_long_ones() -> None:
+    rng = np.random.default_rng(6)
+    kinds = [d for d in dt.CONCRETE if d.kind in loops.NUMERIC]
+    for source in (dt.complex32, dt.complex64, dt.complex128):
+        whole = sample(dt.complex64, ROWS, rng)
+        values = pa.asarray(whole).astype(source)._buffer
+        for target in kinds:
+            if target is source:
+                continue
+            short = short_caster(source, target)
+            assert short is not None
+            rows = kernels.dtype_args(source), kernels.dtype_args(target), kernels.DEFAULT
+            out = np.empty(values.shape, target.storage)
+            kernels.cast(values, out, *rows)
+            for at in range(0, ROWS, 200):
+                made = short(values[at : at + 200])
+                assert made is not None
+                assert made.tobytes() == out[at : at + 200].tobytes(), (source, target)
+
+
+def test_logic_of_real_parts_alone() -> None:
+    x = pa.asarray([1j, 1 + 0j, 0j, -0.0 + 2j, complex("nan")], dtype=pa.complex128)
+    y = pa.asarray([0, 0, 0, 1, 0], dtype=pa.int2)
+    with pa.policy("tensorflow@all"):
+        assert pa.logical_or(x, y)._buffer.tolist() == [False, True, False, True, True]
+    with pa.policy("numpy"):
+        assert pa.logical_or(x, y)._buffer.tolist() == [True, True, False, True, True]
