@@ -253,7 +253,7 @@ class FoldingKernel:
         """The result, of no axes."""
 
 class OrderingKernel:
-    """A sort of few real numbers, or what is unique among them, in the bits that they have.
+    """A sort of few elements, or what is unique among them, in the bits that they have.
 
     Parameters
     ----------

@@ -271,7 +271,7 @@ def _ordering(name: str, held: DType, plan: Plan) -> Callable[..., Any] | None:
     index = results[-1] if name == "argsort" or plan.extra_results else dt.int64
     moved = () if name == "argsort" else (plan.result,)
     common = plan.compute or plan.inputs[0]
-    if {held, *plan.inputs, *moved} != {common} or held.kind in (Kind.COMPLEX, Kind.STRING):
+    if {held, *plan.inputs, *moved} != {common} or held.kind is Kind.STRING:
         return None
     if index not in (dt.int32, dt.int64) or any(each is not index for each in results[1:]):
         return None
