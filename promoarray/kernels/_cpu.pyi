@@ -67,7 +67,7 @@ def fold(
     """Fold an array along an axis, each element cast to what is computed in.
 
     ``name`` is "sum", "prod", "max", "min", "squares" (the sum of squared distances from
-    ``center``), "any", "all", "count_nonzero", "cumulative_sum" or "cumulative_prod". ``shape`` is
+    ``center``, real if they are complex), "any", "all", "count_nonzero", "cumulative_sum" or "cumulative_prod". ``shape`` is
     outer, n and inner: the source has ``outer * n * inner`` elements and is folded along n.
     ``runs`` is of how many runs n consists, where inner is 1: floats are summed pairwise in each,
     and the runs in order. ``rows`` are those of the source, of what is computed in and of the
@@ -223,9 +223,11 @@ class FoldingKernel:
     Parameters
     ----------
     name : str
-        That of a loop as ``fold`` has it, or ``"mean"``, ``"var"``, ``"std"``.
+        That of a loop as ``fold`` has it, or ``"mean"``, ``"var"``, ``"std"``; of integers
+        ``"var_around_integer"``, ``"integer_var"`` and those of ``std``.
     rows : tuple
-        Of the array, of what is computed in, and of the result; none is complex.
+        Of the array, of what is computed in, and of the result. What is computed in is complex
+        where the array is; variances are real.
     modes : tuple
         Of the casts of elements, and of the result.
     storage : numpy.dtype

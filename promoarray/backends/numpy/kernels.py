@@ -46,11 +46,14 @@ def _isfinite(x: Buffer) -> Buffer:
     return np.isfinite(x) if x.dtype.kind in "fc" else np.equal(x, x)
 
 
-def _truth(ufunc: np.ufunc) -> Callable[..., Any]:
-    """As ``np.all`` and ``np.any`` do, without the time that they take to get here."""
+def _truth(ufunc: np.ufunc, *, real: bool = False) -> Callable[..., Any]:
+    """As ``np.all`` and ``np.any`` do, without the time that they take to get here; of real parts
+    alone where those count."""
     reduce: Any = ufunc.reduce  # positions are read soonest, and the stubs have them by name
 
     def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if real:
+            x = x.real
         if axis is None and not keepdims:
             return reduce(x, None, None, None, True).reshape(())
         return reduce(x, axis, None, None, keepdims)
@@ -202,6 +205,8 @@ VARIANTS |= {
     "exact_integer_mean": means.mean_towards_zero(VARIANTS["exact_integer_mean"], lambda own: own),
     "truncated_mean": means.mean_towards_zero(VARIANTS["truncated_mean"], means.widest),
     "mean_or_zero": means.mean_or_zero,
+    "real_all": _truth(np.logical_and, real=True),
+    "real_any": _truth(np.logical_or, real=True),
     "max_or_lowest": _extreme_or_end(np.maximum, 0),
     "min_or_highest": _extreme_or_end(np.minimum, 1),
     "argmax_without_nan": _without_nan("argmax", VARIANTS["argmax_without_nan"]),

@@ -171,27 +171,43 @@ def _with_options(
     dtypes = {*held, *plan.inputs, plan.result}
     alone = (name in _BY_ITSELF or isinstance(kernel, np.ufunc)) and dtypes == {common} == {made}
     found = kernel if alone else _between_casts(name, kernel, held, plan, made, casts)
-    return found and _folding(name, held[0], plan, casts, found)
+    return found and _folding(name, held[0], plan, made, casts, found)
 
 
 _FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var")}
 _FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min", "truncated_mean": "mean"}
+_FOLDS |= dict.fromkeys(("var_around_integer", "integer_var"), "var")
+_FOLDS |= dict.fromkeys(("std_around_integer", "integer_std"), "std")
 """What a fold of ours does of some elements, and which."""
+
+_MEANS = {"mean", "var", "std"}
+_VARIANCES = {"var_around_integer", "std_around_integer", "integer_var", "integer_std"}
+"""Variances of integers, which have loops of their own beside a mean of float32."""
 
 
 def _folding(
-    name: str, held: DType, plan: Plan, casts: loops.Casts, otherwise: Callable[..., Any]
+    name: str,
+    held: DType,
+    plan: Plan,
+    made: DType,
+    casts: loops.Casts,
+    otherwise: Callable[..., Any],
 ) -> Callable[..., Any]:
     """A reduction to one number, which asks another kernel for all else."""
     common = plan.compute or plan.inputs[0]
     if name not in _FOLDS or (name == "truncated_mean" and plan.result is not common):
         return otherwise
-    if _FOLDS[name] == "mean" and held is plan.inputs[0] is common and _adds_exactly(common):
-        common = dt.float64
-    ways = (held, common), (common, plan.result)
+    fold, answer = _FOLDS[name], folds.answer_of(name, common)
+    if name in _VARIANCES:
+        if common.kind not in INTEGERS or held is not common:
+            return otherwise
+        fold, common, answer = name, dt.float32, made
+    elif fold in _MEANS and held is plan.inputs[0] is common and _adds_exactly(common):
+        common = answer = dt.float64
+    ways = (held, common), (answer, plan.result)
     if common not in folds.FOLDED[_FOLDS[name]] or plan.inputs[0] not in (held, common):
         return otherwise
-    if Kind.COMPLEX in (held.kind, plan.result.kind):
+    if not (folds.of_one_kind(held, common) and folds.of_one_kind(answer, plan.result)):
         return otherwise
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
     if any(transforms for _, transforms in found):
@@ -199,12 +215,12 @@ def _folding(
     rows = kernels.dtype_args(held), kernels.dtype_args(common), kernels.dtype_args(plan.result)
     modes = found[0][0], found[1][0]
     own = plan.result.storage, np.empty, loops.watched
-    return kernels.FoldingKernel(_FOLDS[name], rows, modes, *own, otherwise)
+    return kernels.FoldingKernel(fold, rows, modes, *own, otherwise)
 
 
 def _adds_exactly(dtype: DType) -> bool:
     """Whether NumPy adds integers up in float64, where no sum of so few is rounded."""
-    return dtype.kind in INTEGERS and dtype.bits <= 32
+    return dtype is dt.bool or (dtype.kind in INTEGERS and dtype.bits <= 32)
 
 
 def _answer_of(kernel: Callable[..., Any], common: DType, count: int) -> DType | None:
