@@ -135,7 +135,7 @@ _BY_ITSELF = frozenset({"sum", "prod", "max", "min", "mean", *_MOVING})
 """What looks itself whether its operands are long."""
 
 FEW = 1 << 15
-"""Pairs of elements, where each of one operand meets each of the other."""
+"""Elements of what is reduced to one, or pairs where each of one operand meets each of another."""
 
 
 def _of_few(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -176,13 +176,20 @@ def _with_options(
 
 _FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var")}
 _FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min", "truncated_mean": "mean"}
+_FOLDS["exact_integer_mean"] = "mean"
 _FOLDS |= dict.fromkeys(("var_around_integer", "integer_var"), "var")
 _FOLDS |= dict.fromkeys(("std_around_integer", "integer_std"), "std")
 """What a fold of ours does of some elements, and which."""
 
 _MEANS = {"mean", "var", "std"}
-_VARIANCES = {"var_around_integer", "std_around_integer", "integer_var", "integer_std"}
-"""Variances of integers, which have loops of their own beside a mean of float32."""
+_OF_INTEGERS = {
+    *("var_around_integer", "std_around_integer", "integer_var", "integer_std"),
+    "exact_integer_mean",
+}
+"""What has loops of its own for integers, beside a mean of float32."""
+
+ADDED_AT_ONCE = 8192
+"""Elements of what NumPy casts that it adds up as one run: as many as its buffer holds."""
 
 
 def _folding(
@@ -197,25 +204,35 @@ def _folding(
     common = plan.compute or plan.inputs[0]
     if name not in _FOLDS or (name == "truncated_mean" and plan.result is not common):
         return otherwise
-    fold, answer = _FOLDS[name], folds.answer_of(name, common)
-    if name in _VARIANCES:
-        if common.kind not in INTEGERS or held is not common:
-            return otherwise
-        fold, common, answer = name, dt.float32, made
-    elif fold in _MEANS and held is plan.inputs[0] is common and _adds_exactly(common):
-        common = answer = dt.float64
-    ways = (held, common), (answer, plan.result)
-    if common not in folds.FOLDED[_FOLDS[name]] or plan.inputs[0] not in (held, common):
+    if plan.inputs[0] not in (held, common):
         return otherwise
-    if not (folds.of_one_kind(held, common) and folds.of_one_kind(answer, plan.result)):
+    fold, computed, answer, longest = _fold_of(name, held, plan, made)
+    if computed not in folds.FOLDED[_FOLDS[name]] or not folds.of_one_kind(held, computed):
         return otherwise
+    if answer.kind is Kind.COMPLEX and plan.result.kind is not Kind.COMPLEX:
+        return otherwise
+    ways = (held, computed), (answer, plan.result)
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
     if any(transforms for _, transforms in found):
         return otherwise
-    rows = kernels.dtype_args(held), kernels.dtype_args(common), kernels.dtype_args(plan.result)
+    rows = kernels.dtype_args(held), kernels.dtype_args(computed), kernels.dtype_args(plan.result)
     modes = found[0][0], found[1][0]
     own = plan.result.storage, np.empty, loops.watched
-    return kernels.FoldingKernel(fold, rows, modes, *own, otherwise)
+    return kernels.FoldingKernel(fold, rows, modes, *own, otherwise, longest)
+
+
+def _fold_of(name: str, held: DType, plan: Plan, made: DType) -> tuple[str, DType, DType, int]:
+    """A fold, what it computes in, what it answers in, and how many elements it is right for."""
+    common = plan.compute or plan.inputs[0]
+    fold = _FOLDS[name]
+    if held is plan.inputs[0] is common and common.kind in (Kind.BOOL, *INTEGERS):
+        if name == "truncated_mean" and common.bits == 64:  # in which the sum is taken
+            name = "exact_integer_mean"
+        if name in _OF_INTEGERS:
+            return name, dt.float32, made, FEW
+        if fold in _MEANS:  # in which NumPy adds up
+            return fold, dt.float64, dt.float64, FEW if _adds_exactly(common) else ADDED_AT_ONCE
+    return fold, common, folds.answer_of(name, common), FEW
 
 
 def _adds_exactly(dtype: DType) -> bool:

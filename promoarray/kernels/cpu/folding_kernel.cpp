@@ -25,6 +25,8 @@ constexpr double TINY = 1e-30;    // below it NumPy may have an underflow to tel
 
 enum class Made { fold, mean, var, std };
 
+bool is_complex(const Type &type) { return type.kind == Kind::complex; }
+
 // A cast whose loop was chosen; no loop where there is nothing to cast.
 struct Cast {
     Loop loop = nullptr;
@@ -59,7 +61,7 @@ struct Folding {
         return !loop(lines);
     }
 
-    bool pairs() const { return own.kind == Kind::complex; }
+    bool pairs() const { return is_complex(own); }
 
     // A number, or a part of one.
     double value(const char *at, size_t part = 0) const {
@@ -98,6 +100,10 @@ struct Folding {
 
     bool run_integers(const View &x, double ddof, char *out) const {
         const auto n = static_cast<double>(x.count());
+        if (made == Made::mean) {
+            const u64 whole = integers->mean(x.data(), x.count());
+            return std::memcpy(out, &whole, sizeof whole), true;
+        }
         alignas(8) char mean[MOST];
         if (is_whole && !(run(fold, x, nullptr, mean) && divide(mean, n))) return false;
         const u64 center = is_whole ? integers->whole(static_cast<float>(value(mean)))
@@ -135,6 +141,7 @@ struct FoldingKernel {
     vectorcallfunc call;
     Folding *folding;
     PyObject *otherwise, *empty, *storage, *shape, *watched;
+    size_t longest;  // elements
 
     std::array<PyObject *, 5> parts() const { return {otherwise, empty, storage, shape, watched}; }
     void release() { delete folding; }
@@ -162,12 +169,13 @@ PyObject *reduced(const FoldingKernel *self, const View &x, double ddof) {
     nanobind::object out = nanobind::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
     View place;
     const Folding &folding = *self->folding;
-    const size_t parts = folding.result.kind == Kind::complex ? 2 : 1;
+    const size_t parts = is_complex(folding.answer) ? 2 : 1;
     if (!out.is_valid() || !place.open(out.ptr(), folding.result, PyBUF_WRITABLE)) return nullptr;
     int raised;
     {
         const DefaultFloatState state;
         alignas(8) char made[MOST] = {};
+        std::memset(place.data(), 0, item_of(folding.result));  // the imaginary part of a real number
         if (!folding.run(x, ddof, made)) return nullptr;
         const Cast &leave = *folding.leave;
         raised = state.raised();  // casts tell nothing
@@ -188,24 +196,23 @@ PyObject *folding_call(PyObject *object, PyObject *const *args, std::size_t narg
     View x;
     PyObject *out = nullptr;
     if (PyVectorcall_NARGS(nargs) == 1 && x.open(args[0], self->folding->own) && x.ndim() > 0 &&
-        x.count() > 0 && x.count() <= SOME && reads_options(args + 1, options, x.ndim(), ddof))
+        x.count() > 0 && x.count() <= self->longest && reads_options(args + 1, options, x.ndim(), ddof))
         out = reduced(self, x, ddof);
     if (out != nullptr || PyErr_Occurred()) return out;
     x.release();
     return PyObject_Vectorcall(self->otherwise, args, nargs, names);
 }
 
-bool is_complex(const Type &type) { return type.kind == Kind::complex; }
-
-// "integer_var" is read as "var", and as what else that is.
+// "integer_var" is a "var" of integers, and so on.
 std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject *modes) {
     if (PyTuple_Size(rows) != 3 || PyTuple_Size(modes) != 2)
         throw nb::type_error("there are 3 rows and 2 modes");
     auto made = std::make_unique<Folding>();
     made->is_whole = name == "integer_var" || name == "integer_std";
     const bool around = name == "var_around_integer" || name == "std_around_integer";
-    const bool of_integers = made->is_whole || around;
-    if (of_integers) name = name.find("var") != std::string::npos ? "var" : "std";
+    const bool of_integers = made->is_whole || around || name == "exact_integer_mean";
+    for (const char *one : {"mean", "var", "std"})
+        if (of_integers && name.find(one) != std::string::npos) name = one;
     const bool of_sums = name == "mean" || name == "var" || name == "std";
     made->made = name == "mean" ? Made::mean : name == "var" ? Made::var
                  : name == "std" ? Made::std : Made::fold;
@@ -217,12 +224,12 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
     if (of_integers) {
         made->integers = integer_variance(made->own);
         if (made->integers == nullptr || made->computed.bits != 32)
-            refuse("variances of integers are of those of 8 bits and more, by way of float32");
-        if (made->is_whole && name == "var") made->answer = made->own;
+            refuse("means and variances of integers are of those of 8 bits and more, by float32");
+        if (name == "mean" || (made->is_whole && name == "var")) made->answer = made->own;
     }
     if (is_complex(made->own) != is_complex(made->computed))
         refuse("what is computed in is complex where elements are");
-    if (is_complex(made->answer) != is_complex(made->result)) refuse("the result is complex or not");
+    if (is_complex(made->answer) && !is_complex(made->result)) refuse("the result is real");
     if (of_sums && (part_of(made->computed).kind != Kind::real || made->computed.bits < 32))
         refuse("means are of float32, float64 and complex numbers of these");
     const auto fold_of = [&](const char *what) {
@@ -242,8 +249,9 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
 PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
     const char *name;
     PyObject *rows, *modes, *storage, *empty, *watched, *otherwise;
-    if (!PyArg_ParseTuple(args, "sO!O!OOOO", &name, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
-                          &storage, &empty, &watched, &otherwise))
+    Py_ssize_t longest = SOME;
+    if (!PyArg_ParseTuple(args, "sO!O!OOOO|n", &name, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
+                          &storage, &empty, &watched, &otherwise, &longest))
         return nullptr;
     return made_or_raised([&]() -> PyObject * {
         auto folding = read_folding(name, rows, modes);
@@ -253,6 +261,7 @@ PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
         FoldingKernel *self = kernel_of<FoldingKernel>(made);
         self->call = folding_call;
         self->folding = folding.release();
+        self->longest = std::min((size_t)std::max<Py_ssize_t>(longest, 0), SOME);
         self->otherwise = Py_NewRef(otherwise);
         self->empty = Py_NewRef(empty);
         self->storage = Py_NewRef(storage);

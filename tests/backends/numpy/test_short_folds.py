@@ -62,7 +62,16 @@ def bits_of(x: Any) -> tuple[Any, Any, bytes]:
     return x.dtype, x.shape, x.tobytes()
 
 
-OF_NUMPYS = [dt.float32, dt.float64, dt.int32, dt.uint64, dt.bool, dt.complex64, dt.complex128]
+OF_NUMPYS = [
+    dt.float32,
+    dt.float64,
+    dt.int32,
+    dt.int64,
+    dt.uint64,
+    dt.bool,
+    dt.complex64,
+    dt.complex128,
+]
 
 
 @pytest.mark.parametrize("dtype", OF_NUMPYS, ids=str)
@@ -83,7 +92,8 @@ def test_numbers_of_numpys_dtypes_are_numpys(level: int, dtype: DType) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["numpy", "torch", "jax@x32", "tensorflow", "paddle", "paddle@2.6", "paddle@3.3"]
+    "name",
+    ["numpy", "torch", "jax@x32", "tensorflow", "paddle", "paddle@2.6", "paddle@3.3", "aclnn"],
 )
 @np.errstate(all="ignore")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
