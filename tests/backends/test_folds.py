@@ -112,10 +112,17 @@ def lies(name: str, x: pa.PArray, options: dict[str, Any]) -> tuple[Any, ...]:
     return *told(name, x, options), strides
 
 
+def in_which(dtype: pa.DType) -> pa.DType:
+    """What the sums of a dtype are computed in."""
+    wider = {pa.bfloat16: pa.float32, pa.float16: pa.float32, pa.complex32: pa.complex64}
+    return wider.get(dtype, dtype)
+
+
 def folded(name: str, x: Any, dtype: pa.DType, lines: tuple[int, int, int]) -> Any:
-    """``kernels.fold`` of rows, read as they are, in float32."""
-    rows = dtype_args(dtype), dtype_args(pa.float32), dtype_args(pa.float32)
-    out = np.empty(lines[0], np.float32)
+    """``kernels.fold`` of rows, read as they are."""
+    computed = in_which(dtype)
+    rows = dtype_args(dtype), dtype_args(computed), dtype_args(computed)
+    out = np.empty(lines[0], computed.storage)
     told = kernels.fold(name, x, out, lines, rows, (DEFAULT, DEFAULT), None, False)
     return None if told & kernels.NOT_TOLD else out
 
@@ -123,11 +130,15 @@ def folded(name: str, x: Any, dtype: pa.DType, lines: tuple[int, int, int]) -> A
 SHORT = [pa.float32, pa.bfloat16, pa.float16]
 
 
-@pytest.mark.parametrize("dtype", SHORT, ids=str)
+@pytest.mark.parametrize(
+    "dtype", [*SHORT, pa.float64, pa.complex32, pa.complex64, pa.complex128], ids=str
+)
 def test_leaves_of_every_length_are_added_up_as_numpy_does(dtype: pa.DType, level: int) -> None:
-    x = numbers(dtype, (2 * 1100,), "plain")._buffer
+    given = numbers(dtype, (2 * 1100,), "plain")
+    with pa.policy("torch"):
+        x, wide = given._buffer, pa.astype(given, in_which(dtype))._buffer
     for n in range(1, 1100, 1 if dtype is pa.bfloat16 else 7):
-        wanted = x[: 2 * n].astype(np.float32).reshape(2, n).sum(axis=1)
+        wanted = wide[: 2 * n].reshape(2, n).sum(axis=1)
         assert np.array_equal(folded("sum", x[: 2 * n], dtype, (2, n, 1)), wanted), n
 
 

@@ -80,6 +80,40 @@ PROMOARRAY_CAST void add_up(__m256 x, Pair<f32> *sum) {
     const __m128 both = _mm256_castps256_ps128(pairs) + _mm256_extractf128_ps(pairs, 1);
     _mm_storel_pi(reinterpret_cast<__m64 *>(sum), both);
 }
+struct EightDoubles {
+    __m256d low, high;
+    PROMOARRAY_CAST EightDoubles &operator+=(const EightDoubles &y) {
+        low += y.low;
+        high += y.high;
+        return *this;
+    }
+    friend PROMOARRAY_CAST EightDoubles operator-(const EightDoubles &x, f64 y) {
+        return {x.low - y, x.high - y};
+    }
+    friend PROMOARRAY_CAST EightDoubles operator*(const EightDoubles &x, const EightDoubles &y) {
+        return {x.low * y.low, x.high * y.high};
+    }
+};
+PROMOARRAY_CAST EightDoubles eight(const f64 *x, As<f64, f64>) {
+    return {_mm256_loadu_pd(x), _mm256_loadu_pd(x + 4)};
+}
+PROMOARRAY_CAST __m128d halves_of(__m256d x) {
+    return _mm256_castpd256_pd128(x) + _mm256_extractf128_pd(x, 1);
+}
+PROMOARRAY_CAST f64 add_up(const EightDoubles &x) {
+    const __m128d fours = halves_of(_mm256_hadd_pd(x.low, x.high));
+    return _mm_cvtsd_f64(fours) + _mm_cvtsd_f64(_mm_unpackhi_pd(fours, fours));
+}
+PROMOARRAY_CAST void add_up(const EightDoubles &x0, const EightDoubles &x1, const EightDoubles &x2,
+                            const EightDoubles &x3, f64 *sums) {
+    sums[0] = add_up(x0);
+    sums[1] = add_up(x1);
+    sums[2] = add_up(x2);
+    sums[3] = add_up(x3);
+}
+PROMOARRAY_CAST void add_up(const EightDoubles &x, Pair<f64> *sum) {
+    _mm_storeu_pd(&sum->real, halves_of(x.low) + halves_of(x.high));
+}
 // The middle pairs of each part are exchanged until both are added.
 struct RegisterPair { __m256 real, imag; };
 PROMOARRAY_CAST RegisterPair eight(const Pair<f32> *x, AsPair<f32>) {
