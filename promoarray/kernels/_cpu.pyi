@@ -67,8 +67,9 @@ def fold(
     """Fold an array along an axis, each element cast to what is computed in.
 
     ``name`` is "sum", "prod", "max", "min", "squares" (the sum of squared distances from
-    ``center``), "any", "all", "count_nonzero", "cumulative_sum" or "cumulative_prod". ``shape`` is
-    outer, n and inner: the source has ``outer * n * inner`` elements and is folded along n.
+    ``center``, real if they are complex), "any", "all", "count_nonzero", "cumulative_sum" or
+    "cumulative_prod". ``shape`` is outer, n and inner: the source has
+    ``outer * n * inner`` elements and is folded along n.
     ``runs`` is of how many runs n consists, where inner is 1: floats are summed pairwise in each,
     and the runs in order. ``rows`` are those of the source, of what is computed in and of the
     result, which only running sums and products cast to once more, and which counts of bools are
@@ -230,9 +231,11 @@ class FoldingKernel:
     Parameters
     ----------
     name : str
-        That of a loop as ``fold`` has it, or ``"mean"``, ``"var"``, ``"std"``.
+        That of a loop as ``fold`` has it, or ``"mean"``, ``"var"``, ``"std"``; of integers
+        ``"exact_integer_mean"``, ``"var_around_integer"``, ``"integer_var"`` and those of ``std``.
     rows : tuple
-        Of the array, of what is computed in, and of the result; none is complex.
+        Of the array, of what is computed in, and of the result. What is computed in is complex
+        where the array is; variances are real, whatever the result.
     modes : tuple
         Of the casts of elements, and of the result.
     storage : numpy.dtype
@@ -243,6 +246,8 @@ class FoldingKernel:
         Which floating-point exceptions NumPy tells of, by its numbers.
     otherwise : callable
         What it hands other arrays and axes to, and what NumPy may tell of.
+    longest : int
+        Elements of the longest array that it takes, if those are fewer than it can.
     """
 
     def __new__(
@@ -254,13 +259,14 @@ class FoldingKernel:
         empty: Callable[..., Any],
         watched: Callable[[], int],
         otherwise: Callable[..., Any],
+        longest: int = ...,
         /,
     ) -> FoldingKernel: ...
     def __call__(self, operand: Any, /, **options: Any) -> Any:
         """The result, of no axes."""
 
 class OrderingKernel:
-    """A sort of few real numbers, or what is unique among them, in the bits that they have.
+    """A sort of few elements, or what is unique among them, in the bits that they have.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ import pytest
 import promoarray as pa
 from promoarray import kernels
 from promoarray.backends.numpy import blocks, folds, positions
+from promoarray.dtypes import Kind
 from promoarray.kernels import DEFAULT, dtype_args
 
 REDUCED = ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all"]
@@ -21,6 +22,7 @@ RUNNING = ["cumulative_sum", "cumulative_prod"]
 DTYPES = [
     *(pa.float32, pa.float64, pa.bfloat16, pa.float16, pa.float8_e4m3fn, pa.float8_e8m0fnu),
     *(pa.int8, pa.uint16, pa.int32, pa.int64, pa.bool, pa.int4),
+    *(pa.complex32, pa.complex64, pa.complex128),
 ]
 # Around eight, 128, the pieces that are cast at a time, and what lies in rows and columns.
 SHAPES = [(1,), (7,), (129,), (5001,), (3, 2049), (2049, 3), (9, 300), (4, 5, 70), (2, 517, 2)]
@@ -34,6 +36,9 @@ def level(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 def numbers(dtype: pa.DType, shape: tuple[int, ...], way: str) -> pa.PArray:
+    if dtype.kind is Kind.COMPLEX:
+        parts = numbers(dtype.part, (*shape, 2), way)._buffer
+        return pa.PArray._wrap(parts.view(dtype.storage)[..., 0], dtype)
     random = np.random.default_rng(len(shape) * 7 + shape[0])
     plain = random.standard_normal(shape) + (0 if dtype.name.startswith("u") else 0.25)
     if way == "zeros":
@@ -71,7 +76,7 @@ def asked(name: str, ndim: int) -> list[dict[str, Any]]:
 def test_the_bits_are_those_of_numpys_loops(
     dtype: pa.DType, level: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ways = ["plain"] + ["zeros", "below zero", "NaN"] * ("float" in dtype.name)
+    ways = ["plain"] + ["zeros", "below zero", "NaN"] * (dtype.kind in (Kind.FLOAT, Kind.COMPLEX))
     monkeypatch.setattr(positions, "PIECE", 700)
     differ = []
     for shape in SHAPES:
@@ -107,10 +112,17 @@ def lies(name: str, x: pa.PArray, options: dict[str, Any]) -> tuple[Any, ...]:
     return *told(name, x, options), strides
 
 
+def in_which(dtype: pa.DType) -> pa.DType:
+    """What the sums of a dtype are computed in."""
+    wider = {pa.bfloat16: pa.float32, pa.float16: pa.float32, pa.complex32: pa.complex64}
+    return wider.get(dtype, dtype)
+
+
 def folded(name: str, x: Any, dtype: pa.DType, lines: tuple[int, int, int]) -> Any:
-    """``kernels.fold`` of rows, read as they are, in float32."""
-    rows = dtype_args(dtype), dtype_args(pa.float32), dtype_args(pa.float32)
-    out = np.empty(lines[0], np.float32)
+    """``kernels.fold`` of rows, read as they are."""
+    computed = in_which(dtype)
+    rows = dtype_args(dtype), dtype_args(computed), dtype_args(computed)
+    out = np.empty(lines[0], computed.storage)
     told = kernels.fold(name, x, out, lines, rows, (DEFAULT, DEFAULT), None, False)
     return None if told & kernels.NOT_TOLD else out
 
@@ -118,11 +130,15 @@ def folded(name: str, x: Any, dtype: pa.DType, lines: tuple[int, int, int]) -> A
 SHORT = [pa.float32, pa.bfloat16, pa.float16]
 
 
-@pytest.mark.parametrize("dtype", SHORT, ids=str)
+@pytest.mark.parametrize(
+    "dtype", [*SHORT, pa.float64, pa.complex32, pa.complex64, pa.complex128], ids=str
+)
 def test_leaves_of_every_length_are_added_up_as_numpy_does(dtype: pa.DType, level: int) -> None:
-    x = numbers(dtype, (2 * 1100,), "plain")._buffer
+    given = numbers(dtype, (2 * 1100,), "plain")
+    with pa.policy("torch"):
+        x, wide = given._buffer, pa.astype(given, in_which(dtype))._buffer
     for n in range(1, 1100, 1 if dtype is pa.bfloat16 else 7):
-        wanted = x[: 2 * n].astype(np.float32).reshape(2, n).sum(axis=1)
+        wanted = wide[: 2 * n].reshape(2, n).sum(axis=1)
         assert np.array_equal(folded("sum", x[: 2 * n], dtype, (2, n, 1)), wanted), n
 
 

@@ -35,11 +35,13 @@ LONG = 1 << 13
 """Elements from which on it pays; what is cast whole below takes less than 1 MiB."""
 
 _FLOATS = {dt.float32, dt.float64}
+_COMPLEX = {dt.complex64, dt.complex128}
 _NUMBERS = {d for d in dt.NATIVE if d.kind in (Kind.INT, Kind.UINT)} | _FLOATS
 FOLDED = {
-    **dict.fromkeys(("sum", "prod", "max", "min"), _NUMBERS),
+    "sum": _NUMBERS | _COMPLEX,
+    **dict.fromkeys(("prod", "max", "min"), _NUMBERS),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), _NUMBERS),
-    **dict.fromkeys(("mean", "var", "std"), _FLOATS),
+    **dict.fromkeys(("mean", "var", "std"), _FLOATS | _COMPLEX),
 }
 """What goes this way, and computed in which dtypes."""
 
@@ -51,7 +53,8 @@ NAMES = frozenset((*FOLDED, *_TRUTHS))
 
 class FoldPlan(NamedTuple):
     """What ``kernels.fold`` takes for a plan: its rows, the modes of both casts, and what it
-    answers in: running sums in the plan's result, all else in what is computed in."""
+    answers in: running sums in the plan's result, variances of complex numbers in their part, all
+    else in what is computed in."""
 
     name: str
     rows: tuple[kernels.DTypeArgs, kernels.DTypeArgs, kernels.DTypeArgs]
@@ -73,14 +76,12 @@ def fold_plan(name: str, held: DType, plan: Plan, casts: Casts) -> FoldPlan | No
         return None
     runs = name.startswith("cumulative")
     result = plan.result if runs else computed
+    if dt.string in (held, result) or not of_one_kind(held, computed):
+        return None
     modes = []
     for source, target in ((held, computed), (computed, result)):
         mode, transforms = casts(source, target) if source is not target else (DEFAULT, ())
-        if (
-            transforms
-            or Kind.COMPLEX in (source.kind, target.kind)
-            or dt.string in (source, target)
-        ):
+        if transforms:
             return None
         modes.append(mode)
     return _made(name, held, computed, result, modes[0], modes[1])
@@ -89,10 +90,21 @@ def fold_plan(name: str, held: DType, plan: Plan, casts: Casts) -> FoldPlan | No
 def _made(
     name: str, held: DType, computed: DType, result: DType, enter: CastMode, leave: CastMode
 ) -> FoldPlan:
-    rows = kernels.dtype_args(held), kernels.dtype_args(computed), kernels.dtype_args(result)
+    answer = answer_of(name, result)
+    rows = kernels.dtype_args(held), kernels.dtype_args(computed), kernels.dtype_args(answer)
     runs = name.startswith("cumulative")
-    storage = computed.storage, result.storage
+    storage = computed.storage, answer.storage
     return FoldPlan(name, rows, (enter, leave), *storage, runs, held is not computed)
+
+
+def of_one_kind(*dtypes: DType) -> bool:
+    """Whether all are complex, or none."""
+    return len({dtype.kind is Kind.COMPLEX for dtype in dtypes}) == 1
+
+
+def answer_of(name: str, computed: DType) -> DType:
+    """What a fold makes of what is computed in: variances of complex numbers are real."""
+    return computed.part if name in ("var", "std") else computed
 
 
 @cache
@@ -119,7 +131,7 @@ def _counting(dtype: DType) -> FoldPlan:
 
 def count(x: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer | None:
     """How many elements are not zero; None where NumPy has to look."""
-    if dtype.kind is Kind.COMPLEX or dtype is dt.string:
+    if dtype in (dt.complex32, dt.string):
         return None
     return run(_counting(dtype), x, axis=axis, keepdims=keepdims)
 
@@ -225,10 +237,13 @@ def ways(shape: Shape, order: Shape, axes: Shape, added: bool) -> Way:
 def _folded(
     plan: FoldPlan, name: str, x: Buffer, way: Way, center: Buffer | None = None
 ) -> Buffer | None:
-    out = np.empty(way.shape, plan.answer)
+    rows, answer = plan.rows, plan.answer
+    if name == "sum":  # which a mean or a variance may begin with
+        rows, answer = (*rows[:2], rows[1]), plan.computed
+    out = np.empty(way.shape, answer)
     walked = x.transpose(way.walked)
     runs = way.runs if name in _ADDED else 1
-    rest = plan.rows, plan.modes, center, False, runs
+    rest = rows, plan.modes, center, False, runs
     return out if _is_quiet(kernels.fold(name, walked, out, way.lines, *rest)) else None
 
 

@@ -1,12 +1,12 @@
-"""Sorting and sets of real numbers over NumPy buffers.
+"""Sorting and sets over NumPy buffers.
 
 NumPy's fastest sorts are not stable. Of integers nobody sees that, equal ones have equal bits. Of
 floats only zeros and NaN differ in bits, and are put back in the order they had. Indices sort as
 the low bits of words that have integers in the order of the values above (`keys_of`), so that no
-two are equal.
+two are equal. Complex numbers are ordered by such integers of both parts.
 
-What is ordered is as in ``kernels.portable.linalg``, which computes for other libraries and for
-complex numbers: NaN comes last, -0.0 and 0.0 are equal, equal elements stay in order.
+What is ordered is as in ``kernels.portable.linalg``, which computes for other libraries: NaN comes
+last, -0.0 and 0.0 are equal, equal elements stay in order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Results = tuple[tuple[Buffer, DType], ...]
 
 def computes(name: str, dtype: DType) -> bool:
     """Whether an operation on a dtype is computed here."""
-    return name in KERNELS and dtype.kind in (Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT)
+    return name in KERNELS and dtype.kind is not Kind.STRING
 
 
 # --- integers in the order of the values ----------------------------------------------------------
@@ -35,6 +35,8 @@ def computes(name: str, dtype: DType) -> bool:
 
 def keys_of(x: Buffer, dtype: DType) -> Buffer:
     """Unsigned integers in the order of the values; zeros have one, and all NaN the largest."""
+    if dtype.kind is Kind.COMPLEX:
+        return _complex_keys(x, dtype)
     codes = _codes(x)
     word, wide, lost = codes.dtype.type, 8 * x.itemsize, 8 * x.itemsize - dtype.bits
     if dtype.bits < 8 and dtype.kind is not Kind.BOOL:  # bits above a narrow code say nothing
@@ -81,6 +83,71 @@ def _last(dtype: DType) -> int:
     return dtype.format.largest if dtype.format.inf is None else dtype.format.inf
 
 
+# --- the same of complex numbers ------------------------------------------------------------------
+
+
+def _complex_keys(x: Buffer, dtype: DType) -> Buffer:
+    """By the real parts, then by the imaginary ones. As NumPy has it, those with a NaN come last,
+    by the part that is none: x + NaN j, NaN + y j, both."""
+    keys = keys_of(_parts(x, dtype), dtype.part)
+    first, second = keys[..., 0], keys[..., 1]
+    last = np.iinfo(keys.dtype).max
+    if (keys == last).any():
+        no_first, no_second = first == last, second == last
+        by_first, by_second = no_second & ~no_first, no_first & ~no_second
+        second = np.where(by_first, first, np.where(no_first & no_second, 0, second))
+        first = np.where(by_first, last - 2, np.where(by_second, last - 1, first))
+    if keys.itemsize == 8:
+        return _ranks(first, second)
+    bits = 8 * keys.itemsize
+    word: Any = np.uint32 if bits == 16 else np.uint64
+    pairs: Buffer = first.astype(word) << word(bits) | second.astype(word)
+    return pairs
+
+
+def _ranks(first: Buffer, second: Buffer) -> Buffer:
+    """Keys in the order of pairs of words of 64 bits: the first of them, if no two are equal."""
+    given, shape = np.ascontiguousarray(first).reshape(-1), first.shape
+    line = np.sort(given)
+    if _starts(line).all():
+        return given.reshape(shape)
+    others = second.reshape(-1)
+    order = _order(others)
+    order = order[_order(given[order])]
+    starts = _starts(given[order]) | _starts(others[order])
+    ranks = np.empty(given.shape, np.uint64)
+    ranks[order] = np.cumsum(starts, dtype=np.uint64)
+    return ranks.reshape(shape)
+
+
+def _parts(x: Buffer, dtype: DType) -> Buffer:
+    """Both parts of complex numbers, along one axis more."""
+    parts: Buffer = np.ascontiguousarray(x).view(dtype.part.storage)
+    return parts.reshape(*x.shape, 2)
+
+
+def _sorted_complex(rows: Buffer, dtype: DType, descending: bool) -> Buffer:
+    keys = keys_of(rows, dtype)
+    in_keys = keys.itemsize == dtype.storage.itemsize
+    if not in_keys or _has_twins(rows, dtype):
+        return np.take_along_axis(rows, _order(keys, descending), axis=-1)
+    keys.sort(axis=-1)
+    if descending:
+        keys = keys[..., ::-1]
+    parts = np.empty((*keys.shape, 2), f"u{keys.itemsize // 2}")
+    parts[..., 0], parts[..., 1] = keys >> keys.dtype.type(4 * keys.itemsize), keys
+    made: Buffer = _values_of(parts, dtype.part.storage).view(dtype.storage)[..., 0]
+    return made
+
+
+def _has_twins(x: Buffer, dtype: DType) -> bool:
+    """Whether there may be equal numbers of other bits: a zero below 0, or a NaN."""
+    codes = _codes(_parts(x, dtype))
+    sign = codes.dtype.type(1 << dtype.part.bits - 1)
+    last = codes.dtype.type(_last(dtype.part))
+    return bool(((codes == sign) | (codes & ~sign > last)).any())
+
+
 # --- sorting along the last axis ------------------------------------------------------------------
 
 
@@ -88,6 +155,8 @@ def _sorted(rows: Buffer, dtype: DType, descending: bool = False) -> Buffer:
     """The same bits in order."""
     if not rows.size:
         return rows.copy()
+    if dtype.kind is Kind.COMPLEX:
+        return _sorted_complex(rows, dtype, descending)
     if dtype.kind is Kind.FLOAT and dtype.bits > 8:
         return _sorted_floats(rows, dtype, descending)
     if dtype.kind is Kind.FLOAT or (dtype.bits < 8 and dtype.kind is not Kind.BOOL):
@@ -173,7 +242,8 @@ def _order_in_words(keys: Buffer, high: int, low: int) -> Buffer:
 def _starts(line: Buffer) -> Buffer:
     """Where an element differs from the one before it."""
     starts = np.ones(line.shape, np.bool)
-    np.not_equal(line[..., 1:], line[..., :-1], out=starts[..., 1:])
+    with np.errstate(invalid="ignore"):  # NumPy tells of NaN among complex numbers
+        np.not_equal(line[..., 1:], line[..., :-1], out=starts[..., 1:])
     return starts
 
 
@@ -205,19 +275,14 @@ def _unique(x: Buffer, dtype: DType, *, wanted: str) -> Results:
     """
     flat = x.reshape(-1)
     if "i" in wanted or "v" in wanted:
-        keys = keys_of(flat, dtype)
-        order = _order(keys)
-        starts = _starts_of_values(keys[order], dtype)
-        first = order[starts]
-        values = flat[first]
+        order = _order(keys_of(flat, dtype))
+        line = flat[order]
     else:
         line = _sorted(flat, dtype)
-        known = dtype in dt.NATIVE and dtype is not dt.float16  # NumPy compares them at once
-        starts = _starts(line) if known else _starts_of_values(keys_of(line, dtype), dtype)
-        values = line[starts]
-    found = [values]
+    starts = _starts_of_values(line, dtype)
+    found = [line[starts]]
     if "i" in wanted:
-        found.append(first)
+        found.append(order[starts])
     if "v" in wanted:
         inverse = np.empty(flat.shape, np.intp)
         inverse[order] = np.cumsum(starts, dtype=np.intp) - 1
@@ -227,10 +292,16 @@ def _unique(x: Buffer, dtype: DType, *, wanted: str) -> Results:
     return tuple((each, BY_STORAGE[each.dtype] if i else dtype) for i, each in enumerate(found))
 
 
-def _starts_of_values(keys: Buffer, dtype: DType) -> Buffer:
+def _starts_of_values(line: Buffer, dtype: DType) -> Buffer:
+    if dtype in dt.NATIVE and dtype is not dt.float16:  # NumPy compares them at once
+        return _starts(line)
+    keys = keys_of(line, dtype)
     starts = _starts(keys)
-    if dtype.format is not None and dtype.format.nan is not None:
-        starts |= keys == np.iinfo(keys.dtype).max
+    layout = dtype.part.format
+    if layout is not None and layout.nan is not None:
+        last = np.iinfo(keys.dtype).max
+        least = last + 1 - (3 << dtype.part.bits) if dtype.kind is Kind.COMPLEX else last
+        starts |= keys >= keys.dtype.type(least)
     return starts
 
 

@@ -155,7 +155,7 @@ _BY_ITSELF = frozenset({"sum", "prod", "max", "min", "mean", *_MOVING})
 """What looks itself whether its operands are long."""
 
 FEW = 1 << 15
-"""Pairs of elements, where each of one operand meets each of the other."""
+"""Elements of what is reduced to one, or pairs where each of one operand meets each of another."""
 
 
 def _of_few(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,40 +189,73 @@ def _with_options(
     dtypes = {*held, *plan.inputs, plan.result}
     alone = (name in _BY_ITSELF or isinstance(kernel, np.ufunc)) and dtypes == {common} == {made}
     found = kernel if alone else _between_casts(name, kernel, held, plan, made, casts)
-    return found and _folding(name, held[0], plan, casts, found)
+    return found and _folding(name, held[0], plan, made, casts, found)
 
 
 _FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var")}
 _FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min", "truncated_mean": "mean"}
+_FOLDS["exact_integer_mean"] = "mean"
+_FOLDS |= dict.fromkeys(("var_around_integer", "integer_var"), "var")
+_FOLDS |= dict.fromkeys(("std_around_integer", "integer_std"), "std")
 """What a fold of ours does of some elements, and which."""
+
+_MEANS = {"mean", "var", "std"}
+_OF_INTEGERS = {
+    *("var_around_integer", "std_around_integer", "integer_var", "integer_std"),
+    "exact_integer_mean",
+}
+"""What has loops of its own for integers, beside a mean of float32."""
+
+ADDED_AT_ONCE = 8192
+"""Elements of what NumPy casts that it adds up as one run: as many as its buffer holds."""
 
 
 def _folding(
-    name: str, held: DType, plan: Plan, casts: loops.Casts, otherwise: Callable[..., Any]
+    name: str,
+    held: DType,
+    plan: Plan,
+    made: DType,
+    casts: loops.Casts,
+    otherwise: Callable[..., Any],
 ) -> Callable[..., Any]:
     """A reduction to one number, which asks another kernel for all else."""
     common = plan.compute or plan.inputs[0]
     if name not in _FOLDS or (name == "truncated_mean" and plan.result is not common):
         return otherwise
-    if _FOLDS[name] == "mean" and held is plan.inputs[0] is common and _adds_exactly(common):
-        common = dt.float64
-    ways = (held, common), (common, plan.result)
-    if common not in folds.FOLDED[_FOLDS[name]] or plan.inputs[0] not in (held, common):
+    if plan.inputs[0] not in (held, common):
         return otherwise
-    if Kind.COMPLEX in (held.kind, plan.result.kind):
+    fold, computed, answer, longest = _fold_of(name, held, plan, made)
+    if computed not in folds.FOLDED[_FOLDS[name]] or not folds.of_one_kind(held, computed):
         return otherwise
+    if answer.kind is Kind.COMPLEX and plan.result.kind is not Kind.COMPLEX:
+        return otherwise
+    ways = (held, computed), (answer, plan.result)
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
     if any(transforms for _, transforms in found):
         return otherwise
-    rows = kernels.dtype_args(held), kernels.dtype_args(common), kernels.dtype_args(plan.result)
+    rows = kernels.dtype_args(held), kernels.dtype_args(computed), kernels.dtype_args(plan.result)
     modes = found[0][0], found[1][0]
     own = plan.result.storage, np.empty, loops.watched
-    return kernels.FoldingKernel(_FOLDS[name], rows, modes, *own, otherwise)
+    return kernels.FoldingKernel(fold, rows, modes, *own, otherwise, longest)
+
+
+def _fold_of(name: str, held: DType, plan: Plan, made: DType) -> tuple[str, DType, DType, int]:
+    """A fold, what it computes in, what it answers in, and how many elements it is right for."""
+    common = plan.compute or plan.inputs[0]
+    fold = _FOLDS[name]
+    if held is plan.inputs[0] is common and common.kind in (Kind.BOOL, *INTEGERS):
+        if name == "truncated_mean" and common.bits == 64:  # in which the sum is taken
+            name = "exact_integer_mean"
+        if name in _OF_INTEGERS:
+            return name, dt.float32, made, FEW
+        if fold in _MEANS:  # in which NumPy adds up
+            return fold, dt.float64, dt.float64, FEW if _adds_exactly(common) else ADDED_AT_ONCE
+    return fold, common, folds.answer_of(name, common), FEW
 
 
 def _adds_exactly(dtype: DType) -> bool:
     """Whether NumPy adds integers up in float64, where no sum of so few is rounded."""
-    return dtype.kind in INTEGERS and dtype.bits <= 32
+    return dtype is dt.bool or (dtype.kind in INTEGERS and dtype.bits <= 32)
 
 
 def _answer_of(kernel: Callable[..., Any], common: DType, count: int) -> DType | None:
@@ -351,7 +384,7 @@ def _ordering(name: str, held: DType, plan: Plan) -> Callable[..., Any] | None:
     index = results[-1] if name == "argsort" or plan.extra_results else dt.int64
     moved = () if name == "argsort" else (plan.result,)
     common = plan.compute or plan.inputs[0]
-    if {held, *plan.inputs, *moved} != {common} or held.kind in (Kind.COMPLEX, Kind.STRING):
+    if {held, *plan.inputs, *moved} != {common} or held.kind is Kind.STRING:
         return None
     if index not in (dt.int32, dt.int64) or any(each is not index for each in results[1:]):
         return None

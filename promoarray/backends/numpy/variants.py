@@ -38,12 +38,26 @@ def _without_nan(name: str, others: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def _truth_of_real(ufunc: np.ufunc) -> Callable[..., Any]:
+    """Whether all or any real parts are not zero."""
+    reduce: Any = ufunc.reduce
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        if axis is None and not keepdims:
+            return reduce(x.real, None, None, None, True).reshape(())
+        return reduce(x.real, axis, None, None, keepdims)
+
+    return run
+
+
 KERNELS = variants.of(np)
 KERNELS |= {
     "checked_clip": clips.checked,
     "exact_integer_mean": means.mean_towards_zero(KERNELS["exact_integer_mean"], lambda own: own),
     "truncated_mean": means.mean_towards_zero(KERNELS["truncated_mean"], means.widest),
     "mean_or_zero": means.mean_or_zero,
+    "real_all": _truth_of_real(np.logical_and),
+    "real_any": _truth_of_real(np.logical_or),
     "max_or_lowest": _extreme_or_end(np.maximum, 0),
     "min_or_highest": _extreme_or_end(np.minimum, 1),
     "argmax_without_nan": _without_nan("argmax", KERNELS["argmax_without_nan"]),

@@ -32,12 +32,6 @@ bool is_whole(const Type &type) {
     return type.kind == Kind::signed_integer || type.kind == Kind::unsigned_integer;
 }
 
-Type read_real(nb::handle rows, Py_ssize_t i, const char *name) {
-    const Type type = read_type(PyTuple_GetItem(rows.ptr(), i), name);
-    if (type.kind == Kind::complex) refuse(std::string(name) + " is complex");
-    return type;
-}
-
 void check(const Array &array, const Type &type, size_t count, bool in_place) {
     check_item(array, type);
     const std::string name = array.name();
@@ -60,7 +54,9 @@ Axes layout_of(const Array &array, size_t size) {
 void gather(const Lines &lines, size_t at, size_t n, char *to) {
     const Axes &axes = *static_cast<const Axes *>(lines.layout);
     const int inner = axes.ndim - 1;
-    const size_t size = lines.source_size;
+    const size_t size = lines.source_size * lines.parts;
+    at /= lines.parts;
+    n /= lines.parts;
     size_t index[PyBUF_MAX_NDIM + 1];
     const char *from = lines.source;
     for (int i = inner; i >= 0; at /= axes.shape[i--]) {
@@ -105,8 +101,9 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
     if (!PyTuple_Check(rows.ptr()) || PyTuple_Size(rows.ptr()) != 3 ||
         !PyTuple_Check(modes.ptr()) || PyTuple_Size(modes.ptr()) != 2)
         throw nb::type_error("rows must be a tuple of 3 rows, and modes one of 2");
-    const Type from = read_real(rows, 0, "source_row"), to = read_real(rows, 1, "computed_row"),
-               last = read_real(rows, 2, "result_row");
+    const Type from = read_type(PyTuple_GetItem(rows.ptr(), 0), "source_row"),
+               to = read_type(PyTuple_GetItem(rows.ptr(), 1), "computed_row"),
+               last = read_type(PyTuple_GetItem(rows.ptr(), 2), "result_row");
     const CastMode enter_mode = read_mode(PyTuple_GetItem(modes.ptr(), 0)),
                    leave_mode = read_mode(PyTuple_GetItem(modes.ptr(), 1));
     const bool goes_on = std::string(name).rfind("cumulative", 0) == 0;
@@ -114,14 +111,17 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
     const bool counts = std::string(name) == "count_nonzero";
     if (counts && (!is_whole(last) || last.bits != 64))
         refuse("result_row must be that of integers of 64 bits");
-    if (!goes_on && !counts && !same_type(to, last)) refuse("result_row must be computed_row");
     const bool squares = std::string(name) == "squares";
+    if (!goes_on && !counts && !same_type(squares ? part_of(to) : to, last))
+        refuse("result_row must be computed_row, and of squares real");
     if (squares == center.is_none()) refuse("center is what squares are of, and nothing else");
     size_t lengths[3];
     read_shape(shape, lengths);
     const auto [outer, n, inner] = lengths;
     if (runs < 1 || n % (size_t)runs != 0 || (runs > 1 && inner != 1))
         refuse("runs must divide n, and inner be 1");
+    const bool pairs = from.kind == Kind::complex;
+    if (!counts && pairs != (to.kind == Kind::complex)) refuse("one of both is complex");
     Fold loop = version().fold(name, from, to);
     const bool casts = loop == nullptr;
     if (casts) loop = version().fold(name, to, to);
@@ -131,7 +131,7 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
     const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
     const Array given(source, "source", PyBUF_STRIDES);
     const Array out(result, "result", flags | PyBUF_WRITABLE);
-    const Axes layout = layout_of(given, size_of(from));
+    const Axes layout = layout_of(given, given.item());
     check(given, from, outer * n * inner, layout.ndim == 0);
     check(out, last, outer * inner * (goes_on ? n + initial : 1), true);
     check_apart(given, out);
@@ -144,11 +144,11 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
 
     // 3. The loop.
     const size_t count = outer * n * inner;
-    const auto enter = casts ? step_of(from, to, enter_mode, count) : nullptr;
-    const auto leave = counts ? nullptr : step_of(to, last, leave_mode, count);
+    const auto enter = casts ? step_of(part_of(from), part_of(to), enter_mode, count) : nullptr;
+    const auto leave = goes_on ? step_of(to, last, leave_mode, count) : nullptr;
     const Lines lines = {given.data(), outer, n, inner, (size_t)runs,
                          layout.ndim == 0 ? nullptr : gather, &layout, loop_of(enter),
-                         work_of(enter), size_of(from),
+                         work_of(enter), size_of(from), pairs ? 2u : 1u,
                          centers ? centers->data() : nullptr, loop_of(leave), work_of(leave),
                          size_of(last), initial, out.data()};
     const Unlocked unlocked;

@@ -53,6 +53,17 @@ struct Squared {  // its distance from a center
 #endif
 };
 
+struct SquaredPair {
+    template <typename T> static T of(const Pair<T> &x, const Pair<T> *center) {
+        const T real = x.real - center->real, imag = x.imag - center->imag;
+        return real * real + imag * imag;
+    }
+};
+// What a center is.
+template <typename Map, typename T> struct CenterOf { using type = T; };
+template <typename T> struct CenterOf<SquaredPair, T> { using type = Pair<T>; };
+template <typename Map, typename T> using Center = typename CenterOf<Map, T>::type;
+
 template <typename T> bool any_nan(const T *x, size_t n) {
     int found = 0;
     for (size_t i = 0; i < n; ++i) found |= x[i] != x[i];
@@ -69,7 +80,8 @@ constexpr size_t AT_ONCE = 4;  // lines that go into what is folded so far
 // was a NaN that the step loses.
 template <typename Read, typename Step, typename Map, size_t count>
 bool fold_rows(const typename Read::Stored *x, size_t apart, size_t width,
-               const typename Read::T *from, typename Read::T *PROMOARRAY_RESTRICT folded) {
+               const Center<Map, typename Read::T> *from,
+               typename Read::T *PROMOARRAY_RESTRICT folded) {
     using T = typename Read::T;
     int strange = 0;
     size_t j = 0;
@@ -106,7 +118,7 @@ bool columns(const Lines &lines, typename Read::T *out) {
     using T = typename Read::T;
     constexpr size_t LONGEST = AT_ONCE * CHUNK;
     Source<Read, LONGEST> source(lines);
-    const auto *centers = reinterpret_cast<const T *>(lines.center);
+    const auto *centers = reinterpret_cast<const Center<Map, T> *>(lines.center);
     bool strange = false;
     for (size_t o = 0; o < lines.outer; ++o) {
         for (size_t left = 0; left < lines.inner; left += CHUNK) {
@@ -114,7 +126,9 @@ bool columns(const Lines &lines, typename Read::T *out) {
             const size_t most = source.lies_here() ? lines.n : LONGEST / width;
             const size_t place = o * lines.inner + left;
             T *folded = out + place;
-            const T *from = centers == nullptr ? folded : centers + place;
+            const auto *from = centers == nullptr
+                                   ? reinterpret_cast<const Center<Map, T> *>(folded)  // unread
+                                   : centers + place;
             for (size_t row = 0; row < lines.n; row += most) {
                 const size_t rows = lines.n - row < most ? lines.n - row : most;
                 size_t apart;

@@ -50,6 +50,26 @@ struct OfHalf {
     }
 };
 
+// Complex numbers, as both parts.
+template <typename T> struct Pair {
+    T real, imag;
+    friend Pair operator+(const Pair &x, const Pair &y) {
+        return {x.real + y.real, x.imag + y.imag};
+    }
+};
+template <typename T_> struct AsPair {
+    using Stored = Pair<T_>;
+    using T = T_;  // of what is made of them
+    static Stored of(const Stored &x) { return x; }
+};
+template <typename T_, typename Part> struct PairTruth {
+    using Stored = Pair<Part>;
+    using T = T_;
+    static T of(const Stored &x) { return (T)((x.real != 0) | (x.imag != 0)); }
+};
+template <typename Stored> constexpr size_t parts_of = 1;
+template <typename T> constexpr size_t parts_of<Pair<T>> = 2;
+
 // The elements of lines, as they are stored or cast.
 template <typename Read, size_t LONGEST = CHUNK> class Source {
    public:
@@ -64,7 +84,7 @@ template <typename Read, size_t LONGEST = CHUNK> class Source {
     const Stored *rows(size_t at, size_t count, size_t width, size_t inner, size_t &apart) {
         apart = lies_here() ? inner : width;
         if (apart == inner) return block(at, count * width);
-        const size_t size = lines_.enter != nullptr ? sizeof(Stored) : lines_.source_size;
+        const size_t size = lines_.enter != nullptr ? sizeof(Stored) : PARTS * lines_.source_size;
         for (size_t k = 0; k < count; ++k)
             read(at + k * inner, width, cast_ + k * width * size, gathered_ + k * width * size);
         return reinterpret_cast<const Stored *>(lines_.enter != nullptr ? cast_ : gathered_);
@@ -74,7 +94,11 @@ template <typename Read, size_t LONGEST = CHUNK> class Source {
     bool lies_here() const { return lines_.enter == nullptr && lines_.gather == nullptr; }
 
    private:
+    static constexpr size_t PARTS = parts_of<Stored>;
+
     const Stored *read(size_t at, size_t n, char *cast, char *gathered) {
+        at *= PARTS;
+        n *= PARTS;
         const char *from = lines_.source + at * lines_.source_size;
         if (lines_.gather != nullptr) {
             lines_.gather(lines_, at, n, gathered);
@@ -87,7 +111,7 @@ template <typename Read, size_t LONGEST = CHUNK> class Source {
 
     const Lines &lines_;
     alignas(64) char cast_[LONGEST * sizeof(Stored)];
-    alignas(64) char gathered_[LONGEST * 8];
+    alignas(64) char gathered_[LONGEST * PARTS * 8];
 };
 
 }  // namespace PROMOARRAY_VERSION

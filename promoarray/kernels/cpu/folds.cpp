@@ -171,6 +171,10 @@ template <typename Read> bool count(const Lines &lines) {
 
 Fold count_fold(Type from, Type to) {
     if (to.kind != Kind::boolean) return nullptr;
+    if (from.kind == Kind::complex) {
+        if (is_float32(part_of(from))) return count<PairTruth<u64, f32>>;
+        return is_float64(part_of(from)) ? count<PairTruth<u64, f64>> : nullptr;
+    }
     if (is_bfloat16(from) || is_float16(from)) return count<ShortTruth<u64>>;
     if (is_float32(from)) return count<Truth<f32, u64>>;
     if (is_float64(from)) return count<Truth<f64, u64>>;
@@ -187,6 +191,10 @@ Fold find_fold(const char *name, Type from, Type to) {
     if (is("any")) return truth_fold<Either, true>(from, to);
     if (is("all")) return truth_fold<Both, false>(from, to);
     if (is("count_nonzero")) return count_fold(from, to);
+    if (from.kind == Kind::complex || to.kind == Kind::complex) {
+        const bool squares = is("squares");
+        return from.kind == to.kind && (squares || is("sum")) ? sum_fold(from, to, squares) : nullptr;
+    }
     if (is("cumulative_sum")) return same_type(from, to) ? running_fold(to, false) : nullptr;
     if (is("cumulative_prod")) return same_type(from, to) ? running_fold(to, true) : nullptr;
     if (is_integer(to) != is_integer(from)) return nullptr;

@@ -15,13 +15,15 @@ struct Lines {
     // Of how many runs n consists: a sum of floats side by side is pairwise in each, and the runs are
     // added up in order.
     std::size_t runs;
-    // Brings elements that do not lie one after another to where they do; null where they do.
+    // Brings elements that do not lie one after another to where they do; null where they do. It and
+    // the cast count parts.
     void (*gather)(const Lines &lines, std::size_t at, std::size_t n, char *to);
     const void *layout;
     // The cast to what is computed in, null where the fold reads the source itself.
     Loop enter;
     const Work *enter_work;
-    std::size_t source_size;
+    // Of one element, or of each of the two parts of a complex one.
+    std::size_t source_size, parts;
     // Of sums of squares: what they are distances from, one for each result.
     const char *center;
     // Of running ones: the cast of each, null where there is none, and whether every line of the

@@ -81,6 +81,12 @@ struct Work {
 // Bytes of one element, or of one part of a complex one.
 PROMOARRAY_CAST std::size_t size_of(Type t) { return t.bits <= 8 ? 1 : (std::size_t)t.bits / 8; }
 
+// What both parts of a complex number are; any other type itself.
+PROMOARRAY_CAST Type part_of(Type t) {
+    if (t.kind == Kind::complex) t.kind = Kind::real;
+    return t;
+}
+
 // Floating-point exceptions as NumPy numbers them, where no instruction raises them; and that NumPy
 // has to be asked whatever it watches, as the loop does not tell the result.
 constexpr int DIVIDED_BY_ZERO = 1, OVERFLOWN = 2, NOT_TOLD = 16;

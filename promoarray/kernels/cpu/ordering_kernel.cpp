@@ -1,5 +1,5 @@
-// A callable that sorts few real numbers, or finds what is unique among them: by the codes they
-// have, so that the bits stay as they are. What it is not made for it answers with None.
+// A callable that sorts few numbers, or finds what is unique among them: by the codes they have, so
+// that the bits stay as they are. What it is not made for it answers with None.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -34,11 +34,31 @@ struct OrderingKernel {
 
 // --- Order ---------------------------------------------------------------------------------------
 
-struct Element {
-    u64 key;
+// An integer in the order of the values; of a complex number two.
+struct RealKey {
+    u64 value;
+    bool operator<(RealKey other) const { return value < other.value; }
+    bool operator==(RealKey other) const { return value == other.value; }
+    RealKey operator~() const { return {~value}; }
+    bool is_nan() const { return value == LAST; }
+};
+struct ComplexKey {
+    u64 first, second;
+    bool operator<(const ComplexKey &other) const {
+        return first != other.first ? first < other.first : second < other.second;
+    }
+    bool operator==(const ComplexKey &other) const {
+        return first == other.first && second == other.second;
+    }
+    ComplexKey operator~() const { return {~first, ~second}; }
+    bool is_nan() const { return first >= LAST - 2; }
+};
+
+template <typename Key> struct Element {
+    Key key;
     std::uint32_t at;
     bool operator<(const Element &other) const {
-        return key != other.key ? key < other.key : at < other.at;
+        return key == other.key ? at < other.at : key < other.key;
     }
 };
 
@@ -48,30 +68,50 @@ u64 code_at(const char *data, size_t size, size_t i) {
     return code;
 }
 
+bool is_float(const Type &type) {
+    return type.kind == Kind::real || type.kind == Kind::complex;
+}
+
+// Of a complex number these are asked of its parts.
 bool is_nan(const Type &type, u64 code) {
     const Format &f = type.format;
-    if (type.kind != Kind::real || f.nan < 0) return false;
+    if (!is_float(type) || f.nan < 0) return false;
     if (!f.has_sign || !f.negative_zero) return code == static_cast<u64>(f.nan);
     const u64 last = static_cast<u64>(f.inf < 0 ? f.largest : f.inf);
     return (code & ((u64{1} << (type.bits - 1)) - 1)) > last;
 }
 
-// An integer in the order of the values: zeros have one, and all NaN the last.
+// Zeros have one, and all NaN the last.
 u64 key_of(const Type &type, u64 code) {
     const u64 sign = u64{1} << (type.bits - 1), all = sign | (sign - 1);
     if (type.kind != Kind::boolean) code &= all;  // bits above a narrow code say nothing
     if (is_nan(type, code)) return LAST;
     if (type.kind == Kind::signed_integer) return code ^ sign;
-    if (type.kind != Kind::real || !type.format.has_sign) return code;
+    if (!is_float(type) || !type.format.has_sign) return code;
     if ((code & sign) == 0) return code | sign;
     return code == sign ? sign : ~code & all;
 }
 
-// The elements of a line in order.
-void order(const Type &type, const char *data, size_t n, bool descending, Element *out) {
+void read_key(const Type &type, const char *data, size_t i, RealKey &key) {
+    key = {key_of(type, code_at(data, size_of(type), i))};
+}
+// As NumPy has it, those with a NaN come last, by the part that is none: x + NaN j, NaN + y j, both.
+void read_key(const Type &type, const char *data, size_t i, ComplexKey &key) {
     const size_t size = size_of(type);
+    const u64 real = key_of(type, code_at(data, size, 2 * i));
+    const u64 imag = key_of(type, code_at(data, size, 2 * i + 1));
+    if (real == LAST && imag == LAST) key = {LAST, 0};
+    else if (real == LAST) key = {LAST - 1, imag};
+    else if (imag == LAST) key = {LAST - 2, real};
+    else key = {real, imag};
+}
+
+// The elements of a line in order.
+template <typename Key>
+void order(const Type &type, const char *data, size_t n, bool descending, Element<Key> *out) {
     for (size_t i = 0; i < n; ++i) {
-        const u64 key = key_of(type, code_at(data, size, i));
+        Key key;
+        read_key(type, data, i, key);
         out[i] = {descending ? ~key : key, static_cast<std::uint32_t>(i)};
     }
     std::sort(out, out + n);
@@ -83,7 +123,7 @@ void order(const Type &type, const char *data, size_t n, bool descending, Elemen
 class Made {
    public:
     Made(const OrderingKernel *self, PyObject *shape, bool is_index)
-        : size_(size_of(is_index ? self->index : self->type)) {
+        : size_(item_of(is_index ? self->index : self->type)) {
         PyObject *args[] = {shape, is_index ? self->index_storage : self->storage};
         if (shape != nullptr) array_ = PyObject_Vectorcall(self->empty, args, 2, nullptr);
         Py_XDECREF(shape);
@@ -116,13 +156,14 @@ class Made {
     bool is_there_;
 };
 
+template <typename Key>
 PyObject *sorted(const OrderingKernel *self, const View &x, size_t length, bool descending) {
     const bool wants_indices = self->made[0] == 'o';
     Made made(self, x.shape(), wants_indices);
     if (!made.is_there()) return nullptr;
     const auto *data = static_cast<const char *>(x.data());
-    const size_t size = size_of(self->type);
-    Element line[FEW];
+    const size_t size = item_of(self->type);
+    Element<Key> line[FEW];
     for (size_t begin = 0; begin < x.count(); begin += length) {
         order(self->type, data + begin * size, length, descending, line);
         for (size_t i = 0; i < length; ++i) {
@@ -133,8 +174,9 @@ PyObject *sorted(const OrderingKernel *self, const View &x, size_t length, bool 
     return made.take();
 }
 
-PyObject *unique_result(const OrderingKernel *self, char which, const View &x, const Element *line,
-                        const std::uint32_t *starts, size_t count) {
+template <typename Key>
+PyObject *unique_result(const OrderingKernel *self, char which, const View &x,
+                        const Element<Key> *line, const std::uint32_t *starts, size_t count) {
     const size_t n = x.count();
     PyObject *shape = which == 'v' ? x.shape() : PyLong_FromSize_t(count);
     Made made(self, shape, which != 'u');
@@ -143,7 +185,7 @@ PyObject *unique_result(const OrderingKernel *self, char which, const View &x, c
     for (size_t k = 0; k < count; ++k) {
         const size_t begin = starts[k], end = k + 1 < count ? starts[k + 1] : n;
         const std::int64_t first = line[begin].at;
-        if (which == 'u') made.put(k, data + (size_t)first * size_of(self->type));
+        if (which == 'u') made.put(k, data + (size_t)first * item_of(self->type));
         if (which == 'i') made.put(k, first);
         if (which == 'c') made.put(k, static_cast<std::int64_t>(end - begin));
         for (size_t i = begin; which == 'v' && i < end; ++i)
@@ -153,15 +195,16 @@ PyObject *unique_result(const OrderingKernel *self, char which, const View &x, c
 }
 
 // The values, each from its first element, and what else is asked for.
+template <typename Key>
 PyObject *unique(const OrderingKernel *self, const View &x) {
     const size_t n = x.count();
-    Element line[FEW];
+    Element<Key> line[FEW];
     std::uint32_t starts[FEW];
     order(self->type, static_cast<const char *>(x.data()), n, false, line);
     size_t count = 0;
     for (size_t i = 0; i < n; ++i) {
-        const bool is_nan = self->type.kind == Kind::real && line[i].key == LAST;  // equal to none
-        const bool is_own = i == 0 || is_nan || line[i].key != line[i - 1].key;
+        const bool is_nan = is_float(self->type) && line[i].key.is_nan();  // equal to none
+        const bool is_own = i == 0 || is_nan || !(line[i].key == line[i - 1].key);
         if (is_own) starts[count++] = static_cast<std::uint32_t>(i);
     }
     const auto results = static_cast<Py_ssize_t>(std::strlen(self->made));
@@ -173,6 +216,13 @@ PyObject *unique(const OrderingKernel *self, const View &x) {
         else PyTuple_SetItem(out, i, made);
     }
     return out;
+}
+
+template <typename Key>
+PyObject *ordered(const OrderingKernel *self, const View &x, bool descending) {
+    if (!self->in_rows) return unique<Key>(self, x);
+    const bool has_rows = x.ndim() > 0 && x.count() > 0;
+    return has_rows ? sorted<Key>(self, x, x.length(), descending) : nullptr;
 }
 
 // --- The type ------------------------------------------------------------------------------------
@@ -196,8 +246,8 @@ PyObject *ordering_call(PyObject *object, PyObject *const *args, std::size_t nar
     PyObject *out = nullptr;
     if (PyVectorcall_NARGS(nargs) == 1 && x.open(args[0], self->type) && x.count() <= FEW &&
         reads_options(args + 1, options, x.ndim(), descending)) {
-        if (!self->in_rows) out = unique(self, x);
-        else if (x.ndim() > 0 && x.count() > 0) out = sorted(self, x, x.length(), descending);
+        const bool pairs = self->type.kind == Kind::complex;
+        out = (pairs ? ordered<ComplexKey> : ordered<RealKey>)(self, x, descending);
     }
     if (out != nullptr || PyErr_Occurred()) return out;
     Py_RETURN_NONE;
@@ -217,9 +267,8 @@ PyObject *ordering_new(PyTypeObject *type, PyObject *args, PyObject *) {
             letters.find_first_not_of("uivc", 1) != std::string::npos)
             refuse("what is made is s, o, or u with some of i, v and c");
         const Type of_elements = read_type(row, "row"), of_indices = read_type(index, "index");
-        if (of_elements.kind == Kind::complex || of_indices.kind != Kind::signed_integer ||
-            of_indices.bits < 32)
-            refuse("elements are real, and indices integers of 32 or 64 bits");
+        if (of_indices.kind != Kind::signed_integer || of_indices.bits < 32)
+            refuse("indices are integers of 32 or 64 bits");
         PyObject *found = PyType_GenericAlloc(type, 0);
         if (found == nullptr) return nullptr;
         OrderingKernel *self = kernel_of<OrderingKernel>(found);
@@ -240,7 +289,7 @@ PyObject *ordering_new(PyTypeObject *type, PyObject *args, PyObject *) {
 nanobind::object ordering_kernel_type() {
     return kernel_type<OrderingKernel>(
         "promoarray.kernels._cpu.OrderingKernel",
-        "A sort, or what is unique, of few real numbers; of others it answers None.",
+        "A sort, or what is unique, of few elements; of others it answers None.",
         ordering_new);
 }
 

@@ -16,11 +16,6 @@ namespace {
 constexpr size_t BLOCK = 1024;  // elements of 8 bytes; what a loop has on the stack
 constexpr size_t LARGEST = 16;  // bytes of an element: of a complex one
 
-Type part_of(Type type) {
-    if (type.kind == Kind::complex) type.kind = Kind::real;
-    return type;
-}
-
 // One cast for all kernels: it has tables of 2 KiB, and there are many kernels. Null where there is
 // nothing to cast.
 Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {

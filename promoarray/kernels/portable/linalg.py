@@ -1,5 +1,5 @@
 """Kernels of linear algebra, Fourier transforms, sets and sorting, the same for every backend
-(real numbers in NumPy's buffers sort faster: ``backends.numpy.ordering``).
+(NumPy's buffers sort faster: ``backends.numpy.ordering``).
 
 They are array-api-compat's, over the backend's ``xp``, where those have what the standard asks for.
 Sorting and sets are by position: what is looked at are the values in a dtype that the library
