@@ -62,6 +62,10 @@ REFERENCES: dict[str, Callable[..., Array]] = {
         for name in ("clip_beyond", "clip_up_to", "clip_signed_zeros", "low_bound_last")
         for end, low, high in (("", True, True), ("_low", True, False), ("_high", False, True))
     },
+    **{
+        name: partial(getattr(variants, name), np)
+        for name in ("sign_without_nan", "sign_keeping_zero")
+    },
     "where": np.where,
 }
 
