@@ -98,7 +98,7 @@ def test_all_codes_of_16_bits_to_every_type(source, mode):
 
 
 MANY = 1 << 18
-"""Elements that are worth a table of the results for all codes of 16 bits."""
+"""Elements that are worth a table of the results for all codes of 16 bits, or all pairs of 8."""
 
 
 @pytest.mark.parametrize("source", REAL, ids=str)
@@ -109,7 +109,7 @@ def test_many_elements_are_cast_as_few_are(source):
     try:
         for target in FEW_BITS + SMALL_FLOATS if source.bits > 16 else REAL:
             codes = some_codes(source, target)
-            at = np.resize(np.arange(codes.size), max(MANY, codes.size) + 3)
+            at = np.resize(in_pairs(codes.size), max(MANY, codes.size) + 3)
             for mode in (RULES["default"], RULES["torch"], RULES["nan"]):
                 want = cast_codes(codes, source, target, mode, tuned=False)
                 got = cast_codes(codes[at], source, target, mode)
@@ -117,6 +117,12 @@ def test_many_elements_are_cast_as_few_are(source):
     finally:
         use_level(before)
     assert not wrong
+
+
+def in_pairs(count: int) -> np.ndarray:
+    """Numbers below that, each beside each: of 8 bits two codes are looked up at once."""
+    numbers = np.arange(count)
+    return np.stack(np.meshgrid(numbers, numbers), -1).ravel() if count <= 256 else numbers
 
 
 def some_codes(source: DType, target: DType) -> np.ndarray:

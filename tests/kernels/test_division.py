@@ -105,6 +105,21 @@ def test_wider_integers_at_their_ends(name, dtype):
     assert raised == met
 
 
+@pytest.mark.parametrize("dtype", [dt.int16, dt.uint16, dt.int32, dt.uint32])
+@pytest.mark.parametrize("name", ["floor_divide", "remainder"])
+def test_quotients_beside_whole_ones(level, name, dtype):
+    """Floats divide integers of 32 bits and fewer, and must not round up to the next one."""
+    rng, ends = np.random.default_rng(level), np.iinfo(dtype.storage)
+    y = rng.integers(ends.min, ends.max, 20_000, dtype.storage, endpoint=True)
+    y >>= rng.integers(0, ends.bits, y.size).astype(dtype.storage)
+    y[y == 0] = 1
+    x = rng.integers(ends.min, ends.max, y.size, dtype.storage, endpoint=True) // y * y
+    x = np.concatenate([x - 1, x, x + 1])
+    got, _ = of_loop(name, x, np.tile(y, 3), dtype=dtype)
+    want, _ = of_numpy(name, x, np.tile(y, 3))
+    np.testing.assert_array_equal(got, want)
+
+
 _REFUSING = ("checked_floor_divide", "checked_remainder", "truncated_divide")
 
 

@@ -97,22 +97,25 @@ struct Sign : UnaryOnCodes {
     }
 };
 
+// The same, but that NaN has none: it is 0.
+struct SignWithoutNan : UnaryOnCodes {
+    template <typename T> static T of(T x) {
+        if constexpr (is_code<T>) return {x.is_nan() ? (u16)0 : Sign::of(x).bits};
+        else return (T)((x > 0) - (x < 0));
+    }
+#ifdef __F16C__
+    static Floats of(Floats x) {
+        return where_so((x < 0) | (x > 0), with_sign_of(all_of(1), x));
+    }
+#endif
+};
+
 // The same, but that a zero keeps its sign.
 struct SignKeepingZero : UnaryOnCodes {
     template <typename T> static T of(T x) {
         if constexpr (is_code<T>) return {x.magnitude() == 0 ? x.bits : Sign::of(x).bits};
         else return (x < 0) | (x > 0) ? Sign::of(x) : x;
     }
-};
-
-// The same, but that NaN has none.
-struct SignWithoutNan : UnaryOnCodes {
-    template <typename T> static T of(T x) {
-        if constexpr (is_code<T>) return {x.is_nan() ? (u16)0 : Sign::of(x).bits};
-        else return Sign::of(where_so(x == x, x));
-    }
-    static f32 of(f32 x) { return (f32)((x > 0) - (x < 0)); }
-    static f64 of(f64 x) { return (f64)((x > 0) - (x < 0)); }
 };
 
 // As C has them, and NumPy from there.
@@ -142,8 +145,8 @@ constexpr Row rows[] = {
     {"abs", 1, false, false, false, on_floats<Abs>},
     {"copysign", 2, false, false, false, on_floats<Copysign>},
     {"sign", 1, false, false, false, on_floats<Sign>},
-    {"sign_keeping_zero", 1, false, false, false, on_floats<SignKeepingZero>},
     {"sign_without_nan", 1, false, false, false, on_floats<SignWithoutNan>},
+    {"sign_keeping_zero", 1, false, false, false, on_floats<SignKeepingZero>},
     {"hypot", 2, false, false, true, on_wide<Hypot>},
     {"hypot_of_squares", 2, false, false, true, on_wide<HypotOfSquares>},
     {"nextafter", 2, false, false, true, on_wide<NextAfter>},

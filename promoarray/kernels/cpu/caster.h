@@ -18,7 +18,7 @@ constexpr size_t gathered_bytes = 8 << 10;
 // The same of gathered elements and of parts of complex numbers: so few that the machine reads the
 // next ones while it still writes.
 constexpr size_t few = 256;
-// Elements that are worth a table of all codes of 16 bits.
+// Elements that are worth a table of all codes of 16 bits, or of all pairs of codes of 8.
 constexpr size_t worth_a_table = 1 << 18;
 
 constexpr Type bfloat16 = {Kind::real, 16, {8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, true, true}};
@@ -64,6 +64,8 @@ class Caster {
         if (exists() && tuned && !copies_ && adjusted.table == nullptr && loops_.level == 1 &&
             n >= worth_a_table && is_worth_a_table(source, target))
             look_up(source, target, mode, n, adjusted);
+        else if (loop_ == loops_.look_up_bytes && n >= worth_a_table)
+            look_up_pairs();
     }
 
     // Bytes of a real element or of a part.
@@ -105,6 +107,20 @@ class Caster {
     }
 
    private:
+    // Two codes of 8 bits are one of 16, and so are their results.
+    void look_up_pairs() {
+        constexpr size_t codes = 256;
+        std::uint8_t code[codes], result[codes];
+        for (size_t i = 0; i < codes; ++i) code[i] = (std::uint8_t)i;
+        loop_(code, result, codes, work_);
+        const std::shared_ptr<std::uint16_t[]> made(new std::uint16_t[codes * codes]);
+        for (size_t i = 0; i < codes * codes; ++i)
+            made[i] = (std::uint16_t)(result[i / codes] << 8 | result[i % codes]);
+        table_ = made;
+        work_.pairs = made.get();
+        loop_ = loops_.look_up_pairs;
+    }
+
     // Make a table of what the loop does with all codes, and take it from now on.
     void look_up(Type source, Type target, const CastMode &mode, size_t n, Adjustment adjustment) {
         constexpr size_t codes = 1 << 16;
@@ -127,7 +143,7 @@ class Caster {
     bool copies_;
     Loop loop_;
     Work work_;
-    std::shared_ptr<const unsigned char[]> table_;  // of which `work_` has the address
+    std::shared_ptr<const void> table_;  // of which `work_` has the address
     Scratch<few * 8> parts_;
 };
 

@@ -16,30 +16,43 @@ template <typename T>
 constexpr T lowest = std::numeric_limits<T>::lowest();
 
 // Of divisors that are not zero. The lowest integer divided by -1 is itself, as it wraps around.
+//
+// Floats are divided in registers, integers one by one. A quotient of integers of 32 bits that is no
+// integer is 1 / y or more away from the next one, and so as a float64, which has 53 bits of it, it is
+// never rounded to that; nor is one of 16 bits as a float32.
+template <typename T>
+T machine_quotient(T x, T y) {
+    if constexpr (sizeof(T) == 8) return x / y;
+    else if constexpr (sizeof(T) == 4) return (T)((f64)x / (f64)y);
+    else return (T)(i32)((f32)x / (f32)y);
+}
 template <typename T>
 T truncated_quotient(T x, T y) {
     if constexpr (std::is_signed_v<T>)
         if (y == -1) return (T)(0 - (u64)x);
-    return (T)(x / y);
+    return machine_quotient(x, y);
+}
+template <typename T>
+T remainder_of(T x, T y, T quotient) {
+    return (T)((u64)x - (u64)quotient * (u64)y);
 }
 template <typename T>
 T truncated_remainder(T x, T y) {
-    if constexpr (std::is_signed_v<T>)
-        if (y == -1) return 0;
-    return (T)(x % y);
+    return remainder_of(x, y, truncated_quotient(x, y));
 }
 template <typename T>
 bool is_across(T rest, T y) {
-    return rest != 0 && (rest < 0) != (y < 0);
+    return (rest != 0) & ((rest < 0) != (y < 0));
 }
 template <typename T>
 T floored_quotient(T x, T y) {
-    return (T)(truncated_quotient(x, y) - is_across(truncated_remainder(x, y), y));
+    const T quotient = truncated_quotient(x, y);
+    return (T)(quotient - is_across(remainder_of(x, y, quotient), y));
 }
 template <typename T>
 T floored_remainder(T x, T y) {
     const T rest = truncated_remainder(x, y);
-    return is_across(rest, y) ? (T)(rest + y) : rest;
+    return (T)(rest + (is_across(rest, y) ? y : 0));
 }
 
 // What divisions by zero give.
@@ -272,7 +285,12 @@ constexpr Row rows[] = {
 
 }  // namespace
 
-Operation find_division(const char *name, Type type) { return find_row(rows, name, type); }
+// What floats raise where they divide integers is nothing that the operation does; `look` tells that.
+Operation find_division(const char *name, Type type) {
+    Operation found = find_row(rows, name, type);
+    found.tells = found.tells && !is_integer(type);
+    return found;
+}
 
 }  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

@@ -159,6 +159,9 @@ Loop word_loop(bool is_double, const Limits &limit);
 Loop half_away_loop(bool is_double);             // words.cpp: the nearest integer, of fewer than 8 bits
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment
+// tables.cpp: from 8 bits to as many, by `work.table` and by `work.pairs`.
+void look_up_bytes(const void *source, void *target, std::size_t n, const Work &work);
+void look_up_pairs(const void *source, void *target, std::size_t n, const Work &work);
 Loop row_loop(Work &work);                       // rows.cpp: by `work.table`
 Loop adjusting_loop(Work &work, Loop loop);      // adjust.cpp: by a way that no mode says
 Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then replacements

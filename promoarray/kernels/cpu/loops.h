@@ -75,6 +75,8 @@ struct Work {
     Loop adjusted;  // the cast before replacements
     // The results for all codes of a source of 8 bits or less, each as wide as the target.
     alignas(64) unsigned char table[256 * 8];
+    // The same for all pairs of codes, where there are many to cast and both have 8 bits (caster.h).
+    const std::uint16_t *pairs;
     Rows rows;
 };
 
@@ -134,6 +136,8 @@ struct Loops {
     // Every other element of 1, 2, 4 or 8 bytes: the real parts of complex numbers.
     void (*every_other)(const void *source, void *target, std::size_t n, std::size_t size);
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);
+    // That which looks codes of 8 bits up one by one for results of as many, and that for two at once.
+    Loop look_up_bytes, look_up_pairs;
 };
 
 namespace level1 { extern const Loops loops; }

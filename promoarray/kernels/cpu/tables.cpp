@@ -154,18 +154,42 @@ void fill(Work &work) {
     std::memcpy(work.table, table, sizeof table);
 }
 
-// Of 16 bits the table is looked up where it lies.
+// Of 16 bits the table is looked up where it lies. Eight codes are read at once and eight results
+// written: a machine has fewer ports for memory than it could look up by.
+template <typename Target>
+PROMOARRAY_CAST void look_up_words(const u8 *PROMOARRAY_RESTRICT src, u8 *PROMOARRAY_RESTRICT dst,
+                                   std::size_t n, const Target *table) {
+    constexpr std::size_t some = 8;
+    u16 code[some];
+    Target found[some];
+    std::size_t i = 0;
+    for (; i + some <= n; i += some) {
+        std::memcpy(code, src + i * sizeof(u16), sizeof code);
+        for (std::size_t k = 0; k < some; ++k) found[k] = table[code[k]];
+        std::memcpy(dst + i * sizeof(Target), found, sizeof found);
+    }
+    std::memcpy(code, src + i * sizeof(u16), (n - i) * sizeof(u16));
+    for (std::size_t k = 0; k < n - i; ++k) found[k] = table[code[k]];
+    std::memcpy(dst + i * sizeof(Target), found, (n - i) * sizeof(Target));
+}
+
 template <typename Target>
 void look_up_given(const void *source, void *target, std::size_t n, const Work &work) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const u16 *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<Target *>(target);
-    const auto *table = reinterpret_cast<const Target *>(work.adjustment.table);
-    for (std::size_t i = 0; i < n; ++i) dst[i] = table[src[i]];
+    look_up_words(static_cast<const u8 *>(source), static_cast<u8 *>(target), n,
+                  reinterpret_cast<const Target *>(work.adjustment.table));
 }
+
+}  // namespace
+
+void look_up_bytes(const void *source, void *target, std::size_t n, const Work &work) {
+    look_up<u8>(source, target, n, work);
+}
+
+namespace {
 
 // By `work.table`.
 Loop best_loop(Work &work) {
-    static constexpr Loop loops[4] = {look_up<u8>, look_up<u16>, look_up<u32>, look_up<u64>};
+    static constexpr Loop loops[4] = {look_up_bytes, look_up<u16>, look_up<u32>, look_up<u64>};
     static constexpr Loop choices[4] = {choose<u8>, choose<u16>, choose<u32>, choose<u64>};
     const int row = row_of(work.target);
     if (work.source.kind == Kind::boolean) return choices[row];
@@ -181,6 +205,13 @@ Loop best_loop(Work &work) {
 }
 
 }  // namespace
+
+void look_up_pairs(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *src = static_cast<const u8 *>(source);
+    auto *dst = static_cast<u8 *>(target);
+    look_up_words(src, dst, n / 2, work.pairs);
+    if (n % 2 != 0) dst[n - 1] = work.table[src[n - 1]];
+}
 
 Loop table_loop(Work &work) {
     static constexpr void (*fills[4])(Work &) = {fill<u8>, fill<u16>, fill<u32>, fill<u64>};

@@ -51,8 +51,14 @@ struct LowSaturated {
 };
 
 // The low bits of an int64. Beyond 2^63 they are those of its lowest number, or with `ends` of the
-// nearest one.
+// nearest one. (SSE2 does not truncate doubles to whole ones.)
 #ifdef __AVX2__
+template <typename Float>
+constexpr bool has_low_of_long = true;
+#else
+template <typename Float>
+constexpr bool has_low_of_long = sizeof(Float) == 4;
+#endif
 template <bool ends>
 struct LowOfLong {
     explicit LowOfLong(const Work &) {}
@@ -70,7 +76,7 @@ struct LowOfLong {
         const HalfWords words = _mm512_cvtepi64_epi32(_mm512_cvttpd_epi64(x));
         return ends ? or_code(words, reaches(x, 0x1p63), -1) : words;
     }
-#else
+#elif defined(__AVX2__)
     // What is left beside the nearest multiple of 2^32. (Beyond 2^63 nothing is; Inf and NaN leave
     // NaN, which is 0, too.)
     PROMOARRAY_CAST Words of(Singles x) const {
@@ -92,9 +98,18 @@ struct LowOfLong {
         const __m256d above = _mm256_cmp_pd(x, end, _CMP_GE_OQ);
         return words_of(_mm256_or_pd(_mm256_and_pd(inside, rest), _mm256_and_pd(above, last)));
     }
+#else
+    // The same; beyond 2^63, and of NaN, all is taken off first.
+    PROMOARRAY_CAST Words of(Singles x) const {
+        const __m128 magnitude = _mm_andnot_ps(_mm_set1_ps(-0.0f), x);
+        const __m128 inside = _mm_and_ps(x, _mm_cmplt_ps(magnitude, _mm_set1_ps(0x1p63f)));
+        const __m128i parts = _mm_cvtps_epi32(_mm_mul_ps(inside, _mm_set1_ps(0x1p-32f)));
+        const __m128 whole = _mm_mul_ps(_mm_cvtepi32_ps(parts), _mm_set1_ps(0x1p32f));
+        const Words words = words_of(_mm_sub_ps(inside, whole));
+        return ends ? or_code(words, reaches(x, 0x1p63f), -1) : words;
+    }
 #endif
 };
-#endif
 
 // --- From words to what the target has ----------------------------------------------------------
 // The low ones of `mask` are kept, or the nearest end is taken. Whether the first step there and
@@ -240,12 +255,12 @@ Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
     const bool few = sizeof(Float) == 4 && 31 - source.format.mantissa >= target.bits;
     const bool nearest = same_limits(limit, saturating(64, true));
     if (nearest && few) return low_loop<Float, LowSaturated>(is_short);
-#ifdef __AVX2__
     // (The lowest int64 has none of them.)
     const bool lowest = same_limits(limit, indefinite(64)) && !few;
-    if (nearest) return low_loop<Float, LowOfLong<true>>(is_short);
-    if (lowest) return low_loop<Float, LowOfLong<false>>(is_short);
-#endif
+    if constexpr (has_low_of_long<Float>) {
+        if (nearest) return low_loop<Float, LowOfLong<true>>(is_short);
+        if (lowest) return low_loop<Float, LowOfLong<false>>(is_short);
+    }
     return nullptr;
 }
 
@@ -308,12 +323,12 @@ Loop word_loop_of(const Limits &limit) {
     if (same_limits(limit, saturating(32, false))) {
         return by_words<Float, u32, UnsignedWords, KeepAll>;
     }
-#ifdef __AVX2__
-    if (same_limits(limit, saturating(64, true))) {
-        return by_words<Float, u32, LowOfLong<true>, KeepAll>;
+    if constexpr (has_low_of_long<Float>) {
+        if (same_limits(limit, saturating(64, true)))
+            return by_words<Float, u32, LowOfLong<true>, KeepAll>;
+        if (same_limits(limit, indefinite(64)))
+            return by_words<Float, u32, LowOfLong<false>, KeepAll>;
     }
-    if (same_limits(limit, indefinite(64))) return by_words<Float, u32, LowOfLong<false>, KeepAll>;
-#endif
     return nullptr;
 }
 
