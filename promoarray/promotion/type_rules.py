@@ -17,7 +17,7 @@ TypeMap = Callable[[DType], "DType | None"]
 
 def own_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...]:
     """Count operands as their own types: weak scalars are dtypes the rule knows."""
-    return tuple(operand.type for operand in operands)
+    return tuple([operand.type for operand in operands])
 
 
 def same(dtype: DType) -> DType:
@@ -107,25 +107,26 @@ class TypeRule:
         return plan
 
     def _plan(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
-        computed, results = self._computed(common)
-        if computed is None or None in results:
+        types = self._types(common)
+        if types is None:
             return self._not_admitted(policy, name, policy.strong(common))
-        result, *more = filter(None, results)
+        computed, result, *more = types
         return policy.make_plan(name, computed, result, count, *more)
 
-    def _computed(self, common: DType) -> tuple[DType | None, tuple[DType | None, ...]]:
-        """What the operation computes in and returns for a common dtype; None where it refuses."""
+    def _types(self, common: DType) -> tuple[DType, ...] | None:
+        """What the operation computes in and what it returns for a common dtype; None where it
+        refuses."""
         computed = self.compute(common) if self.admits(common) else None
         if computed is None:
-            return None, ()
-        return computed, tuple(step(computed) for step in (self.result, *self.extra_results))
+            return None
+        results = [step(computed) for step in (self.result, *self.extra_results)]
+        return (computed, *filter(None, results)) if all(results) else None
 
     def _not_admitted(self, policy: PolicyLike, name: str, common: DType) -> Refusal:
         """Say that all dtypes of a kind are refused, or that this one is."""
         if self.why:
             return Refusal(self.why, common=common)
-        kin = (self._computed(d) for d in policy.dtypes if d.kind is common.kind)
-        if any(computed is not None and None not in results for computed, results in kin):
+        if any(self._types(d) for d in policy.dtypes if d.kind is common.kind):
             return Refusal(f"{name} is not defined for {common.name}")
         return Refusal(f"{name} is not defined for {common.kind.words} dtypes", common=common)
 
@@ -134,11 +135,15 @@ class TypeRule:
         some dtypes."""
         own = (self.operand_types, self.promote, self.cast, self.decomposition)
         said = (self.standard_kernel, self.why, self.note)
-        return *map(id, own), *said, tuple(map(self._computed, dtypes))
+        return *map(id, own), *said, tuple(map(self._types, dtypes))
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""
         return self.admit is None or dtype in self.admit or dtype.kind in self.admit
+
+
+PROMOTING = TypeRule()
+"""Promotes, and nothing more."""
 
 
 def common_dtype(

@@ -68,7 +68,7 @@ def supported_types(
     for operand in operands:
         if operand.type not in has and not operand.type.weak:
             return Refusal(f"{policy.title} has no {operand.type.name}")
-    return tuple(operand.type for operand in operands)
+    return tuple([operand.type for operand in operands])
 
 
 def with_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

@@ -43,7 +43,7 @@ from promoarray.promotion.scalars import (
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import TypeRule, same, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -149,7 +149,7 @@ def _no_two_bools(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     """Refuse two bools, as mindspore.ops.add and sub do."""
     if all(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
         return Refusal(f"mindspore.ops has no {name} of two bools")
-    return TypeRule()(policy, name, operands)
+    return PROMOTING(policy, name, operands)
 
 
 def _remainder(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -157,7 +157,7 @@ def _remainder(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> 
     first, second = operands
     if first.type in WIDE_UNSIGNED and second.type is dt.bool and second.rank is Rank.ARRAY:
         return Refusal("the product inside takes no wide unsigned integer with a bool")
-    return TypeRule()(policy, name, operands)
+    return PROMOTING(policy, name, operands)
 
 
 def _copysign(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:

@@ -182,7 +182,7 @@ def summed(dtype: DType) -> DType:
 
 def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
-    plan = TypeRule(operand_types=OPEN, result=to_bool)(policy, name, operands)
+    plan = _tested(policy, name, operands)
     tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
     if isinstance(plan, Plan) and any(
         common.kind is Kind.COMPLEX and common is not tensor
@@ -195,6 +195,7 @@ def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return plan
 
 
+_tested = TypeRule(operand_types=OPEN, result=to_bool)
 _FACTORED = "linear algebra takes float32, float64 and complex tensors of one dtype"
 _SUM_NOTE = "bool and int32 are summed in int64"
 

@@ -112,17 +112,32 @@ TRUNCATED = ArraysFirst(
 )
 
 
+_ORDERED = TypeRule(operand_types=AGREED, admit=ORDERED)
+_SEARCHED = TypeRule(operand_types=AGREED, admit=ORDERED, result=always(dt.int64))
+_DIVIDED = TypeRule(
+    operand_types=ArraysFirst(as_left, scalar=with_complex), compute=exact_to(dt.float32)
+)
+
+
 def after_complex(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but let a leading complex tensor have the others cast."""
-    types = TRANSFORMED if operands[0].type.kind is Kind.COMPLEX else AGREED
-    label = to_bool if ROWS[name].family is Family.LOGICAL else same
-    return TypeRule(operand_types=types, result=label)(policy, name, operands)
+    leads = operands[0].type.kind is Kind.COMPLEX
+    rule = _AFTER_COMPLEX[leads, ROWS[name].family is Family.LOGICAL]
+    return rule(policy, name, operands)
+
+
+_AFTER_COMPLEX = {
+    (leads, logical): TypeRule(
+        operand_types=TRANSFORMED if leads else AGREED, result=to_bool if logical else same
+    )
+    for leads in (False, True)
+    for logical in (False, True)
+}
 
 
 def _divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Cast a tensor to the left one's dtype before both become float32."""
-    types = ArraysFirst(as_left, scalar=with_complex)
-    plan = TypeRule(operand_types=types, compute=exact_to(dt.float32))(policy, name, operands)
+    plan = _DIVIDED(policy, name, operands)
     left = operands[0].type
     if isinstance(plan, Refusal) or left.kind in INEXACT or operands[1].rank is Rank.SCALAR:
         return plan
@@ -131,7 +146,7 @@ def _divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pla
 
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer float64 of integers."""
-    plan = TypeRule(operand_types=AGREED, admit=ORDERED)(policy, name, operands)
+    plan = _ORDERED(policy, name, operands)
     whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
     return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
@@ -140,9 +155,7 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     """Compare numbers of two dtypes, as C++ does, in what they promote to."""
     types = [policy.strong(operand.type) for operand in operands]
     if types[0] not in SORTED:
-        return TypeRule(operand_types=AGREED, admit=ORDERED, result=always(dt.int64))(
-            policy, name, operands
-        )
+        return _SEARCHED(policy, name, operands)
     common = LOOKUP(*types)
     if types[1] not in SORTED or common is None:
         return Refusal("searchsorted takes int32, int64, float32 and float64", common=types[1])

@@ -42,7 +42,7 @@ from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, wit
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import TypeRule, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -124,7 +124,7 @@ def _bitwise(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pl
     """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
     if operands[-1].rank is Rank.SCALAR:
         return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
-    return TypeRule(operand_types=_BITS, admit=BITS)(policy, name, operands)
+    return _BITWISE(policy, name, operands)
 
 
 _BITS = replace(
@@ -133,6 +133,7 @@ _BITS = replace(
     why="the tensors must have one dtype: the kernels of bits and shifts promote nothing",
     why_scalar="only a Python bool or int goes with the bits of a tensor",
 )
+_BITWISE = TypeRule(operand_types=_BITS, admit=BITS)
 
 
 def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -153,8 +154,10 @@ def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
 def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but cast what follows a complex tensor."""
     after_complex = operands[0].type.kind is Kind.COMPLEX
-    types = TRANSFORMED if after_complex else AGREED
-    return TypeRule(operand_types=types)(policy, name, operands)
+    return (_TRANSFORMED if after_complex else _AGREED)(policy, name, operands)
+
+
+_AGREED, _TRANSFORMED = TypeRule(operand_types=AGREED), TypeRule(operand_types=TRANSFORMED)
 
 
 def clip_rule(raised: DType | None) -> OperationRule:
@@ -177,10 +180,12 @@ def clip_rule(raised: DType | None) -> OperationRule:
 
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer float64 of integers."""
-    plan = TypeRule(operand_types=SHUT, admit=ORDERED)(policy, name, operands)
+    plan = _ORDERED(policy, name, operands)
     whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
     return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
+
+_ORDERED = TypeRule(operand_types=SHUT, admit=ORDERED)
 
 MEAN = TypeRule(
     admit=frozenset({*INEXACT, dt.bool, dt.int32, dt.int64}),
@@ -199,7 +204,7 @@ def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 
 def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Square integers in their dtype; the root is float32."""
-    plan = TypeRule()(policy, name, operands)
+    plan = PROMOTING(policy, name, operands)
     whole = isinstance(plan, Plan) and plan.result.kind in INTEGERS
     return plan._replace(result=dt.float32) if isinstance(plan, Plan) and whole else plan
 
@@ -208,7 +213,7 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     """Compare numbers of two dtypes, as C++ does, in what they promote to."""
     sorted_in, sought = (policy.strong(operand.type) for operand in operands)
     if sorted_in not in SORTED:
-        return TypeRule(admit=ORDERED, result=always(dt.int64))(policy, name, operands)
+        return _SEARCHED(policy, name, operands)
     if sought not in SORTED and sought not in (dt.float16, dt.bfloat16):
         return Refusal(
             "searchsorted takes int32, int64, float16, bfloat16, float32 and float64", common=sought
@@ -219,6 +224,7 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
 
 
 SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
+_SEARCHED = TypeRule(admit=ORDERED, result=always(dt.int64))
 
 
 def scaled(rule: OperationRule, *, right: bool = False) -> OperationRule:

@@ -50,7 +50,7 @@ from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import Stored, any_array
-from promoarray.promotion.type_rules import TypeRule, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -70,7 +70,7 @@ def subtract(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pl
         return Refusal(
             "subtraction with a bool is not supported; of two bools write logical_xor(x1, x2)"
         )
-    return TypeRule()(policy, name, operands)
+    return PROMOTING(policy, name, operands)
 
 
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -78,8 +78,7 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 
     One exponent of Python counts factors, but of float16 (``pow_tensor_scalar_kernel``).
     """
-    with_bool = operands[-1].type is dt.weak_bool
-    rule = TypeRule() if with_bool else TypeRule(admit=NUMBERS, note="bool ** bool is refused")
+    rule = PROMOTING if operands[-1].type is dt.weak_bool else _power
     plan = rule(policy, name, operands)
     if isinstance(plan, Refusal) or operands[-1].rank is not Rank.SCALAR:
         return plan
@@ -111,7 +110,7 @@ def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
 
 def add(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Multiply the second operand by alpha, which is 1: in ``s + x`` that is the number."""
-    plan = TypeRule()(policy, name, operands)
+    plan = PROMOTING(policy, name, operands)
     if isinstance(plan, Refusal) or operands[0].rank is not Rank.SCALAR:
         return plan
     return plan._replace(standard_kernel=True)
@@ -121,7 +120,7 @@ def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):
         return Refusal("isin takes neither bool nor complex")
-    return TypeRule(result=to_bool)(policy, name, operands)
+    return _compared(policy, name, operands)
 
 
 def clipped_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
@@ -151,6 +150,8 @@ _NO_LOW = (
     " are not supported)"
 )
 
+_compared = TypeRule(result=to_bool)
+_power = TypeRule(admit=NUMBERS, note="bool ** bool is refused")
 _sorted = TypeRule(admit=ORDERED, why=NO_ORDER)
 _float_binary = TypeRule(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
 _floats_only = TypeRule(
@@ -172,7 +173,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.FLOOR_DIVIDE: TypeRule(admit=REALS),
     "floor_divide": TypeRule(admit=REALS, cast=divisor_in_opmath, note=_OPMATH_NOTE),
     Family.POW: power,
-    Family.EQUALITY: TypeRule(result=to_bool),
+    Family.EQUALITY: _compared,
     Family.ORDER: TypeRule(admit=ORDERED, result=to_bool),
     Family.LOGICAL: TypeRule(
         result=to_bool, note="the operands promote, though the result is bool"
