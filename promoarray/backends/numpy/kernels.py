@@ -25,6 +25,7 @@ from promoarray.backends.numpy import (
 )
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.portable import complexes, linalg, statistics, variants, xla
+from promoarray.once import once
 
 Buffer = np.ndarray[Any, Any]
 
@@ -311,6 +312,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
 """The kernel of every operation, and those that single policies have instead."""
 
 
+@once
 def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     """The kernel of an operation on buffers that all hold a dtype; None of linear algebra, whose
     kernels are those of ``kernels.portable.linalg``.
