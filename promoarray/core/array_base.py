@@ -12,7 +12,7 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core import host
 from promoarray.core._fast_path import ArraySlots
 from promoarray.core.call_site import of_promoarray
-from promoarray.dtypes import DType
+from promoarray.dtypes import WEAK_TYPES, DType
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
 
@@ -140,8 +140,12 @@ def type_of(slot: DType | TypeRecord) -> DType:
 
 def storage_dtype(x: Array) -> DType:
     """The dtype an array is stored in, which a weak type leaves open and every backend knows."""
-    dtype = type_of(x._type)
-    if dtype.weak:
+    slot = x._type
+    dtype = slot if type(slot) is DType else type_of(slot)
+    if dtype in _WEAK_TYPES:
         found: DType = backend_of(x._buffer).dtype_of(x._buffer)
         return found
     return dtype
+
+
+_WEAK_TYPES = frozenset(WEAK_TYPES)

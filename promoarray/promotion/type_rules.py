@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,16 @@ def to_bool(dtype: DType) -> DType:
     return dt.bool
 
 
+def integers_by_scalar(operands: tuple[Operand, ...], computed: DType) -> bool:
+    """Whether integers have a Python scalar on the right (``TypeRule.standard_kernel``)."""
+    return operands[-1].rank is Rank.SCALAR and computed.kind in INTEGERS
+
+
+def of_any_rank(operand: Operand) -> tuple[Operand, Operand]:
+    """An array operand as one that has axes, and as one that has none."""
+    return Operand(operand.type), Operand(operand.type, Rank.ZERO_D)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
     """The rule most operations go by: operand types, promote, admit, compute, result.
@@ -48,14 +58,16 @@ class TypeRule:
         From an operand's index, the operand and the dtype computed in to what the operand is cast
         to on its way there; None where that is the dtype computed in.
     decomposition : callable or None
-        From the operands to the operations computed in place of this one, if any.
+        From the operands to the operations computed in place of this one, if any. It tells Python
+        scalars from arrays, and arrays of no axes from no others.
     result : callable
         From the dtype computed in to that of the result.
     extra_results : tuple of callables
         As ``result``, for the further results of an operation that has several.
-    standard_kernel : bool
-        Whether the standard kernel computes integers with a Python scalar on the right, even where
-        the policy has a kernel of its own.
+    standard_kernel : callable
+        From the operands and the dtype computed in to whether the standard kernel computes it, even
+        where the policy has a kernel of its own. It tells arrays from each other no more than
+        ``decomposition`` does.
     why : str
         What to say when the operation does not admit the common dtype.
     note : str
@@ -70,7 +82,7 @@ class TypeRule:
     decomposition: Callable[[tuple[Operand, ...]], Decomposition | None] | None = None
     result: TypeMap = same
     extra_results: tuple[TypeMap, ...] = ()
-    standard_kernel: bool = False
+    standard_kernel: Callable[[tuple[Operand, ...], DType], bool] | None = None
     why: str = ""
     note: str = ""
 
@@ -89,13 +101,34 @@ class TypeRule:
             return plan
         computed = plan.inputs[0]
         if self.cast is not None:
-            kept = zip(operands, plan.inputs, strict=True)
-            plan = plan._replace(inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
-        parts = self.decomposition and self.decomposition(operands)
-        scalar = self.standard_kernel and operands[-1].rank is Rank.SCALAR
-        standard = scalar and computed.kind in INTEGERS
-        changed = parts or standard  # of most rules nothing
-        return plan._replace(decomposition=parts, standard_kernel=standard) if changed else plan
+            inputs = tuple([self.cast(i, operand, computed) for i, operand in enumerate(operands)])
+            plan = plan if inputs == plan.inputs else plan._replace(inputs=inputs)
+        if self.decomposition is not None and (parts := self.decomposition(operands)):
+            plan = plan._replace(decomposition=parts)
+        if self.standard_kernel is not None and self.standard_kernel(operands, computed):
+            plan = plan._replace(standard_kernel=True)
+        return plan
+
+    def plans_alike(
+        self,
+        policy: PolicyLike,
+        name: str,
+        commons: Iterable[DType | Refusal | None],
+        operands: tuple[Operand, ...],
+    ) -> bool:
+        """Whether operands have one plan whichever of these they promote to, and whatever the ranks
+        of the arrays among them are."""
+        first, *others = [
+            self._planned(policy, name, common, len(operands)) if type(common) is DType else None
+            for common in commons
+        ]
+        if any(other != first for other in others) or not isinstance(first, Plan):
+            return False
+        return self.cast is None or all(
+            len({self.cast(i, each, dtype) for each in of_any_rank(o)}) == 1
+            for i, (o, dtype) in enumerate(zip(operands, first.inputs, strict=True))
+            if o.rank is not Rank.SCALAR
+        )
 
     def _planned(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
         """What the operation does with operands of a common dtype, worked out once."""
@@ -117,10 +150,13 @@ class TypeRule:
         """What the operation computes in and what it returns for a common dtype; None where it
         refuses."""
         computed = self.compute(common) if self.admits(common) else None
-        if computed is None:
+        result = self.result(computed) if computed is not None else None
+        if computed is None or result is None:
             return None
-        results = [step(computed) for step in (self.result, *self.extra_results)]
-        return (computed, *filter(None, results)) if all(results) else None
+        if not self.extra_results:
+            return computed, result
+        extra = [step(computed) for step in self.extra_results]
+        return (computed, result, *filter(None, extra)) if all(extra) else None
 
     def _not_admitted(self, policy: PolicyLike, name: str, common: DType) -> Refusal:
         """Say that all dtypes of a kind are refused, or that this one is."""
@@ -133,8 +169,9 @@ class TypeRule:
     def answers_by(self, dtypes: tuple[DType, ...]) -> Hashable:
         """All that its answers hang on besides the operation, where operands promote to one of
         some dtypes."""
-        own = (self.operand_types, self.promote, self.cast, self.decomposition)
-        said = (self.standard_kernel, self.why, self.note)
+        parts = self.decomposition, self.standard_kernel
+        own = self.operand_types, self.promote, self.cast, *parts
+        said = self.why, self.note
         return *map(id, own), *said, tuple(map(self._types, dtypes))
 
     def admits(self, dtype: DType) -> bool:

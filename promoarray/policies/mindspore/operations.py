@@ -59,7 +59,7 @@ DTYPES = (*(d for d in TABLE_8_5.dtypes if d is not dt.complex32), dt.bool, *WID
 
 def promote(a: DType, b: DType) -> DType | None:
     """Promote as aclnn does, and bool with anything."""
-    if dt.bool in (a, b):
+    if a is dt.bool or b is dt.bool:
         return b if a is dt.bool else a
     return promote_8_5(a, b)
 
@@ -94,7 +94,7 @@ def real(enter: OperandTypes) -> OperandTypes:
     """Refuse complex Python scalars, as everything in MindSpore does."""
 
     def checked(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-        if any(operand.type is dt.weak_complex for operand in operands):
+        if dt.weak_complex in {operand.type for operand in operands}:
             return Refusal("MindSpore takes no complex Python scalars")
         return enter(policy, operands)
 

@@ -49,7 +49,7 @@ from promoarray.promotion.scalars import (
     wrap,
 )
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.type_rules import TypeRule, same, to_bool
+from promoarray.promotion.type_rules import TypeRule, integers_by_scalar, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -207,7 +207,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     Family.FLOOR_DIVIDE: TypeRule(),
     "floor_divide": TypeRule(operand_types=WIDENING, admit=ORDERED),
-    Family.POW: TypeRule(standard_kernel=True),
+    Family.POW: TypeRule(standard_kernel=integers_by_scalar),
     Family.EQUALITY: _logic,
     Family.ORDER: TypeRule(result=to_bool, admit=ORDERED, why="The Logic Rule excludes complex"),
     Family.LOGICAL: _logic,

@@ -46,7 +46,7 @@ from promoarray.promotion.scalars import NARROW, Scalars, not_negative, of_int64
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
+from promoarray.promotion.type_rules import TypeRule, integers_by_scalar, refuse, same, to_bool
 from promoarray.promotion.type_steps import (
     agreed,
     always,
@@ -169,7 +169,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.DIVIDE: scaled(_divide, right=True),
     Family.FLOOR_DIVIDE: _LEFT,
     "floor_divide": _LEFT,
-    Family.POW: TypeRule(operand_types=CAST, standard_kernel=True),
+    Family.POW: TypeRule(operand_types=CAST, standard_kernel=integers_by_scalar),
     Family.EQUALITY: TypeRule(operand_types=CAST, result=to_bool),
     Family.ORDER: TypeRule(operand_types=CAST, result=to_bool, admit=ORDERED),
     Family.LOGICAL: after_complex,
@@ -246,7 +246,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.FLOOR_DIVIDE: TypeRule(operand_types=AGREED, admit=ORDERED),
     Family.EQUALITY: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
     Family.ORDER: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
-    "pow": TypeRule(operand_types=TRUNCATED, standard_kernel=True),
+    "pow": TypeRule(operand_types=TRUNCATED, standard_kernel=integers_by_scalar),
     "equal": TypeRule(operand_types=TRUNCATED, result=to_bool),
     "where": TypeRule(
         operand_types=ArraysFirst(

@@ -42,7 +42,7 @@ from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, wit
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import PROMOTING, TypeRule, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeRule, integers_by_scalar, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -294,7 +294,7 @@ _truncating = replace(
 )
 FUNCTIONS: dict[str | Family, OperationRule] = {
     "remainder": TypeRule(operand_types=_truncating),
-    "pow": TypeRule(operand_types=_truncating, standard_kernel=True),
+    "pow": TypeRule(operand_types=_truncating, standard_kernel=integers_by_scalar),
     "copysign": TypeRule(operand_types=_truncating, admit=ORDERED),
     "floor_divide": TypeRule(operand_types=_FLOOR_DIVIDE, admit=ORDERED, cast=_scalar_as_tensor),
     "where": TypeRule(operand_types=_WHERE),

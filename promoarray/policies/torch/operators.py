@@ -64,13 +64,13 @@ from promoarray.promotion.type_steps import (
 )
 
 
-def subtract(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def no_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Refuse bools, even beside another dtype and as a Python scalar."""
-    if any(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
+    if any(operand.type.kind is Kind.BOOL for operand in operands):
         return Refusal(
             "subtraction with a bool is not supported; of two bools write logical_xor(x1, x2)"
         )
-    return PROMOTING(policy, name, operands)
+    return policy.operand_types(policy, operands)
 
 
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -108,19 +108,16 @@ def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
     return Decomposition("reciprocal", 1, "multiply") if real else None
 
 
-def add(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def number_first(operands: tuple[Operand, ...], computed: DType) -> bool:
     """Multiply the second operand by alpha, which is 1: in ``s + x`` that is the number."""
-    plan = PROMOTING(policy, name, operands)
-    if isinstance(plan, Refusal) or operands[0].rank is not Rank.SCALAR:
-        return plan
-    return plan._replace(standard_kernel=True)
+    return operands[0].rank is Rank.SCALAR
 
 
-def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def reals(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):
         return Refusal("isin takes neither bool nor complex")
-    return _compared(policy, name, operands)
+    return policy.operand_types(policy, operands)
 
 
 def clipped_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
@@ -150,7 +147,6 @@ _NO_LOW = (
     " are not supported)"
 )
 
-_compared = TypeRule(result=to_bool)
 _power = TypeRule(admit=NUMBERS, note="bool ** bool is refused")
 _sorted = TypeRule(admit=ORDERED, why=NO_ORDER)
 _float_binary = TypeRule(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
@@ -161,8 +157,8 @@ _unary = TypeRule(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
-    "add": add,
-    "subtract": subtract,
+    "add": TypeRule(standard_kernel=number_first),
+    "subtract": TypeRule(operand_types=no_bools),
     "multiply": TypeRule(cast=either_in_opmath, note=_OPMATH_NOTE),
     Family.DIVIDE: TypeRule(
         compute=_TO_FLOAT,
@@ -173,7 +169,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.FLOOR_DIVIDE: TypeRule(admit=REALS),
     "floor_divide": TypeRule(admit=REALS, cast=divisor_in_opmath, note=_OPMATH_NOTE),
     Family.POW: power,
-    Family.EQUALITY: _compared,
+    Family.EQUALITY: TypeRule(result=to_bool),
     Family.ORDER: TypeRule(admit=ORDERED, result=to_bool),
     Family.LOGICAL: TypeRule(
         result=to_bool, note="the operands promote, though the result is bool"
@@ -213,7 +209,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     Family.SORT: _sorted,
     Family.INDEX: replace(_sorted, result=_INT64),
-    Family.ISIN: isin,
+    Family.ISIN: TypeRule(operand_types=reals, result=to_bool),
     Family.CONCAT: TypeRule(),
     Family.LOSS: _floats_only,
     "l1_loss": TypeRule(admit=INEXACT, result=component),
