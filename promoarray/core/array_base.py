@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 from promoarray.backends import backend_of, on_device
 from promoarray.core import host
 from promoarray.core._fast_path import ArraySlots
-from promoarray.dtypes import DType
+from promoarray.dtypes import WEAK_TYPES, DType
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
 
@@ -141,8 +141,12 @@ def type_of(slot: DType | TypeRecord) -> DType:
 
 def storage_dtype(x: Array) -> DType:
     """The dtype an array is stored in, which a weak type leaves open and every backend knows."""
-    dtype = type_of(x._type)
-    if dtype.weak:
+    slot = x._type
+    dtype = slot if type(slot) is DType else type_of(slot)
+    if dtype in _WEAK_TYPES:
         found: DType = backend_of(x._buffer).dtype_of(x._buffer)
         return found
     return dtype
+
+
+_WEAK_TYPES = frozenset(WEAK_TYPES)

@@ -10,7 +10,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
-from promoarray.core.kept import Executable, key_of
+from promoarray.core.kept import Executable, signature_of
 from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import require_cast
@@ -111,10 +111,11 @@ def _keep(
     """Keep a cast for the fast path, which serves plain types."""
     if array._type is not source or dt.string in (source, target):
         return
-    key = key_of("astype", (array,))
-    if key is None:
+    signature = signature_of("astype", (array,))
+    if signature is None:
         return
-    key = *key[:2], asked, *key[2:]
+    written, given, *library = signature.key
+    key = written, given, asked, *library
     if key in policy.executables:
         return
     short = getattr(backend, "short_caster", None)

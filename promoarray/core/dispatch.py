@@ -13,11 +13,13 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
+from promoarray.backends import find as backend_for
 from promoarray.backends.numpy.told import at_the_program
 from promoarray.core import observed, repeats
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.executable import Executable, compiled, find, keep
+from promoarray.core.kept import Signature, bounded, signature_of
 from promoarray.core.observers import (
     OperationEvent,
     RefusalEvent,
@@ -82,14 +84,16 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         known = observed.ready(name, kept_as, operands, options, bounds)
         if known is not None:
             return _run_and_tell(name, form, operands, options, known, heard)
-    found = None if observers_anywhere else find(name, kept_as, operands, options, bounds)
+        return _resolve(name, form, operands, options, bounds, heard)
+    signature = signature_of(bounded(name + kept_as, bounds), operands, options)
+    found = signature and find(signature, operands)
     if found is not None:
         executable, cls, buffers = found
         out = run(executable, name, buffers, options)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
-    return _resolve(name, form, operands, options, bounds, heard)
+    return _resolve(name, form, operands, options, bounds, signature=signature)
 
 
 def _resolve(
@@ -98,13 +102,16 @@ def _resolve(
     operands: tuple[Any, ...],
     options: dict[str, Any],
     bounds: tuple[Any, ...],
-    heard: repeats.Lookup | None,
+    heard: repeats.Lookup | None = None,
+    signature: Signature | None = None,
 ) -> Any:
     """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
-    entered = tuple(as_operand(x) for x in operands)
-    if any(x is NotImplemented for x in entered):
-        return NotImplemented
-    cls = array_class(entered)
+    entered = operands
+    if signature is None:
+        entered = tuple([as_operand(x) for x in operands])
+        if any(x is NotImplemented for x in entered):
+            return NotImplemented
+    cls = array_class(entered) if signature is None else signature.array_class
     policy = cls._policy or get_policy()
     if policy.canonical:
         entered = tuple(canonicalize(policy, *each) for each in zip(operands, entered, strict=True))
@@ -113,14 +120,25 @@ def _resolve(
     if isinstance(decided, Refusal):
         refused = RefusalEvent(name, form, policy, entered, seen, decided, options)
         entered, seen, decided = _recovered(refused)
+        signature = None  # of what was given, and they are others now
     plan, values = decided
-    backend = common_backend(*map(buffer_of, entered), *options.values())
+    if signature is not None:
+        backend = backend_for(signature.held)
+    else:
+        backend = common_backend(*map(buffer_of, entered), *options.values())
     obeyed = comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    if obeyed is plan and all_held_by(backend, entered):
-        kept = observed.keep if observers_anywhere else keep
-        kept(name, _kept_as(form), policy, entered, seen, plan, executable, bounds)
-    out = _run_first(executable, name, buffers_for(policy, obeyed, values), options)
+    kept_as = _kept_as(form)
+    if observers_anywhere:
+        if obeyed is plan and all_held_by(backend, entered):
+            observed.keep(name, kept_as, policy, entered, seen, plan, executable, bounds)
+    elif obeyed is plan:
+        if signature is None:
+            signature = signature_of(bounded(name + kept_as, bounds), entered, options)
+        if signature is not None:
+            keep(signature, name, kept_as, policy, entered, seen, executable)
+    buffers = buffers_for(policy, obeyed, values)
+    out = _run_first(executable, name, buffers, options, bounds)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
@@ -237,17 +255,25 @@ def run(
 
 
 def _run_first(
-    executable: Executable, name: str, buffers: tuple[Any, ...], options: dict[str, Any]
+    executable: Executable,
+    name: str,
+    buffers: tuple[Any, ...],
+    options: dict[str, Any],
+    bounds: tuple[Any, ...],
 ) -> Any:
     """Run an executable for the first time: by its kernel, as the fast path does from then on, so
     that nothing is made ready for long operands before there are some."""
-    kernel = executable.kernel
-    if kernel is None or options or any(executable.widen):
+    kernel, widen = executable.kernel, executable.widen
+    if kernel is None or tuple in map(type, widen):
         return run(executable, name, buffers, options)
-    if all(buffer.size <= _SHORT for buffer in buffers):
+    if max([buffer.size for buffer in buffers]) <= _SHORT:
+        given: Any = buffers
+        if any(widen):
+            ways = zip(buffers, widen, strict=True)
+            given = [buffer if to is None else buffer.astype(to) for buffer, to in ways]
         try:
             with at_the_program():
-                out = kernel(*buffers)
+                out = kernel(*given) if bounds else kernel(*given, **options)
         except (ValueError, IndexError, TypeError):
             out = None  # the other way has the words for it
         if out is not None:
@@ -318,17 +344,17 @@ def buffer_of(x: Any) -> Any:
 def buffers_for(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The operands as an executable takes them: a Python scalar that fits is a 0-d buffer."""
     return tuple(
-        scalar_buffer(policy, x, dtype) if type(x) in WEAK else x._buffer
-        for x, dtype in zip(values, plan.inputs, strict=True)
+        [
+            scalar_buffer(policy, x, dtype) if type(x) in WEAK else x._buffer
+            for x, dtype in zip(values, plan.inputs, strict=True)
+        ]
     )
 
 
 def comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
     """The plan of a comparison with an int that no value of the dtype reaches: an infinity, which
     takes floats to compare with."""
-    beyond = (
-        type(given) is int and type(value) is float and dtype.kind in INTEGERS
-        for given, value, dtype in zip(entered, values, plan.inputs, strict=True)
-    )
-    wide = (dt.float64,) * len(values)
-    return Plan(wide, dt.float64, plan.result) if any(beyond) else None
+    for given, value, dtype in zip(entered, values, plan.inputs, strict=True):
+        if type(given) is int and type(value) is float and dtype.kind in INTEGERS:
+            return Plan((dt.float64,) * len(values), dt.float64, plan.result)
+    return None

@@ -7,25 +7,24 @@ NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import find as backend_for
-from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.kept import MOST_VALUES, Choice, bounded, key_of, told_apart
+from promoarray.core.array_base import storage_dtype
+from promoarray.core.kept import MOST_VALUES, Choice, Scalar, Signature, signature_of, told_apart
 from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Operand, Plan, Rank
+from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.ranks import same_for_all_ranks
 from promoarray.promotion.scalars import held_by_floats
 from promoarray.promotion.variants import VARIANTS
 
@@ -48,50 +47,11 @@ class Call(NamedTuple):
     buffers: tuple[Buffer, ...]
 
 
-def find(
-    name: str,
-    form: Form,
-    operands: tuple[Any, ...],
-    options: Mapping[str, Any],
-    bounds: tuple[Any, ...] = (),
-) -> Call | None:
-    """Return the executable for operands, if there is one, and what it runs on.
-
-    Parameters
-    ----------
-    name : str
-    form : Form
-        How the operation is written, which the key has behind its name: "add", "add=", "add()".
-    operands : tuple
-        Whatever was given; executables are for arrays of one class and Python scalars.
-    options : mapping
-        What the operation takes besides; arrays among them have to be of the same library.
-    bounds : tuple
-        Those options that the plan looks at.
-    """
-    cls: Any = None
-    held: type = np.ndarray
-    key: list[Any] = [bounded(name + form, bounds)]
-    for x in operands:
-        kind = type(x)
-        if kind in WEAK:
-            key.append(kind)
-            continue
-        if kind is not cls:
-            if cls is not None or not issubclass(kind, Array):
-                return None
-            cls, held = kind, type(x._buffer)
-        if type(x._buffer) is not held:
-            return None
-        key.append(x._type)
-    if cls is None:
-        return None
-    if not plain(options, held):
-        return None
-    if held is not np.ndarray:
-        key.append(backend_for(held))
+def find(signature: Signature, operands: tuple[Any, ...]) -> Call | None:
+    """Return the executable for operands of a signature, if there is one, and what it runs on."""
+    cls = signature.array_class
     policy = cls._policy or get_policy()
-    executable = policy.executables.get(tuple(key))
+    executable = policy.executables.get(signature.key)
     if type(executable) is Choice:
         executable = executable.kept.get(told_apart(operands, executable.by_value))
     if executable is None:
@@ -105,39 +65,24 @@ def find(
     return Call(executable, cls, tuple(buffers))
 
 
-def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:
-    """Whether options are Python's own values and arrays of one library."""
-    return all(type(x) in _PLAIN_OPTIONS or type(x) is held for x in options.values())
-
-
-_PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})
-
-
 def keep(
+    signature: Signature,
     name: str,
     form: Form,
     policy: Policy,
     operands: tuple[Any, ...],
     seen: tuple[Operand, ...],
-    plan: Plan,
     executable: Executable,
-    bounds: tuple[Any, ...] = (),
 ) -> None:
-    """Keep an executable for all operands of these types, and ranks or values where those matter.
-
-    Not where types do not tell what the arrays hold: one is weakly typed, or bears the record of a
-    shadow run.
-    """
-    key = key_of(name + form, operands, bounds)
-    if key is None:
-        return
-    if _holds_for_all_ranks(name, form, policy, seen, plan):
-        policy.executables[key] = executable
-        return
+    """Keep an executable for all operands of a signature, or for their ranks or values, where those
+    matter."""
     by_value = policy.by_value is not None or policy.may_square(name, seen, form)
-    if by_value and not all(type(x) in WEAK or type(x._buffer) is np.ndarray for x in operands):
+    if not by_value and same_for_all_ranks(policy, name, seen, form):
+        policy.executables[signature.key] = executable
+        return
+    if by_value and signature.held is not np.ndarray:
         return  # to look at values may mean to compute them, or to wait for a device
-    choice = policy.executables.setdefault(key, Choice(by_value, {}))
+    choice = policy.executables.setdefault(signature.key, Choice(by_value, {}))
     if len(choice.kept) >= MOST_VALUES:
         choice.kept.clear()
     choice.kept[told_apart(operands, by_value)] = executable
@@ -145,26 +90,9 @@ def keep(
 
 def keep_rebinding(name: str, policy: Policy, operands: tuple[Any, ...]) -> None:
     """Keep for ``x op= y`` what is kept for ``x op y``, as the name is bound to a new array."""
-    key = key_of(name + Form.INPLACE, operands)
-    if key is not None and (kept := policy.executables.get((name, *key[1:]))) is not None:
-        policy.executables[key] = kept
-
-
-def _holds_for_all_ranks(
-    name: str, form: Form, policy: Policy, seen: tuple[Operand, ...], plan: Plan
-) -> bool:
-    """Whether arrays of no axes and others have the same plan."""
-    if policy.by_value is not None or policy.may_square(name, seen, form):
-        return False
-    if not policy.ranks and name not in policy.ranked:
-        return True
-    if len(seen) > 3:  # concat of many: too many ways
-        return False
-    alike = [
-        (o,) if o.rank is Rank.SCALAR else (Operand(o.type), Operand(o.type, Rank.ZERO_D))
-        for o in seen
-    ]
-    return all(policy.plan(name, operands, form) == plan for operands in product(*alike))
+    signature = signature_of(name, operands)
+    if signature is not None and (kept := policy.executables.get(signature.key)) is not None:
+        policy.executables[name + Form.INPLACE, *signature.key[1:]] = kept
 
 
 # --- Compiling -----------------------------------------------------------------------------------
@@ -193,15 +121,16 @@ def compiled(
     bounds : tuple
         Whether ``clip`` has a lower bound, and an upper one.
     """
-    scalars = tuple(type(x) in WEAK for x in operands)
-    held = tuple(
-        dtype if is_scalar else storage_dtype(x)
-        for x, dtype, is_scalar in zip(operands, plan.inputs, scalars, strict=True)
-    )
-    key = backend, name, plan, held, scalars, first, bounds
+    scalars, held = [], []
+    for x, dtype in zip(operands, plan.inputs, strict=True):
+        is_scalar = type(x) in WEAK
+        scalars.append(is_scalar)
+        held.append(dtype if is_scalar else storage_dtype(x))
+    ways = (*held,), (*scalars,), first, bounds
+    key = backend, name, plan, *ways
     executable: Executable | None = policy.executables.get(key)
     if executable is None:
-        executable = _compiled(backend, name, policy, plan, held, scalars, first, bounds)
+        executable = _compiled(backend, name, policy, plan, *ways)
         policy.executables[key] = executable
     return executable
 
@@ -216,28 +145,28 @@ def _compiled(
     first: DType,
     bounds: tuple[Any, ...],
 ) -> Executable:
-    low, high = bounds or (False, False)
     casts = policy.cast.plan
     strong, result = plan, policy.strong(plan.result)
     if result is not plan.result or plan.extra_results:
         extra_results = tuple(map(policy.strong, plan.extra_results))
         strong = plan._replace(result=result, extra_results=extra_results)
+    low, high = bounds or (False, False)
     limits = {"low": low, "high": high} if bounds else {}
-    run = _run(backend, name, policy, strong, held, limits)
+    kernel_name = policy.kernel(name, plan)
+    run = _run(backend, name, kernel_name, policy, strong, held, limits)
     if bounds:  # which the fast path has in the name
         run = partial(run, **limits)
-    rule = partial(policy.scalars.rule, name, first=first, low=low or not bounds)
-    fits = (rule(index, dtype) for index, dtype in enumerate(held))
-    enter = tuple(
-        partial(_as_buffer, scalar_buffers(policy), fit, dtype) if is_scalar else None
-        for fit, dtype, is_scalar in zip(fits, held, scalars, strict=True)
-    )
+    enter: list[Scalar | None] = [None] * len(held)
+    for index, (is_scalar, dtype) in enumerate(zip(scalars, held, strict=True)):
+        if is_scalar:
+            fit = policy.scalars.rule(name, index, dtype, first=first, low=low or not bounds)
+            enter[index] = partial(_as_buffer, scalar_buffers(policy), fit, dtype)
     found = getattr(backend, "short_kernel", _none)
-    kernel = found(policy.kernel(name, plan), held, strong, casts, **limits)
-    widened = isinstance(kernel, np.ufunc)
-    ways = zip(held, plan.inputs, strict=True)
-    widen = tuple(_widened(*way) if widened else None for way in ways)
-    return Executable(run, enter, plan.result, plan.extra_results, kernel, widen)
+    kernel = found(kernel_name, held, strong, casts, **limits)
+    widen: tuple[Any, ...] = (None,) * len(held)
+    if isinstance(kernel, np.ufunc) and held != plan.inputs:
+        widen = tuple([_widened(*way) for way in zip(held, plan.inputs, strict=True)])
+    return Executable(run, (*enter,), plan.result, plan.extra_results, kernel, widen)
 
 
 def _none(*_: Any, **__: Any) -> None:
@@ -247,6 +176,7 @@ def _none(*_: Any, **__: Any) -> None:
 def _run(
     backend: Any,
     name: str,
+    kernel: str,
     policy: Policy,
     plan: Plan,
     held: tuple[DType, ...],
@@ -255,7 +185,6 @@ def _run(
     """The back end's own callable; of a decomposition both, one after the other."""
     casts = policy.cast.plan
     if plan.decomposition is None:
-        kernel = policy.kernel(name, plan)
         run: Callable[..., Any] = backend.compile(kernel, held, plan, casts, **bounds)
         standard = VARIANTS[kernel].of_one_shape if kernel in VARIANTS else ""
         return _by_shapes(backend.compile(standard, held, plan, casts), run) if standard else run

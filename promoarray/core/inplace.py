@@ -24,6 +24,7 @@ from promoarray.core.dispatch import (
     tell_observers,
 )
 from promoarray.core.executable import Executable, compiled, find, keep, keep_rebinding
+from promoarray.core.kept import signature_of
 from promoarray.core.observers import (
     OperationEvent,
     RefusalEvent,
@@ -45,7 +46,8 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     """
     form = Form.INPLACE
     heard: repeats.Lookup | None = None
-    found = None if observers_anywhere else find(name, form, (target, other), {})
+    signature = None if observers_anywhere else signature_of(name + form, (target, other))
+    found = signature and find(signature, (target, other))
     if found is not None:
         executable, cls, buffers = found
         if not executable.into:
@@ -83,9 +85,11 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     backend = common_backend(target._buffer, buffer_of(entered[1]))
     _require_writeable(backend, name, target)
     executable = compiled(backend, name, policy, plan, values, seen[0].type)._replace(into=True)
-    if all_held_by(backend, entered):
-        kept = observed.keep if observers_anywhere else keep
-        kept(name, form, policy, entered, seen, plan, executable)
+    if observers_anywhere:
+        if all_held_by(backend, entered):
+            observed.keep(name, form, policy, entered, seen, plan, executable)
+    elif (signature := signature or signature_of(name + form, entered)) is not None:
+        keep(signature, name, form, policy, entered, seen, executable)
     buffers = buffers_for(policy, plan, values)
     event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
     if observers_anywhere:

@@ -5,14 +5,16 @@ The fast path (``native/``) and the dispatcher find the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from promoarray.backends import find as backend_for
-from promoarray.dtypes import WEAK, DType
+from promoarray.core.array_base import Array
+from promoarray.dtypes import WEAK, WEAK_TYPES, DType
 from promoarray.named_tuple import NamedTuple
+from promoarray.promotion.policy import NO_OPTIONS
 
 Buffer = Any
 Scalar = Callable[[Any], Buffer | None]
@@ -92,23 +94,73 @@ def told_apart(operands: tuple[Any, ...], by_value: bool) -> tuple[Any, ...]:
 
 def bounded(written: str, bounds: tuple[bool, ...]) -> str:
     """The name of ``clip`` with the bounds that there are: "clip() from to"."""
-    return written + "".join(w for w, given in zip((" from", " to"), bounds, strict=False) if given)
+    if not bounds:
+        return written
+    return written + "".join(w for w, given in zip((" from", " to"), bounds, strict=True) if given)
 
 
-def key_of(
-    written: str, operands: tuple[Any, ...], bounds: tuple[Any, ...] = ()
-) -> tuple[Any, ...] | None:
-    """Under what an executable is kept; None where types do not tell what the arrays hold."""
-    key: list[Any] = [bounded(written, bounds)]
+class Signature(NamedTuple):
+    """What operands are known by: arrays of one class that lie in one library, Python scalars.
+
+    Attributes
+    ----------
+    key : tuple
+        Under what their executable is kept.
+    array_class : type
+        That of the arrays, and so of the result.
+    held : type
+        The class of their buffers.
+    """
+
+    key: tuple[Any, ...]
+    array_class: Any
+    held: type
+
+
+def signature_of(
+    written: str, operands: tuple[Any, ...], options: Mapping[str, Any] = NO_OPTIONS
+) -> Signature | None:
+    """The signature of operands; None where types do not tell what the arrays hold: one is weakly
+    typed, or bears the record of a shadow run.
+
+    Parameters
+    ----------
+    written : str
+        The name and the form of the operation, and bounds that the plan looks at: "add=".
+    operands : tuple
+        Whatever was given.
+    options : mapping
+        What the operation takes besides: Python's own values, and arrays of the same library.
+    """
+    cls: Any = None
     held: type = np.ndarray
+    key: list[Any] = [written]
     for x in operands:
-        if type(x) in WEAK:
-            key.append(type(x))
+        kind = type(x)
+        if kind in WEAK:
+            key.append(kind)
             continue
-        if type(x._type) is not DType or x._type.weak:
+        if kind is not cls:
+            if cls is not None or not issubclass(kind, Array):
+                return None
+            cls, held = kind, type(x._buffer)
+        dtype = x._type
+        if type(x._buffer) is not held or type(dtype) is not DType or dtype in _WEAK_TYPES:
             return None
-        key.append(x._type)
-        held = type(x._buffer)
+        key.append(dtype)
+    if cls is None or (options and not plain(options, held)):
+        return None
     if held is not np.ndarray:
         key.append(backend_for(held))
-    return tuple(key)
+    return Signature(tuple(key), cls, held)
+
+
+_WEAK_TYPES = frozenset(WEAK_TYPES)
+
+
+def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:
+    """Whether options are Python's own values and arrays of one library."""
+    return {*map(type, options.values())} - {held} <= _PLAIN_OPTIONS
+
+
+_PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})

@@ -10,7 +10,7 @@ from marshal import dumps
 from typing import Any
 
 from promoarray.core.array_base import Array
-from promoarray.core.kept import Executable, Scalar, key_of
+from promoarray.core.kept import Executable, Scalar, signature_of
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
@@ -53,13 +53,13 @@ def keep_like(
     number : tuple, optional
         The class of the number that the function is given, too, and how one becomes a buffer.
     """
-    key = key_of(name + Form.FUNCTION, (array,))
-    if key is None or len(key) > 2 or not _is_plain(asked):  # of another library
+    signature = signature_of(name + Form.FUNCTION, (array,))
+    if signature is None or len(signature.key) > 2 or not _is_plain(asked):  # of another library
         return
     given, scalars = ((), ()) if number is None else ((number[0],), (number[1],))
     wanted = () if asked is None else (asked,)
     known = Executable(make, (None, *scalars, *(None for _ in wanted)), result, ())
-    policy.executables[*key, *given, *wanted] = known
+    policy.executables[*signature.key, *given, *wanted] = known
 
 
 class Made:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.executable import Executable, fitting, plain
+from promoarray.core.executable import Executable, fitting
+from promoarray.core.kept import plain
 from promoarray.core.operands import scalar_buffer
 from promoarray.dtypes import WEAK, DType
 from promoarray.named_tuple import NamedTuple

@@ -99,8 +99,9 @@ def operand_of(x: Any, policy: Policy) -> Operand:
     """What a policy sees of an operand."""
     if type(x) in WEAK:
         return Operand(WEAK[type(x)], Rank.SCALAR, x if policy.by_value else None)
-    dtype, flat = type_of(x._type), x._buffer.ndim == 0
-    if not flat:
+    slot = x._type
+    dtype = slot if type(slot) is DType else type_of(slot)
+    if x._buffer.ndim:
         return Operand(dtype)
     return Operand(dtype, Rank.ZERO_D, _looked_at(x, policy) if policy.by_value else None)
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.executable import Executable, plain
+from promoarray.core.executable import Executable
+from promoarray.core.kept import plain
 from promoarray.core.observers import OperationEvent, Repeat, Repeats, lone_observer
 from promoarray.core.operands import looked_on
 from promoarray.dtypes import NATIVE, WEAK

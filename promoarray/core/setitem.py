@@ -12,7 +12,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend, find
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.kept import Executable, key_of
+from promoarray.core.kept import Executable, signature_of
 from promoarray.core.move import require_taken
 from promoarray.core.observers import (
     RefusalEvent,
@@ -81,9 +81,11 @@ def assign(target: Array, key: Any, value: Any) -> None:
 def _keep(policy: Policy, target: Array, operand: Any, source: DType) -> None:
     """Keep how values are written at ints and slices, where all of them are: Python scalars, and
     arrays of the target's own dtype."""
-    key = key_of("setitem", (target, operand))
-    plain = type(target._buffer) is np.ndarray and source is not dt.string
-    if key is None or not plain or len(key) > 3 or key in policy.executables:
+    signature = signature_of("setitem", (target, operand))
+    if signature is None or signature.held is not np.ndarray or source is dt.string:
+        return
+    key = signature.key
+    if key in policy.executables:
         return
     if source.weak:
         dtype = storage_dtype(target)

@@ -190,9 +190,9 @@ class CastingKernel:
         ``numpy.empty_like``.
     watched : callable, optional
         Which floating-point exceptions a loop leaves to the caller to tell of, by NumPy's numbers.
-    loop : tuple, optional
-        The rows and modes with which ``combine`` does the same: for operands of any length and
-        layout.
+    loop : callable, optional
+        Answers the rows and modes with which ``combine`` does the same, or None: asked when an
+        operand is long, or not in rows, for the first time.
     first : tuple, optional
         What is done to an operand before, and rounded as the result is: which operand, by which
         loop, and the modes of the casts to the result and back.
@@ -216,7 +216,8 @@ class CastingKernel:
         empty: Callable[..., Any],
         empty_like: Callable[..., Any] | None = None,
         watched: Callable[[], int] | None = None,
-        loop: tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None = None,
+        loop: Callable[[], tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None]
+        | None = None,
         first: tuple[int, str, tuple[int, ...], tuple[int, ...]] | None = None,
         longest: int = -1,
         program: tuple[Any, ...] | None = None,

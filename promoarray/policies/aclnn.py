@@ -74,7 +74,7 @@ def derive(table: Table, a: DType, b: DType) -> DType | None:
         return a
     if a in WIDE_UNSIGNED or b in WIDE_UNSIGNED:
         return None
-    if dt.bool in (a, b):
+    if a is dt.bool or b is dt.bool:
         return b if a is dt.bool else a
     return table(a, b)
 

@@ -91,8 +91,6 @@ class Plan(NamedTuple):
         The dtypes of the further results of an operation that has several.
     decomposition : Decomposition or None
         The operations that are computed in place of this one.
-    standard_kernel : bool
-        Whether the standard kernel computes it even where the policy has one of its own.
     kernel : str
         The kernel that computes it, where the operands decide; "" where the policy does.
     """
@@ -102,7 +100,6 @@ class Plan(NamedTuple):
     result: DType
     extra_results: tuple[DType, ...] = ()
     decomposition: Decomposition | None = None
-    standard_kernel: bool = False
     kernel: str = ""
 
 

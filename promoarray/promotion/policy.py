@@ -206,7 +206,7 @@ class Policy:
 
     def once(self, make: Callable[[Self, *Key], T], *key: *Key) -> T:
         """Return what ``make(policy, *key)`` gives: one object, though threads ask at once."""
-        kept = make, *key
+        kept = make, key
         if kept not in self.made:
             self.made.setdefault(kept, make(self, *key))
         found: T = self.made[kept]
@@ -258,9 +258,10 @@ class Policy:
         self, name: str, operands: tuple[Operand, ...], values: tuple[Any, ...], form: Form
     ) -> tuple[Operand, ...]:
         """Return what is promoted in place of operands: of a square x twice, else themselves."""
-        if self.may_square(name, operands, form) and type(values[1]) is int and values[1] == 2:
-            return operands[0], operands[0]
-        return operands
+        if name != "pow" or not self.may_square(name, operands, form):
+            return operands
+        two = type(values[1]) is int and values[1] == 2
+        return (operands[0], operands[0]) if two else operands
 
     def decide(
         self,
@@ -307,15 +308,15 @@ class Policy:
         if WEAK.keys().isdisjoint(map(type, values)):
             return Decision(plan, tuple(values))
         first, low = operands[0].type, options.get("low", True)
-        rule = partial(self.scalars.rule, first=first, low=low)
+        fitted = [*values]
         try:
-            fitted = tuple(
-                held_by_floats(rule(name, index, dtype)(x, dtype), dtype) if type(x) in WEAK else x
-                for index, (x, dtype) in enumerate(zip(values, plan.inputs, strict=True))
-            )
+            for index, (x, dtype) in enumerate(zip(values, plan.inputs, strict=True)):
+                if type(x) in WEAK:
+                    fit = self.scalars.rule(name, index, dtype, first=first, low=low)
+                    fitted[index] = held_by_floats(fit(x, dtype), dtype)
         except (OverflowError, ValueError) as error:
             return Refusal(str(error), error)
-        return Decision(plan, fitted)
+        return Decision(plan, (*fitted,))
 
     def assigned(self, value: Any, dtype: DType) -> Any:
         """Return what ``x[key] = value`` casts to the dtype of ``x``, a Python number like it.
@@ -365,9 +366,10 @@ class Policy:
         """The kernel of an operation: its own name, or a variant for what is computed in."""
         if plan.kernel:
             return plan.kernel
-        variants = () if plan.standard_kernel else self.kernels.get(name, ())
+        if name not in self.kernels:
+            return name
         computed = plan.compute or plan.inputs[0]
-        return next((v for v in variants if computed.kind in VARIANTS[v].kinds), name)
+        return next((v for v in self.kernels[name] if computed.kind in VARIANTS[v].kinds), name)
 
     def make_plan(
         self, name: str, computed: DType, result: DType, count: int, *extra_results: DType
@@ -385,12 +387,14 @@ class Policy:
         *extra_results : DType
             The further results of an operation that has several.
         """
-        strong = self.strong(computed)
+        defaults = self.defaults
+        strong = defaults.get(computed, computed)
         bits = operation(name).family in MOVES or name == "nextafter"  # a step of this format
         kernel = strong if bits else accumulator(strong)
-        results = (result, *extra_results)
-        first, *others = results if self.weak_arrays else map(self.strong, results)
-        return Plan((strong,) * count, kernel, first, tuple(others))
+        if not self.weak_arrays:
+            result = defaults.get(result, result)
+            extra_results = tuple(map(self.strong, extra_results)) if extra_results else ()
+        return Plan((strong,) * count, kernel, result, extra_results)
 
     def strong(self, dtype: DType) -> DType:
         """What a dtype is in memory: weak ones take the policy's default."""

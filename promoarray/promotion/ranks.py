@@ -8,12 +8,16 @@ a lower one has come to may raise the one above (``lowest_first``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Any
 
 from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
+from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank, Refusal
-from promoarray.promotion.policy_like import PolicyLike
+from promoarray.promotion.policy_like import OperandTypes, PolicyLike
 from promoarray.promotion.rules import PromotionRule, fold
+from promoarray.promotion.type_rules import TypeRule, common_dtype, of_any_rank
 from promoarray.promotion.type_steps import supported_types
 
 
@@ -66,18 +70,18 @@ class ArraysFirst:
 
     def _in_turn(self, operands: tuple[Operand, ...]) -> list[tuple[PromotionRule, DType]]:
         """The operands' types in the order in which they join, each with the rule by which."""
-        arrays = types_of(operands, Rank.ARRAY)
-        if self.zero_d is None:
-            tensors = types_of(operands, Rank.ARRAY, Rank.ZERO_D)
-            joining = [(self.arrays, dtype) for dtype in tensors]
-        else:
-            zero_d = self.zero_d if arrays else self.zero_ds or self.arrays
-            joining = [(self.arrays, dtype) for dtype in arrays]
-            joining += [(zero_d, dtype) for dtype in types_of(operands, Rank.ZERO_D)]
-        return joining + [(self.scalar, dtype) for dtype in types_of(operands, Rank.SCALAR)]
+        ranked: dict[Rank, list[DType]] = {}
+        for dtype, rank, _ in operands:
+            alike = self.zero_d is None and rank is Rank.ZERO_D
+            ranked.setdefault(Rank.ARRAY if alike else rank, []).append(dtype)
+        zero_d = self.zero_d if Rank.ARRAY in ranked else self.zero_ds
+        rules = self.arrays, zero_d or self.arrays, self.scalar
+        ways = zip(rules, _FROM_ABOVE, strict=True)
+        return [(rule, dtype) for rule, rank in ways for dtype in ranked.get(rank, ())]
 
 
 _FROM_BELOW = Rank.SCALAR, Rank.ZERO_D, Rank.ARRAY
+_FROM_ABOVE = Rank.ARRAY, Rank.ZERO_D, Rank.SCALAR
 
 
 def lowest_first(
@@ -106,3 +110,55 @@ def lowest_first(
             return Refusal(policy.refusal)
     assert common is not None
     return (common,)
+
+
+def same_for_all_ranks(
+    policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
+) -> bool:
+    """Whether arrays of no axes and others have the same plan under a policy that looks at no
+    values."""
+    if not policy.ranks and name not in policy.ranked:
+        return True
+    if len(operands) > _FEW:
+        return False
+    written = Form.OPERATOR if form is Form.INPLACE else form  # whose result is the target's
+    rule = policy.rule(name, operands, written)
+    if isinstance(rule, TypeRule):
+        own = rule.operand_types or policy.operand_types, rule.promote or policy.promote
+        return rule.plans_alike(policy, name, _commons(policy, *own, operands), operands)
+    plan = policy.plan(name, operands, written)
+    return all(rule(policy, name, other) == plan for other in _of_other_ranks(operands))
+
+
+_FEW = 3
+"""Operands of which every way is tried: ``concat`` of many has too many."""
+
+
+def _commons(
+    policy: PolicyLike,
+    operand_types: OperandTypes,
+    promote: PromotionRule,
+    operands: tuple[Operand, ...],
+) -> set[DType | Refusal | None]:
+    """All that arrays promote to, of whatever rank each is: worked out once for all operations that
+    promote the same way."""
+    known = policy.once(_commons_of_types)
+    key = id(operand_types), id(promote), operands
+    if key not in known:
+        commons = {common_dtype(policy, operand_types, promote, operands)}
+        for other in _of_other_ranks(operands):
+            types = operand_types(policy, other)
+            commons.add(types if isinstance(types, Refusal) else fold(promote, types))
+        known[key] = operand_types, promote, commons
+    answer: set[DType | Refusal | None] = known[key][2]
+    return answer
+
+
+def _commons_of_types(policy: PolicyLike) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    return {}
+
+
+def _of_other_ranks(operands: tuple[Operand, ...]) -> Iterable[tuple[Operand, ...]]:
+    """The same with other arrays of no axes: every way but that of the operands themselves."""
+    ways = product(*[(o,) if o.rank is Rank.SCALAR else of_any_rank(o) for o in operands])
+    return [way for way in ways if way != operands]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -17,7 +17,7 @@ TypeMap = Callable[[DType], "DType | None"]
 
 def own_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...]:
     """Count operands as their own types: weak scalars are dtypes the rule knows."""
-    return tuple(operand.type for operand in operands)
+    return tuple([operand.type for operand in operands])
 
 
 def same(dtype: DType) -> DType:
@@ -28,6 +28,16 @@ def same(dtype: DType) -> DType:
 def to_bool(dtype: DType) -> DType:
     """Answer bool whatever was compared."""
     return dt.bool
+
+
+def integers_by_scalar(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
+    """Take the standard kernel of integers with a Python scalar on the right."""
+    return name if operands[-1].rank is Rank.SCALAR and computed.kind in INTEGERS else ""
+
+
+def of_any_rank(operand: Operand) -> tuple[Operand, Operand]:
+    """An array operand as one that has axes, and as one that has none."""
+    return Operand(operand.type), Operand(operand.type, Rank.ZERO_D)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +58,16 @@ class TypeRule:
         From an operand's index, the operand and the dtype computed in to what the operand is cast
         to on its way there; None where that is the dtype computed in.
     decomposition : callable or None
-        From the operands to the operations computed in place of this one, if any.
+        From the operands to the operations computed in place of this one, if any. It tells Python
+        scalars from arrays, and arrays of no axes from no others.
     result : callable
         From the dtype computed in to that of the result.
     extra_results : tuple of callables
         As ``result``, for the further results of an operation that has several.
-    standard_kernel : bool
-        Whether the standard kernel computes integers with a Python scalar on the right, even where
-        the policy has a kernel of its own.
+    kernel : callable or None
+        From the operation's name, the operands and the dtype computed in to the kernel, where the
+        operands decide; "" where the policy does. It tells arrays from each other no more than
+        ``decomposition`` does.
     why : str
         What to say when the operation does not admit the common dtype.
     note : str
@@ -70,7 +82,7 @@ class TypeRule:
     decomposition: Callable[[tuple[Operand, ...]], Decomposition | None] | None = None
     result: TypeMap = same
     extra_results: tuple[TypeMap, ...] = ()
-    standard_kernel: bool = False
+    kernel: Callable[[str, tuple[Operand, ...], DType], str] | None = None
     why: str = ""
     note: str = ""
 
@@ -89,13 +101,34 @@ class TypeRule:
             return plan
         computed = plan.inputs[0]
         if self.cast is not None:
-            kept = zip(operands, plan.inputs, strict=True)
-            plan = plan._replace(inputs=tuple(self.cast(i, *each) for i, each in enumerate(kept)))
-        parts = self.decomposition and self.decomposition(operands)
-        scalar = self.standard_kernel and operands[-1].rank is Rank.SCALAR
-        standard = scalar and computed.kind in INTEGERS
-        changed = parts or standard  # of most rules nothing
-        return plan._replace(decomposition=parts, standard_kernel=standard) if changed else plan
+            inputs = tuple([self.cast(i, operand, computed) for i, operand in enumerate(operands)])
+            plan = plan if inputs == plan.inputs else plan._replace(inputs=inputs)
+        if self.decomposition is not None and (parts := self.decomposition(operands)):
+            plan = plan._replace(decomposition=parts)
+        if self.kernel is not None and (kernel := self.kernel(name, operands, computed)):
+            plan = plan._replace(kernel=kernel)
+        return plan
+
+    def plans_alike(
+        self,
+        policy: PolicyLike,
+        name: str,
+        commons: Iterable[DType | Refusal | None],
+        operands: tuple[Operand, ...],
+    ) -> bool:
+        """Whether operands have one plan whichever of these they promote to, and whatever the ranks
+        of the arrays among them are."""
+        first, *others = [
+            self._planned(policy, name, common, len(operands)) if type(common) is DType else None
+            for common in commons
+        ]
+        if any(other != first for other in others) or not isinstance(first, Plan):
+            return False
+        return self.cast is None or all(
+            len({self.cast(i, each, dtype) for each in of_any_rank(o)}) == 1
+            for i, (o, dtype) in enumerate(zip(operands, first.inputs, strict=True))
+            if o.rank is not Rank.SCALAR
+        )
 
     def _planned(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
         """What the operation does with operands of a common dtype, worked out once."""
@@ -107,38 +140,47 @@ class TypeRule:
         return plan
 
     def _plan(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
-        computed, results = self._computed(common)
-        if computed is None or None in results:
+        types = self._types(common)
+        if types is None:
             return self._not_admitted(policy, name, policy.strong(common))
-        result, *more = filter(None, results)
+        computed, result, *more = types
         return policy.make_plan(name, computed, result, count, *more)
 
-    def _computed(self, common: DType) -> tuple[DType | None, tuple[DType | None, ...]]:
-        """What the operation computes in and returns for a common dtype; None where it refuses."""
+    def _types(self, common: DType) -> tuple[DType, ...] | None:
+        """What the operation computes in and what it returns for a common dtype; None where it
+        refuses."""
         computed = self.compute(common) if self.admits(common) else None
-        if computed is None:
-            return None, ()
-        return computed, tuple(step(computed) for step in (self.result, *self.extra_results))
+        result = self.result(computed) if computed is not None else None
+        if computed is None or result is None:
+            return None
+        if not self.extra_results:
+            return computed, result
+        extra = [step(computed) for step in self.extra_results]
+        return (computed, result, *filter(None, extra)) if all(extra) else None
 
     def _not_admitted(self, policy: PolicyLike, name: str, common: DType) -> Refusal:
         """Say that all dtypes of a kind are refused, or that this one is."""
         if self.why:
             return Refusal(self.why, common=common)
-        kin = (self._computed(d) for d in policy.dtypes if d.kind is common.kind)
-        if any(computed is not None and None not in results for computed, results in kin):
+        if any(self._types(d) for d in policy.dtypes if d.kind is common.kind):
             return Refusal(f"{name} is not defined for {common.name}")
         return Refusal(f"{name} is not defined for {common.kind.words} dtypes", common=common)
 
     def answers_by(self, dtypes: tuple[DType, ...]) -> Hashable:
         """All that its answers hang on besides the operation, where operands promote to one of
         some dtypes."""
-        own = (self.operand_types, self.promote, self.cast, self.decomposition)
-        said = (self.standard_kernel, self.why, self.note)
-        return *map(id, own), *said, tuple(map(self._computed, dtypes))
+        parts = self.decomposition, self.kernel
+        own = self.operand_types, self.promote, self.cast, *parts
+        said = self.why, self.note
+        return *map(id, own), *said, tuple(map(self._types, dtypes))
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""
         return self.admit is None or dtype in self.admit or dtype.kind in self.admit
+
+
+PROMOTING = TypeRule()
+"""Promotes, and nothing more."""
 
 
 def common_dtype(

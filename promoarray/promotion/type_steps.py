@@ -64,11 +64,12 @@ def supported_types(
     policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[DType, ...] | Refusal:
     """Count operands as their own types, if the framework has them all."""
-    has = policy.once(_has)
-    for operand in operands:
-        if operand.type not in has and not operand.type.weak:
-            return Refusal(f"{policy.title} has no {operand.type.name}")
-    return tuple(operand.type for operand in operands)
+    has, types = policy.once(_has), []
+    for dtype, _, _ in operands:
+        if dtype not in has and not dtype.weak:
+            return Refusal(f"{policy.title} has no {dtype.name}")
+        types.append(dtype)
+    return (*types,)
 
 
 def with_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

@@ -21,6 +21,7 @@ from promoarray.backends.numpy.loops import Casts, common_shape, empty_like
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.kernels.cast_mode import CastMode
 from promoarray.named_tuple import NamedTuple
+from promoarray.once import once
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -136,7 +137,7 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     if not is_elementwise(name) or not dt.NATIVE.issuperset(computed):
         return None
     kernel = kernel_of(name, computed[0])
-    answer = answer_of(kernel, computed)
+    answer = answer_of(kernel, (*computed,))
     steps = zip(held, plan.inputs, computed, strict=True)
     input_casts = [_chain(step, casts) for step in steps]
     if answer is None:
@@ -151,7 +152,8 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     return BlockPlan(known, kernel, answer, output_casts, storage)
 
 
-def answer_of(kernel: Callable[..., Any] | None, dtypes: list[DType]) -> np.dtype[Any] | None:
+@once
+def answer_of(kernel: Callable[..., Any] | None, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None:
     """What NumPy stores the result of a kernel in; None where it has none of these dtypes."""
     try:
         if isinstance(kernel, np.ufunc):

@@ -31,7 +31,7 @@ def _kernel(name: str, count: int, storage: np.dtype[Any]) -> Callable[..., Any]
     any_layout = (row,) * (count + 2), (DEFAULT,) * (count + 1)
     rows, modes = (row,) * (2 * count + 3), (DEFAULT,) * (2 * count + 1)
     own = storage, storage, np.empty, np.empty_like, loops.watched
-    return kernels.CastingKernel(name, rows, modes, *own, any_layout)
+    return kernels.CastingKernel(name, rows, modes, *own, lambda: any_layout)
 
 
 FACTORS = {-1: "fused_reciprocal", 2: "plain_square", 3: "plain_cube"}

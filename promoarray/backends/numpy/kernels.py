@@ -23,6 +23,7 @@ from promoarray.backends.numpy import (
     searching,
 )
 from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.once import once
 from promoarray.promotion.variants import VARIANTS
 
 Buffer = np.ndarray[Any, Any]
@@ -283,6 +284,7 @@ KERNELS = _Kernels(_STANDARD)
 """The kernel of every operation, and those that single policies have instead."""
 
 
+@once
 def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     """The kernel of an operation on buffers that all hold a dtype; None of linear algebra, whose
     kernels are those of ``kernels.portable.linalg``.

@@ -38,6 +38,10 @@ class LoopPlan(NamedTuple):
     modes: tuple[CastMode, ...]
     storage: np.dtype[Any]
 
+    def arguments(self) -> tuple[tuple[kernels.DTypeArgs, ...], tuple[CastMode, ...]]:
+        """How a ``CastingKernel`` goes by the same loop."""
+        return self.rows, self.modes
+
     def run(self, operands: tuple[Buffer, ...], out: Buffer | None = None) -> Buffer | None:
         """The result, in memory that is there if any; None where NumPy has to be asked for it: it
         knows what to warn of, and what to say of shapes."""
@@ -201,19 +205,18 @@ def loop_plan(
         return None
     if computed.kind not in NUMERIC:
         return None
-    if name in _LOGICAL and computed is dt.bool is plan.result and len({*held}) == 1:
+    if name in LOGICAL and computed is dt.bool is plan.result and len({*held}) == 1:
         return logical_plan(name, held, plan, casts)
     found = kernels.loop_of(name, kernels.dtype_args(computed))
     if found is None:
         return None
     _, masked, tests = found
     made = dt.bool if tests else computed
-    pairs = [(a, b, computed) for a, b in zip(held, plan.inputs, strict=True)]
-    modes = [_mode(casts, *steps) for steps in pairs]
+    modes = [_mode(casts, a, b, computed) for a, b in zip(held, plan.inputs, strict=True)]
     modes.append(_mode(casts, made, made, plan.result))
-    if None in modes or not all(_casts_whole(d, computed) for d in held):
+    if None in modes or not _casts_whole(made, plan.result):
         return None
-    if not _casts_whole(made, plan.result):
+    if not all(d is computed or _casts_whole(d, computed) for d in {*held}):
         return None
     plain = plan.result is made and {*held} == {computed}
     if plain and not (ours or is_slow_in_numpy(name, computed)):
@@ -221,7 +224,7 @@ def loop_plan(
     dtypes = (*held, computed, plan.result)
     if masked:
         dtypes, modes = (dt.bool, *dtypes), [DEFAULT, *modes]
-    rows = tuple(kernels.dtype_args(dtype) for dtype in dtypes)
+    rows = (*map(kernels.dtype_args, dtypes),)
     return LoopPlan(name, rows, tuple(modes), plan.result.storage)  # type: ignore[arg-type]
 
 
@@ -229,7 +232,7 @@ def logical_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -
     """Of operands of one dtype as they are, not of bools: what is no zero is true, or where it is
     the real part that counts, that."""
     computed = plan.compute or plan.inputs[0]
-    if name not in _LOGICAL or not computed is dt.bool is plan.result or len({*held}) > 1:
+    if name not in LOGICAL or not computed is dt.bool is plan.result or len({*held}) > 1:
         return None
     if held[0].kind not in NUMERIC or held[0] is dt.bool:
         return None
@@ -247,12 +250,12 @@ def logical_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -
     return LoopPlan(name, rows, (DEFAULT,) * (len(held) + 1), dt.bool.storage)
 
 
-_LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
+LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 
 def is_slow_in_numpy(name: str, computed: DType) -> bool:
     """Whether NumPy goes element by element where a loop of ours does not: logic of floats."""
-    return name in _LOGICAL and computed.kind is Kind.FLOAT
+    return name in LOGICAL and computed.kind is Kind.FLOAT
 
 
 def _is_kept(source: DType, entered: DType) -> bool:

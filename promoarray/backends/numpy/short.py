@@ -37,6 +37,7 @@ from promoarray.backends.numpy.kernels import (
 from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
+from promoarray.once import once
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ def short_kernel(
         return _of_unlike(name, held, plan)
     if plan.decomposition is not None:
         return _in_two_steps(held, plan, casts)
-    logic = loops.logical_plan(name, held, plan, casts)
-    if logic is not None:
+    if name in loops.LOGICAL and (logic := loops.logical_plan(name, held, plan, casts)):
         return _of_logic(logic, held)
     if name in _ORDERED:
         return _ordering(name, held[0], plan)
@@ -116,7 +116,7 @@ def _of_ufunc(
 ) -> Callable[..., Any] | None:
     common = plan.compute or plan.inputs[0]
     try:
-        *_, answers = kernel.resolve_dtypes((*(common.storage for _ in held), None))
+        *_, answers = kernel.resolve_dtypes((*(common.storage,) * len(held), None))
     except TypeError:
         return None
     plain = {*plan.inputs} == {common} and answers == plan.result.storage
@@ -142,7 +142,7 @@ def _of_logic(plan: loops.LoopPlan, held: tuple[DType, ...]) -> Callable[..., An
         np.empty,
         np.empty_like,
         loops.watched,
-        (plan.rows, plan.modes),
+        plan.arguments,
     )
 
 
@@ -158,6 +158,7 @@ FEW = 1 << 15
 """Elements of what is reduced to one, or pairs where each of one operand meets each of another."""
 
 
+@once
 def _of_few(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, y: kernel(x, y) if x.size * y.size <= FEW else None
 
@@ -185,7 +186,7 @@ def _with_options(
     if name == "outer":
         kernel = _of_few(kernel)
     if name not in _SILENT and common.kind in INEXACT and not isinstance(kernel, np.ufunc):
-        kernel = telling(kernel)
+        kernel = _telling(kernel)
     dtypes = {*held, *plan.inputs, plan.result}
     alone = (name in _BY_ITSELF or isinstance(kernel, np.ufunc)) and dtypes == {common} == {made}
     found = kernel if alone else _between_casts(name, kernel, held, plan, made, casts)
@@ -231,7 +232,7 @@ def _folding(
         return otherwise
     ways = (held, computed), (answer, plan.result)
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
-    if any(transforms for _, transforms in found):
+    if found[0][1] or found[1][1]:
         return otherwise
     rows = kernels.dtype_args(held), kernels.dtype_args(computed), kernels.dtype_args(plan.result)
     modes = found[0][0], found[1][0]
@@ -258,6 +259,17 @@ def _adds_exactly(dtype: DType) -> bool:
     return dtype is dt.bool or (dtype.kind in INTEGERS and dtype.bits <= 32)
 
 
+@once
+def _bounded(name: str, low: bool, high: bool) -> Callable[..., Any]:
+    """The kernel of ``clip``, or what a policy has for it, with the bounds that there are."""
+    return partial(KERNELS[name], low=low, high=high)
+
+
+_telling = once(telling)
+"""Of the kernels that there are, which are few."""
+
+
+@once
 def _answer_of(kernel: Callable[..., Any], common: DType, count: int) -> DType | None:
     """What a function makes of buffers of a dtype that NumPy knows."""
     if common not in dt.NATIVE:
@@ -290,7 +302,7 @@ def _of_bounds(
     if name in loops.CLIPS:
         name = name if both else f"{name}_low" if low else f"{name}_high"
         return _between_casts(name, None, held, plan, common, casts)
-    kernel: Callable[..., Any] = partial(KERNELS[name], low=low, high=high)
+    kernel = _bounded(name, low, high)
     if name == "checked_clip":
         same = plan._replace(inputs=(common,) * 3, compute=common, result=common)
         loop = _between_casts("clip_beyond", None, same.inputs, same, common, casts)
@@ -306,7 +318,7 @@ def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callab
     if kernel:
         return losses.by_delta(kernel, common.storage)
     otherwise = _of_short("huber_loss", losses.huber, held, plan, common, casts)
-    answers = blocks.answer_of(losses.huber, [common for _ in held])
+    answers = blocks.answer_of(losses.huber, (common,) * len(held))
     if otherwise is None or answers is None:
         return otherwise
 
@@ -405,11 +417,11 @@ def _of_short(
 ) -> Callable[..., Any] | None:
     """A function of each element by itself between casts: of longer operands it goes in blocks."""
     takes = is_elementwise(name)
-    made = blocks.answer_of(kernel, [common for _ in held]) if takes else None
-    if kernel is not None and common.kind in INEXACT:
-        kernel = telling(kernel)
+    made = blocks.answer_of(kernel, (common,) * len(held)) if takes else None
     if made is None or common not in dt.NATIVE or name in loops.ASKING:
         return None
+    if kernel is not None and common.kind in INEXACT:
+        kernel = _telling(kernel)
     return _between_casts(name, kernel, held, plan, BY_STORAGE[made], casts)
 
 
@@ -425,13 +437,13 @@ def _of_one_array(
     common: DType,
     casts: loops.Casts,
 ) -> Callable[..., Any] | None:
-    if common not in dt.NATIVE:
+    answers = _answer_of(kernel, common, 1)
+    if answers is None:
         return None
-    answers = kernel(np.ones(1, common.storage)).dtype
-    is_all = held[0] is plan.inputs[0] is common and answers == plan.result.storage
+    is_all = held[0] is plan.inputs[0] is common and answers is plan.result
     if is_all and name not in positions.FINDERS:  # which have another way with long arrays
         return kernel
-    return _between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
+    return _between_casts(name, kernel, held, plan, answers, casts)
 
 
 def _between_casts(
@@ -451,35 +463,35 @@ def _between_casts(
     """
     common = plan.compute or plan.inputs[0]
     dtypes = (*held, *plan.inputs, common, made, plan.result)
-    if dt.string in dtypes:
+    if dt.string in {*dtypes}:
         return None
     inputs = [_entered(*pair, casts) for pair in zip(held, plan.inputs, strict=True)]
     dtypes = (*held, *inputs, common, made, plan.result)
-    entered = ((dtype, common) for dtype in inputs)
-    pairs = (*zip(held, inputs, strict=True), *entered, (made, plan.result))
-    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in pairs]
-    if any(transforms for _, transforms in found):
-        return None
+    sources, targets = (*held, *inputs, made), (*inputs, *(common,) * len(held), plan.result)
+    modes = []
+    for source, target in zip(sources, targets, strict=True):
+        mode, transforms = casts(source, target) if source is not target else (DEFAULT, ())
+        if transforms:
+            return None
+        modes.append(mode)
     names = loops.loop_names(name)
     wanted = len(held), False, made is not common
-    of_parts = Kind.COMPLEX in {dtype.kind for dtype in held} and common.kind is not Kind.COMPLEX
-    has_loop = not of_parts and all(
-        kernels.loop_of(each, kernels.dtype_args(common)) == wanted for each in names
-    )
+    of_parts = common.kind is not Kind.COMPLEX and any(d.kind is Kind.COMPLEX for d in held)
+    row = kernels.dtype_args(common)
+    has_loop = not of_parts and all(kernels.loop_of(each, row) == wanted for each in names)
     if kernel is None and not has_loop:
         return None
     any_loop = has_loop and first is None and name not in exponents.LOOPS
-    whole = loops.loop_plan(names[-1], held, plan, casts, ours=False) if any_loop else None
     return kernels.CastingKernel(
         (name if len(names) == 1 else names) if has_loop else kernel,
-        tuple(kernels.dtype_args(dtype) for dtype in dtypes),
-        tuple(mode for mode, _ in found),
+        (*map(kernels.dtype_args, dtypes),),
+        (*modes,),
         common.storage,
         plan.result.storage,
         np.empty,
         np.empty_like,
         loops.watched,
-        whole and (whole.rows, whole.modes),
+        partial(_of_any_layout, names[-1], held, plan, casts) if any_loop else None,
         first,
         folds.LONG - 1 if name in folds.FOLDED else -1,
         None if has_loop else program or _program(name, common, len(held), made),
@@ -489,9 +501,7 @@ def _between_casts(
 @cache
 def _program(name: str, common: DType, count: int, made: DType) -> programs.Written | None:
     """What computes each element, without a call of Python's."""
-    if not is_elementwise(name) and not (
-        common.kind is Kind.COMPLEX and formula_of_complex(name)
-    ):
+    if not is_elementwise(name) and not (common.kind is Kind.COMPLEX and formula_of_complex(name)):
         return None
     kernel = kernel_of(name, common)
     return kernel and programs.written(kernel, common.storage, count, made.storage)
@@ -504,6 +514,14 @@ def _entered(source: DType, target: DType, casts: loops.Casts) -> DType:
     from promoarray.promotion.cast_transforms import real_part_counts
 
     return source.part if casts(source, target)[1] == (real_part_counts,) else target
+
+
+def _of_any_layout(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> tuple[Any, Any] | None:
+    """What a ``CastingKernel`` asks when it meets a long operand, or one that is not in rows."""
+    found = loops.loop_plan(name, held, plan, casts, ours=False)
+    return found and found.arguments()
 
 
 def _in_two_steps(

@@ -37,13 +37,15 @@ struct CastingKernel {
     PyObject *empty;             // numpy.empty
     PyObject *empty_like;        // numpy.empty_like
     PyObject *watched;           // which floating-point exceptions NumPy does not ignore
+    PyObject *loop;              // answers how its loops go over any layout; None where they do not
     PyObject *computed_storage;  // NumPy's dtypes
     PyObject *result_storage;
     PyObject *program;           // what that was read from, which has the loops of NumPy's; or None
     Scratch *kept[MOST];         // what operands were cast to; null while it is in use
 
-    std::array<PyObject *, 7> parts() const {
-        return {function, empty, empty_like, watched, computed_storage, result_storage, program};
+    std::array<PyObject *, 8> parts() const {
+        return {function,        empty,          empty_like, watched, loop,
+                computed_storage, result_storage, program};
     }
     void release() {
         delete steps;
@@ -118,6 +120,17 @@ nb::object new_result(const CastingKernel *self, PyObject *const *args,
     return nb::steal(PyObject_Vectorcall(self->empty, given, 2, nullptr));
 }
 
+// Python is asked once; of threads that ask at once the first one's answer is everybody's.
+const AnyLayout &any_layout(const CastingKernel *self) {
+    std::atomic<const AnyLayout *> &any = self->steps->any;
+    if (const AnyLayout *known = any.load()) return *known;
+    const nb::object given = nb::steal(PyObject_CallNoArgs(self->loop));
+    if (!given.is_valid()) throw nb::python_error();
+    auto made = read_any(*self->steps, given);
+    const AnyLayout *known = nullptr;
+    return any.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
+}
+
 // A loop between the casts on operands of any length and layout. Null without an error if Python is
 // to be asked.
 nb::object run_any(const CastingKernel *self, PyObject *const *args) {
@@ -131,11 +144,12 @@ nb::object run_any(const CastingKernel *self, PyObject *const *args) {
         size_t n = 1;
         for (const Py_ssize_t length : shape) n *= (size_t)length;
         const int way = way_of(operands, n, [&](int i) { return arrays[i]->count(); });
-        const Combination &any = *self->steps->any[way];
+        const std::shared_ptr<const Combination> &any = any_layout(self).of[way];
+        if (!any) return nb::object();
         nb::object out = new_result(self, args, arrays, shape);
         if (!out.is_valid()) return out;
         const Array place(out, "result", PyBUF_STRIDES | PyBUF_WRITABLE);
-        const int raised = combine_arrays(any, arrays, place);
+        const int raised = combine_arrays(*any, arrays, place);
         return is_told(self, raised) ? nb::object() : out;
     } catch (nb::python_error &) {  // an array that is not what its dtype says: `run` has the words
     } catch (const nb::builtin_exception &) {
@@ -239,7 +253,7 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
     }
     int raised = 0;
     nb::object out;
-    if (!fits && steps.any[0]) out = run_any(self, args);
+    if (!fits && self->loop != Py_None) out = run_any(self, args);
     else if (fits && in_loop && options == 0) out = run_loop(self, views, *like, raised);
     else if (fits) out = run_function(self, args, views, names);
     if (out.is_valid() && !is_told(self, raised)) return out.release().ptr();
@@ -260,7 +274,10 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
                                      &longest, &program))
         return nullptr;
     return made_or_raised([&]() -> PyObject * {
-        auto steps = read_steps(function, rows, modes, loop, first, program);
+        const bool has_loop = PyUnicode_Check(function) || PyTuple_Check(function);
+        if (loop != Py_None && (!has_loop || first != Py_None || !PyCallable_Check(loop)))
+            refuse("loop is to be called, of a loop that nothing is done before");
+        auto steps = read_steps(function, rows, modes, first, program);
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         CastingKernel *self = kernel_of<CastingKernel>(made);
@@ -274,6 +291,7 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         self->empty = Py_NewRef(empty);
         self->empty_like = Py_NewRef(like);
         self->watched = Py_NewRef(watched);
+        self->loop = Py_NewRef(loop);
         self->computed_storage = Py_NewRef(computed);
         self->result_storage = Py_NewRef(result);
         return made;

@@ -106,17 +106,6 @@ std::vector<std::string> read_names(PyObject *function) {
     return found;
 }
 
-// How the loops go over any operands.
-void read_any(Steps &steps, const std::vector<std::string> &names, PyObject *rows, PyObject *modes) {
-    for (int way = 0; way < 1 << steps.operands; ++way) {
-        const std::string &name = names[names.size() == 1 ? 0 : (size_t)way];
-        auto &any = steps.any[way];
-        any = std::make_unique<Combination>(read_combination(name.c_str(), rows, modes));
-        if (any->operands != steps.operands || any->operation.masked)
-            refuse("the loop is not of these operands");
-    }
-}
-
 // What is done to one operand first: which, by which loop, and the modes of the casts to the result
 // and back.
 void read_first(Steps &steps, nb::handle given) {
@@ -124,8 +113,8 @@ void read_first(Steps &steps, nb::handle given) {
         throw nb::type_error("first must be a tuple of an operand, a loop and two modes");
     const auto at = [&](Py_ssize_t i) { return nb::handle(PyTuple_GetItem(given.ptr(), i)); };
     steps.first.operand = nb::cast<int>(at(0));
-    if (steps.first.operand < 0 || steps.first.operand >= steps.operands || steps.any[0])
-        refuse("first is for one of the operands of short ones");
+    if (steps.first.operand < 0 || steps.first.operand >= steps.operands)
+        refuse("first is for one of the operands");
     steps.first.operation = operation_of(nb::cast<nb::str>(at(1)).c_str(), 1, steps.computed);
     steps.first.leave = cast_between(steps.computed, steps.result, read_mode(at(2)));
     steps.first.widen = cast_between(steps.result, steps.computed, read_mode(at(3)));
@@ -261,17 +250,33 @@ int compute(const Steps &steps, const View *views, char *place, size_t n) {
 }
 
 std::unique_ptr<Steps> read_steps(PyObject *function, nb::handle rows, nb::handle modes,
-                                  nb::handle any, nb::handle first, nb::handle program) {
-    const std::vector<std::string> names = read_names(function);
+                                  nb::handle first, nb::handle program) {
+    std::vector<std::string> names = read_names(function);
     auto steps = read_casts(names, function != Py_None, rows, modes);
-    if (names.empty()) {
-        if (!program.is_none()) steps->program = std::make_unique<Program>(program, steps->operands);
-        return steps;
-    }
-    if (PyTuple_Check(any.ptr()) && PyTuple_Size(any.ptr()) == 2)
-        read_any(*steps, names, PyTuple_GetItem(any.ptr(), 0), PyTuple_GetItem(any.ptr(), 1));
-    if (!first.is_none()) read_first(*steps, first);
+    if (names.empty() && !program.is_none())
+        steps->program = std::make_unique<Program>(program, steps->operands);
+    if (!names.empty() && !first.is_none()) read_first(*steps, first);
+    steps->names = std::move(names);
     return steps;
+}
+
+std::unique_ptr<const AnyLayout> read_any(const Steps &steps, nb::handle given) {
+    auto made = std::make_unique<AnyLayout>();
+    if (!PyTuple_Check(given.ptr()) || PyTuple_Size(given.ptr()) != 2) return made;
+    PyObject *rows = PyTuple_GetItem(given.ptr(), 0), *modes = PyTuple_GetItem(given.ptr(), 1);
+    const size_t ways = (size_t)1 << steps.operands;
+    for (size_t way = 0; way < ways; ++way) {
+        if (way >= steps.names.size()) {
+            made->of[way] = made->of[0];
+            continue;
+        }
+        const auto any = std::make_shared<const Combination>(
+            read_combination(steps.names[way].c_str(), rows, modes));
+        if (any->operands != steps.operands || any->operation.masked)
+            refuse("the loop is not of these operands");
+        made->of[way] = any;
+    }
+    return made;
 }
 
 }  // namespace promoarray

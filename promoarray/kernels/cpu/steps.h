@@ -1,7 +1,10 @@
 // What a casting kernel does between its operands and its result, without Python's objects.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "array_view.h"
 #include "combine.h"
@@ -26,6 +29,12 @@ struct ChosenCast {
     void run(const void *from, void *to, size_t n) const;
 };
 
+// How the loops go over operands of any layout, by `way_of`: of one loop for all ways it is one, too.
+// All are null where they do not.
+struct AnyLayout {
+    std::shared_ptr<const Combination> of[WAYS];
+};
+
 // All that a kernel is, but for Python's objects.
 struct Steps {
     using Cast = std::shared_ptr<const ChosenCast>;
@@ -35,8 +44,10 @@ struct Steps {
     Cast enter[MOST], widen[MOST], leave;
     // By `way_of`; none where a function of Python's computes.
     Operation operations[WAYS] = {};
-    std::unique_ptr<Combination> any[WAYS];          // the same for any operands, where there is one
-    std::unique_ptr<const Program> program;          // what computes, where no operation does
+    std::unique_ptr<const Program> program;  // what computes, where no operation does
+    std::vector<std::string> names;          // of the loops: one for each way, or one for all
+    // Read when there are such operands for the first time, as most kernels never meet any.
+    std::atomic<const AnyLayout *> any{nullptr};
     // What is done to one operand first, and rounded as the result is.
     struct {
         int operand = 0;
@@ -44,6 +55,7 @@ struct Steps {
         Cast leave, widen;
     } first;
 
+    ~Steps() { delete any.load(); }
     bool computes() const { return operations[0].run != nullptr || program != nullptr; }
     bool casts(int i) const { return enter[i] || widen[i]; }
     // n elements of an operand as what is computed in.
@@ -63,11 +75,13 @@ int way_of(int operands, size_t n, Count count) {
 int compute(const Steps &steps, const View *views, char *place, size_t n);
 
 // What a kernel's arguments say: the loop of an operation, or a tuple of one for each way, None where
-// nothing is computed, or else a function; the rows and modes of all that is cast; those of the loop on
-// any operands, what is done to one operand first, and the program that does what the function does,
-// each None where there is none.
+// nothing is computed, or else a function; the rows and modes of all that is cast; what is done to one
+// operand first, and the program that does what the function does, each None where there is none.
 std::unique_ptr<Steps> read_steps(PyObject *function, nanobind::handle rows,
-                                  nanobind::handle modes, nanobind::handle any,
-                                  nanobind::handle first, nanobind::handle program);
+                                  nanobind::handle modes, nanobind::handle first,
+                                  nanobind::handle program);
+
+// The same of the loops over any layout: a tuple of rows and modes, None where they do not go so.
+std::unique_ptr<const AnyLayout> read_any(const Steps &steps, nanobind::handle given);
 
 }  // namespace promoarray

@@ -18,7 +18,7 @@ from promoarray.operations import Family
 from promoarray.promotion.linalg_rules import linear, spectrum, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
-from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, component, rows
 
 TINY = frozenset(rows("i2 i4 u2 u4"))
@@ -70,7 +70,7 @@ def matmul(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     Upstream asks ``lax.dot_general`` for the promoted dtype, and a weakly typed array is as wide
     as its default dtype there.
     """
-    plan = TypeRule()(policy, name, operands)
+    plan = PROMOTING(policy, name, operands)
     if isinstance(plan, Refusal):
         return plan
     widest = higher_precision(*(policy.strong(o.type) for o in operands))
@@ -86,7 +86,7 @@ def bool_to_int32(dtype: DType) -> DType:
 
 def multiply(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Multiply; of a bool array and floats XLA makes a selection, so that ``False * nan`` is 0."""
-    plan = TypeRule()(policy, name, operands)
+    plan = PROMOTING(policy, name, operands)
     if isinstance(plan, Refusal) or plan.inputs[0] not in _SELECTED:
         return plan
     bools = [o.type is dt.bool and o.rank is not Rank.SCALAR for o in operands]
@@ -98,7 +98,7 @@ def divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
 
     That of float16 is rounded to float16; bfloat16 and float8 are divided in float32.
     """
-    plan = TypeRule(compute=inexact, note=_FLOAT_NOTE)(policy, name, operands)
+    plan = _quotients(policy, name, operands)
     if isinstance(plan, Refusal) or plan.inputs[0] not in _DIVIDED:
         return plan
     bools = operands[0].type is dt.bool
@@ -209,6 +209,7 @@ _STRONG_NOTE = "the result is not weakly typed"
 _BROADCAST_NOTE = "the result is weakly typed only if no operand has an axis"
 
 _floats = TypeRule(compute=floating, note=_FLOAT_NOTE)
+_quotients = TypeRule(compute=inexact, note=_FLOAT_NOTE)
 
 _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),

@@ -43,7 +43,7 @@ from promoarray.promotion.scalars import (
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import TypeRule, same, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -59,7 +59,7 @@ DTYPES = (*(d for d in TABLE_8_5.dtypes if d is not dt.complex32), dt.bool, *WID
 
 def promote(a: DType, b: DType) -> DType | None:
     """Promote as aclnn does, and bool with anything."""
-    if dt.bool in (a, b):
+    if a is dt.bool or b is dt.bool:
         return b if a is dt.bool else a
     return promote_8_5(a, b)
 
@@ -94,7 +94,7 @@ def real(enter: OperandTypes) -> OperandTypes:
     """Refuse complex Python scalars, as everything in MindSpore does."""
 
     def checked(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-        if any(operand.type is dt.weak_complex for operand in operands):
+        if dt.weak_complex in {operand.type for operand in operands}:
             return Refusal("MindSpore takes no complex Python scalars")
         return enter(policy, operands)
 
@@ -149,7 +149,7 @@ def _no_two_bools(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     """Refuse two bools, as mindspore.ops.add and sub do."""
     if all(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
         return Refusal(f"mindspore.ops has no {name} of two bools")
-    return TypeRule()(policy, name, operands)
+    return PROMOTING(policy, name, operands)
 
 
 def _remainder(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -157,7 +157,7 @@ def _remainder(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> 
     first, second = operands
     if first.type in WIDE_UNSIGNED and second.type is dt.bool and second.rank is Rank.ARRAY:
         return Refusal("the product inside takes no wide unsigned integer with a bool")
-    return TypeRule()(policy, name, operands)
+    return PROMOTING(policy, name, operands)
 
 
 def _copysign(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:

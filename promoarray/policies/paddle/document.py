@@ -49,7 +49,7 @@ from promoarray.promotion.scalars import (
     wrap,
 )
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.type_rules import TypeRule, same, to_bool
+from promoarray.promotion.type_rules import TypeRule, integers_by_scalar, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -182,7 +182,7 @@ def summed(dtype: DType) -> DType:
 
 def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
-    plan = TypeRule(operand_types=OPEN, result=to_bool)(policy, name, operands)
+    plan = _tested(policy, name, operands)
     tensors = [o.type for o in operands if o.rank is not Rank.SCALAR]
     if isinstance(plan, Plan) and any(
         common.kind is Kind.COMPLEX and common is not tensor
@@ -195,6 +195,7 @@ def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return plan
 
 
+_tested = TypeRule(operand_types=OPEN, result=to_bool)
 _FACTORED = "linear algebra takes float32, float64 and complex tensors of one dtype"
 _SUM_NOTE = "bool and int32 are summed in int64"
 
@@ -206,7 +207,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     Family.FLOOR_DIVIDE: TypeRule(),
     "floor_divide": TypeRule(operand_types=WIDENING, admit=ORDERED),
-    Family.POW: TypeRule(standard_kernel=True),
+    Family.POW: TypeRule(kernel=integers_by_scalar),
     Family.EQUALITY: _logic,
     Family.ORDER: TypeRule(result=to_bool, admit=ORDERED, why="The Logic Rule excludes complex"),
     Family.LOGICAL: _logic,

@@ -32,11 +32,12 @@ from promoarray.policies.paddle.wheel_3_3 import (
     MEAN,
     SORTED,
     as_left,
-    biased,
+    by_bias,
     by_logarithm,
+    by_reciprocal,
+    by_scale,
     clip_rule,
     floats_from,
-    scaled,
     transformed,
 )
 from promoarray.promotion.cast_rules import dtypes
@@ -114,17 +115,34 @@ TRUNCATED = ArraysFirst(
 )
 
 
+_ORDERED = TypeRule(operand_types=AGREED, admit=ORDERED)
+_SEARCHED = TypeRule(operand_types=AGREED, admit=ORDERED, result=always(dt.int64))
+_DIVIDED = TypeRule(
+    operand_types=ArraysFirst(as_left, scalar=with_complex),
+    compute=exact_to(dt.float32),
+    kernel=by_reciprocal,
+)
+
+
 def after_complex(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but let a leading complex tensor have the others cast."""
-    types = TRANSFORMED if operands[0].type.kind is Kind.COMPLEX else AGREED
-    label = to_bool if ROWS[name].family is Family.LOGICAL else same
-    return TypeRule(operand_types=types, result=label)(policy, name, operands)
+    leads = operands[0].type.kind is Kind.COMPLEX
+    rule = _AFTER_COMPLEX[leads, ROWS[name].family is Family.LOGICAL]
+    return rule(policy, name, operands)
+
+
+_AFTER_COMPLEX = {
+    (leads, logical): TypeRule(
+        operand_types=TRANSFORMED if leads else AGREED, result=to_bool if logical else same
+    )
+    for leads in (False, True)
+    for logical in (False, True)
+}
 
 
 def _divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Cast a tensor to the left one's dtype before both become float32."""
-    types = ArraysFirst(as_left, scalar=with_complex)
-    plan = TypeRule(operand_types=types, compute=exact_to(dt.float32))(policy, name, operands)
+    plan = _DIVIDED(policy, name, operands)
     left = operands[0].type
     if isinstance(plan, Refusal) or left.kind in INEXACT or operands[1].rank is Rank.SCALAR:
         return plan
@@ -133,7 +151,7 @@ def _divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pla
 
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer float64 of integers."""
-    plan = TypeRule(operand_types=AGREED, admit=ORDERED)(policy, name, operands)
+    plan = _ORDERED(policy, name, operands)
     whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
     return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
@@ -142,9 +160,7 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     """Compare numbers of two dtypes, as C++ does, in what they promote to."""
     types = [policy.strong(operand.type) for operand in operands]
     if types[0] not in SORTED:
-        return TypeRule(operand_types=AGREED, admit=ORDERED, result=always(dt.int64))(
-            policy, name, operands
-        )
+        return _SEARCHED(policy, name, operands)
     common = LOOKUP(*types)
     if types[1] not in SORTED or common is None:
         return Refusal("searchsorted takes int32, int64, float32 and float64", common=types[1])
@@ -154,13 +170,13 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
 _LEFT = with_arrays(Arrays.FIRST, TypeRule(operand_types=CAST, admit=ORDERED))
 _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     Family.ARITHMETIC: TypeRule(operand_types=PROMOTED),
-    "add": biased(TypeRule(operand_types=PROMOTED)),
-    "subtract": biased(TypeRule(operand_types=PROMOTED)),
-    "multiply": scaled(TypeRule(operand_types=ArraysFirst(floats, scalar=with_complex))),
-    Family.DIVIDE: scaled(_divide, right=True),
+    "add": TypeRule(operand_types=PROMOTED, kernel=by_bias),
+    "subtract": TypeRule(operand_types=PROMOTED, kernel=by_bias),
+    "multiply": TypeRule(operand_types=ArraysFirst(floats, scalar=with_complex), kernel=by_scale),
+    Family.DIVIDE: _divide,
     Family.FLOOR_DIVIDE: _LEFT,
     "floor_divide": _LEFT,
-    Family.POW: by_logarithm(TypeRule(operand_types=CAST, standard_kernel=True)),
+    Family.POW: TypeRule(operand_types=CAST, kernel=by_logarithm),
     Family.EQUALITY: TypeRule(operand_types=CAST, result=to_bool),
     Family.ORDER: TypeRule(operand_types=CAST, result=to_bool, admit=ORDERED),
     Family.LOGICAL: after_complex,
@@ -231,13 +247,13 @@ _OF_TENSORS = frozenset(
 
 # The functions take tensors that agree, but for two floats; few take a scalar on the right.
 FUNCTIONS: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: scaled(TypeRule(operand_types=PAIRS)),
-    Family.DIVIDE: scaled(TypeRule(operand_types=TRANSFORMED), right=True),
+    Family.ARITHMETIC: TypeRule(operand_types=PAIRS, kernel=by_scale),
+    Family.DIVIDE: TypeRule(operand_types=TRANSFORMED, kernel=by_reciprocal),
     "matmul": TypeRule(operand_types=TRANSFORMED),
     Family.FLOOR_DIVIDE: TypeRule(operand_types=AGREED, admit=ORDERED),
     Family.EQUALITY: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
     Family.ORDER: TypeRule(operand_types=AGREED, admit=ORDERED, result=to_bool),
-    "pow": by_logarithm(TypeRule(operand_types=TRUNCATED, standard_kernel=True)),
+    "pow": TypeRule(operand_types=TRUNCATED, kernel=by_logarithm),
     "equal": TypeRule(operand_types=TRUNCATED, result=to_bool),
     "where": TypeRule(
         operand_types=ArraysFirst(

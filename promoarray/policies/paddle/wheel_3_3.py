@@ -42,7 +42,7 @@ from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, wit
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import TypeRule, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeRule, integers_by_scalar, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -124,7 +124,7 @@ def _bitwise(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pl
     """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
     if operands[-1].rank is Rank.SCALAR:
         return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
-    return TypeRule(operand_types=_BITS, admit=BITS)(policy, name, operands)
+    return _BITWISE(policy, name, operands)
 
 
 _BITS = replace(
@@ -133,6 +133,7 @@ _BITS = replace(
     why="the tensors must have one dtype: the kernels of bits and shifts promote nothing",
     why_scalar="only a Python bool or int goes with the bits of a tensor",
 )
+_BITWISE = TypeRule(operand_types=_BITS, admit=BITS)
 
 
 def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -153,8 +154,10 @@ def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
 def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Promote nothing, but cast what follows a complex tensor."""
     after_complex = operands[0].type.kind is Kind.COMPLEX
-    types = TRANSFORMED if after_complex else AGREED
-    return TypeRule(operand_types=types)(policy, name, operands)
+    return (_TRANSFORMED if after_complex else _AGREED)(policy, name, operands)
+
+
+_AGREED, _TRANSFORMED = TypeRule(operand_types=AGREED), TypeRule(operand_types=TRANSFORMED)
 
 
 def clip_rule(raised: DType | None) -> OperationRule:
@@ -177,10 +180,12 @@ def clip_rule(raised: DType | None) -> OperationRule:
 
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer float64 of integers."""
-    plan = TypeRule(operand_types=SHUT, admit=ORDERED)(policy, name, operands)
+    plan = _ORDERED(policy, name, operands)
     whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
     return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
+
+_ORDERED = TypeRule(operand_types=SHUT, admit=ORDERED)
 
 MEAN = TypeRule(
     admit=frozenset({*INEXACT, dt.bool, dt.int32, dt.int64}),
@@ -199,7 +204,7 @@ def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 
 def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Square integers in their dtype; the root is float32."""
-    plan = TypeRule()(policy, name, operands)
+    plan = PROMOTING(policy, name, operands)
     whole = isinstance(plan, Plan) and plan.result.kind in INTEGERS
     return plan._replace(result=dt.float32) if isinstance(plan, Plan) and whole else plan
 
@@ -208,7 +213,7 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     """Compare numbers of two dtypes, as C++ does, in what they promote to."""
     sorted_in, sought = (policy.strong(operand.type) for operand in operands)
     if sorted_in not in SORTED:
-        return TypeRule(admit=ORDERED, result=always(dt.int64))(policy, name, operands)
+        return _SEARCHED(policy, name, operands)
     if sought not in SORTED and sought not in (dt.float16, dt.bfloat16):
         return Refusal(
             "searchsorted takes int32, int64, float16, bfloat16, float32 and float64", common=sought
@@ -219,51 +224,40 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
 
 
 SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
+_SEARCHED = TypeRule(admit=ORDERED, result=always(dt.int64))
 
 
-def scaled(rule: OperationRule, *, right: bool = False) -> OperationRule:
-    """Scale by a Python int or float: a kernel of its own, as for real numbers that divide."""
-
-    def scaling(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        plan = rule(policy, name, operands)
-        if isinstance(plan, Refusal) or (right and plan.result.kind is not Kind.FLOAT):
-            return plan
-        if any(o.type in (dt.weak_int, dt.weak_float) for o in operands[right:]):
-            return plan
-        if name == "multiply" and plan.result.kind is Kind.COMPLEX:
-            return plan._replace(kernel="plain_multiply")
-        return plan._replace(standard_kernel=True)
-
-    return scaling
+def by_scale(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
+    """Multiply by a Python int or float in the policy's kernel, which scales."""
+    if any(operand.type in _NUMBERS for operand in operands):
+        return ""
+    return "plain_multiply" if name == "multiply" and computed.kind is Kind.COMPLEX else name
 
 
-def biased(rule: OperationRule) -> OperationRule:
+def by_reciprocal(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
+    """Divide floats by a Python int or float in the policy's kernel, which scales."""
+    scales = computed.kind is not Kind.FLOAT or operands[1].type in _NUMBERS
+    return "" if scales else name
+
+
+def by_bias(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
     """Add a Python int or float by the kernel that scales, to the complex tensor times 1 + 0j."""
-
-    def biasing(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        plan = rule(policy, name, operands)
-        if isinstance(plan, Refusal) or plan.result.kind is not Kind.COMPLEX:
-            return plan
-        if operands[0].type in (dt.weak_int, dt.weak_float):
-            return plan._replace(kernel=f"{name}_scaled")
-        if operands[1].type in (dt.weak_int, dt.weak_float):
-            return plan._replace(kernel=f"scaled_{name}")
-        return plan
-
-    return biasing
+    if computed.kind is Kind.COMPLEX and operands[0].type in _NUMBERS:
+        return f"{name}_scaled"
+    if computed.kind is Kind.COMPLEX and operands[1].type in _NUMBERS:
+        return f"scaled_{name}"
+    return ""
 
 
-def by_logarithm(rule: OperationRule) -> OperationRule:
+def by_logarithm(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
     """Take complex powers by the C++ library, but those by the Python numbers 0 and 1."""
+    if computed.kind is not Kind.COMPLEX:
+        return integers_by_scalar(name, operands, computed)
+    one = operands[-1].type.weak and operands[-1].type is not dt.weak_complex
+    return "shortcut_log_pow" if one else "log_pow"
 
-    def raising(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        plan = rule(policy, name, operands)
-        if isinstance(plan, Refusal) or plan.result.kind is not Kind.COMPLEX:
-            return plan
-        one = operands[-1].type.weak and operands[-1].type is not dt.weak_complex
-        return plan._replace(kernel="shortcut_log_pow" if one else "log_pow")
 
-    return raising
+_NUMBERS = (dt.weak_int, dt.weak_float)
 
 
 def _of_one(rule: OperationRule) -> OperationRule:
@@ -281,16 +275,16 @@ def _of_one(rule: OperationRule) -> OperationRule:
 _COMPARE = TypeRule(result=to_bool)
 _WHOLE = "of integers every step loses its fraction"
 _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
-    "add": biased(OPERATIONS[Family.ARITHMETIC]),
-    "subtract": biased(OPERATIONS[Family.ARITHMETIC]),
-    "multiply": scaled(TypeRule()),
+    "add": TypeRule(kernel=by_bias),
+    "subtract": TypeRule(kernel=by_bias),
+    "multiply": TypeRule(kernel=by_scale),
     Family.DIVIDE: _of_one(
         TypeRule(
             compute=floats_from(*(d for d in LOOKUP.dtypes if d.kind in INTEGERS)),
             note="Integers give float32; bool / bool stays bool (the rule overlooks bool).",
         )
     ),
-    Family.POW: _of_one(by_logarithm(OPERATIONS[Family.POW])),
+    Family.POW: _of_one(TypeRule(kernel=by_logarithm)),
     "remainder": _of_one(OPERATIONS[Family.FLOOR_DIVIDE]),
     Family.EQUALITY: _COMPARE,
     Family.ORDER: _COMPARE,
@@ -319,7 +313,7 @@ _truncating = replace(
 )
 FUNCTIONS: dict[str | Family, OperationRule] = {
     "remainder": TypeRule(operand_types=_truncating),
-    "pow": by_logarithm(TypeRule(operand_types=_truncating, standard_kernel=True)),
+    "pow": TypeRule(operand_types=_truncating, kernel=by_logarithm),
     "copysign": TypeRule(operand_types=_truncating, admit=ORDERED),
     "floor_divide": TypeRule(operand_types=_FLOOR_DIVIDE, admit=ORDERED, cast=_scalar_as_tensor),
     "where": TypeRule(operand_types=_WHERE),

@@ -49,7 +49,7 @@ from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import Stored, any_array
-from promoarray.promotion.type_rules import TypeRule, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -63,13 +63,13 @@ from promoarray.promotion.type_steps import (
 )
 
 
-def subtract(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def no_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Refuse bools, even beside another dtype and as a Python scalar."""
-    if any(operand.type in (dt.bool, dt.weak_bool) for operand in operands):
+    if any(operand.type.kind is Kind.BOOL for operand in operands):
         return Refusal(
             "subtraction with a bool is not supported; of two bools write logical_xor(x1, x2)"
         )
-    return TypeRule()(policy, name, operands)
+    return policy.operand_types(policy, operands)
 
 
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -77,8 +77,7 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 
     One exponent of Python counts factors, but of float16 (``pow_tensor_scalar_kernel``).
     """
-    with_bool = operands[-1].type is dt.weak_bool
-    rule = TypeRule() if with_bool else TypeRule(admit=NUMBERS, note="bool ** bool is refused")
+    rule = PROMOTING if operands[-1].type is dt.weak_bool else _power
     plan = rule(policy, name, operands)
     if isinstance(plan, Refusal) or operands[-1].rank is not Rank.SCALAR:
         return plan
@@ -108,20 +107,18 @@ def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
     return Decomposition("reciprocal", 1, "multiply") if real else None
 
 
-def add(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def number_first(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
     """Multiply the second operand by alpha, which is 1: in ``s + x`` that is the number."""
-    plan = TypeRule()(policy, name, operands)
-    if isinstance(plan, Refusal) or operands[0].rank is not Rank.SCALAR:
-        return plan
-    of_complex = plan.inputs[0].kind is Kind.COMPLEX
-    return plan._replace(kernel="scaled_add") if of_complex else plan
+    if operands[0].rank is not Rank.SCALAR:
+        return ""
+    return "scaled_add" if computed.kind is Kind.COMPLEX else name
 
 
-def isin(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+def reals(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):
         return Refusal("isin takes neither bool nor complex")
-    return TypeRule(result=to_bool)(policy, name, operands)
+    return policy.operand_types(policy, operands)
 
 
 def clipped_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
@@ -151,6 +148,7 @@ _NO_LOW = (
     " are not supported)"
 )
 
+_power = TypeRule(admit=NUMBERS, note="bool ** bool is refused")
 _sorted = TypeRule(admit=ORDERED, why=NO_ORDER)
 _float_binary = TypeRule(admit=ORDERED, compute=_TO_FLOAT, note=_FLOAT_NOTE)
 _floats_only = TypeRule(
@@ -160,8 +158,8 @@ _unary = TypeRule(compute=_TO_FLOAT, note=_FLOAT_NOTE)
 
 OPERATIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: TypeRule(),
-    "add": add,
-    "subtract": subtract,
+    "add": TypeRule(kernel=number_first),
+    "subtract": TypeRule(operand_types=no_bools),
     "multiply": TypeRule(cast=either_in_opmath, note=_OPMATH_NOTE),
     Family.DIVIDE: TypeRule(
         compute=_TO_FLOAT,
@@ -212,7 +210,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     Family.SORT: _sorted,
     Family.INDEX: replace(_sorted, result=_INT64),
-    Family.ISIN: isin,
+    Family.ISIN: TypeRule(operand_types=reals, result=to_bool),
     Family.CONCAT: TypeRule(),
     Family.LOSS: _floats_only,
     "l1_loss": TypeRule(admit=INEXACT, result=component),

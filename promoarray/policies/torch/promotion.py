@@ -79,10 +79,11 @@ def combine(higher: DType, lower: DType) -> DType | None:
 
 def by_ranks(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Promote each rank among itself, then let the lower ones raise the category."""
-    strong = [policy.strong(operand.type) for operand in operands]
-    pairs = zip(operands, strong, strict=True)
-    tensors = tuple([o if o.type is dtype else o._replace(type=dtype) for o, dtype in pairs])
-    return lowest_first(policy, tensors, combine)
+    tensors = [
+        o if (strong := policy.strong(o.type)) is o.type else o._replace(type=strong)
+        for o in operands
+    ]
+    return lowest_first(policy, (*tensors,), combine)
 
 
 REFUSAL = (

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray import kernels
 from promoarray.core.kept import Executable
 from promoarray.dtypes import DType, Kind, as_dtype
 from promoarray.operations import OPERATIONS
@@ -102,3 +104,35 @@ def test_integers_of_64_bits_compare_by_their_values(compare: Any, length: int) 
         for _ in range(2):  # the second time by what was kept
             np.testing.assert_array_equal(compare(a, b)._buffer[-49:], compare(x, y).astype(bool))
             np.testing.assert_array_equal(compare(b, a)._buffer[-49:], compare(y, x).astype(bool))
+
+
+@pytest.mark.parametrize("goes", [True, False])
+def test_a_kernel_asks_how_it_goes_over_any_layout_when_it_meets_one_and_once(goes: bool) -> None:
+    row = kernels.dtype_args(dt.float32)
+    asked = []
+
+    def loop() -> Any:
+        asked.append(None)
+        return ((row,) * 4, (kernels.DEFAULT,) * 3) if goes else None
+
+    rows, modes = (row,) * 7, (kernels.DEFAULT,) * 5
+    storage = dt.float32.storage, dt.float32.storage, np.empty, np.empty_like, lambda: 0
+    add = kernels.CastingKernel("add", rows, modes, *storage, loop)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert np.array_equal(add(x, x), x + x)
+    assert not asked
+    for _ in range(2):
+        out = add(x.T, x.T)
+        assert np.array_equal(out, x.T + x.T) if goes else out is None
+    assert len(asked) == 1
+
+
+def test_a_kernel_leaves_what_its_loop_raises_to_the_long_way() -> None:
+    row = kernels.dtype_args(dt.float32)
+    rows, modes = (row,) * 7, (kernels.DEFAULT,) * 5
+    storage = dt.float32.storage, dt.float32.storage, np.empty, np.empty_like, lambda: 0
+    add = kernels.CastingKernel("add", rows, modes, *storage, lambda: 1 / 0)
+    x = np.ones((2, 3), np.float32)
+    assert add(x.T, x.T) is None
+    with pytest.raises(ValueError, match="loop is to be called"):
+        kernels.CastingKernel("add", rows, modes, *storage, ((row,) * 4, (kernels.DEFAULT,) * 3))
