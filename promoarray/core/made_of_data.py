@@ -73,6 +73,8 @@ def _maker(
     kinds = [*_NATURAL]
     lower = [c for c in kinds[: kinds.index(highest) + 1] if c in classes]
     natural = _NATURAL[highest]
+    if asked is None and target is not _default(policy, tuple(c(1) for c in lower), highest):
+        return None  # as of an int that only uint64 holds
     whole = target.kind in INTEGERS
     if target.kind is Kind.STRING or (whole and (highest is not int or target.bits < 8)):
         return None
@@ -86,6 +88,11 @@ def _maker(
     cast = caster(natural, target, *policy.cast.plan(natural, target))
     storage = natural.storage
     return lambda numbers: cast(np.array(numbers, storage))
+
+
+def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType:
+    """What a policy stores such numbers in where no dtype is asked for."""
+    return policy.stored.dtype("asarray", numbers) or policy.strong(WEAK[highest])
 
 
 def _fits(number: int, dtype: DType) -> bool:

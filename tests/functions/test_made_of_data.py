@@ -11,6 +11,7 @@ import pytest
 
 import promoarray as pa
 from promoarray.core import asarray as long_way
+from promoarray.policies import as_policy
 
 NUMBERS = [
     *(True, 2, -1, 0.1, -0.0, 1.5, 1j, 1e300, float("inf"), float("nan"), 5e-324),
@@ -41,11 +42,12 @@ def outcome(run: Callable[[], pa.PArray]) -> Any:
     return x._type, x.shape, x._buffer.dtype, x._buffer.tobytes()
 
 
+@pytest.mark.parametrize("lists", [LISTS, LISTS[::-1]], ids=["short first", "long first"])
 @pytest.mark.parametrize("policy", POLICIES)
-def test_lists_are_made_again_as_at_first(policy: str) -> None:
-    with pa.policy(policy):
+def test_lists_are_made_again_as_at_first(policy: str, lists: list[Any]) -> None:
+    with pa.policy(as_policy(policy).derive("that has kept nothing")):
         for dtype in DTYPES:
-            for data in [*LISTS, *reversed(LISTS)]:
+            for data in [*lists, *reversed(lists)]:
                 made = outcome(lambda: pa.asarray(data, dtype=dtype))  # noqa: B023
                 wanted = outcome(lambda: long_way.asarray(data, dtype=dtype))  # noqa: B023
                 assert made == wanted, (data, dtype)

@@ -13,10 +13,12 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import loops, programs
 from promoarray.backends.numpy.cast import short_caster
-from promoarray.backends.numpy.kernels import ELEMENTWISE, kernel_of
+from promoarray.backends.numpy.kernels import KERNELS, is_elementwise, kernel_of
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels.portable import complexes
+from promoarray.promotion.variants import VARIANTS
 
+NAMES = sorted({*filter(is_elementwise, {*KERNELS, *VARIANTS}), *complexes.KERNELS})
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e30)
 ROWS = 700
 """More elements than a program takes at a time, and no multiple of that."""
@@ -89,7 +91,7 @@ def kernel_and_program(
     return kernel, casting
 
 
-@pytest.mark.parametrize("name", sorted(ELEMENTWISE | complexes.KERNELS.keys()))
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore")
 def test_a_program_has_the_bits_of_the_calls(name: str) -> None:
     rng = np.random.default_rng(5)

@@ -1,0 +1,148 @@
+"""A kernel between casts of ours, called from C++ on short NumPy buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray import kernels
+from promoarray.backends.numpy import blocks, exponents, folds, loops, programs
+from promoarray.backends.numpy.kernels import formula_of_complex, is_elementwise, kernel_of
+from promoarray.backends.numpy.told import telling
+from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT
+from promoarray.once import once
+
+if TYPE_CHECKING:
+    from promoarray.promotion.plan import Plan
+
+
+def between_casts(
+    name: str,
+    kernel: Any,
+    held: tuple[DType, ...],
+    plan: Plan,
+    made: DType,
+    casts: loops.Casts,
+    first: tuple[int, str, Any, Any] | None = None,
+    program: programs.Written | None = None,
+) -> Callable[..., Any] | None:
+    """A kernel between casts of ours; None if one has a second step, or there is no loop.
+
+    ``first`` is what is done to an operand before, as ``CastingKernel`` takes it, ``program`` what
+    the kernel is where nothing in its name says so.
+    """
+    common = plan.compute or plan.inputs[0]
+    dtypes = (*held, *plan.inputs, common, made, plan.result)
+    if dt.string in {*dtypes}:
+        return None
+    inputs = [_entered(*pair, casts) for pair in zip(held, plan.inputs, strict=True)]
+    dtypes = (*held, *inputs, common, made, plan.result)
+    sources, targets = (*held, *inputs, made), (*inputs, *(common,) * len(held), plan.result)
+    modes = []
+    for source, target in zip(sources, targets, strict=True):
+        mode, transforms = casts(source, target) if source is not target else (DEFAULT, ())
+        if transforms:
+            return None
+        modes.append(mode)
+    names = loops.loop_names(name)
+    wanted = len(held), False, made is not common
+    of_parts = common.kind is not Kind.COMPLEX and any(d.kind is Kind.COMPLEX for d in held)
+    row = kernels.dtype_args(common)
+    has_loop = not of_parts and all(kernels.loop_of(each, row) == wanted for each in names)
+    if kernel is None and not has_loop:
+        return None
+    any_loop = has_loop and first is None and name not in exponents.LOOPS
+    return kernels.CastingKernel(
+        (name if len(names) == 1 else names) if has_loop else kernel,
+        (*map(kernels.dtype_args, dtypes),),
+        (*modes,),
+        common.storage,
+        plan.result.storage,
+        np.empty,
+        np.empty_like,
+        loops.watched,
+        partial(_of_any_layout, names[-1], held, plan, casts) if any_loop else None,
+        first,
+        folds.LONG - 1 if name in folds.FOLDED else -1,
+        None if has_loop else program or _program(name, common, len(held), made),
+    )
+
+
+@cache
+def _program(name: str, common: DType, count: int, made: DType) -> programs.Written | None:
+    """What computes each element, without a call of Python's."""
+    if not is_elementwise(name) and not (common.kind is Kind.COMPLEX and formula_of_complex(name)):
+        return None
+    kernel = kernel_of(name, common)
+    return kernel and programs.written(kernel, common.storage, count, made.storage)
+
+
+def _entered(source: DType, target: DType, casts: loops.Casts) -> DType:
+    """What an operand becomes first: a bool of the real part alone is that of the part."""
+    if target is not dt.bool or source.kind is not Kind.COMPLEX:
+        return target
+    from promoarray.promotion.cast_transforms import real_part_counts
+
+    return source.part if casts(source, target)[1] == (real_part_counts,) else target
+
+
+def _of_any_layout(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> tuple[Any, Any] | None:
+    """What a ``CastingKernel`` asks when it meets a long operand, or one that is not in rows."""
+    found = loops.loop_plan(name, held, plan, casts, ours=False)
+    return found and found.arguments()
+
+
+def in_two_steps(
+    held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> Callable[..., Any] | None:
+    """What a decomposition is, one loop after the other; None where one of them is none."""
+    assert plan.decomposition is not None
+    before, at, name = plan.decomposition
+    common = plan.compute or plan.inputs[0]
+    if kernels.loop_of(before, kernels.dtype_args(common)) != (1, False, False):
+        return None
+    ways = (common, plan.result), (plan.result, common)
+    found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
+    if any(transforms for _, transforms in found):
+        return None
+    (leave, _), (widen, _) = found
+    first = at, before, leave, widen
+    return between_casts(name, None, held, plan, common, casts, first)
+
+
+def of_each_element(
+    name: str,
+    kernel: Callable[..., Any] | None,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Callable[..., Any] | None:
+    """A function of each element by itself between casts: of longer operands it goes in blocks."""
+    takes = is_elementwise(name)
+    made = blocks.answer_of(kernel, (common,) * len(held)) if takes else None
+    if made is None or common not in dt.NATIVE or name in loops.ASKING:
+        return None
+    if kernel is not None and common.kind in INEXACT:
+        kernel = telling_once(kernel)
+    return between_casts(name, kernel, held, plan, BY_STORAGE[made], casts)
+
+
+telling_once = once(telling)
+"""Of the kernels that there are, which are few."""
+
+
+@once
+def answer_in(kernel: Callable[..., Any], common: DType, count: int) -> DType | None:
+    """What a function makes of buffers of a dtype that NumPy knows."""
+    if common not in dt.NATIVE:
+        return None
+    with np.errstate(all="ignore"):
+        return BY_STORAGE[np.asarray(kernel(*(np.ones(1, common.storage),) * count)).dtype]
