@@ -479,3 +479,12 @@ def test_flushing_subnormals_to_zero_changes_nothing():
         libm.fesetenv(environment)
         wrong += differences(codes, got, want, source, target)
     assert not wrong
+
+
+def test_a_sign_alone_is_false_unless_it_is_nan(level):
+    codes = np.arange(256, dtype=np.uint8)
+    out = np.empty(256, bool)
+    for nan, false in ((135, [0, 128]), (128, [0])):
+        row = (3, 8, 4, 3, 8, 127, -1, nan, False, True)
+        cast(codes, out, row, dtype_args(dt.bool), DEFAULT)
+        assert np.flatnonzero(~out).tolist() == false, nan

@@ -55,7 +55,8 @@ PROMOARRAY_NONZERO(u16) PROMOARRAY_NONZERO(u32) PROMOARRAY_NONZERO(u64)
 u8 bits_that_count(Type t) {
     const Format f = t.format;
     if (t.kind == Kind::boolean) return 0xff;
-    const bool has_two_zeros = t.kind == Kind::real && f.negative_zero;
+    const bool sign_is_nan = f.nan == 1 << (f.exponent + f.mantissa);  // else it is a zero, too
+    const bool has_two_zeros = t.kind == Kind::real && !sign_is_nan;
     return (u8)((1u << (has_two_zeros ? f.exponent + f.mantissa : t.bits)) - 1);
 }
 PROMOARRAY_LOOP(few_nonzero, u8, u8, const u8 mask = bits_that_count(work.source);
