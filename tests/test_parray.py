@@ -28,7 +28,7 @@ DLPACKED = (
 
 
 def read(text: str) -> Any:
-    return eval(text, dict(vars(pa)))
+    return eval(text, {name: getattr(pa, name) for name in pa.__all__})
 
 
 def bits(x: pa.PArray) -> bytes:

@@ -223,7 +223,15 @@ def test_answers_of_the_frameworks(length: int) -> None:
         dtype = f"complex{bits}"
         with pa.policy(policy):
             x, y = (pa.full(length, complex(each), dtype=dtype) for each in (first, second))
-            got = eval(expression, {"complex": complex, "x": x, "y": y, **vars(pa)})
+            got = eval(
+                expression,
+                {
+                    "complex": complex,
+                    "x": x,
+                    "y": y,
+                    **{name: getattr(pa, name) for name in pa.__all__},
+                },
+            )
         wanted = np.array(complex(answer), dtype)[()]
         if got.dtype != dtype or not (same(got[0], wanted) and same(got[-1], wanted)):
             wrong.append((where, expression, first, second, answer, got[0], got[-1]))

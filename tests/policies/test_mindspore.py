@@ -60,7 +60,7 @@ STORED = [
 @pytest.mark.parametrize(("program", "code", "values"), STORED)
 def test_numbers_are_stored_and_divided_as_mindspore_2_10_does(program, code, values):
     with pa.policy("mindspore@2.10"), np.errstate(all="ignore"):
-        made = eval(program, {**vars(pa), "float": float})
+        made = eval(program, {**{name: getattr(pa, name) for name in pa.__all__}, "float": float})
     assert made.dtype.code == code
     np.testing.assert_array_equal(np.asarray(made), values)
 
