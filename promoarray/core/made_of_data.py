@@ -90,9 +90,12 @@ def _maker(
     return lambda numbers: cast(np.array(numbers, storage))
 
 
-def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType:
-    """What a policy stores such numbers in where no dtype is asked for."""
-    return policy.stored.dtype("asarray", numbers) or policy.strong(WEAK[highest])
+def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType | None:
+    """What a policy stores such numbers in where no dtype is asked for; None where it refuses."""
+    try:
+        return policy.stored.dtype("asarray", numbers) or policy.strong(WEAK[highest])
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _fits(number: int, dtype: DType) -> bool:
