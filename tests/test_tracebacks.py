@@ -107,5 +107,7 @@ def test_compare_shows_the_line_that_called_and_all_frames_if_asked(tmp_path: Pa
     assert {Path(file).name for file, _ in files} == {"program.py", "threading.py"}
     assert [line for file, line in files if file == str(path)] == ["8", "12", "8", "14", "12", "8"]
     assert "core/dispatch.py" in python
-    assert full.startswith(python)
+    # By which of its lines dispatch went hangs on whether somebody hears of it.
+    frames = re.compile(r'File "(.*?)", line \d+, in (\S+)')
+    assert frames.findall(full) == frames.findall(python)
     assert "core/dispatch.py" not in short
