@@ -121,7 +121,12 @@ def completed(folder: Path, begin: str, words: str) -> str:
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
 @pytest.mark.parametrize(
-    "begin", ["source {file}", 'eval "$(cat {file})"', ":"], ids=["source", "eval", "fpath"]
+    "begin",
+    [
+        pytest.param('eval "$(cat {file})"', id="eval"),
+        pytest.param("source {file}", id="source", marks=pytest.mark.slow),
+        pytest.param(":", id="fpath", marks=pytest.mark.slow),
+    ],
 )
 def test_what_zsh_offers(tmp_path: Path, begin: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["completion", "zsh"]) == 0

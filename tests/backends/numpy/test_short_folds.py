@@ -93,7 +93,13 @@ def test_numbers_of_numpys_dtypes_are_numpys(level: int, dtype: DType) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["numpy", "torch", "jax@x32", "tensorflow", "paddle", "paddle@2.6", "paddle@3.3", "aclnn"],
+    [
+        *("numpy", "jax@x32", "paddle@3.3"),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("torch", "tensorflow", "paddle", "paddle@2.6", "aclnn")
+        ),
+    ],
 )
 @np.errstate(all="ignore")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
