@@ -86,7 +86,13 @@ def torch_by_rule(source: DType, codes: np.ndarray, target: DType, on_gpu: bool)
     return caster("torch@2.11", "torch@2.11")(source, codes, target, on_gpu)
 
 
-@pytest.mark.parametrize("cast", [caster("torch@2.11", "torch@2.11-cuda"), torch_by_rule])
+@pytest.mark.parametrize(
+    "cast",
+    [
+        caster("torch@2.11", "torch@2.11-cuda"),
+        pytest.param(torch_by_rule, marks=pytest.mark.slow),
+    ],
+)
 def test_pytorch_differs_in_the_recorded_pairs(cast: gpu_casts.Cast) -> None:
     found = list(gpu_casts.differences([*TORCH], cast))
     rows = recorded("torch")

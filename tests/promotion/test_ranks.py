@@ -18,9 +18,12 @@ POLICIES = [
     for name in list_policies()
     if as_policy(name).by_value is None and (as_policy(name).ranks or as_policy(name).ranked)
 ]
+QUICK = ("jax@x32", "torch@2.13", "paddle@3.3", "mindspore@2.10")
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in POLICIES]
+)
 def test_one_plan_is_kept_where_all_ranks_have_it_and_nowhere_else(name: str) -> None:
     policy = as_policy(name).derive(f"{name}, ranks")
     arrays = [Operand(dtype) for dtype in policy.dtypes]
