@@ -11,7 +11,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import blocks, exponents, folds, loops, programs
-from promoarray.backends.numpy.kernels import formula_of_complex, is_elementwise, kernel_of
+from promoarray.backends.numpy.kernels import is_elementwise, kernel_of
 from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
@@ -37,13 +37,11 @@ def between_casts(
     the kernel is where nothing in its name says so.
     """
     common = plan.compute or plan.inputs[0]
-    dtypes = (*held, *plan.inputs, common, made, plan.result)
-    if dt.string in {*dtypes}:
+    if dt.string in {*held, *plan.inputs, made, plan.result}:
         return None
     inputs = [_entered(*pair, casts) for pair in zip(held, plan.inputs, strict=True)]
-    dtypes = (*held, *inputs, common, made, plan.result)
     sources, targets = (*held, *inputs, made), (*inputs, *(common,) * len(held), plan.result)
-    modes = []
+    modes: list[Any] = []
     for source, target in zip(sources, targets, strict=True):
         mode, transforms = casts(source, target) if source is not target else (DEFAULT, ())
         if transforms:
@@ -59,7 +57,7 @@ def between_casts(
     any_loop = has_loop and first is None and name not in exponents.LOOPS
     return kernels.CastingKernel(
         (name if len(names) == 1 else names) if has_loop else kernel,
-        (*map(kernels.dtype_args, dtypes),),
+        (*map(kernels.dtype_args, (*held, *inputs, common, made, plan.result)),),
         (*modes,),
         common.storage,
         plan.result.storage,
@@ -76,9 +74,7 @@ def between_casts(
 @cache
 def _program(name: str, common: DType, count: int, made: DType) -> programs.Written | None:
     """What computes each element, without a call of Python's."""
-    if not is_elementwise(name) and not (common.kind is Kind.COMPLEX and formula_of_complex(name)):
-        return None
-    kernel = kernel_of(name, common)
+    kernel = kernel_of(name, common) if is_elementwise(name) else None
     return kernel and programs.written(kernel, common.storage, count, made.storage)
 
 

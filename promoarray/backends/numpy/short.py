@@ -87,7 +87,7 @@ def short_kernel(
     if name == "plain_pow" or (name == "multiplied_pow" and common.kind is Kind.COMPLEX):
         from promoarray.backends.numpy import short_powers  # of few policies
 
-        return short_powers.MADE_BY[name](kernel, held, plan, common, casts)
+        return short_powers.power_kernel(name, kernel, held, plan, common, casts)
     if name in VARIANTS or (common.kind is Kind.COMPLEX and formula_of_complex(name)):
         found = between_casts(name, None, held, plan, common, casts)
         return found or of_each_element(name, kernel, held, plan, common, casts)

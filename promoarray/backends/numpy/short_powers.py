@@ -18,18 +18,36 @@ if TYPE_CHECKING:
 Buffer = np.ndarray[Any, Any]
 
 
-def _by_factors(
-    kernel: Callable[..., Any] | None,
+Kernel = Callable[..., Any]
+
+
+def power_kernel(
+    name: str,
+    kernel: Kernel | None,
     held: tuple[DType, ...],
     plan: Plan,
     common: DType,
     casts: loops.Casts,
-) -> Callable[..., Any] | None:
+) -> Kernel | None:
+    """What raises by the kernel of this name, and by NumPy's power where that has the same bits."""
+    otherwise = of_each_element(name, kernel, held, plan, common, casts)
+    power = between_casts("pow", np.power, held, plan, common, casts)
+    if otherwise is None or power is None:
+        return otherwise
+    return _MADE_BY[name](otherwise, power, held, plan, common, casts)
+
+
+def _by_factors(
+    otherwise: Kernel,
+    power: Kernel,
+    held: tuple[DType, ...],
+    plan: Plan,
+    common: DType,
+    casts: loops.Casts,
+) -> Kernel:
     """PyTorch's powers of complex numbers: by one exponent a function of the base, of most others
     NumPy's power."""
-    otherwise = of_each_element("multiplied_pow", kernel, held, plan, common, casts)
-    power = between_casts("pow", np.power, held, plan, common, casts)
-    if held[1] is not common or otherwise is None or power is None:
+    if held[1] is not common:
         return otherwise
     of_base = held[:1], plan._replace(inputs=plan.inputs[:1])
     ways: dict[complex, Any] = {
@@ -50,21 +68,14 @@ def _by_factors(
     return run
 
 
-def _plain_power(
-    kernel: Callable[..., Any] | None,
-    held: tuple[DType, ...],
-    plan: Plan,
-    common: DType,
-    casts: loops.Casts,
-) -> Callable[..., Any] | None:
+def _plain_power(otherwise: Kernel, power: Kernel, held: tuple[DType, ...], *_: object) -> Kernel:
     """Powers of which NumPy's own loops have no shortcut, and the others by steps."""
-    otherwise = of_each_element("plain_pow", kernel, held, plan, common, casts)
-    power = between_casts("pow", np.power, held, plan, common, casts)
-    if otherwise is None or power is None:
-        return otherwise
     if held[1].kind in INTEGERS or held[1] is dt.bool:  # no root among their powers
         return power
     return lambda x, y: (power if exponents.is_as_numpy(x, y) else otherwise)(x, y)
 
 
-MADE_BY = {"multiplied_pow": _by_factors, "plain_pow": _plain_power}
+_MADE_BY: dict[str, Callable[..., Kernel]] = {
+    "multiplied_pow": _by_factors,
+    "plain_pow": _plain_power,
+}
